@@ -79,7 +79,7 @@ def parsed(text: str, rules: Sequence[str]) -> Claim:
         rules: the names of those that are evaluated.
 
     Raises:
-        UsageError: JPO-E734, it is none, or names a rule that is not evaluated or a figure that there is not.
+        UsageError: JPO-E744, it is none, or names a rule that is not evaluated or a figure that there is not.
     """
     sentence = text.strip()
     if found := WORSE.fullmatch(sentence):
@@ -89,10 +89,10 @@ def parsed(text: str, rules: Sequence[str]) -> Claim:
         claim = Claim(sentence, found[1], found[2], None, float(found[4]), found[3] == "above")
     else:
         remedy = 'write e.g. "saf+easy worse than fcfs+easy by 5%" or "saf+easy avg_wait_seconds above 7200"'
-        raise UsageError("--fail-if", f"{text!r:.80} is no claim", remedy, code="JPO-E734")
+        raise UsageError("--fail-if", f"{text!r:.80} is no claim", remedy, code="JPO-E744")
     for rule in (claim.rule, claim.reference):
         if rule is not None and rule not in rules:
-            raise UsageError("--fail-if", f"{rule!r:.80} is not evaluated", f"name one of {', '.join(rules)}", code="JPO-E734")
+            raise UsageError("--fail-if", f"{rule!r:.80} is not evaluated", f"name one of {', '.join(rules)}", code="JPO-E744")
     if claim.figure not in FIGURES:
-        raise UsageError("--fail-if", f"{claim.figure!r:.80} is no figure", f"name one of {', '.join(FIGURES)}", code="JPO-E734")
+        raise UsageError("--fail-if", f"{claim.figure!r:.80} is no figure", f"name one of {', '.join(FIGURES)}", code="JPO-E744")
     return claim

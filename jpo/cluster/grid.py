@@ -118,7 +118,7 @@ def evaluate_all(
         processes: at once; None: one per core where joblib is installed and there is enough to do.
 
     Raises:
-        UsageError: JPO-E733, several processes were asked for without joblib, or Ray is missing.
+        UsageError: JPO-E743, several processes were asked for without joblib, or Ray is missing.
     """
     pieces = [(scenario, rule) for scenario in scenarios for rule in rules]
     much = len(pieces) > 1 and sum(len(scenario.jobs) for scenario in scenarios) * len(rules) > WORTH_PROCESSES
@@ -145,8 +145,8 @@ def need(what: str, package: str) -> None:
     """Check that a package is installed.
 
     Raises:
-        UsageError: JPO-E733, it is not; with the command that installs it.
+        UsageError: JPO-E743, it is not; with the command that installs it.
     """
     if find_spec(package) is None:
         remedy = "pip install ray, or use --backend loky" if package == "ray" else 'pip install "jpo[cluster]"'
-        raise UsageError(what, f"needs {package}, which is not installed", remedy, code="JPO-E733")
+        raise UsageError(what, f"needs {package}, which is not installed", remedy, code="JPO-E743")

@@ -33,13 +33,13 @@ def new_agent(
     """An agent that has learnt nothing yet; `kind`: of KINDS.
 
     Raises:
-        UsageError: JPO-E733, torch is not installed.
+        UsageError: JPO-E743, torch is not installed.
     """
     try:
         import torch
     except ImportError as error:
         finding, remedy = "needs torch, which is not installed", 'pip install "jpo[cluster,learn]"'
-        raise UsageError("the agent", finding, remedy, code="JPO-E733") from error
+        raise UsageError("the agent", finding, remedy, code="JPO-E743") from error
     torch.use_deterministic_algorithms(True)
     from jpo.cluster.agents.actor_critic import ActorCritic
     from jpo.cluster.agents.discrete_sac import DiscreteSac
@@ -72,7 +72,7 @@ def read_agent(path: Path, *, seed: int = 0) -> tuple[LearningAgent, str]:
     """A learnt agent and its kind.
 
     Raises:
-        UsageError: JPO-E737, the file is no agent, or one of another version.
+        UsageError: JPO-E747, the file is no agent, or one of another version.
     """
     data = contents(path, MOST_BYTES, lambda finding: foreign(path, finding))
     header = _header(path, data)
@@ -92,7 +92,7 @@ def read_agent(path: Path, *, seed: int = 0) -> tuple[LearningAgent, str]:
 
 
 def load_weights(agent: LearningAgent, path: Path) -> None:
-    """Give a user's agent the weights that it kept; UsageError JPO-E737 as above."""
+    """Give a user's agent the weights that it kept; UsageError JPO-E747 as above."""
     data = contents(path, MOST_BYTES, lambda finding: foreign(path, finding))
     if _header(path, data).get("schema") != SCHEMA:
         raise foreign(path, "was learnt with other observations than this version has")
@@ -136,4 +136,4 @@ def _header(path: Path, data: bytes) -> Mapping[str, str]:
 
 def foreign(path: Path, finding: str) -> UsageError:
     """The error of a model that cannot be used."""
-    return UsageError(str(path), finding, "learn anew: jpo cluster train", code="JPO-E737")
+    return UsageError(str(path), finding, "learn anew: jpo cluster train", code="JPO-E747")

@@ -31,7 +31,7 @@ try:
     from gymnasium import spaces
 except ImportError as error:
     raise UsageError(
-        "the environment", "needs gymnasium, which is not installed", 'pip install "jpo[cluster]"', code="JPO-E733"
+        "the environment", "needs gymnasium, which is not installed", 'pip install "jpo[cluster]"', code="JPO-E743"
     ) from error
 
 if TYPE_CHECKING:

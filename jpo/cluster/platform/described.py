@@ -24,7 +24,7 @@ def read_platform(path: Path) -> Platform:
     """The platform of a TOML file.
 
     Raises:
-        UsageError: JPO-E732, it cannot be read or describes none; names the key.
+        UsageError: JPO-E742, it cannot be read or describes none; names the key.
     """
 
     def refusal(finding: str) -> UsageError:
@@ -41,7 +41,7 @@ def read_platform(path: Path) -> Platform:
 
 def unusable(path: Path, finding: str) -> UsageError:
     """The error of a platform that cannot be used."""
-    return UsageError(str(path), finding, "the format is in docs/cluster.md", code="JPO-E732")
+    return UsageError(str(path), finding, "the format is in docs/cluster.md", code="JPO-E742")
 
 
 def _platform(tables: Table, name: str) -> Platform:

@@ -69,7 +69,7 @@ def read_legacy_options(path: Path) -> LegacyOptions:
     """The options of a file; paths in it count from where it is.
 
     Raises:
-        UsageError: JPO-E732, a key is missing or holds what it cannot; names it.
+        UsageError: JPO-E742, a key is missing or holds what it cannot; names it.
     """
     try:
         return _options(_document(path), path.parent)
@@ -142,7 +142,7 @@ def read_legacy_platform(path: Path) -> Platform:
     """The platform of a file.
 
     Raises:
-        UsageError: JPO-E732, it describes none, or a type of node or processor is not known.
+        UsageError: JPO-E742, it describes none, or a type of node or processor is not known.
     """
     document = _document(path)
     try:

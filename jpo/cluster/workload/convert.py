@@ -54,7 +54,7 @@ def convert(path: Path, form: str, durations: Durations, *, jpo: bool = True) ->
         jpo: a history as it was; else as it would have been without JPO, see without_jpo.
 
     Raises:
-        UsageError: JPO-E730, the file is none of this form; names line or job.
+        UsageError: JPO-E740, the file is none of this form; names line or job.
     """
     data = contents(path, MOST_BYTES, lambda finding: malformed(str(path), finding))
     try:

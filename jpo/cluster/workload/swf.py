@@ -76,7 +76,7 @@ def read_swf(path: Path, *, first: int | None = None) -> SwfLog:
         first: at most so many jobs, the earliest; None: all.
 
     Raises:
-        UsageError: JPO-E730, the file cannot be read or a line is malformed; names line and column.
+        UsageError: JPO-E740, the file cannot be read or a line is malformed; names line and column.
     """
     header: dict[str, int] = {}
     rows: list[tuple[float, ...]] = []
@@ -108,7 +108,7 @@ def read_swf(path: Path, *, first: int | None = None) -> SwfLog:
 
 def malformed(place: str, finding: str, remedy: str = "") -> UsageError:
     """The error of a workload that cannot be used."""
-    return UsageError(place, finding, remedy, code="JPO-E730")
+    return UsageError(place, finding, remedy, code="JPO-E740")
 
 
 def _table(rows: list[tuple[float, ...]], unix_start: int | None) -> tuple[JobTable, float]:

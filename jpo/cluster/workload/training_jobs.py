@@ -71,7 +71,7 @@ def read_training_jobs(path: Path, *, first: int | None = None) -> TrainingJobs:
     """Jobs of a CSV file; `first`: the earliest so many.
 
     Raises:
-        UsageError: JPO-E730, it cannot be read or a cell is malformed; names line and column.
+        UsageError: JPO-E740, it cannot be read or a cell is malformed; names line and column.
     """
     data = contents(path, MOST_BYTES, lambda finding: malformed(str(path), finding))
     try:

@@ -127,7 +127,7 @@ def _learner(lessons: Lessons, begin: Path | None, agent_file: str | None) -> tu
         found = load_agent(agent_file)
         if not issubclass(found, LearningAgent):
             raise UsageError(
-                "--agent", f"{found.__name__} does not learn", "jpo cluster test judges it as it is", code="JPO-E738"
+                "--agent", f"{found.__name__} does not learn", "jpo cluster test judges it as it is", code="JPO-E748"
             )
         with AgentFaults(agent_file):
             agent = found(hidden=lessons.hidden, lr=lessons.lr, gamma=lessons.gamma, seed=lessons.seed)
@@ -176,7 +176,7 @@ def player(agent_file: str | None, model: Path | None, seed: int) -> tuple[str, 
     """The agent that is named on the command line: of a file, a model, or both (a user's agent with kept weights)."""
     if agent_file is None:
         if model is None:
-            raise UsageError("jpo cluster test", "has no agent", "give --model or --agent", code="JPO-E734")
+            raise UsageError("jpo cluster test", "has no agent", "give --model or --agent", code="JPO-E744")
         agent, _ = read_agent(model, seed=seed)
         return model.stem, agent
     found = load_agent(agent_file)
@@ -184,7 +184,7 @@ def player(agent_file: str | None, model: Path | None, seed: int) -> tuple[str, 
         own = found()
     if model is not None:
         if isinstance(own, ClassicAgent):
-            raise UsageError("--model", f"{found.__name__} learns nothing", "leave out one of them", code="JPO-E734")
+            raise UsageError("--model", f"{found.__name__} learns nothing", "leave out one of them", code="JPO-E744")
         load_weights(own, model)
     return found.__name__, own
 
@@ -195,13 +195,13 @@ def sequences_of(
     """RulesAndSeeds sequences of a part of the workloads.
 
     Raises:
-        UsageError: JPO-E734, a part is shorter than a sequence.
+        UsageError: JPO-E744, a part is shorter than a sequence.
     """
     several = []
     for scenario in scenarios:
         if int((end - begin) * len(scenario.jobs)) < max(length, SHORTEST):
             finding = f"has {len(scenario.jobs)} jobs, and a part of {end - begin:.0%} is shorter than {length}"
-            raise UsageError(scenario.name, finding, "give a smaller --length, or more jobs", code="JPO-E734")
+            raise UsageError(scenario.name, finding, "give a smaller --length, or more jobs", code="JPO-E744")
         platform = scenario.site.platform if scenario.site else equal_processors(scenario.processors)
         demand = scenario.site.demand if scenario.site else one_core_each(scenario.jobs)
         several.append(Sequences(scenario.jobs, demand, platform, length, begin, end))
@@ -211,7 +211,7 @@ def sequences_of(
 def known_objective(name: str) -> str:
     """A metric that can be learnt for."""
     if name not in METRICS:
-        raise UsageError("--objective", f"{name!r:.40} is no metric", f"name one of {', '.join(METRICS)}", code="JPO-E734")
+        raise UsageError("--objective", f"{name!r:.40} is no metric", f"name one of {', '.join(METRICS)}", code="JPO-E744")
     return name
 
 
@@ -219,11 +219,11 @@ def lessons_of(given: Mapping[str, Any], seed: int) -> Lessons:
     """Options of the command line as lessons.
 
     Raises:
-        UsageError: JPO-E734, an unknown learner, objective, order or resource selection, or an order that changes with time.
+        UsageError: JPO-E744, an unknown learner, objective, order or resource selection, or an order that changes with time.
     """
     order = known_as("--order", given["order"], NAMES)
     if order in SELECTIONS and SELECTIONS[order].timed:
-        raise UsageError("--order", f"{order} changes with time", "name a selection whose keys stay, e.g. saf", code="JPO-E734")
+        raise UsageError("--order", f"{order} changes with time", "name a selection whose keys stay, e.g. saf", code="JPO-E744")
     resources = known_as("--resource", given["resource"], RESOURCES)
     energy = given["objective"] in ("energy", "edp")
     options = EpisodeOptions(given["mode"], given["slots"], order, resources, energy=energy, seed=seed)

@@ -14,9 +14,9 @@ from jpo.report.forms.csv import csv_line
 def converted(path: Path, form: str, durations: Sequence[str], *, jpo: bool = True) -> tuple[str, int]:
     """The table as text, and how many jobs were left out; without `jpo`, a history as it would have been without JPO."""
     if not jpo and form != "history":
-        raise UsageError("--without-jpo", f"is about JPO's history, not {form}", "leave it out", code="JPO-E734")
+        raise UsageError("--without-jpo", f"is about JPO's history, not {form}", "leave it out", code="JPO-E744")
     if form not in FORMS:
-        raise UsageError("--from", f"{form!r:.40} is unknown", f"known are {', '.join(FORMS)}", code="JPO-E734")
+        raise UsageError("--from", f"{form!r:.40} is unknown", f"known are {', '.join(FORMS)}", code="JPO-E744")
     jobs, left_out = convert(path, form, dict(map(_duration, durations)), jpo=jpo)
     return "".join((csv_line(COLUMNS), *(csv_line(job) for job in jobs))), left_out
 
@@ -28,5 +28,5 @@ def _duration(text: str) -> tuple[str, float]:
     except ValueError:
         value = 0.0
     if not (name and 0 < value < 2**53):
-        raise UsageError("--duration", f"{text!r:.80} is not NAME=SECONDS", "write e.g. --duration bert=3600", code="JPO-E734")
+        raise UsageError("--duration", f"{text!r:.80} is not NAME=SECONDS", "write e.g. --duration bert=3600", code="JPO-E744")
     return name, value

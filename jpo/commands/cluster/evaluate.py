@@ -37,20 +37,20 @@ def one_course(sources: Sources, options: EvaluateOptions, option: str) -> Devic
     """The single schedule of a single policy, for `option` which shows one.
 
     Raises:
-        UsageError: JPO-E734, there are several.
+        UsageError: JPO-E744, there are several.
     """
     scenarios = scenarios_of(sources, RulesAndSeeds(options.rules, options.seeds), [])
     if len(scenarios) > 1 or len(options.rules) > 1:
         remedy = "name one workload, one policy and one seed"
-        raise UsageError(option, f"shows one schedule, not {len(scenarios) * len(options.rules)}", remedy, code="JPO-E734")
+        raise UsageError(option, f"shows one schedule, not {len(scenarios) * len(options.rules)}", remedy, code="JPO-E744")
     return course(scenarios[0], options.rules[0])
 
 
 def fail_if(claims: Sequence[Claim], evaluated: Evaluated) -> None:
-    """Raise NothingAdmissible, JPO-E736, where a claim is true."""
+    """Raise NothingAdmissible, JPO-E746, where a claim is true."""
     for claim in claims:
         if finding := claim.holds(evaluated.evaluations):
-            raise NothingAdmissible("--fail-if", f"{claim.text!r} is true: {finding}", code="JPO-E736")
+            raise NothingAdmissible("--fail-if", f"{claim.text!r} is true: {finding}", code="JPO-E746")
 
 
 def named_claims(texts: Sequence[str], rules: Sequence[Rule]) -> tuple[Claim, ...]:

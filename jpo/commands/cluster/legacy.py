@@ -37,7 +37,7 @@ def read(path: Path) -> tuple[LegacyOptions, Scenario, list[str]]:
     fitting = np.flatnonzero(log.jobs.processors <= min(options.nb_resources, platform.cores("cpu")))
     if not len(fitting):
         raise UsageError(
-            str(options.workload), f"has no job for {options.nb_resources} cores", "raise nb_resources", code="JPO-E731"
+            str(options.workload), f"has no job for {options.nb_resources} cores", "raise nb_resources", code="JPO-E741"
         )
     chosen = np.sort(rng.choice(fitting, size=min(options.nb_jobs, len(fitting)), replace=False))
     jobs = log.jobs.rows(chosen)
@@ -45,7 +45,7 @@ def read(path: Path) -> tuple[LegacyOptions, Scenario, list[str]]:
     demand = one_core_each(jobs, memory, rng.choice(BANDWIDTHS_GBPS, size=len(jobs)))
     kept = np.setdiff1d(np.arange(len(jobs)), never_fitting(demand, platform))
     if not len(kept):
-        raise UsageError(str(options.workload), f"has no job that fits {platform.name}", "name another platform", code="JPO-E731")
+        raise UsageError(str(options.workload), f"has no job that fits {platform.name}", "name another platform", code="JPO-E741")
     notes = (
         [f"{counted(len(jobs) - len(kept), 'job')} could never run on {platform.name}: left out."]
         if len(kept) < len(jobs)

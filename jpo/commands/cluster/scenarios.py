@@ -68,7 +68,7 @@ def scenarios_of(sources: Sources, options: RulesAndSeeds, notes: list[str]) -> 
     """What is named by the sources, at least one; what was left out is noted."""
     scenarios = on_a_platform(sources, options, notes) if sources.platform else on_equal_processors(sources, options, notes)
     if not scenarios:
-        raise UsageError("jpo cluster", "has no jobs", "name a log by --workload, or --draw some", code="JPO-E734")
+        raise UsageError("jpo cluster", "has no jobs", "name a log by --workload, or --draw some", code="JPO-E744")
     return scenarios
 
 
@@ -87,9 +87,9 @@ def on_equal_processors(sources: Sources, options: RulesAndSeeds, notes: list[st
     """Logs and drawn jobs on machines of equal processors."""
     for path in sources.logs:
         if path.suffix.lower() == ".csv":
-            raise UsageError(str(path), "is a table of training jobs, which need a platform", "give --platform", code="JPO-E734")
+            raise UsageError(str(path), "is a table of training jobs, which need a platform", "give --platform", code="JPO-E744")
     if any(rule.resources for rule in options.rules):
-        raise UsageError("--resource", "has nothing to select of equal processors", "give --platform", code="JPO-E734")
+        raise UsageError("--resource", "has nothing to select of equal processors", "give --platform", code="JPO-E744")
     return [scenario for path in sources.logs for scenario in logged(path, sources, options, notes)] + drawn(
         sources, options.seeds
     )
@@ -99,12 +99,12 @@ def on_a_platform(sources: Sources, options: RulesAndSeeds, notes: list[str]) ->
     """Logs and tables of training jobs on a platform whose nodes differ.
 
     Raises:
-        UsageError: JPO-E731, a job could never run there; JPO-E732, of the platform.
+        UsageError: JPO-E741, a job could never run there; JPO-E742, of the platform.
     """
     assert sources.platform is not None
     platform = read_platform(sources.platform)
     if sources.processors is not None:
-        raise UsageError("--procs", "is what --platform says", "leave out one of them", code="JPO-E734")
+        raise UsageError("--procs", "is what --platform says", "leave out one of them", code="JPO-E744")
     scenarios = []
     for path in sources.logs:
         work = read_work(path, sources.first, notes)
@@ -150,12 +150,12 @@ def without_misfits(
         place = misfits[0]
         finding = f"job {work.names[place] or place + 1:.80} could never run on platform {platform.name}: its tasks do not fit"
         remedy = "give the platform more, or --oversized drop"
-        raise UsageError(f"{path}:{work.lines[place]}", finding, remedy, code="JPO-E731")
+        raise UsageError(f"{path}:{work.lines[place]}", finding, remedy, code="JPO-E741")
     if misfits:
         notes.append(f"{path.name}: {counted(len(misfits), 'job')} could never run on {platform.name}: left out.")
     kept = np.setdiff1d(np.arange(len(work.jobs)), misfits)
     if not len(kept):
-        raise UsageError(str(path), f"has no job that could run on {platform.name}", "give the platform more", code="JPO-E731")
+        raise UsageError(str(path), f"has no job that could run on {platform.name}", "give the platform more", code="JPO-E741")
     return work.jobs.rows(kept), work.demand.rows(kept)
 
 
@@ -176,7 +176,7 @@ def logged(path: Path, sources: Sources, options: RulesAndSeeds, notes: list[str
     log = read_swf(path, first=sources.first)
     processors = sources.processors or log.machine_processors
     if processors is None:
-        raise UsageError(str(path), "says neither MaxProcs nor MaxNodes", "give --procs", code="JPO-E734")
+        raise UsageError(str(path), "says neither MaxProcs nor MaxNodes", "give --procs", code="JPO-E744")
     never_ran(path, log.never_ran, notes)
     if log.counted_from:
         notes.append(f"{path.name}: submit times are Unix time; they are counted from {log.counted_from:.0f}.")
@@ -191,17 +191,17 @@ def logged(path: Path, sources: Sources, options: RulesAndSeeds, notes: list[str
         done = "left out" if sources.oversized == "drop" else f"given {processors}"
         notes.append(f"{path.name}: {count} jobs need more than {processors} processors and are {done}.")
     if not len(jobs):
-        raise UsageError(str(path), f"has no job that fits {processors} processors", "give more --procs", code="JPO-E731")
+        raise UsageError(str(path), f"has no job that fits {processors} processors", "give more --procs", code="JPO-E741")
     return [Scenario(path.name, jobs, processors, seed) for seed in seeds_of(options)]
 
 
 def refuse_oversized(path: Path, log: SwfLog, processors: int, oversized: Oversized) -> None:
-    """Raise UsageError, JPO-E731, for the first job that could never run, unless there is a rule for it."""
+    """Raise UsageError, JPO-E741, for the first job that could never run, unless there is a rule for it."""
     if oversized != "refuse":
         return
     place = int(np.argmax(log.jobs.processors > processors))
     finding = f"job {log.jobs.ids[place]} needs {log.jobs.processors[place]} processors of {processors} and could never run"
-    raise UsageError(f"{path}:{log.lines[place]}", finding, "give more --procs, or --oversized drop or clip", code="JPO-E731")
+    raise UsageError(f"{path}:{log.lines[place]}", finding, "give more --procs, or --oversized drop or clip", code="JPO-E741")
 
 
 def drawn(sources: Sources, seeds: range) -> list[Scenario]:
@@ -209,7 +209,7 @@ def drawn(sources: Sources, seeds: range) -> list[Scenario]:
     if not sources.drawn:
         return []
     if sources.processors is None:
-        raise UsageError("--draw", "has no machine to draw jobs for", "give --procs", code="JPO-E734")
+        raise UsageError("--draw", "has no machine to draw jobs for", "give --procs", code="JPO-E744")
     size = sources.processors
     return [Scenario("drawn", draw_jobs(sources.drawn, size, load=sources.load, seed=seed), size, seed) for seed in seeds]
 
@@ -218,7 +218,7 @@ def named_rules(policies: Sequence[str], backfillings: Sequence[str], resources:
     """Every policy with every backfilling and resource selection; a policy that names its own has that alone: "saf-pack+easy".
 
     Raises:
-        UsageError: JPO-E734, one of them is unknown.
+        UsageError: JPO-E744, one of them is unknown.
     """
     backfilled = [known_as("--backfill", word, BACKFILLINGS) for word in words(backfillings)]
     placed = [word and known_as("--resource", word, RESOURCES) for word in words(resources)]
@@ -239,7 +239,7 @@ def named_rules(policies: Sequence[str], backfillings: Sequence[str], resources:
 def known_as(option: str, word: str, names: Sequence[str]) -> str:
     """A word that is one of the names."""
     if word not in names:
-        raise UsageError(option, f"{word!r:.80} is unknown", f"known are {', '.join(names)}", code="JPO-E734")
+        raise UsageError(option, f"{word!r:.80} is unknown", f"known are {', '.join(names)}", code="JPO-E744")
     return word
 
 

@@ -33,7 +33,7 @@ def test_a_file_that_holds_no_agent_or_raises_is_one_line(tmp_path: Path, conten
     with pytest.raises(UsageError) as caught:
         load_agent(f"{tmp_path}/mine.py:{name}")
     assert told in str(caught.value)
-    assert caught.value.code == "JPO-E738"
+    assert caught.value.code == "JPO-E748"
 
 
 def test_an_interrupt_stays_one() -> None:

@@ -65,4 +65,4 @@ def test_foreign_damaged_and_other_files_are_refused(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(UsageError) as caught:
             read_agent(path)
-        assert caught.value.code == "JPO-E737", name
+        assert caught.value.code == "JPO-E747", name

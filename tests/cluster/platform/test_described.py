@@ -76,4 +76,4 @@ def test_what_is_no_platform_is_refused_by_its_key(tmp_path: Path, old: str, new
     with pytest.raises(UsageError) as caught:
         read_platform(platform_file(tmp_path, TEXT.replace(old, new, 1)))
     assert told in str(caught.value)
-    assert caught.value.code == "JPO-E732"
+    assert caught.value.code == "JPO-E742"

@@ -103,7 +103,7 @@ def test_a_wrong_key_of_options_is_named(tmp_path: Path, keys: str, value: objec
     with pytest.raises(UsageError) as caught:
         read_legacy_options(written(tmp_path, changed(OPTIONS, keys, value)))
     assert told in str(caught.value)
-    assert caught.value.code == "JPO-E732"
+    assert caught.value.code == "JPO-E742"
 
 
 def test_a_platform_has_speeds_watts_and_bandwidth_of_its_types(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_malformed_line_is_named_with_its_column(tmp_path: Path, text: str, to
     with pytest.raises(UsageError) as caught:
         read_swf(log(tmp_path, line(1, 0), text))
     assert told in str(caught.value)
-    assert (caught.value.exit_code, caught.value.code) == (2, "JPO-E730")
+    assert (caught.value.exit_code, caught.value.code) == (2, "JPO-E740")
 
 
 @pytest.mark.parametrize("content", [b"", b"; MaxProcs: 4\n", b"\x1f\x8bdamaged", gzip.compress(b"1 2 3")[:-6], b"\x00\xff\n"])

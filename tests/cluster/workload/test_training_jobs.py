@@ -53,4 +53,4 @@ def test_a_cell_that_is_wrong_is_named(tmp_path: Path, text: str, told: str) -> 
     with pytest.raises(UsageError) as caught:
         read_training_jobs(csv(tmp_path, text))
     assert told in str(caught.value)
-    assert caught.value.code == "JPO-E730"
+    assert caught.value.code == "JPO-E740"
