@@ -19,6 +19,7 @@ from jpo.cli.learn import learn
 from jpo.cli.logs import logs
 from jpo.cli.observe import observe
 from jpo.cli.pareto import pareto
+from jpo.cli.phases import phases
 from jpo.cli.predict import predict
 from jpo.cli.prices import prices
 from jpo.cli.replay import replay
@@ -33,7 +34,7 @@ COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
     "Every day": (suggest, check, explain, history, rollback, doctor),
     "Look ahead": (predict, pareto, sla, prices),
     "Operate": (init, comment, observe, import_, learn, audit, state, config),
-    "Lab": (simulate, replay, logs),
+    "Lab": (simulate, replay, phases, logs),
 }
 """Every command, by its group in the help."""
 SUMMARY = 60

@@ -1,0 +1,231 @@
+"""`jpo phases`: its options and help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from jpo.cli.gate import put, save, save_copy
+from jpo.cli.options import FILE, F, options, seed_option, verbose_option
+from jpo.cli.output import READABLE, Output, can_be_kept, coloured, not_settings
+
+if TYPE_CHECKING:
+    from jpo.phases.traces import TraceColumns
+
+METHODS = ("markov", "hmm", "changepoint", "crbm-kmeans")
+"""Of jpo.phases.fit, which needs numpy: help must not."""
+model_file = click.argument("model", type=FILE, metavar="MODEL")
+traces_file = click.argument("traces", type=FILE, metavar="TRACES.CSV")
+
+
+def column_options(function: F) -> F:
+    """--column, --feature and --execution."""
+    return options(
+        click.option(
+            "--column", "named", multiple=True, metavar="NAME=HEADER", help="A column's header; see `jpo phases --help`."
+        ),
+        click.option("--feature", "features", multiple=True, metavar="NAME", help="Use these features only, in this order."),
+        click.option("--execution", "executions", multiple=True, metavar="ID", help="These executions only; repeatable."),
+    )(function)
+
+
+def result_options(what: str) -> Callable[[F], F]:
+    """-o for the result, --format for what is said of it."""
+    return options(
+        click.option("-o", "--output", "result", type=FILE, metavar="FILE", help=what),
+        click.option("--format", "form", type=click.Choice(READABLE), default="text", show_default=True),
+        click.option("--no-color", is_flag=True, help="No colours, even on a terminal (or set NO_COLOR)."),
+        verbose_option,
+    )
+
+
+fit_options = options(
+    click.option("--method", type=click.Choice(METHODS), default="markov", show_default=True),
+    click.option("--phases", "n_phases", type=click.IntRange(2, 50), help="How many; default: as the traces have them, 2 to 10."),
+    seed_option,
+)
+budget_option = click.option(
+    "--resizes-per-hour", "per_hour", type=click.FloatRange(0.1, 3600), default=30.0, show_default=True, help="Budget of resizes."
+)
+
+
+@click.group()
+def phases() -> None:
+    """Phases of CPU, memory and GPU; requests that follow them.
+
+    TRACES.CSV has one row per sample: execution, time, and what was used. AI4DL's columns and the usual names of the same
+    things are found; others are named, e.g. --column cpu_cores=cpu --column memory_bytes=rss --column time=ts --column
+    execution=pod. Fits need jpo[phases].
+    """
+
+
+@phases.command()
+@traces_file
+@options(fit_options, column_options, result_options("Where the model goes; needed."))
+def fit(
+    traces: Path,
+    method: str,
+    n_phases: int | None,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    seed: int,
+    no_color: bool,
+) -> None:
+    """Find the phases of traces, and keep them as a model.
+
+    \b
+    Examples:
+      jpo phases fit traces.csv -o phases.model
+      jpo phases fit pods.csv -o phases.model --column execution=pod --column cpu_cores=cpu --column memory_bytes=rss
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import fitted
+
+    if result is None:
+        raise click.UsageError("say where the model goes: -o MODEL")
+    _keepable(result, [traces])
+    read = command.read(traces, _columns(named, features), executions)
+    model, found = command.fit(read, command.FitOptions(method, n_phases, seed))
+    save_copy(result, model)
+    Output(form, colour=coloured(no_color)).show(fitted, found)
+
+
+@phases.command()
+@model_file
+@traces_file
+@options(column_options, result_options("Write the phase of each sample there, as CSV."))
+def predict(
+    model: Path,
+    traces: Path,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    no_color: bool,
+) -> None:
+    """Show the phases of traces by a model.
+
+    \b
+    Examples:
+      jpo phases predict phases.model traces.csv
+      jpo phases predict phases.model traces.csv -o phases.csv
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import fitted
+
+    _keepable(result, [model, traces])
+    fitted_model = command.load(model)
+    rows, found = command.predict(fitted_model, command.read(traces, _columns(named, features), executions))
+    if result is not None:
+        save(result, fitted.samples_csv(rows))
+    Output(form, colour=coloured(no_color)).show(fitted, found)
+
+
+@phases.command()
+@model_file
+@traces_file
+@options(budget_option, column_options, result_options("Write the requests there, as CSV; else they go to stdout."))
+def allocate(
+    model: Path,
+    traces: Path,
+    per_hour: float,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    no_color: bool,
+) -> None:
+    """Request CPU and memory, sample by sample, from what came before.
+
+    A row holds until the next one of its execution: exec_id, t, cpu_alloc in cores, mem_alloc in bytes.
+
+    \b
+    Example:
+      jpo phases allocate phases.model traces.csv -o allocation.csv
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import standings
+
+    _keepable(result, [model, traces])
+    fitted_model = command.load(model)
+    rows, compared = command.requests(
+        fitted_model, command.read(traces, _columns(named, features), executions), per_hour=per_hour
+    )
+    if result is None:
+        put(standings.requests_csv(rows))
+        return
+    save(result, standings.requests_csv(rows))
+    Output(form, colour=coloured(no_color)).show(standings, compared)
+
+
+@phases.command()
+@click.argument("given", nargs=-1, required=True, type=FILE, metavar="[MODEL] TRACES.CSV")
+@click.option(
+    "--training", type=FILE, metavar="TRACES.CSV", help="What the peers know of earlier runs; default: the same traces."
+)
+@options(budget_option, fit_options, column_options, result_options("Write the report there too."))
+def evaluate(
+    given: Sequence[Path],
+    training: Path | None,
+    per_hour: float,
+    method: str,
+    n_phases: int | None,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    seed: int,
+    no_color: bool,
+) -> None:
+    """Compare allocations by phases with simpler ways.
+
+    With a model: on these traces. Without one, each execution is left out of the fit that allocates for it.
+
+    \b
+    Examples:
+      jpo phases evaluate traces.csv
+      jpo phases evaluate phases.model new.csv --training traces.csv
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import standings
+
+    if len(given) > 2:
+        raise click.UsageError("name a model and traces, or traces alone")
+    _keepable(result, [*given, *([training] if training else [])])
+    places = _columns(named, features)
+    traces = command.read(given[-1], places, executions)
+    if len(given) == 2:
+        known = command.read(training, places) if training else None
+        compared = command.evaluate(command.load(given[0]), traces, known, per_hour=per_hour)
+    else:
+        compared = command.evaluate_left_out(traces, command.FitOptions(method, n_phases, seed), per_hour=per_hour)
+    Output(form, (result,) if result else (), colour=coloured(no_color)).show(standings, compared)
+
+
+def _columns(named: Sequence[str], features: Sequence[str]) -> TraceColumns:
+    from jpo.commands.phases import columns
+
+    return columns(named, features)
+
+
+def _keepable(result: Path | None, given: Sequence[Path]) -> None:
+    """Find out before anything is computed that a result could not be kept, or would destroy what it is made of."""
+    from jpo.commands.phases import refuse_overwriting
+
+    refuse_overwriting(result, given)
+    kept = [result] if result else []
+    not_settings(kept)
+    can_be_kept(kept)

@@ -1,0 +1,147 @@
+"""`jpo phases`: phases of CPU, memory and GPU courses, and what is allocated by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from jpo.errors import UsageError
+from jpo.phases.allocate import Allocation, allocate
+from jpo.phases.chain import Ints
+from jpo.phases.evaluate import compare, leave_out, standings
+from jpo.phases.fit import fit_model
+from jpo.phases.model import PhaseModel
+from jpo.phases.model_file import encoded, read_model
+from jpo.phases.table import phase_figures
+from jpo.phases.traces import TraceColumns, Traces, read_traces
+from jpo.reading import same_file
+from jpo.report.phases.fitted import Phases
+from jpo.report.phases.standings import ComparedWays
+
+LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""A phase in a bar."""
+MOST_IN_BAR = 100
+"""Samples of an execution that a bar shows, evenly taken."""
+MOST_BARS = 12
+UNLIKE = 0.1
+"""Share of samples unlike training from which the reader is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """Options of a fit; see `jpo phases fit --help`."""
+
+    method: str = "markov"
+    n_phases: int | None = None
+    seed: int = 0
+
+
+def columns(named: Sequence[str], features: Sequence[str]) -> TraceColumns:
+    """`--column cpu_cores=HEADER` and `--feature NAME` as the columns of a file."""
+    pairs = [text.partition("=") for text in named]
+    for text, (name, equals, header) in zip(named, pairs, strict=True):
+        if not (name.strip() and equals and header.strip()):
+            raise UsageError("--column", f"{text!r:.80} is not NAME=HEADER", "e.g. --column cpu_cores=cpu", code="JPO-E734")
+    return TraceColumns({name.strip(): header.strip() for name, _, header in pairs}, tuple(features))
+
+
+def fit(traces: Traces, options: FitOptions) -> tuple[bytes, Phases]:
+    """A model as the bytes of its file, and the phases that it found."""
+    model = fit_model(traces, n_phases=options.n_phases, seed=options.seed)
+    return encoded(model), _phases(model, traces, model.predict(traces))
+
+
+def predict(model: PhaseModel, traces: Traces) -> tuple[list[tuple[str, float, int, float]], Phases]:
+    """The phase of each sample with its probability, and the same in figures."""
+    phases = model.predict(traces)
+    probabilities = model.smoothed(traces)[np.arange(len(phases)), phases]
+    times = np.concatenate([course.times for course in traces.courses])
+    executions = [course.execution for course in traces.courses for _ in course.times]
+    rows = list(zip(executions, times.tolist(), phases.tolist(), probabilities.tolist(), strict=True))
+    return rows, _phases(model, traces, phases)
+
+
+def requests(model: PhaseModel, traces: Traces, *, per_hour: float) -> tuple[list[tuple[str, float, float, float]], ComparedWays]:
+    """The requests of each execution, and what they came to."""
+    allocations = allocate(model, traces, per_hour=per_hour)
+    return [row for allocation in allocations for row in allocation.rows()], _compared(traces, {"phases": allocations})
+
+
+def evaluate(model: PhaseModel, traces: Traces, training: Traces | None, *, per_hour: float) -> ComparedWays:
+    """A model beside its peers, which know the training traces; those evaluated where none are named."""
+    return _compared(traces, compare(traces, training or traces, model, per_hour=per_hour))
+
+
+def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float) -> ComparedWays:
+    """The same, each execution left out of the fit.
+
+    Raises:
+        UsageError: JPO-E735, there is one execution only.
+    """
+    if len(traces.courses) < 2:
+        raise UsageError(traces.place, "has one execution only: none is left to fit", "name traces of several", code="JPO-E735")
+
+    def fitted(rest: Traces) -> PhaseModel:
+        return fit_model(rest, n_phases=options.n_phases, seed=options.seed)
+
+    return _compared(traces, leave_out(traces, fitted, per_hour=per_hour))
+
+
+def read(path: Path, columns: TraceColumns, executions: Sequence[str] = ()) -> Traces:
+    """The traces in a file, or some executions of it."""
+    traces = read_traces(path, columns)
+    return traces.only(executions) if executions else traces
+
+
+def load(path: Path) -> PhaseModel:
+    """The model in a file."""
+    return read_model(path)
+
+
+def refuse_overwriting(result: Path | None, given: Sequence[Path]) -> None:
+    """A result must not replace what it is made of.
+
+    Raises:
+        UsageError: JPO-E307.
+    """
+    for path in given:
+        if result is not None and same_file(result, path):
+            raise UsageError(str(result), "is a file that is read here", "name another one", code="JPO-E307")
+
+
+def _phases(model: PhaseModel, traces: Traces, phases: Ints) -> Phases:
+    return Phases(
+        method=model.method,
+        place=traces.place,
+        executions=len(traces.courses),
+        samples=traces.samples,
+        figures=phase_figures(traces, phases, model.chain.phases),
+        features=traces.features,
+        notes=model.notes,
+        bars=tuple(_bars(traces, phases)),
+    )
+
+
+def _bars(traces: Traces, phases: Ints) -> Iterator[tuple[str, str]]:
+    begin = 0
+    for course in traces.courses[:MOST_BARS]:
+        own = phases[begin : begin + len(course.times)]
+        begin += len(course.times)
+        shown = own[:: -(-len(own) // MOST_IN_BAR)]
+        yield course.execution, "".join(LETTERS[phase % len(LETTERS)] for phase in shown)
+
+
+def _compared(traces: Traces, ways: Mapping[str, Sequence[Allocation]]) -> ComparedWays:
+    first = next(iter(ways.values()))
+    unlike = [allocation.course.execution for allocation in first if allocation.drifted > UNLIKE]
+    note = f"unlike training, allocated by the last samples alone for a while: {', '.join(unlike[:MOST_BARS])}"
+    return ComparedWays(
+        place=traces.place,
+        executions=len(traces.courses),
+        samples=traces.samples,
+        ways={name: standings(allocations) for name, allocations in ways.items()},
+        notes=(note,) if unlike else (),
+    )

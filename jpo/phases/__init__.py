@@ -1,0 +1,15 @@
+"""Phases of what training containers use over time, and requests of CPU and memory that follow them (extra `phases` for fits).
+
+traces.py      executions and their samples, read from CSV with every row checked
+features.py    samples as the models see them: scaled, near-duplicates left out
+levels.py      how many phases there are and where they lie
+chain.py       hidden Markov chains over many executions at once: filter, smoothing, Viterbi
+markov.py      the default method as a scikit-learn estimator
+model.py       a fitted model as one record; model_file.py: as a file; fit.py: from traces to a model
+stream.py      the filter, sample by sample
+table.py       the phases in figures
+demand.py      what may be needed soon: futures of like positions
+caution.py     how bold an allocation may be; allocate.py: requests within a budget of resizes
+peers.py       simpler ways to allocate; evaluate.py: all of them in one table
+extra.py       optional packages
+"""

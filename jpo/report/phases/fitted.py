@@ -1,0 +1,113 @@
+"""Phases of traces: how many, what each uses and for how long, what follows; rows of samples as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from jpo.phases.table import QUANTITIES, PhaseFigures, in_units
+from jpo.report.document import Cell, Column, Document, Note, Row, Section, Span, Table, Verbatim
+from jpo.report.forms.csv import Raw, csv_line
+from jpo.wording.numbers import counted, plain
+
+HEAD = ("exec_id", "t", "phase", "probability")
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """Phases in traces.
+
+    Attributes:
+        method: by which they were found.
+        place: the file of the traces.
+        executions, samples: how much of it.
+        figures: of each phase.
+        features: what was measured.
+        notes: what the reader must not miss.
+        bars: of each execution its course of phases, as one line; none where nobody asked.
+    """
+
+    method: str
+    place: str
+    executions: int
+    samples: int
+    figures: tuple[PhaseFigures, ...]
+    features: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    bars: tuple[tuple[str, str], ...] = ()
+
+
+def document(found: Phases) -> Document:
+    """The table of phases, what follows what, and the courses."""
+    title = (
+        Span(counted(len(found.figures), "phase")),
+        f" by {found.method} in {counted(found.executions, 'execution')}, {counted(found.samples, 'sample')} of {found.place}",
+    )
+    courses = Verbatim("\n".join(f"{name}  {bar}" for name, bar in found.bars))
+    return Document(
+        title,
+        (
+            *(_uses(found, feature) for feature in found.features),
+            _transitions(found.figures),
+            *((Section("Courses", (courses,)),) if found.bars else ()),
+            *map(Note, found.notes),
+        ),
+    )
+
+
+def _uses(found: Phases, feature: str) -> Table:
+    """How long each phase lasts, and what it uses of one resource."""
+    columns = (
+        *(Column("phase", "figure"), Column("share", "figure", "share"), Column("stays", "figure")),
+        *(Column("dwell", "figure", "duration_seconds"), Column("mean", "figure"), Column("p50", "figure")),
+        *(Column("p95", "figure"), Column("p99", "figure"), Column("max", "figure")),
+    )
+    rows = tuple(_use(figures, feature) for figures in found.figures)
+    return Table(columns, rows, feature, feature)
+
+
+def _use(figures: PhaseFigures, feature: str) -> Row:
+    use = figures.used.get(feature)
+    dwell = Cell("" if figures.dwell_seconds is None else figures.dwell_seconds, "duration_seconds")
+    values = (use.mean, use.p50, use.p95, use.p99, use.most) if use else (None,) * 5
+    cells = (Cell(None if value is None else in_units(feature, value), QUANTITIES.get(feature, "")) for value in values)
+    return (figures.phase, figures.share, figures.stays, dwell, *cells)
+
+
+def _transitions(phases: Sequence[PhaseFigures]) -> Table:
+    """Of the changes from each phase, the share that led to each other one."""
+    columns = (Column("from", "figure"), *(Column(f"to {figures.phase}", "figure", "share") for figures in phases))
+    rows: tuple[Row, ...] = tuple(
+        (figures.phase, *(figures.next.get(other.phase, "") for other in phases)) for figures in phases if figures.next
+    )
+    return Table(columns, rows, "transitions", "what follows")
+
+
+def as_json(found: Phases) -> dict[str, object]:
+    """`{"schema_version", "method", "executions", "samples", "phases": [...], "notes"}`; sizes in bytes, times in seconds."""
+    return {
+        "schema_version": 1,
+        "method": found.method,
+        "executions": found.executions,
+        "samples": found.samples,
+        "phases": [_phase(figures) for figures in found.figures],
+        "notes": list(found.notes),
+    }
+
+
+def _phase(figures: PhaseFigures) -> Mapping[str, object]:
+    return {
+        **asdict(figures),
+        "next": {str(phase): share for phase, share in figures.next.items()},
+    }
+
+
+def samples_csv(rows: Iterable[tuple[str, float, int, float]]) -> str:
+    """One line per sample: execution, Unix seconds, phase, its probability."""
+    lines: Iterable[tuple[Raw, ...]] = ((name, moment(t), phase, float(plain(share))) for name, t, phase, share in rows)
+    return "".join(csv_line(line, whole=True) for line in (HEAD, *lines))
+
+
+def moment(t: float) -> float:
+    """Unix seconds as the file had them: whole ones without a point."""
+    return int(t) if t.is_integer() else t

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from phase_traces import as_csv, made_traces
+
+from jpo.__main__ import run
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Traces to fit, traces to predict, and a model."""
+    folder = tmp_path_factory.mktemp("phases")
+    as_csv(made_traces(runs=4)[0], folder / "train.csv")
+    as_csv(made_traces(runs=2, seed=9)[0], folder / "new.csv")
+    assert run(["phases", "fit", str(folder / "train.csv"), "-o", str(folder / "phases.model")]) == 0
+    return folder
+
+
+@pytest.fixture
+def jpo(made: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    monkeypatch.chdir(made)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = run(["phases", *arguments])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_fit_shows_its_phases(jpo: Call, tmp_path: Path) -> None:
+    code, out, err = jpo("fit", "train.csv", "-o", str(tmp_path / "m"), "--format", "json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["executions"] == 4
+    assert len(found["phases"]) == 5
+    assert (tmp_path / "m").read_bytes() == Path("phases.model").read_bytes()
+
+
+def test_phases_of_each_sample_go_to_a_file(jpo: Call, tmp_path: Path) -> None:
+    code, out, _ = jpo("predict", "phases.model", "new.csv", "-o", str(tmp_path / "p.csv"))
+    assert code == 0
+    assert "run-0  0" in out
+    rows = rows_of(tmp_path / "p.csv")
+    assert len(rows) == made_traces(runs=2, seed=9)[0].samples
+    assert [*rows[0]] == ["exec_id", "t", "phase", "probability"]
+
+
+def test_requests_go_to_a_file_and_their_figures_to_people(jpo: Call, tmp_path: Path) -> None:
+    code, out, _ = jpo("allocate", "phases.model", "new.csv", "-o", str(tmp_path / "a.csv"))
+    assert code == 0
+    assert "resizes/h" in out
+    rows = rows_of(tmp_path / "a.csv")
+    assert [*rows[0]] == ["exec_id", "t", "cpu_alloc", "mem_alloc"]
+    assert {row["exec_id"] for row in rows} == {"run-0", "run-1"}
+    assert jpo("allocate", "phases.model", "new.csv")[1] == (tmp_path / "a.csv").read_text()
+
+
+def test_ways_to_allocate_are_compared(jpo: Call) -> None:
+    code, out, _ = jpo("evaluate", "phases.model", "new.csv", "--training", "train.csv", "--format", "json")
+    assert code == 0
+    ways = json.loads(out)["allocations"]
+    assert next(iter(ways)) == "phases"
+    assert ways["phases"]["met"]["mean"] >= 0.9
+    code, out, _ = jpo("evaluate", "train.csv", "--execution", "run-0", "--execution", "run-1")
+    assert code == 0
+    assert "clairvoyant" in out
+
+
+def test_columns_can_be_named(jpo: Call, tmp_path: Path) -> None:
+    text = Path("train.csv").read_text().replace("cpu.usage.cores", "C").replace("pod.id", "who")
+    (tmp_path / "t.csv").write_text(text)
+    named = ("--column", "cpu_cores=C", "--column", "execution=who")
+    assert jpo("fit", str(tmp_path / "t.csv"), "-o", str(tmp_path / "m"), *named)[0] == 0
+    code, _, err = jpo("fit", str(tmp_path / "t.csv"), "-o", str(tmp_path / "m"))
+    assert code == 2
+    assert "--column cpu_cores=HEADER" in err
+    assert jpo("fit", "train.csv", "-o", str(tmp_path / "m"), "--column", "cpu_cores")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("fit", "train.csv", "-o", "train.csv"), "is a file that is read here"),
+        (("fit", "train.csv", "-o", "absent/m"), "JPO-E307"),
+        (("fit", "train.csv", "-o", "config.ini"), "JPO reads what has this name"),
+        (("fit", "absent.csv", "-o", "m"), "absent.csv: cannot be read"),
+        (("predict", "train.csv", "new.csv"), "train.csv: is no model of jpo phases"),
+        (("allocate", "phases.model", "phases.model"), "phases.model"),
+        (("allocate", "phases.model", "new.csv", "-o", "phases.model"), "is a file that is read here"),
+        (("predict", "phases.model", "new.csv", "--execution", "x"), "has no execution 'x'"),
+        (("evaluate", "new.csv", "--execution", "run-0"), "has one execution only"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(jpo: Call, arguments: tuple[str, ...], said: str) -> None:
+    before = {path: path.read_bytes() for path in Path.cwd().iterdir()}
+    code, out, err = jpo(*arguments)
+    assert (code, out) == (2, "")
+    assert said in err or said == "JPO-E307"
+    assert err.count("\n") == 1
+    assert {path: path.read_bytes() for path in Path.cwd().iterdir()} == before
+
+
+def test_a_fit_needs_to_know_where_the_model_goes(jpo: Call) -> None:
+    assert jpo("fit", "train.csv")[0] == 2
+
+
+def test_a_fitted_model_works_without_the_packages_of_a_fit(made: Path, tmp_path: Path) -> None:
+    for name in ("sklearn", "scipy", "torch", "hmmlearn", "ruptures", "matplotlib"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise ImportError('not here')\n")
+    command = [sys.executable, "-m", "jpo", "phases", "allocate", "phases.model", "new.csv"]
+    done = subprocess.run(
+        command, cwd=made, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
