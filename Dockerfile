@@ -33,6 +33,8 @@ RUN python -I -m pip --python /opt/jpo install --quiet --no-cache-dir --require-
 
 FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d AS runtime
 RUN python -I -m pip uninstall --quiet --yes setuptools wheel pip && install --directory --owner=10001 --group=10001 /work
+LABEL org.opencontainers.image.title="JPO" org.opencontainers.image.version="0.1.0" org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.description="Job Parameter Optimizer: a CI step that tunes a training job's config.ini from its earlier runs"
 ENV PATH=/opt/jpo/bin:$PATH HOME=/tmp PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 WORKDIR /work
 USER 10001:10001

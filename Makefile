@@ -8,7 +8,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
-SERVICES := acl faketime openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway strace victoria-metrics
+SERVICES := acl faketime openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway shellcheck strace victoria-metrics
 LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
 
 .DEFAULT_GOAL := help
@@ -28,12 +28,13 @@ demo: .venv/.slim  ## a suggestion for the quickstart's training job, from its r
 test: .venv/.dev services  ## all tests on all cores, a real Prometheus included; PYTEST="-k edit" for some, PYTEST="-n 0" without xdist
 	@PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadscope --no-loadscope-reorder $(PYTEST)
 
-check: .venv/.dev  ## format, lint, types, import contracts, documentation
+check: .venv/.dev  ## format, lint, types, import contracts, documentation; the site is in build/site
 	@$(BIN)/ruff format --quiet --check . || { echo "run: $(BIN)/ruff format ." >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m pytest tests/test_docs.py
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --config-file website/mkdocs.yml
 
 bench: .venv/.dev  ## measurements next to peers, written to docs/benchmarks.md; most of an hour on two cores
 	@set -o pipefail; { printf '# Benchmarks\n\nWritten by `make bench` on %s: %s, %s cores, commit %s. Ratios come from one run on one machine.\n' \

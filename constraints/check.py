@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from constraints.clamp import nearest
 from constraints.limits import Limits
@@ -39,8 +39,8 @@ def check(current: Mapping[str, float], proposed: Mapping[str, float], limits: L
 
 
 def approves(current: Mapping[str, float], proposed: Mapping[str, float], limits: Limits, facts: Facts = NOTHING_KNOWN) -> bool:
-    """Whether `check` would approve; for hundreds of candidates, of which the nearest allowed values are not needed."""
-    return not _apply(_as_floats(current), _as_floats(proposed), limits, facts)[0]
+    """Whether `check` would approve; for hundreds of candidates, of which the first violation says enough."""
+    return not any(of_change for _, of_change in _broken(_as_floats(current), _as_floats(proposed), limits, facts))
 
 
 def _as_floats(values: Mapping[str, float]) -> dict[str, float]:
@@ -54,11 +54,21 @@ def _as_floats(values: Mapping[str, float]) -> dict[str, float]:
 def _apply(
     current: Mapping[str, float], proposed: Mapping[str, float], limits: Limits, facts: Facts
 ) -> tuple[tuple[Violation, ...], tuple[Violation, ...]]:
-    """(violations, notices) of all rules, in the order of RULES; values of both terms in which a file may have them."""
+    """(violations, notices) of all rules, in the order of RULES."""
+    broken = list(_broken(current, proposed, limits, facts))
+    violations, notices = ([violation for violation, of_change in broken if of_change is wanted] for wanted in (True, False))
+    return tuple(violations), tuple(notices)
+
+
+def _broken(
+    current: Mapping[str, float], proposed: Mapping[str, float], limits: Limits, facts: Facts
+) -> Iterator[tuple[Violation, bool]]:
+    """What the rules find, in their order, and whether it involves a value that changes: a violation, else a notice.
+
+    Values are looked at in both terms in which a file may have them.
+    """
     current, proposed = limits.counting.spelt_out(current), limits.counting.spelt_out(proposed)
     changed = {name for name in {*current, *proposed} if current.get(name) != proposed.get(name)}
-    violations = [violation for rule in RULES for violation in rule(current, proposed, limits, facts)]
-    return (
-        tuple(v for v in violations if not changed.isdisjoint(v.involves)),
-        tuple(v for v in violations if changed.isdisjoint(v.involves)),
-    )
+    for rule in RULES:
+        for violation in rule(current, proposed, limits, facts):
+            yield violation, not changed.isdisjoint(violation.involves)

@@ -182,8 +182,8 @@ def gpu_memory_within_card(current: Values, proposed: Values, limits: Limits, fa
 def within_quota(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
     """No resource exceeds its quota."""
     for name, _, value, _ in _each(current, proposed, limits):
-        quota, most = limits.quota, number(limits.quota.of(name))
-        if _above(value, quota.of(name)):
+        if _above(value, limits.quota.of(name)):
+            quota, most = limits.quota, number(limits.quota.of(name))
             limit = f"the {most} that this machine has" if name in quota.of_machine else f"the quota of {most}"
             yield _broken(name, value, f"<= {most}", "within_quota", f"is above {limit}")
 

@@ -30,6 +30,8 @@ PAGES = [
     *sorted((ROOT / "examples").rglob("README.md")),
     ROOT / "jpo" / "agent" / "weights" / "README.md",
 ]
+LOOKED_UP = ("codes.md", "exit-codes.md", "benchmarks.md")
+GUIDE = [page for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in LOOKED_UP]
 CODE = re.compile(r"JPO-[EWI]\d{3}")
 
 
@@ -65,8 +67,14 @@ def test_every_command_in_the_documentation_parses(page: str, line: str) -> None
     command.make_context(line, words, parent=context, resilient_parsing="..." in line)
 
 
-def test_every_command_is_in_the_readme_the_guide_or_the_page_on_weighing() -> None:
-    text = "".join((ROOT / page).read_text() for page in ("README.md", "docs/guide.md", "docs/weighing.md"))
+def test_every_page_is_in_the_contents_of_the_guide() -> None:
+    text = (ROOT / "docs/guide.md").read_text()
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"guide.md"}
+    assert [name for name in sorted(pages) if f"({name})" not in text] == []
+
+
+def test_every_command_is_in_the_readme_or_the_guide() -> None:
+    text = "".join(page.read_text() for page in (ROOT / "README.md", *GUIDE))
     assert [name for name, _ in leaves(cli) if name not in text] == []
 
 
@@ -100,17 +108,43 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert target.startswith("http") or (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_links_to_headings_lead_to_one() -> None:
-    headings = re.findall(r"^#+ (.*)$", (ROOT / "docs/guide.md").read_text(), re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
-    used = {anchor for page in PAGES for anchor in re.findall(r"guide\.md#([\w-]+)\)", page.read_text())}
-    assert used <= anchors
+def anchors(page: Path) -> set[str]:
+    """What GitHub, GitLab and the site make of the headings."""
+    text = re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"\]\(.*?\)", "]", text), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_headings_lead_to_one(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", page.read_text()):
+        if not target.startswith("http"):
+            assert anchor in anchors(page.parent / target if target else page), f"{page.name} links to {target}#{anchor}"
 
 
 def test_the_jpo_toml_of_the_guide_is_valid() -> None:
-    (block,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs/guide.md").read_text(), re.DOTALL)
+    (block,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs/jpo-toml.md").read_text(), re.DOTALL)
     settings = Settings.model_validate(tomllib.loads(block))
     assert set(Settings.model_fields) - set(settings.model_fields_set) == set(), "the guide shows every section"
+
+
+HOSTS = re.findall(r"```(toml|sh)\n(.*?)```", (ROOT / "docs/hosts.md").read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize(("kind", "recipe"), HOSTS, ids=[re.search(r"//[\w.-]*", recipe)[0] for _, recipe in HOSTS])  # type: ignore[index]
+def test_each_recipe_for_a_prometheus_is_understood(
+    kind: str, recipe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jpo.toml").write_text(recipe if kind == "toml" else "")
+    words = shlex.split(recipe, comments=True) if kind == "sh" else []
+    given = dict(word.split("=", 1) for word in words if word != "export")
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    assert run(["config", "check"]) == 0, capsys.readouterr().err
+    assert run(["config", "show"]) == 0
+    shown = capsys.readouterr().out
+    assert [value for value in given.values() if value not in shown] == []
 
 
 def test_every_name_that_can_be_mapped_is_documented() -> None:
@@ -123,26 +157,26 @@ def test_every_name_that_can_be_mapped_is_documented() -> None:
 def test_the_csv_log_of_the_guide_can_be_read(tmp_path: Path) -> None:
     from jpo.telemetry import read_log
 
-    (block,) = re.findall(r"```text\n(# run_id=.*?)```", (ROOT / "docs/guide.md").read_text(), re.DOTALL)
+    (block,) = re.findall(r"```text\n(# run_id=.*?)```", (ROOT / "docs/runs.md").read_text(), re.DOTALL)
     (tmp_path / "log.csv").write_text(block)
     run = read_log(tmp_path / "log.csv")
     assert (run.run_id, run.parameters["batch_size"], run.outcome.converged) == ("nightly-17", 64, True)
 
 
 def test_the_library_example_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "batch_size" in printed_by("from jpo import", capsys)
+    assert "batch_size" in printed_by("library.md", "from jpo import", capsys)
 
 
 def test_the_environment_example_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("gymnasium", reason='gymnasium not found: pip install "jpo[simulate]"')
-    assert "memory_utilisation" in printed_by("import gymnasium", capsys)
+    assert "memory_utilisation" in printed_by("simulate.md", "import gymnasium", capsys)
 
 
-def printed_by(start: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What the guide's example that begins like this prints."""
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/guide.md").read_text(), re.DOTALL)
+def printed_by(page: str, start: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What the page's example that begins like this prints."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
     (block,) = (block for block in blocks if block.startswith(start))
-    exec(compile(block, "docs/guide.md", "exec"), {})  # noqa: S102 - the documentation's own code
+    exec(compile(block, page, "exec"), {})  # noqa: S102 - the documentation's own code
     return capsys.readouterr().out
 
 

@@ -63,6 +63,37 @@ def test_the_wheel_holds_both_packages_with_their_data_and_nothing_else(clone: P
             assert wheel.read(f"jpo/project/start/{host}.yml") == (clone / "pipelines" / source).read_bytes()
 
 
+def test_the_wheel_suggests_without_being_installed(clone: Path, tmp_path: Path) -> None:
+    """uvx: from the wheel alone, in an environment of its own that nobody prepared."""
+    built = run([sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)], clone)
+    assert built.returncode == 0, built.stderr
+    job = tmp_path / "job"
+    shutil.copytree(ROOT / "examples" / "nightly", job)
+    (job / "before.ini").write_bytes((job / "config.ini").read_bytes())
+    fresh = [
+        "env",
+        f"UV_CACHE_DIR={tmp_path / 'cache'}",
+        f"UV_PYTHON={sys.executable}",
+        sys.executable,
+        "-m",
+        "uv",
+        "tool",
+        "run",
+    ]
+    uvx = [*fresh, "--quiet", "--from", str(next(tmp_path.glob("jpo-*.whl")))]
+    for command in (
+        ["python", "nights.py", "3"],
+        ["jpo", "suggest", "config.ini"],
+        ["python", "-m", "constraints", "before.ini", "config.ini"],
+    ):
+        done = run([*uvx, *command], job)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "approved" in done.stdout
+    assert (job / "config.ini").read_bytes() != (job / "before.ini").read_bytes()
+    torch = run([*uvx, "python", "-c", "import importlib.util as u; print(u.find_spec('torch'), u.find_spec('pytest'))"], job)
+    assert torch.stdout == "None None\n"
+
+
 def test_the_package_knows_its_version() -> None:
     assert __version__ == PROJECT["version"]
 
@@ -157,6 +188,12 @@ def test_an_image_runs_without_a_name_and_takes_nothing_but_the_environment(targ
     assert [rest for instruction, rest in steps if instruction == "COPY"] == [f"--from={target}-environment /opt/jpo /opt/jpo"]
     assert steps[-1] == ("USER", "10001:10001")
     assert ("ENTRYPOINT", '["jpo"]') in stages()["runtime"]
+
+
+def test_the_label_of_the_image_has_the_version_of_the_package() -> None:
+    (labels,) = [rest for instruction, rest in stages()["runtime"] if instruction == "LABEL"]
+    assert f'image.version="{__version__}"' in labels
+    assert PROJECT["description"].removeprefix("Job Parameter Optimizer: ") in labels
 
 
 def test_images_download_nothing_by_address_and_hold_no_secret() -> None:

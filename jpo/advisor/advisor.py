@@ -97,7 +97,7 @@ class Advisor:
         exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
         budget: how many runs of today's configuration exploring may cost in 20 runs.
         history: runs told before this one, of this workload or of others, oldest first.
-        policy: the trained agent, e.g. of `jpo.agent.policy.load_policy`, or the name of one ([agent] in docs/guide.md;
+        policy: the trained agent, e.g. of `jpo.agent.policy.load_policy`, or the name of one ([agent] in docs/jpo-toml.md;
             "shipped" is "sac"); None: the belief rule decides.
         metric: a metric of the caller's own in `Outcome.metrics`: {"name": "f1", "direction": "max"}, with the value of a perfect
             model as "best" where that is not 1.

@@ -13,6 +13,7 @@ from jpo.learning import alternatives, continual
 from jpo.learning.installation import residuals_here
 from jpo.learning.practice import Track
 from jpo.learning.release import Release, ReleaseTest, release_if_passed
+from jpo.learning.serving import LEARNING
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
@@ -43,7 +44,7 @@ def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now
         why = "the forecasts showed that the world had changed" if request.resets == "evidence" else "as [agent] resets asks"
         lines += [f"{why}: begun anew {times(learnt.resets)}"] if learnt.resets else []
         lines += [f"{learnt.left} runs are left for the next time; give a larger --budget"] if learnt.left else []
-        if request.policy not in continual.LEARNING:
+        if request.policy not in LEARNING:
             lines.append(f"[agent] policy = {request.policy} decides, whatever SAC learns")
         if continual.untested(store):
             lines += verdicts(release_if_passed(store, track, now=now))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jpo.cost import usd_of_text
 from jpo.errors import UsageError
-from jpo.learning import continual
+from jpo.learning.serving import policy_for
 from jpo.optimizer.pareto.choices import choices_of
 from jpo.optimizer.pareto.front import Front
 from jpo.optimizer.pareto.tradeoff import OBJECTIVES, axes_of, front_of
@@ -41,7 +41,7 @@ def pareto(
     with open_project(path, settings, now=now, read_only=True) as job:
         known = with_doubts_noted(collect(job))
         request = request_of(job, known.runs, reaches=known.reaches)
-        policy = continual.policy_for(job.store, request.explore, request.policy)
+        policy = policy_for(job.store, request.explore, request.policy)
     choices = choices_of(request, known, policy, job.preferences, seed=seed)
     axes, note = axes_of(names, choices.surrogate, request.metric)
     limits = {} if reference is None else limits_in(reference, axes, job.currency)

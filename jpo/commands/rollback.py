@@ -14,7 +14,7 @@ from jpo.cost import usd_per_hour
 from jpo.errors import ConflictError, EditError, UsageError
 from jpo.history import Store
 from jpo.history.undo import about, day, equal, last_in_force, on_record, pins, took_effect, undo
-from jpo.learning import continual
+from jpo.learning.serving import policy_for
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import number_in, suggestion_of
@@ -68,7 +68,7 @@ def rollback(path: Path, settings: LoadedSettings, options: RollbackOptions) -> 
         edits = edits_of(workload, workload.current, undone.texts if undone else {})
         facts = Facts(usd_per_hour_next=usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None)
         proposal = checked(job, edits, facts, limits=in_one_step(job.limits))
-        policy = continual.policy_for(store, request.explore, request.policy)
+        policy = policy_for(store, request.explore, request.policy)
         made = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
         suggestion = replace(made, pinned_until=pinned_until(options))
         told, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jpo.learning import continual
 from jpo.learning.installation import residuals_here
+from jpo.learning.serving import LEARNING, policy_for, unreadable
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import suggestion_of
@@ -55,7 +55,7 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
         known = with_file_noted(collect(job, offline=options.offline, strict=options.strict), job)
         request = wanted(request_of(job, known.runs, reaches=known.reaches, chosen=chosen), options)
         known = learn_what_is_new(job, request, known, options)
-        policy, known = continual.policy_for(job.store, request.explore, request.policy), damage_noted(job, request, known)
+        policy, known = policy_for(job.store, request.explore, request.policy), damage_noted(job, request, known)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)
         proposal = propose(job, advice, known.runs, request.as_run)
@@ -72,7 +72,7 @@ def wanted(request: Request, options: SuggestOptions) -> Request:
 
 def damage_noted(job: Project, request: Request, known: Known) -> Known:
     """What is known, with a note where the policy that learnt here cannot be read."""
-    why = "" if request.policy == "belief" else continual.unreadable(job.store)
+    why = "" if request.policy == "belief" else unreadable(job.store)
     if not why:
         return known
     notes = (*known.evidence.notes, f"{why}: `jpo learn` does so")
@@ -84,10 +84,12 @@ def learn_what_is_new(job: Project, request: Request, known: Known, options: Sug
     store, identity, seconds = job.store, job.workload.identity, job.learn_budget_seconds
     learning = options.learn and not options.dry_run and seconds > 0
     known = replace(known, residuals=residuals_here(store, identity, (*known.others, *known.runs), learn=learning))
-    if not learning or request.policy not in continual.LEARNING:
+    if not learning or request.policy not in LEARNING:
         return known
+    from jpo.learning.continual import keep_up  # what only learning needs takes a while to import
+
     # with the targets of --deadline, which hold for this once, the agent would begin anew
     lasting = request if options.lasting_targets is None else replace(request, targets=options.lasting_targets)
-    codes = continual.keep_up(store, identity, known, lasting, seconds=seconds, now=job.now, seed=options.seed)
+    codes = keep_up(store, identity, known, lasting, seconds=seconds, now=job.now, seed=options.seed)
     notes = (*known.evidence.notes, *([NOT_LEARNT] if codes else []))
     return replace(known, codes=(*known.codes, *codes), evidence=replace(known.evidence, notes=notes))

@@ -7,7 +7,7 @@ Source: importance weighting of a simulator's draws (likelihood-free inference),
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from jpo.forecast.measurements import (
     CandidateRun,
     End,
     Measurements,
+    by_end,
     measurements_of,
     runs_at_candidates,
 )
@@ -69,7 +70,8 @@ def posterior(
     """
     candidate_runs, work = runs_at_candidates(candidates, runs), work_of(runs)
     draws, time = of_kind(draws, work), measured_durations(candidates, candidate_runs, work)
-    succeeded, failed, stopped = ([run for run in candidate_runs if run.end is end] for end in End)
+    ends = by_end(candidate_runs)
+    succeeded, failed, stopped = (ends[end] for end in End)
     loss = measured_losses(candidates, succeeded, slope_of(succeeded, work))
     utilisation = _MeasuredQuantity(_utilisation(succeeded), NO_MEASUREMENTS, UTILISATION)
     power, price = _price(draws, candidates, [*succeeded, *stopped])
@@ -79,17 +81,19 @@ def posterior(
 
     others = (adjust(draws.log_utilisation, utilisation), adjust(power, price))
     parts = [time.adjusted(draws), loss.adjusted(draws.log_loss), *others]
-    ends = _of_failures(draws.fails, candidate_runs)
-    of_runs = np.sum([part.log_likelihood for part in parts], axis=0) + ends
+    of_ends = _of_failures(draws.fails, ends)
+    of_runs = np.sum([part.log_likelihood for part in parts], axis=0) + of_ends
     log_likelihood = of_runs + slope_log_likelihood(draws, succeeded, work) + loaders_log_likelihood(draws, candidates, succeeded)
     exponent, fails = flattening(log_likelihood, _LEAST_SHARE), draws.fails
     weights = softmax(exponent * log_likelihood)
-    p_fails = softmax(exponent * log_likelihood + (1 - exponent) * ends) @ fails  # how runs ended is certain, and not flattened
+    p_fails = (
+        softmax(exponent * log_likelihood + (1 - exponent) * of_ends) @ fails
+    )  # how runs ended is certain, and not flattened
     share = effective_share(softmax(log_likelihood))
     if transferred is not None:
         surfaces = _conditioned_surfaces(transferred, time, loss, (utilisation, price), candidates.current)
         comparable = of_runs - parts[0].log_likelihood + time.log_likelihood(draws)
-        transferred_share = _transfer_probability(transferred, surfaces, comparable, candidate_runs)
+        transferred_share = _transfer_probability(transferred, surfaces, comparable, ends)
         members = len(transferred.draws.fails)
         p_fails = (1 - transferred_share) * p_fails + transferred_share * transferred.draws.fails.mean(axis=0)
         weights = np.concatenate(((1 - transferred_share) * weights, np.full(members, transferred_share / members)))
@@ -169,10 +173,13 @@ def _conditioned_surfaces(
 
 
 def _transfer_probability(
-    transferred: TransferredSurfaces, surfaces: list[AdjustedParticles], simulated: Floats, candidate_runs: Sequence[CandidateRun]
+    transferred: TransferredSurfaces,
+    surfaces: list[AdjustedParticles],
+    simulated: Floats,
+    ends: Mapping[End, Sequence[CandidateRun]],
 ) -> float:
     """Posterior probability that the job is like the transferred surfaces, by the mean likelihood of either kind of particles."""
-    of_failures = _of_failures(transferred.draws.fails, candidate_runs)
+    of_failures = _of_failures(transferred.draws.fails, ends)
     log_likelihood = np.sum([part.log_likelihood for part in surfaces], axis=0) + of_failures
     evidence = _log_mean_exp(log_likelihood) - _log_mean_exp(simulated)
     odds = evidence + math.log(max(transferred.trust, 1e-6) / max(1 - transferred.trust, 1e-6))
@@ -202,14 +209,17 @@ def _per_second(amount: float | None, run: CandidateRun, log_rate: Floats) -> fl
     return amount / seconds / float(np.exp(log_rate[run.row])) if amount is not None and seconds else None
 
 
-def _of_failures(fails: Bools, candidate_runs: Sequence[CandidateRun]) -> Floats:
+def _of_failures(fails: Bools, ends: Mapping[End, Sequence[CandidateRun]]) -> Floats:
     """Log-likelihood of how the runs ended, given where the particles fail, (J, K) -> (J,). A stopped run's end is unknown."""
     if_fails, if_passes = np.zeros(fails.shape[1]), np.zeros(fails.shape[1])
-    for run in candidate_runs:
-        if run.end is not End.STOPPED:
-            failed = run.end is End.FAILED
-            if_fails[run.row] += run.count * math.log(1 - _PASSES_BY_CHANCE if failed else _PASSES_BY_CHANCE)
-            if_passes[run.row] += run.count * math.log(_FAILS_BY_CHANCE if failed else 1 - _FAILS_BY_CHANCE)
+    for end, where_it_fails, where_it_passes in (
+        (End.WELL, _PASSES_BY_CHANCE, 1 - _FAILS_BY_CHANCE),
+        (End.FAILED, 1 - _PASSES_BY_CHANCE, _FAILS_BY_CHANCE),
+    ):
+        at = np.array([run.row for run in ends[end]], dtype=np.int64)
+        counts = np.bincount(at, [run.count for run in ends[end]], minlength=fails.shape[1])
+        if_fails += counts * math.log(where_it_fails)
+        if_passes += counts * math.log(where_it_passes)
     rows = np.flatnonzero(if_fails)
     return np.asarray(np.where(fails[:, rows], if_fails[rows], if_passes[rows]).sum(axis=1))
 

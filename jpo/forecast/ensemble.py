@@ -53,10 +53,10 @@ def conditioned(
     residual = measurements.mean - simulated[:, measurements.rows]  # (J, M)
     level = float(residual.mean()) + _VAGUE * rng.standard_normal(jobs)
     missing = residual - level[:, None] + np.sqrt(variance) * rng.standard_normal(residual.shape)
-    # The level is common to all: (M, M).
-    covariance = at_measurements.T @ at_measurements / (jobs - 1) + _VAGUE**2 + np.diag(variance)
-    gain = np.linalg.solve(covariance, missing.T).T  # (J, M)
-    adjusted = simulated + gain @ (at_measurements.T @ deviation / (jobs - 1))
+    together = at_measurements.T @ deviation / (jobs - 1)  # (M, K)
+    among_measured = together[:, measurements.rows] + _VAGUE**2 + np.diag(variance)  # the level is common to all
+    gain = np.linalg.solve(among_measured, missing.T).T  # (J, M)
+    adjusted = simulated + gain @ together
     level = level + _VAGUE**2 * gain.sum(axis=1)
     if lower_bounds.rows.size:
         adjusted = _lifted(adjusted, short_of(adjusted, level, lower_bounds), lower_bounds, discrepancy)

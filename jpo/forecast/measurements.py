@@ -85,6 +85,14 @@ def runs_at_candidates(candidates: Candidates, runs: Sequence[Run]) -> list[Cand
     ]
 
 
+def by_end(candidate_runs: Sequence[CandidateRun]) -> dict[End, list[CandidateRun]]:
+    """The runs by what their ends say, in the same order; every kind of end is there."""
+    runs: dict[End, list[CandidateRun]] = {end: [] for end in End}
+    for run in candidate_runs:
+        runs[run.end].append(run)
+    return runs
+
+
 def _rows_of(values: Floats, vectors: Sequence[tuple[float, ...]]) -> dict[tuple[float, ...], int | None]:
     """The first row that agrees with each configuration, or None; many at once where there are few rows."""
     rows: dict[tuple[float, ...], int | None] = {}
@@ -116,6 +124,8 @@ def measurements_of(candidate_runs: Sequence[CandidateRun], value: Callable[[Can
 
 def _mean(logs: Sequence[tuple[float, float]], total: float) -> float:
     """Mean of (log, count)."""
+    if len(logs) == 1:  # most of a thousand configurations ran once
+        return logs[0][0] * logs[0][1] / total
     kept = within_reach([log for log, _ in logs])
     return sum(log * count for log, (_, count) in zip(kept, logs, strict=True)) / total
 

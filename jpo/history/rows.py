@@ -160,7 +160,12 @@ def suggestion_columns(suggestion: Suggestion) -> Columns:
 
 def read_suggestion(row: TableRow) -> Suggestion:
     """The suggestion of a row."""
-    document: dict[str, Any] = json.loads(row["document"])
+    return _suggestion_in(row["document"])
+
+
+@lru_cache(maxsize=256)  # one command looks at the newest suggestions from several sides
+def _suggestion_in(text: str) -> Suggestion:
+    document: dict[str, Any] = json.loads(text)
     guard = document["guard"]
     return Suggestion(
         **{

@@ -13,8 +13,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from jpo.agent.alternatives.named import policy_named
-from jpo.agent.policy import Policy, load_policy, shipped_policy
+from jpo.agent.policy import shipped_policy
 from jpo.agent.sealed import header_of, unseal_agent
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditEvent, Store
@@ -22,21 +21,13 @@ from jpo.history.following.followers import followers
 from jpo.learning.experience import experiences, fingerprint, learnable
 from jpo.learning.forks import practise_here
 from jpo.learning.own_history import OwnHistory
-from jpo.learning.prequential import with_record
 from jpo.learning.resets import due
+from jpo.learning.serving import AGENT, CACHE_TROUBLE, own_policy
 from jpo.optimizer.request import Request
-from jpo.records import Identity, Known, PolicyName, Run
+from jpo.records import Identity, Known, Run
 
 if TYPE_CHECKING:
-    from jpo.agent.problem import Explore
     from jpo.agent.sealed import Tensors
-
-AGENT, POLICY = "agent", "policy"
-"""Names under which the store keeps what learns, and what was tested last."""
-LEARNING: tuple[PolicyName, ...] = ("sac", "mc-dropout", "by-sla")
-"""Policies that rest on what SAC learns here; the others decide as they were trained, or need no training."""
-CACHE_TROUBLE = {"JPO-E506", "JPO-E601", "JPO-E602", "JPO-E603"}
-"""Another process learnt at the same time, or the saved agent is unreadable: no reason to withhold a suggestion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,42 +53,6 @@ class Learnt:
     forks: int = field(default=0, compare=False)
     others: int = 0
     unread: bool = False
-
-
-def policy_for(store: Store, explore: Explore, name: PolicyName = "sac") -> Policy | None:
-    """Policy that may decide. SAC: the store's own where released, else the shipped one; None if there is none.
-
-    Args:
-        name: what the user wants instead of it; "belief" needs none.
-    """
-    if name == "belief":
-        return None
-    own = own_policy(store)
-    if own and explore in own.released and not (judged := with_record(own, store)).withdrawn:
-        return policy_named(name, judged)
-    shipped = shipped_policy()
-    return policy_named(name, shipped and with_record(shipped, store))
-
-
-def own_policy(store: Store) -> Policy | None:
-    """Policy that `jpo learn` tested last; None if there is nothing, or nothing readable: it is a cache, and learnt anew."""
-    found = _own_policy(store)
-    return None if isinstance(found, StoreError) else found
-
-
-def unreadable(store: Store) -> str:
-    """That the policy which `jpo learn` tested last cannot be read, and what decides meanwhile; "" where it can, or is none."""
-    found = _own_policy(store)
-    meanwhile = "until it is made anew, what came with JPO decides"
-    return f"the policy that learnt here {found.finding}; {meanwhile}" if isinstance(found, StoreError) else ""
-
-
-def _own_policy(store: Store) -> Policy | StoreError | None:
-    saved = store.load_agent(POLICY)
-    try:
-        return load_policy(saved[0]) if saved else None
-    except StoreError as error:
-        return error
 
 
 def need_torch() -> None:

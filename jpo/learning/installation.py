@@ -17,7 +17,7 @@ from jpo.agent.sealed import seal, unseal
 from jpo.errors import StoreError
 from jpo.forecast.evidence.plausibility import plausible
 from jpo.history import Store
-from jpo.learning.continual import CACHE_TROUBLE
+from jpo.learning.serving import CACHE_TROUBLE
 from jpo.optimizer.installation import residuals_of_runs
 from jpo.records import Identity, Residuals, Run
 

@@ -18,10 +18,11 @@ import numpy as np
 from jpo.agent.policy import Policy, save_policy
 from jpo.agent.sealed import header_of
 from jpo.history import AuditEvent, Json, Store
-from jpo.learning.continual import AGENT, POLICY, progress_of
+from jpo.learning.continual import progress_of
 from jpo.learning.forks import MOST_JOBS
 from jpo.learning.job import DOMAINS, Job, earlier_jobs, new_job
 from jpo.learning.practice import Choose, Track, by_belief_rule, by_policy, mean_cost, play, silently
+from jpo.learning.serving import AGENT, POLICY
 from jpo.simulate.installations import KINDS, draw_installation
 
 THRESHOLD = 1.01

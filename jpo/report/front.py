@@ -147,7 +147,7 @@ def sentences(front: Front, parameters: Sequence[str]) -> list[str]:
 
 
 def as_json(front: Front) -> dict[str, object]:
-    """The published document, see docs/guide.md; amounts in USD, None is what is not known."""
+    """The published document, see docs/weighing.md; amounts in USD, None is what is not known."""
     return {
         "schema_version": 1,
         "workload": front.workload.labels,

@@ -6,6 +6,7 @@ jpo.toml, the caller's environment, a server's answers. Every command is run ove
 
 from __future__ import annotations
 
+import csv
 import http.server
 import json
 import os
@@ -13,6 +14,7 @@ import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from attacks import (
@@ -27,8 +29,11 @@ from attacks import (
     steered,
     too_long,
 )
+from click import Choice
+from test_docs import leaves
 
 from jpo.__main__ import run
+from jpo.cli.main import cli
 from jpo.history import open_store
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
@@ -73,7 +78,7 @@ time,epoch,samples,train_loss,val_loss
 # status=succeeded
 """
 TRACE = """\
-# workload = "@toy ##[error] <b>"
+# workload = "@toy ##[error] <b> $\\\\frac$"
 # family = "zeus"
 # default = { batch_size = 16, power_limit_w = 250 }
 # knobs = ["batch_size", "power_limit_w"]
@@ -88,6 +93,8 @@ CALLER = {
     "GITHUB_ACTOR": "@admin\n::error::actor ##[error]",
     "GITHUB_REPOSITORY": "a/b\x1b[2J<b>",
     "GITHUB_RUN_ID": "=1+1\u202e",
+    "GITHUB_HEAD_REF": "@admin/\n::error::branch ##[error]#12",
+    "GITHUB_REF_NAME": "<b>\x1b[2J=1+1",
 }
 
 
@@ -140,6 +147,15 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "logs" / f"{number} {attack.replace('/', ' ')[:40]}.csv").write_text(LOG.format(name=name), newline="")
     (folder / "logs" / f"not usable {PLACE}.csv").write_text("# run_id=##[error]\ntime,time\n")
     (folder / f"followed {PLACE}").write_text(LOG.format(name=LIVE[0] + " ##[error]\x1b[2J"))
+    (folder / "tables" / "huggingface").mkdir(parents=True)
+    cells = [[attack, attack, attack, "f", "64", "2026-01-02T03:04:05Z", "90", "0.5"] for attack in ATTACKS]
+    with (folder / "tables" / "@admin ##[error].csv").open("w", newline="") as table:
+        writer = csv.writer(table)
+        writer.writerow(["run_id", "dataset", "model", "framework", "batch_size", "ended_at", "duration_seconds", "val_loss"])
+        writer.writerows(cells)
+    log = [{"epoch": 1.0, attack: attack} for attack in LIVE]
+    state = {"log_history": log, "best_model_checkpoint": STEERING[0], "global_step": 1}
+    (folder / "tables" / "huggingface" / "trainer_state.json").write_text(json.dumps(state))
     (folder / "broken").mkdir()
     (folder / "broken" / "jpo.toml").write_text('["##[error] @admin\\n::error::x"]\n"\\u001b[2J" = 1\n')
     with pytest.MonkeyPatch.context() as patch:
@@ -155,6 +171,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 FORMS = ("text", "json", "markdown", "html")
+SMALL = "--runs 2,4 --seeds 2 --jobs 1 --policies default,random"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "suggest --dry-run --diff --offline --no-learn": FORMS,
     "suggest --dry-run --diff --offline --no-learn --set batch_size=64": FORMS,
@@ -174,12 +191,16 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "prices show": FORMS,
     "logs": (*FORMS, "csv"),
     "audit show": FORMS,
-    "replay toy.csv --runs 2,4 --seeds 2 --jobs 1 --policies default,random": FORMS,
+    f"replay toy.csv {SMALL}": FORMS,
+    "simulate --workloads 1 --runs 2": FORMS,
 }
 LINES = (
     *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
     *("audit export", "audit export -o csv", "audit verify", "audit verify --anchor"),
     *("config show", "config check", "config check --config broken/jpo.toml", "state gc --dry-run", "state export -"),
+    *("import tables", "import tables --write", "import tables/huggingface", "import tables/ATTACK.csv", "import broken"),
+    *("import tables --for ATTACK", "import tables --set ATTACK", "import tables --dataset ATTACK"),
+    "import http://SERVED --experiment ATTACK",
     *("state export DIR/backup.jsonl", "state export DIR/::error::a\n##[error].jsonl", "logs --extended DIR/runs.csv"),
     *("observe --offline", "observe --follow --csv FOLLOWED", "observe --prometheus-url SERVER"),
     *("observe --csv logs/missing\n::error::a.csv", "learn ATTACK.ini --budget 0.1s"),
@@ -246,6 +267,7 @@ def test_no_answer_or_error_is_steered_by_what_it_names(
         if "\0" in attack or len(os.fsencode(attack)) > 100_000:  # the system refuses arguments of more than 128 KiB
             continue
         told = {
+            "SERVED": server.removeprefix("http://"),
             "SERVER": server,
             "DIR": str(tmp_path),
             "PLACE": PLACE,
@@ -289,3 +311,35 @@ def test_the_note_is_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str]
             marker, _, note = out.partition("\n\n")
             assert re.fullmatch("<!-- jpo:suggestion:[0-9a-f]{32} -->", marker)
             check_markdown(note.replace("[Report and log](<https://ci.example/>)", ""))
+
+
+def test_every_command_is_attacked_in_every_form_that_it_has() -> None:
+    missing = []
+    for name, command in leaves(cli):
+        asked = {form for asked, forms in COMMANDS.items() for form in forms if f"jpo {asked} ".startswith(f"{name} ")}
+        choices = [one.type.choices for one in command.params if "--format" in one.opts and isinstance(one.type, Choice)]
+        forms = {form for some in choices for form in some if "json" in some} - {"table"}  # another word for text
+        missing += [f"{name} -o {form}" for form in forms - asked]
+        if not asked and not any(f"jpo {line} ".startswith(f"{name} ") for line in LINES):
+            missing.append(name)
+    assert missing == ["jpo config schema"], "which shows nothing from outside"
+
+
+def test_tables_for_spreadsheets_are_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    exported, _ = answers(capfd, ["audit", "export", "-o", "csv"])
+    check_csv(exported, exact=True)  # the chain is verified from it
+    answers(capfd, ["logs", "--extended", str(tmp_path / "runs.csv"), "--epochs", str(tmp_path / "epochs.csv")])
+    for table in (tmp_path / "runs.csv", tmp_path / "epochs.csv"):
+        assert steered(table.read_text()) == []
+        check_csv(table.read_text())
+
+
+@pytest.mark.parametrize("command", ["pareto", "history --compare", f"replay toy.csv {SMALL}"])
+def test_pictures_are_as_harmless(command: str, inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    picture = tmp_path / "picture.svg"
+    out, err = answers(capfd, [*command.split(), "--plot", str(picture)])
+    assert steered(out) + steered(err) == []
+    if picture.exists():  # nothing to draw is said
+        tags = {element.tag.rpartition("}")[2] for element in ElementTree.parse(picture).iter()}  # noqa: S314 - our own file
+        assert not tags & {"script", "a", "image", "foreignObject"}
+        assert steered(picture.read_text()) == []

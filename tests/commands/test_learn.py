@@ -15,9 +15,9 @@ from jpo.agent.policy import SCORE, SHAPES, load_policy, save_policy
 from jpo.commands.learn import pretrain
 from jpo.history import open_store
 from jpo.learning import pretraining
-from jpo.learning.continual import AGENT, POLICY
 from jpo.learning.installation import RESIDUALS
 from jpo.learning.practice import silently
+from jpo.learning.serving import AGENT, POLICY
 
 if TYPE_CHECKING:
     from conftest import Project

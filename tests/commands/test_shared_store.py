@@ -8,7 +8,7 @@ import pytest
 
 from jpo.commands import suggest
 from jpo.history import open_store, verify
-from jpo.learning.continual import AGENT
+from jpo.learning.serving import AGENT
 from jpo.project import record
 
 if TYPE_CHECKING:

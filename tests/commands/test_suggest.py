@@ -12,7 +12,7 @@ import pytest
 
 from jpo.agent.policy import load_policy, save_policy
 from jpo.history import open_store
-from jpo.learning.continual import POLICY
+from jpo.learning.serving import POLICY
 
 if TYPE_CHECKING:
     from conftest import Project

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
 
 import pytest
 
@@ -15,7 +14,8 @@ from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
 from jpo.history import Store, open_store
 from jpo.learning import continual
-from jpo.learning.continual import AGENT, POLICY, Learnt, catch_up, keep_up, policy_for, progress_of, untested
+from jpo.learning.continual import Learnt, catch_up, keep_up, progress_of, untested
+from jpo.learning.serving import AGENT, POLICY
 from jpo.optimizer.request import Request
 from jpo.records import Identity, Known, RunStatus
 from tests.learning.test_experience import REQUEST, RUNS, a_run
@@ -176,24 +176,6 @@ def test_a_saved_agent_that_cannot_be_read_is_a_warning_for_a_suggestion_and_an_
         learnt(store)
     assert caught.value.code == "JPO-E601"
     assert learnt(store, budget=None).runs == 2, "beginning anew needs no saved agent"
-
-
-def decides(store: Store, explore: Literal["safe", "on"]) -> tuple[str, ...] | None:
-    """Where the policy is released which would decide."""
-    policy = policy_for(store, explore)
-    return policy and policy.released
-
-
-def test_the_stores_own_policy_decides_only_where_it_was_released(store: Store) -> None:
-    shipped = load_policy().released
-    assert shipped != ("on",)
-    assert decides(store, "on") == shipped
-    own = save_policy(*load_policy().members, released=("on",), card={})
-    store.save_agent(POLICY, own, expected_version=0)
-    assert decides(store, "on") == ("on",)
-    assert decides(store, "safe") == shipped
-    store.save_agent(POLICY, b"damaged", expected_version=1)
-    assert decides(store, "on") == shipped
 
 
 def test_what_was_learnt_since_the_release_test_is_untested(store: Store) -> None:

@@ -13,12 +13,13 @@ from jpo.agent.policy import SCORE, shipped_policy
 from jpo.agent.sac.fork_replay import MOST
 from jpo.history import open_store
 from jpo.learning import own_history
-from jpo.learning.continual import AGENT, catch_up
+from jpo.learning.continual import catch_up
 from jpo.learning.experience import Experience, experiences
 from jpo.learning.forks import practise_here
 from jpo.learning.job import earlier_jobs
 from jpo.learning.own_history import OwnHistory, begun_job, forks_of
 from jpo.learning.practice import by_belief_rule, decision_point
+from jpo.learning.serving import AGENT
 from jpo.records import Identity, Known
 from jpo.simulate.installations import Installation
 from tests.learning.test_experience import REQUEST, RUNS

@@ -8,7 +8,7 @@ import pytest
 from jpo.agent.policy import SCORE, SHAPES, Policy, load_policy
 from jpo.history import open_store
 from jpo.learning import release
-from jpo.learning.continual import AGENT, POLICY, catch_up, policy_for, untested
+from jpo.learning.continual import catch_up, untested
 from jpo.learning.job import DOMAINS
 from jpo.learning.release import (
     CERTAINTY,
@@ -28,6 +28,7 @@ from jpo.learning.release import (
 from jpo.learning.release import (
     test_job as job_of,
 )
+from jpo.learning.serving import AGENT, POLICY, policy_for
 from jpo.records import Identity, Known
 from tests.learning.test_experience import REQUEST, RUNS
 

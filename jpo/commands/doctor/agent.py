@@ -9,7 +9,8 @@ from jpo.agent.sealed import unseal_agent
 from jpo.commands.doctor.case import Case, exists
 from jpo.errors import StoreError
 from jpo.history import Store, open_store
-from jpo.learning.continual import AGENT, own_policy, policy_for, progress_of, unreadable
+from jpo.learning.continual import progress_of
+from jpo.learning.serving import AGENT, own_policy, policy_for, unreadable
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
 from jpo.project.request import decider_of

@@ -24,6 +24,7 @@ from jpo.forecast.measurements import (
     CandidateRun,
     End,
     Measurements,
+    by_end,
     lower_bounds_of,
     measurements_of,
     within_reach,
@@ -129,8 +130,7 @@ class MeasuredDurations:
 def measured_durations(candidates: Candidates, candidate_runs: Sequence[CandidateRun], work: Work) -> MeasuredDurations:
     """What the runs say of durations."""
     groups = groups_of(candidates, work)
-    placed = groups.runs(candidate_runs)
-    runs = {end: [run for run in placed if run.end is end] for end in End}
+    runs = by_end(groups.runs(candidate_runs))
     seconds = measurements_of(runs[End.WELL], seconds_of)
     bounds = lower_bounds_of(runs[End.STOPPED]) if seconds.rows.size else NO_MEASUREMENTS
     return MeasuredDurations(candidates, work, groups, runs, noise_of(runs[End.WELL], seconds_of), seconds, bounds)

@@ -12,6 +12,7 @@ from jpo.replay.contest import Contest, Result
 from jpo.replay.extras import need
 from jpo.replay.metrics import Score
 from jpo.report.plots.picture import save
+from jpo.wording.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +39,8 @@ def plot(path: Path, contest: Contest, result: Result) -> None:
     panels[0].set_ylabel("cost of all runs so far / of the best configuration")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
     count = f"{len(contest.traces)} workloads" if len(contest.traces) > 1 else contest.traces[0].name
-    figure.suptitle(f"jpo replay: {count}, {contest.seeds} replays each", fontsize="medium", x=0.01, ha="left")
+    title = f"jpo replay: {printable(count)}, {contest.seeds} replays each"
+    figure.suptitle(title, fontsize="medium", x=0.01, ha="left", parse_math=False)  # a name with $ is no formula
     save(figure, path)
 
 

@@ -9,7 +9,7 @@ from commands.doctor.diagnosis import configure, diagnosis, everything_in
 
 from jpo.agent.policy import load_policy, save_policy
 from jpo.history import open_store
-from jpo.learning.continual import AGENT, POLICY
+from jpo.learning.serving import AGENT, POLICY
 
 if TYPE_CHECKING:
     from conftest import Project

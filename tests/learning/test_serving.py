@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import pytest
+
+from jpo.agent.policy import load_policy, save_policy
+from jpo.history import Store, open_store
+from jpo.learning.serving import POLICY, policy_for, unreadable
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with open_store("sqlite://") as opened:
+        yield opened
+
+
+def decides(store: Store, explore: Literal["safe", "on"]) -> tuple[str, ...] | None:
+    """Where the policy is released which would decide."""
+    policy = policy_for(store, explore)
+    return policy and policy.released
+
+
+def test_the_stores_own_policy_decides_only_where_it_was_released(store: Store) -> None:
+    shipped = load_policy().released
+    assert shipped != ("on",)
+    assert decides(store, "on") == shipped
+    own = save_policy(*load_policy().members, released=("on",), card={})
+    store.save_agent(POLICY, own, expected_version=0)
+    assert decides(store, "on") == ("on",)
+    assert decides(store, "safe") == shipped
+    store.save_agent(POLICY, b"damaged", expected_version=1)
+    assert decides(store, "on") == shipped
+
+
+def test_a_policy_that_cannot_be_read_is_named_and_what_decides_meanwhile(store: Store) -> None:
+    assert unreadable(store) == ""
+    store.save_agent(POLICY, b"damaged", expected_version=0)
+    assert unreadable(store).startswith("the policy that learnt here ")
+    assert unreadable(store).endswith("what came with JPO decides")

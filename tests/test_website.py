@@ -1,0 +1,80 @@
+"""The documentation as a site: every link and anchor leads somewhere, it is whole by itself, each reason code has a page."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CODES = re.findall(r"^\| (JPO-[EWI]\d{3}) \|", (ROOT / "docs/codes.md").read_text("utf-8"), re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--config-file",
+        "website/mkdocs.yml",
+        "--site-dir",
+        str(folder),
+    ]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+class Loaded(HTMLParser):
+    """What a browser loads for a page without being asked: scripts, styles, pictures, frames."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        named = dict(attributes)
+        if tag != "a" and named.get("rel") not in ("canonical", "prev", "next"):
+            self.addresses += [address for name in ("src", "href", "data") if (address := named.get(name))]
+
+
+def test_nothing_comes_from_another_host(site: Path) -> None:
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > len(CODES)
+    loaded = {address for page in pages for address in Loaded(page.read_text("utf-8")).addresses}
+    assert [address for address in loaded if re.match(r"(?:\w+:)?//", address)] == []
+    styles = "".join(style.read_text("utf-8") for style in site.rglob("*.css"))
+    assert re.findall(r"url\(['\"]?(?:https?:)?//[^)]*|@import[^;]*", styles) == []
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_each_reason_code_has_a_page_and_an_anchor(code: str, site: Path) -> None:
+    page = (site / "codes" / f"{code}.html").read_text("utf-8")
+    assert f'<h1 id="{code.lower()}">{code}' in page
+    assert "<strong>Meaning:</strong>" in page
+    assert f"id='{code.lower()}'" in (site / "codes.html").read_text("utf-8").replace('"', "'")
+
+
+def test_a_code_in_a_page_leads_to_its_own(site: Path) -> None:
+    assert '<a href="codes/JPO-W160.html">JPO-W160</a>' in (site / "config-ini.html").read_text("utf-8")
+    assert 'href="../config-ini.html"' in (site / "codes" / "JPO-W160.html").read_text("utf-8")
+
+
+def test_all_markdown_was_understood(site: Path) -> None:
+    """Nothing that looks like Markdown is left outside of code: this dialect is not GitHub's."""
+    left = re.compile(r"```|\*\*|\]\(|^\s*[-*] \S|^\s*\|.*\||^#+ ", re.MULTILINE)
+    for page in sorted(site.rglob("*.html")):
+        if article := re.search(r"<article.*?</article>", page.read_text("utf-8"), re.DOTALL):
+            text = re.sub(r"<[^>]*>", "", re.sub(r"<(pre|code)\b.*?</\1>", "", article[0], flags=re.DOTALL))
+            assert left.findall(text) == [], page.name
