@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 METHODS = ("markov", "hmm", "changepoint", "crbm-kmeans")
 """Of jpo.phases.fit, which needs numpy: help must not."""
+PALETTES = ("tab10", "Set2", "viridis", "cividis", "gray")
+"""Of jpo.report.plots.phases, which needs numpy, too."""
 model_file = click.argument("model", type=FILE, metavar="MODEL")
 traces_file = click.argument("traces", type=FILE, metavar="TRACES.CSV")
 
@@ -167,6 +169,87 @@ def allocate(
         return
     save(result, standings.requests_csv(rows))
     Output(form, colour=coloured(no_color)).show(standings, compared)
+
+
+@phases.command()
+@model_file
+@traces_file
+@click.option("--kind", type=click.Choice(["courses", "variance"]), default="courses", show_default=True)
+@click.option("--palette", type=click.Choice(PALETTES), default=PALETTES[0], show_default=True)
+@options(column_options, result_options("The picture, .png or .svg; else lines for the terminal."))
+def plot(
+    model: Path,
+    traces: Path,
+    kind: str,
+    palette: str,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    no_color: bool,
+) -> None:
+    """Draw traces over bars of their phases.
+
+    Or, with --kind variance, box plots of what each phase uses, and how frequent it is. Pictures need jpo[phases].
+
+    \b
+    Examples:
+      jpo phases plot phases.model traces.csv
+      jpo phases plot phases.model traces.csv -o courses.svg --execution run-7 --palette viridis
+      jpo phases plot phases.model traces.csv -o phases.png --kind variance
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import fitted
+    from jpo.report.plots.picture import can_plot
+
+    _keepable(result, [model, traces])
+    if result is not None:
+        can_plot(result)
+    fitted_model = command.load(model)
+    read = command.read(traces, _columns(named, ()), executions)
+    found = command.drawn(fitted_model, read, command.Picture(kind, palette, tuple(features)), result)
+    Output(form, colour=coloured(no_color)).show(fitted, found)
+
+
+@phases.command()
+@model_file
+@traces_file
+@click.option("--split", type=click.IntRange(0), metavar="PHASE", help="Make two phases of this one.")
+@options(seed_option, column_options, result_options("Where the new model goes; needed."))
+def expand(
+    model: Path,
+    traces: Path,
+    split: int | None,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    seed: int,
+    no_color: bool,
+) -> None:
+    """Teach a model new traces; its phases keep their numbers.
+
+    What no phase explains becomes phases of its own, with numbers behind those that there are.
+
+    \b
+    Examples:
+      jpo phases expand phases.model new.csv -o more.model
+      jpo phases expand phases.model new.csv -o more.model --split 2
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import fitted
+
+    if result is None:
+        raise click.UsageError("say where the new model goes: -o MODEL")
+    _keepable(result, [model, traces])
+    read = command.read(traces, _columns(named, features), executions)
+    more, found = command.expanded(command.load(model), read, split=split, seed=seed)
+    save_copy(result, more)
+    Output(form, colour=coloured(no_color)).show(fitted, found)
 
 
 @phases.command()

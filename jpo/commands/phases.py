@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,20 +12,18 @@ from jpo.errors import UsageError
 from jpo.phases.allocate import Allocation, allocate
 from jpo.phases.chain import Ints
 from jpo.phases.evaluate import compare, leave_out, standings
+from jpo.phases.expand import expand
 from jpo.phases.fit import fit_model
 from jpo.phases.model import PhaseModel
 from jpo.phases.model_file import encoded, read_model
+from jpo.phases.sketch import MOST, course_lines, phase_lines
 from jpo.phases.table import phase_figures
 from jpo.phases.traces import TraceColumns, Traces, read_traces
 from jpo.reading import same_file
 from jpo.report.phases.fitted import Phases
 from jpo.report.phases.standings import ComparedWays
+from jpo.report.plots.phases import plot_courses, plot_variance
 
-LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""A phase in a bar."""
-MOST_IN_BAR = 100
-"""Samples of an execution that a bar shows, evenly taken."""
-MOST_BARS = 12
 UNLIKE = 0.1
 """Share of samples unlike training from which the reader is told."""
 
@@ -37,6 +35,15 @@ class FitOptions:
     method: str = "markov"
     n_phases: int | None = None
     seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Options of a picture; see `jpo phases plot --help`."""
+
+    kind: str = "courses"
+    palette: str = "tab10"
+    features: tuple[str, ...] = ()
 
 
 def columns(named: Sequence[str], features: Sequence[str]) -> TraceColumns:
@@ -62,6 +69,22 @@ def predict(model: PhaseModel, traces: Traces) -> tuple[list[tuple[str, float, i
     executions = [course.execution for course in traces.courses for _ in course.times]
     rows = list(zip(executions, times.tolist(), phases.tolist(), probabilities.tolist(), strict=True))
     return rows, _phases(model, traces, phases)
+
+
+def expanded(model: PhaseModel, traces: Traces, *, split: int | None, seed: int) -> tuple[bytes, Phases]:
+    """A model that knows new traces too, as the bytes of its file, and the phases of these traces by it."""
+    more = expand(model, traces, split=split, seed=seed)
+    return encoded(more), _phases(more, traces, more.predict(traces))
+
+
+def drawn(model: PhaseModel, traces: Traces, picture: Picture, file: Path | None) -> Phases:
+    """Phases in traces, as a picture where a file is named, and as lines."""
+    shown = traces.narrowed(picture.features) if picture.features else traces
+    phases = model.predict(traces)
+    if file is not None:
+        plot = plot_variance if picture.kind == "variance" else plot_courses
+        plot(shown, phases, model.chain.phases, picture.palette, file)
+    return replace(_phases(model, shown, phases), bars=tuple(course_lines(shown, phases)))
 
 
 def requests(model: PhaseModel, traces: Traces, *, per_hour: float) -> tuple[list[tuple[str, float, float, float]], ComparedWays]:
@@ -121,23 +144,14 @@ def _phases(model: PhaseModel, traces: Traces, phases: Ints) -> Phases:
         figures=phase_figures(traces, phases, model.chain.phases),
         features=traces.features,
         notes=model.notes,
-        bars=tuple(_bars(traces, phases)),
+        bars=tuple(phase_lines(traces, phases)),
     )
-
-
-def _bars(traces: Traces, phases: Ints) -> Iterator[tuple[str, str]]:
-    begin = 0
-    for course in traces.courses[:MOST_BARS]:
-        own = phases[begin : begin + len(course.times)]
-        begin += len(course.times)
-        shown = own[:: -(-len(own) // MOST_IN_BAR)]
-        yield course.execution, "".join(LETTERS[phase % len(LETTERS)] for phase in shown)
 
 
 def _compared(traces: Traces, ways: Mapping[str, Sequence[Allocation]]) -> ComparedWays:
     first = next(iter(ways.values()))
     unlike = [allocation.course.execution for allocation in first if allocation.drifted > UNLIKE]
-    note = f"unlike training, allocated by the last samples alone for a while: {', '.join(unlike[:MOST_BARS])}"
+    note = f"unlike training, allocated by the last samples alone for a while: {', '.join(unlike[:MOST])}"
     return ComparedWays(
         place=traces.place,
         executions=len(traces.courses),

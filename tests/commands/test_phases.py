@@ -93,6 +93,27 @@ def test_columns_can_be_named(jpo: Call, tmp_path: Path) -> None:
     assert jpo("fit", "train.csv", "-o", str(tmp_path / "m"), "--column", "cpu_cores")[0] == 2
 
 
+def test_a_picture_or_lines_are_drawn(jpo: Call, tmp_path: Path) -> None:
+    code, out, _ = jpo("plot", "phases.model", "new.csv", "--execution", "run-1", "--feature", "cpu_cores")
+    assert code == 0
+    assert "run-1 cpu_cores  ▁" in out
+    assert "memory" not in out
+    assert jpo("plot", "phases.model", "new.csv", "-o", str(tmp_path / "a.svg"), "--palette", "gray")[0] == 0
+    assert jpo("plot", "phases.model", "new.csv", "-o", str(tmp_path / "b.png"), "--kind", "variance")[0] == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"a.svg", "b.png"}
+    assert jpo("plot", "phases.model", "new.csv", "-o", str(tmp_path / "c.pdf"))[0] == 2
+
+
+def test_a_model_learns_more_and_stays_as_it_is(jpo: Call, tmp_path: Path) -> None:
+    before = Path("phases.model").read_bytes()
+    code, out, _ = jpo("expand", "phases.model", "new.csv", "-o", str(tmp_path / "more.model"))
+    assert code == 0
+    assert "0 of the 5 phases are new" in out
+    assert jpo("allocate", str(tmp_path / "more.model"), "new.csv")[0] == 0
+    assert Path("phases.model").read_bytes() == before
+    assert jpo("expand", "phases.model", "new.csv")[0] == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
