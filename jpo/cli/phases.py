@@ -2,56 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from jpo.cli.gate import put, save, save_copy
-from jpo.cli.options import FILE, F, options, seed_option, verbose_option
-from jpo.cli.output import READABLE, Output, can_be_kept, coloured, not_settings
+from jpo.cli.options import FILE, options, seed_option
+from jpo.cli.output import Output, can_be_kept, coloured, not_settings
+from jpo.cli.phase_options import (
+    PALETTES,
+    Fitting,
+    budget_option,
+    column_options,
+    fit_options,
+    model_file,
+    result_options,
+    traces_file,
+)
 
 if TYPE_CHECKING:
     from jpo.phases.traces import TraceColumns
-
-METHODS = ("markov", "hmm", "changepoint", "crbm-kmeans")
-"""Of jpo.phases.fit, which needs numpy: help must not."""
-PALETTES = ("tab10", "Set2", "viridis", "cividis", "gray")
-"""Of jpo.report.plots.phases, which needs numpy, too."""
-model_file = click.argument("model", type=FILE, metavar="MODEL")
-traces_file = click.argument("traces", type=FILE, metavar="TRACES.CSV")
-
-
-def column_options(function: F) -> F:
-    """--column, --feature and --execution."""
-    return options(
-        click.option(
-            "--column", "named", multiple=True, metavar="NAME=HEADER", help="A column's header; see `jpo phases --help`."
-        ),
-        click.option("--feature", "features", multiple=True, metavar="NAME", help="Use these features only, in this order."),
-        click.option("--execution", "executions", multiple=True, metavar="ID", help="These executions only; repeatable."),
-    )(function)
-
-
-def result_options(what: str) -> Callable[[F], F]:
-    """-o for the result, --format for what is said of it."""
-    return options(
-        click.option("-o", "--output", "result", type=FILE, metavar="FILE", help=what),
-        click.option("--format", "form", type=click.Choice(READABLE), default="text", show_default=True),
-        click.option("--no-color", is_flag=True, help="No colours, even on a terminal (or set NO_COLOR)."),
-        verbose_option,
-    )
-
-
-fit_options = options(
-    click.option("--method", type=click.Choice(METHODS), default="markov", show_default=True),
-    click.option("--phases", "n_phases", type=click.IntRange(2, 50), help="How many; default: as the traces have them, 2 to 10."),
-    seed_option,
-)
-budget_option = click.option(
-    "--resizes-per-hour", "per_hour", type=click.FloatRange(0.1, 3600), default=30.0, show_default=True, help="Budget of resizes."
-)
 
 
 @click.group()
@@ -69,15 +41,13 @@ def phases() -> None:
 @options(fit_options, column_options, result_options("Where the model goes; needed."))
 def fit(
     traces: Path,
-    method: str,
-    n_phases: int | None,
+    fitting: Fitting,
     named: Sequence[str],
     features: Sequence[str],
     executions: Sequence[str],
     result: Path | None,
     form: str,
     *,
-    seed: int,
     no_color: bool,
 ) -> None:
     """Find the phases of traces, and keep them as a model.
@@ -94,7 +64,7 @@ def fit(
         raise click.UsageError("say where the model goes: -o MODEL")
     _keepable(result, [traces])
     read = command.read(traces, _columns(named, features), executions)
-    model, found = command.fit(read, command.FitOptions(method, n_phases, seed))
+    model, found = command.fit(read, fitting.options)
     save_copy(result, model)
     Output(form, colour=coloured(no_color)).show(fitted, found)
 
@@ -102,6 +72,9 @@ def fit(
 @phases.command()
 @model_file
 @traces_file
+@click.option(
+    "--parity", is_flag=True, help="Of crbm-kmeans: labels as AI4DL shows them, some missing, the rest one sample late."
+)
 @options(column_options, result_options("Write the phase of each sample there, as CSV."))
 def predict(
     model: Path,
@@ -112,6 +85,7 @@ def predict(
     result: Path | None,
     form: str,
     *,
+    parity: bool,
     no_color: bool,
 ) -> None:
     """Show the phases of traces by a model.
@@ -126,7 +100,7 @@ def predict(
 
     _keepable(result, [model, traces])
     fitted_model = command.load(model)
-    rows, found = command.predict(fitted_model, command.read(traces, _columns(named, features), executions))
+    rows, found = command.predict(fitted_model, command.read(traces, _columns(named, features), executions), parity=parity)
     if result is not None:
         save(result, fitted.samples_csv(rows))
     Output(form, colour=coloured(no_color)).show(fitted, found)
@@ -262,15 +236,13 @@ def evaluate(
     given: Sequence[Path],
     training: Path | None,
     per_hour: float,
-    method: str,
-    n_phases: int | None,
+    fitting: Fitting,
     named: Sequence[str],
     features: Sequence[str],
     executions: Sequence[str],
     result: Path | None,
     form: str,
     *,
-    seed: int,
     no_color: bool,
 ) -> None:
     """Compare allocations by phases with simpler ways.
@@ -294,7 +266,7 @@ def evaluate(
         known = command.read(training, places) if training else None
         compared = command.evaluate(command.load(given[0]), traces, known, per_hour=per_hour)
     else:
-        compared = command.evaluate_left_out(traces, command.FitOptions(method, n_phases, seed), per_hour=per_hour)
+        compared = command.evaluate_left_out(traces, fitting.options, per_hour=per_hour)
     Output(form, (result,) if result else (), colour=coloured(no_color)).show(standings, compared)
 
 

@@ -13,7 +13,8 @@ from jpo.phases.allocate import Allocation, allocate
 from jpo.phases.chain import Ints
 from jpo.phases.evaluate import compare, leave_out, standings
 from jpo.phases.expand import expand
-from jpo.phases.fit import fit_model
+from jpo.phases.fit import FitOptions, fit_model
+from jpo.phases.methods.labels import phases_of
 from jpo.phases.model import PhaseModel
 from jpo.phases.model_file import encoded, read_model
 from jpo.phases.sketch import MOST, course_lines, phase_lines
@@ -26,15 +27,6 @@ from jpo.report.plots.phases import plot_courses, plot_variance
 
 UNLIKE = 0.1
 """Share of samples unlike training from which the reader is told."""
-
-
-@dataclass(frozen=True, slots=True)
-class FitOptions:
-    """Options of a fit; see `jpo phases fit --help`."""
-
-    method: str = "markov"
-    n_phases: int | None = None
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +49,13 @@ def columns(named: Sequence[str], features: Sequence[str]) -> TraceColumns:
 
 def fit(traces: Traces, options: FitOptions) -> tuple[bytes, Phases]:
     """A model as the bytes of its file, and the phases that it found."""
-    model = fit_model(traces, n_phases=options.n_phases, seed=options.seed)
-    return encoded(model), _phases(model, traces, model.predict(traces))
+    model = fit_model(traces, options)
+    return encoded(model), _phases(model, traces, phases_of(model, traces))
 
 
-def predict(model: PhaseModel, traces: Traces) -> tuple[list[tuple[str, float, int, float]], Phases]:
+def predict(model: PhaseModel, traces: Traces, *, parity: bool = False) -> tuple[list[tuple[str, float, int, float]], Phases]:
     """The phase of each sample with its probability, and the same in figures."""
-    phases = model.predict(traces)
+    phases = phases_of(model, traces, parity=parity)
     probabilities = model.smoothed(traces)[np.arange(len(phases)), phases]
     times = np.concatenate([course.times for course in traces.courses])
     executions = [course.execution for course in traces.courses for _ in course.times]
@@ -80,7 +72,7 @@ def expanded(model: PhaseModel, traces: Traces, *, split: int | None, seed: int)
 def drawn(model: PhaseModel, traces: Traces, picture: Picture, file: Path | None) -> Phases:
     """Phases in traces, as a picture where a file is named, and as lines."""
     shown = traces.narrowed(picture.features) if picture.features else traces
-    phases = model.predict(traces)
+    phases = phases_of(model, traces)
     if file is not None:
         plot = plot_variance if picture.kind == "variance" else plot_courses
         plot(shown, phases, model.chain.phases, picture.palette, file)
@@ -108,7 +100,7 @@ def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float) -
         raise UsageError(traces.place, "has one execution only: none is left to fit", "name traces of several", code="JPO-E735")
 
     def fitted(rest: Traces) -> PhaseModel:
-        return fit_model(rest, n_phases=options.n_phases, seed=options.seed)
+        return fit_model(rest, options)
 
     return _compared(traces, leave_out(traces, fitted, per_hour=per_hour))
 

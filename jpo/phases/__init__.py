@@ -6,6 +6,7 @@ levels.py      how many phases there are and where they lie
 chain.py       hidden Markov chains over many executions at once: filter, smoothing, Viterbi
 markov.py      the default method as a scikit-learn estimator
 model.py       a fitted model as one record; model_file.py: as a file; fit.py: from traces to a model
+methods/       other ways to find phases: hmmlearn, ruptures, AI4DL's
 expand.py      a model that learns new traces
 stream.py      the filter, sample by sample
 table.py       the phases in figures; sketch.py: as lines for a terminal

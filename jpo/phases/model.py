@@ -13,10 +13,7 @@ import numpy as np
 
 from jpo.phases.chain import Chain, Ints, forward, smooth, viterbi
 from jpo.phases.demand import Positions, positions_of, thinned
-from jpo.phases.extra import need
-from jpo.phases.features import Scaler, fit_scaler
-from jpo.phases.levels import find_levels
-from jpo.phases.markov import fit_chain
+from jpo.phases.features import Scaler
 from jpo.phases.traces import CPU, MEMORY, Floats, Traces
 
 HORIZON_SECONDS = 120.0
@@ -81,27 +78,11 @@ class PhaseModel:
         return smooth(self.chain, self.densities(traces.stacked()), traces.lengths)[0]
 
 
-def fit_markov(traces: Traces, *, n_phases: int | None = None, seed: int = 0) -> PhaseModel:
-    """The default method; see markov.py.
-
-    Raises:
-        UsageError: JPO-E733, scikit-learn is not installed; JPO-E735, every feature is constant.
-    """
-    need("a fit of phases", "sklearn")
-    scaler = fit_scaler(traces.stacked(), traces.features, traces.place)
-    scaled = scaler.transform(traces.stacked())
-    chain = fit_chain(scaled, find_levels(scaled, n_phases, seed), traces.lengths)
-    return with_needs("markov", scaler, chain, traces)
-
-
-def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces, phases: Ints | None = None) -> PhaseModel:
-    """The model of a chain, with what its phases needed in these traces.
-
-    Args:
-        phases: of the samples, where the method says them itself; None: as the chain has them.
-    """
-    emissions = chain.log_emissions(scaler.transform(traces.stacked()))
-    phases = viterbi(chain, emissions, traces.lengths) if phases is None else phases
+def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces) -> PhaseModel:
+    """The model of a chain, with what its phases needed in these traces."""
+    traces = traces.narrowed(tuple(dict.fromkeys((*scaler.names, *traces.features))))
+    emissions = chain.log_emissions(scaler.transform(traces.narrowed(scaler.names).stacked()))
+    phases = viterbi(chain, emissions, traces.lengths)
     measured = {CPU, MEMORY} <= set(traces.features)
     both = traces.narrowed((CPU, MEMORY)) if measured else None
     intervals = np.concatenate([np.diff(course.times) for course in traces.courses])

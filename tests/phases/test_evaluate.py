@@ -7,7 +7,8 @@ import pytest
 
 from jpo.phases.allocate import Allocation
 from jpo.phases.evaluate import compare, leave_out, standings
-from jpo.phases.model import PhaseModel, fit_markov
+from jpo.phases.fit import fit_phases
+from jpo.phases.model import PhaseModel
 from jpo.phases.traces import ResourceCourse, Traces
 
 COURSE = ResourceCourse("a", np.array([0.0, 1800, 3600]), np.array([[1.0, 10], [2, 20], [4, 40]]))
@@ -45,7 +46,7 @@ def test_nobody_sees_the_execution_that_is_left_out(traces: Traces) -> None:
 
     def fit(rest: Traces) -> PhaseModel:
         seen.append([course.execution for course in rest.courses])
-        return fit_markov(rest)
+        return fit_phases(rest)
 
     ways = leave_out(few, fit)
     assert seen == [["run-1", "run-2"], ["run-0", "run-2"], ["run-0", "run-1"]]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from jpo.errors import UsageError
-from jpo.phases.model import PhaseModel, fit_markov, rolling_mean
+from jpo.phases.fit import fit_phases
+from jpo.phases.model import PhaseModel, rolling_mean
 from jpo.phases.traces import CPU, MEMORY, Traces
 
 
@@ -27,7 +28,7 @@ def test_a_missing_feature_is_named(model: PhaseModel, traces: Traces) -> None:
 
 
 def test_without_memory_there_are_phases_and_no_needs(traces: Traces) -> None:
-    model = fit_markov(traces.narrowed((CPU,)))
+    model = fit_phases(traces.narrowed((CPU,)))
     assert model.needs is None
     assert model.predict(traces).shape == (traces.samples,)
 

@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jpo.cli.phases import PALETTES as OFFERED
 from jpo.phases.traces import CPU, MEMORY, ResourceCourse, Traces
-from jpo.report.plots.phases import PALETTES, plot_courses, plot_variance
+from jpo.report.plots.phases import plot_courses, plot_variance
 
 TRACES = Traces(
     (CPU, MEMORY), tuple(ResourceCourse(f"r{at} $x", np.arange(6.0), np.arange(12.0).reshape(6, 2)) for at in range(14))
@@ -22,7 +21,3 @@ def test_a_picture_is_the_same_twice(tmp_path: Path, plot) -> None:  # type: ign
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     plot(TRACES, PHASES, 12, "tab10", tmp_path / "c.png")
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_the_command_line_offers_all_palettes() -> None:
-    assert OFFERED == PALETTES
