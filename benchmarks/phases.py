@@ -22,9 +22,9 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from phase_traces import made_traces  # noqa: E402 - the made job of the tests
 
-from jpo.phases.evaluate import leave_out, standings  # noqa: E402
 from jpo.phases.fit import METHODS, FitOptions, fit_model, fit_phases  # noqa: E402
 from jpo.phases.methods.labels import phases_of  # noqa: E402
+from jpo.phases.requests.evaluate import leave_out, standings  # noqa: E402
 from jpo.phases.stream import Stream  # noqa: E402
 from jpo.phases.traces import Floats, Traces  # noqa: E402
 

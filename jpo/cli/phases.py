@@ -270,6 +270,45 @@ def evaluate(
     Output(form, (result,) if result else (), colour=coloured(no_color)).show(standings, compared)
 
 
+@phases.command()
+@model_file
+@traces_file
+@click.option("--container", default="trainer", show_default=True, help="The container of the Kubernetes patch.")
+@click.option("--headroom", type=click.FloatRange(0, 10), default=0.15, show_default=True, help="Share above the peak.")
+@options(column_options, result_options("Write the Kubernetes patch there, as YAML."))
+def rightsize(
+    model: Path,
+    traces: Path,
+    container: str,
+    headroom: float,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    no_color: bool,
+) -> None:
+    """Size a workload's CPU and memory, for runs without resizes.
+
+    As lines of config.ini, and as a patch of Kubernetes resources. Nothing is written into a config.ini.
+
+    \b
+    Examples:
+      jpo phases rightsize phases.model traces.csv
+      jpo phases rightsize phases.model traces.csv -o resources.yaml --container trainer
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import sized as subject
+
+    _keepable(result, [model, traces])
+    read = command.read(traces, _columns(named, features), executions)
+    sized = command.sized(read, command.load(model), container=container, headroom=headroom)
+    if result is not None:
+        save(result, subject.patch_text(sized))
+    Output(form, colour=coloured(no_color)).show(subject, sized)
+
+
 def _columns(named: Sequence[str], features: Sequence[str]) -> TraceColumns:
     from jpo.commands.phases import columns
 

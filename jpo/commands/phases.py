@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from jpo.errors import UsageError
-from jpo.phases.allocate import Allocation, allocate
 from jpo.phases.chain import Ints
-from jpo.phases.evaluate import compare, leave_out, standings
 from jpo.phases.expand import expand
 from jpo.phases.fit import FitOptions, fit_model
+from jpo.phases.forecast import forecast
 from jpo.phases.methods.labels import phases_of
 from jpo.phases.model import PhaseModel
 from jpo.phases.model_file import encoded, read_model
+from jpo.phases.prototypes import prototypes
+from jpo.phases.requests.allocate import Allocation, allocate
+from jpo.phases.requests.evaluate import compare, leave_out, standings
+from jpo.phases.requests.rightsize import config_lines, patch_lines, rightsize
 from jpo.phases.sketch import MOST, course_lines, phase_lines
-from jpo.phases.table import phase_figures
+from jpo.phases.table import GIB, phase_figures
 from jpo.phases.traces import TraceColumns, Traces, read_traces
 from jpo.reading import same_file
-from jpo.report.phases.fitted import Phases
+from jpo.report.phases.fitted import Ahead, Kind, Phases
+from jpo.report.phases.sized import Sized
 from jpo.report.phases.standings import ComparedWays
 from jpo.report.plots.phases import plot_courses, plot_variance
 
+MOST_OF_KINDS = 60
+"""Executions between which kinds are looked for."""
 UNLIKE = 0.1
 """Share of samples unlike training from which the reader is told."""
 
@@ -60,7 +66,8 @@ def predict(model: PhaseModel, traces: Traces, *, parity: bool = False) -> tuple
     times = np.concatenate([course.times for course in traces.courses])
     executions = [course.execution for course in traces.courses for _ in course.times]
     rows = list(zip(executions, times.tolist(), phases.tolist(), probabilities.tolist(), strict=True))
-    return rows, _phases(model, traces, phases)
+    found = _phases(model, traces, phases)
+    return rows, replace(found, kinds=tuple(_kinds(traces, phases)), ahead=tuple(_ahead(model, traces)))
 
 
 def expanded(model: PhaseModel, traces: Traces, *, split: int | None, seed: int) -> tuple[bytes, Phases]:
@@ -77,6 +84,12 @@ def drawn(model: PhaseModel, traces: Traces, picture: Picture, file: Path | None
         plot = plot_variance if picture.kind == "variance" else plot_courses
         plot(shown, phases, model.chain.phases, picture.palette, file)
     return replace(_phases(model, shown, phases), bars=tuple(course_lines(shown, phases)))
+
+
+def sized(traces: Traces, model: PhaseModel, *, container: str, headroom: float) -> Sized:
+    """Request and limit of CPU and memory for the workload of these traces."""
+    sizes = rightsize(traces, phases_of(model, traces), headroom=headroom)
+    return Sized(traces.place, sizes, config_lines(sizes), patch_lines(sizes, container))
 
 
 def requests(model: PhaseModel, traces: Traces, *, per_hour: float) -> tuple[list[tuple[str, float, float, float]], ComparedWays]:
@@ -138,6 +151,32 @@ def _phases(model: PhaseModel, traces: Traces, phases: Ints) -> Phases:
         notes=model.notes,
         bars=tuple(phase_lines(traces, phases)),
     )
+
+
+def _kinds(traces: Traces, phases: Ints) -> Iterator[Kind]:
+    """Kinds of executions; of thousands some, evenly taken."""
+    every = -(-len(traces.courses) // MOST_OF_KINDS)
+    courses = np.split(phases, np.cumsum(traces.lengths)[:-1])[::every]
+    names = [course.execution for course in traces.courses][::every]
+    for kind in prototypes(courses):
+        yield Kind(len(kind.members), names[kind.medoid], kind.phases)
+
+
+def _ahead(model: PhaseModel, traces: Traces) -> Iterator[Ahead]:
+    """What is expected after the last sample of each execution."""
+    few = replace(traces, courses=traces.courses[:MOST])
+    for course, expected in zip(few.courses, forecast(model, few), strict=True):
+        need = (None, None) if expected.need is None else (float(expected.need[0]), float(expected.need[1]) / GIB)
+        yield Ahead(
+            execution=course.execution,
+            phase=expected.phase,
+            since_seconds=expected.since_seconds,
+            next_phase=expected.next_phase,
+            left_seconds=expected.left_seconds,
+            stay_seconds=expected.stay_seconds,
+            cpu_cores=need[0],
+            memory_gib=need[1],
+        )
 
 
 def _compared(traces: Traces, ways: Mapping[str, Sequence[Allocation]]) -> ComparedWays:

@@ -5,13 +5,12 @@ features.py    samples as the models see them: scaled, near-duplicates left out
 levels.py      how many phases there are and where they lie
 chain.py       hidden Markov chains over many executions at once: filter, smoothing, Viterbi
 markov.py      the default method as a scikit-learn estimator
-model.py       a fitted model as one record; model_file.py: as a file; fit.py: from traces to a model
 methods/       other ways to find phases: hmmlearn, ruptures, AI4DL's
+model.py       a fitted model as one record; model_file.py: as a file; fit.py: from traces to a model
 expand.py      a model that learns new traces
 stream.py      the filter, sample by sample
 table.py       the phases in figures; sketch.py: as lines for a terminal
-demand.py      what may be needed soon: futures of like positions
-caution.py     how bold an allocation may be; allocate.py: requests within a budget of resizes
-peers.py       simpler ways to allocate; evaluate.py: all of them in one table
+forecast.py    what comes next in a course; prototypes.py: kinds of executions
+requests/      what is requested by them, beside simpler ways
 extra.py       optional packages
 """

@@ -13,11 +13,11 @@ import numpy as np
 
 from jpo.errors import UsageError
 from jpo.phases.chain import Chain, Ints, smooth, viterbi
-from jpo.phases.demand import join, thinned
 from jpo.phases.extra import need
 from jpo.phases.levels import FINEST, find_levels
 from jpo.phases.markov import PASSES, RARE, STICKY
 from jpo.phases.model import PhaseModel, with_needs
+from jpo.phases.requests.demand import join, thinned
 from jpo.phases.traces import Floats, Traces
 
 UNEXPLAINED = 4.0

@@ -8,8 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from jpo.phases.allocate import on_all_steps
-from jpo.phases.caution import cheapest
 from jpo.phases.chain import Chain, Ints
 from jpo.phases.extra import need
 from jpo.phases.features import Scaler, fit_scaler
@@ -19,6 +17,8 @@ from jpo.phases.methods.changepoint import fit_changepoint
 from jpo.phases.methods.crbm import CENTRES, CrbmOptions, cluster, train_crbm
 from jpo.phases.methods.hmm import fit_hmm
 from jpo.phases.model import PhaseModel, with_needs
+from jpo.phases.requests.allocate import on_all_steps
+from jpo.phases.requests.caution import cheapest
 from jpo.phases.traces import Floats, Traces
 
 Method = Literal["markov", "hmm", "changepoint", "crbm-kmeans"]

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from jpo.phases.chain import Chain, Ints, forward, smooth, viterbi
-from jpo.phases.demand import Positions, positions_of, thinned
 from jpo.phases.features import Scaler
+from jpo.phases.requests.demand import Positions, positions_of, thinned
 from jpo.phases.traces import CPU, MEMORY, Floats, Traces
 
 HORIZON_SECONDS = 120.0
 """How long an allocation has to hold: between two resizes at 30 per hour."""
 BOLDEST_KNOWN = 3
-"""Step of caution without executions on which another could be tried; see caution.py."""
+"""Step of caution without executions on which another could be tried; see requests/caution.py."""
 WINDOW = 10
 """Samples over whose mean density a trace is compared with training."""
 STRANGE = 5.0

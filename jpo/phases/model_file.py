@@ -23,11 +23,11 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from jpo.errors import UsageError
-from jpo.phases.caution import LADDER
 from jpo.phases.chain import Chain, Ints
-from jpo.phases.demand import RESOURCES, Bools, Positions
 from jpo.phases.features import Scaler
 from jpo.phases.model import PhaseModel
+from jpo.phases.requests.caution import LADDER
+from jpo.phases.requests.demand import RESOURCES, Bools, Positions
 from jpo.phases.traces import Floats
 from jpo.reading import contents, json_object
 

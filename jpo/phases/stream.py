@@ -13,8 +13,8 @@ import numpy as np
 
 from jpo.errors import UsageError
 from jpo.phases.chain import step
-from jpo.phases.demand import RESOURCES
 from jpo.phases.model import PhaseModel
+from jpo.phases.requests.demand import RESOURCES
 from jpo.phases.traces import CPU, MEMORY, Floats
 
 QUANTILES = (0.5, 0.95, 0.99)

@@ -114,6 +114,21 @@ def test_a_model_learns_more_and_stays_as_it_is(jpo: Call, tmp_path: Path) -> No
     assert jpo("expand", "phases.model", "new.csv")[0] == 2
 
 
+def test_a_workload_is_sized_for_config_ini_and_kubernetes(jpo: Call, tmp_path: Path) -> None:
+    code, out, _ = jpo("rightsize", "phases.model", "new.csv", "-o", str(tmp_path / "p.yaml"), "--container", "job")
+    assert code == 0
+    assert "memory_gib = " in out
+    assert "- name: job" in (tmp_path / "p.yaml").read_text()
+    assert jpo("rightsize", "phases.model", "new.csv", "--container", "A B")[0] == 2
+
+
+def test_kinds_of_executions_and_what_comes_next_are_shown(jpo: Call) -> None:
+    _, out, _ = jpo("predict", "phases.model", "new.csv", "--format", "json")
+    found = json.loads(out)
+    assert sum(kind["executions"] for kind in found["kinds"]) == 2
+    assert [one["execution"] for one in found["ahead"]] == ["run-0", "run-1"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

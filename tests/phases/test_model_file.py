@@ -11,9 +11,9 @@ import pytest
 from phase_traces import made_traces
 
 from jpo.errors import UsageError
-from jpo.phases.allocate import allocate
 from jpo.phases.model import PhaseModel
 from jpo.phases.model_file import HEAD, encoded, read_model
+from jpo.phases.requests.allocate import allocate
 
 
 def kept(folder: Path, data: bytes) -> Path:

@@ -14,6 +14,35 @@ HEAD = ("exec_id", "t", "phase", "probability")
 
 
 @dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of execution: how many follow it, the one in its middle, and that one's phases."""
+
+    executions: int
+    medoid: str
+    phases: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What is expected of an execution after its last sample; None is not known.
+
+    Attributes:
+        since_seconds: how long it is in its phase.
+        left_seconds, stay_seconds: until the next phase, and how long that one lasts, on average.
+        cpu_cores, memory_gib: what covers the next two minutes with a probability of 95%.
+    """
+
+    execution: str
+    phase: int
+    since_seconds: float
+    next_phase: int | None
+    left_seconds: float | None
+    stay_seconds: float | None
+    cpu_cores: float | None
+    memory_gib: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Phases:
     """Phases in traces.
 
@@ -25,6 +54,7 @@ class Phases:
         features: what was measured.
         notes: what the reader must not miss.
         bars: of each execution its course of phases, as one line; none where nobody asked.
+        kinds, ahead: kinds of executions, and what is expected of each; none where nobody asked.
     """
 
     method: str
@@ -35,6 +65,8 @@ class Phases:
     features: tuple[str, ...]
     notes: tuple[str, ...] = ()
     bars: tuple[tuple[str, str], ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    ahead: tuple[Ahead, ...] = ()
 
 
 def document(found: Phases) -> Document:
@@ -50,6 +82,8 @@ def document(found: Phases) -> Document:
             *(_uses(found, feature) for feature in found.features),
             _transitions(found.figures),
             *((Section("Courses", (courses,)),) if found.bars else ()),
+            Section("Kinds of executions", (_kinds(found.kinds),)),
+            Section("After the last sample", (_ahead(found.ahead),)),
             *map(Note, found.notes),
         ),
     )
@@ -83,6 +117,37 @@ def _transitions(phases: Sequence[PhaseFigures]) -> Table:
     return Table(columns, rows, "transitions", "what follows")
 
 
+def _kinds(kinds: Sequence[Kind]) -> Table:
+    """Each kind by the execution in its middle."""
+    columns = (Column("executions", "figure"), Column("like", "key"), Column("phases"))
+    return Table(columns, tuple((kind.executions, kind.medoid, " ".join(map(str, kind.phases))) for kind in kinds), "kinds")
+
+
+def _ahead(ahead: Sequence[Ahead]) -> Table:
+    """What comes next in each execution."""
+    columns = (
+        *(Column("execution", "key"), Column("phase", "figure"), Column("since", "figure", "duration_seconds")),
+        *(
+            Column("next phase", "figure"),
+            Column("in", "figure", "duration_seconds"),
+            Column("for", "figure", "duration_seconds"),
+        ),
+        *(Column("CPU, 95%", "figure", "cpu_cores_mean"), Column("memory, 95%", "figure", "memory_gib")),
+    )
+    rows: tuple[Row, ...] = tuple(
+        (
+            one.execution,
+            one.phase,
+            one.since_seconds,
+            *("" if value is None else value for value in (one.next_phase, one.left_seconds, one.stay_seconds)),
+            one.cpu_cores,
+            one.memory_gib,
+        )
+        for one in ahead
+    )
+    return Table(columns, rows, "ahead")
+
+
 def as_json(found: Phases) -> dict[str, object]:
     """`{"schema_version", "method", "executions", "samples", "phases": [...], "notes"}`; sizes in bytes, times in seconds."""
     return {
@@ -91,6 +156,8 @@ def as_json(found: Phases) -> dict[str, object]:
         "executions": found.executions,
         "samples": found.samples,
         "phases": [_phase(figures) for figures in found.figures],
+        "kinds": [asdict(kind) for kind in found.kinds],
+        "ahead": [asdict(one) for one in found.ahead],
         "notes": list(found.notes),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
-from jpo.phases.evaluate import Share, Standings
+from jpo.phases.requests.evaluate import Share, Standings
 from jpo.report.document import Cell, Column, Document, Note, Span, Table
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.report.phases.fitted import moment

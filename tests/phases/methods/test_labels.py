@@ -8,11 +8,11 @@ import pytest
 from phase_traces import made_traces
 
 from jpo.errors import UsageError
-from jpo.phases.allocate import allocate
 from jpo.phases.fit import METHODS, FitOptions, fit_model
 from jpo.phases.methods.crbm import CENTRES, CrbmOptions
 from jpo.phases.methods.labels import phases_of
 from jpo.phases.model_file import encoded, read_model
+from jpo.phases.requests.allocate import allocate
 from jpo.phases.traces import Traces
 
 

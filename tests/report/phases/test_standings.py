@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from jpo.phases.evaluate import Share, Standings
+from jpo.phases.requests.evaluate import Share, Standings
 from jpo.report.forms import json, text
 from jpo.report.phases.standings import ComparedWays, as_json, document, requests_csv
 

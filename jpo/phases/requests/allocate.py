@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from jpo.errors import UsageError
-from jpo.phases.caution import LADDER, MISSES, StepTrial, steps_at
 from jpo.phases.chain import step
-from jpo.phases.demand import MOST_POSITIONS, RESOURCES, Likely, Past, expect
 from jpo.phases.model import HORIZON_SECONDS, STRANGE, WINDOW, PhaseModel
+from jpo.phases.requests.caution import LADDER, MISSES, StepTrial, steps_at
+from jpo.phases.requests.demand import MOST_POSITIONS, RESOURCES, Likely, Past, expect
 from jpo.phases.traces import CPU, MEMORY, Floats, ResourceCourse, Traces
 
 RESIZES_PER_HOUR = 30.0

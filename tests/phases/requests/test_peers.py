@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.phases.peers import PEERS, autopilot, clairvoyant, krr, reactive, static_peak, vertical_pod_autoscaler
+from jpo.phases.requests.peers import PEERS, autopilot, clairvoyant, krr, reactive, static_peak, vertical_pod_autoscaler
 from jpo.phases.traces import ResourceCourse
 
 TRAINING = (ResourceCourse("old", np.arange(5) * 60.0, np.array([[1.0, 10], [2, 20], [1, 10], [1, 10], [4, 40]])),)

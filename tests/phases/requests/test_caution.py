@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jpo.phases.caution import LADDER, StepTrial, cheapest, steps_at
+from jpo.phases.requests.caution import LADDER, StepTrial, cheapest, steps_at
 
 STEPS = len(LADDER)
 COSTS = np.stack([np.arange(STEPS) + 1.0, np.arange(STEPS) + 1.0], axis=1)

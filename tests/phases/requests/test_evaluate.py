@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.phases.allocate import Allocation
-from jpo.phases.evaluate import compare, leave_out, standings
 from jpo.phases.fit import fit_phases
 from jpo.phases.model import PhaseModel
+from jpo.phases.requests.allocate import Allocation
+from jpo.phases.requests.evaluate import compare, leave_out, standings
 from jpo.phases.traces import ResourceCourse, Traces
 
 COURSE = ResourceCourse("a", np.array([0.0, 1800, 3600]), np.array([[1.0, 10], [2, 20], [4, 40]]))

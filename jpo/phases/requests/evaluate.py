@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jpo.phases.allocate import RESIZES_PER_HOUR, Allocation, allocate
-from jpo.phases.demand import RESOURCES
 from jpo.phases.model import PhaseModel
-from jpo.phases.peers import PEERS
+from jpo.phases.requests.allocate import RESIZES_PER_HOUR, Allocation, allocate
+from jpo.phases.requests.demand import RESOURCES
+from jpo.phases.requests.peers import PEERS
 from jpo.phases.traces import CPU, MEMORY, Floats, Traces
 
 DRAWS = 1000

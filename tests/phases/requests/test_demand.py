@@ -5,7 +5,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from jpo.phases.demand import Past, Positions, expect, join, positions_of, thinned
+from jpo.phases.requests.demand import Past, Positions, expect, join, positions_of, thinned
 from jpo.phases.traces import CPU, MEMORY, ResourceCourse, Traces
 
 TIMES = np.array([0.0, 10, 50, 90, 400, 410])

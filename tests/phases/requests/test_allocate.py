@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from phase_traces import made_traces
 
 from jpo.errors import UsageError
-from jpo.phases.allocate import LEAST, Budget, allocate, on_all_steps
-from jpo.phases.caution import LADDER
-from jpo.phases.evaluate import standings
 from jpo.phases.fit import fit_model
 from jpo.phases.model import PhaseModel
+from jpo.phases.requests.allocate import LEAST, Budget, allocate, on_all_steps
+from jpo.phases.requests.caution import LADDER
+from jpo.phases.requests.evaluate import standings
 from jpo.phases.traces import CPU, ResourceCourse, Traces
 
 

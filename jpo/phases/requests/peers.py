@@ -15,8 +15,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from jpo.phases.allocate import Allocation
-from jpo.phases.demand import RESOURCES
+from jpo.phases.requests.allocate import Allocation
+from jpo.phases.requests.demand import RESOURCES
 from jpo.phases.traces import Floats, ResourceCourse
 
 Peer = Callable[[ResourceCourse, Sequence[ResourceCourse], float], Allocation]
