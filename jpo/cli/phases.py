@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from jpo.cli.arguments import load_settings
 from jpo.cli.gate import put, save, save_copy
 from jpo.cli.options import FILE, options, seed_option
 from jpo.cli.output import Output, can_be_kept, coloured, not_settings
@@ -23,7 +25,7 @@ from jpo.cli.phase_options import (
 )
 
 if TYPE_CHECKING:
-    from jpo.phases.traces import TraceColumns
+    from jpo.phases.traces import Traces
 
 
 @click.group()
@@ -32,7 +34,8 @@ def phases() -> None:
 
     TRACES.CSV has one row per sample: execution, time, and what was used. AI4DL's columns and the usual names of the same
     things are found; others are named, e.g. --column cpu_cores=cpu --column memory_bytes=rss --column time=ts --column
-    execution=pod. Fits need jpo[phases].
+    execution=pod. A config.ini in its place stands for its own runs on record, as far as Prometheus measured them.
+    Fits need jpo[phases].
     """
 
 
@@ -63,7 +66,7 @@ def fit(
     if result is None:
         raise click.UsageError("say where the model goes: -o MODEL")
     _keepable(result, [traces])
-    read = command.read(traces, _columns(named, features), executions)
+    read = _read(traces, named, features, executions)
     model, found = command.fit(read, fitting.options)
     save_copy(result, model)
     Output(form, colour=coloured(no_color)).show(fitted, found)
@@ -100,7 +103,7 @@ def predict(
 
     _keepable(result, [model, traces])
     fitted_model = command.load(model)
-    rows, found = command.predict(fitted_model, command.read(traces, _columns(named, features), executions), parity=parity)
+    rows, found = command.predict(fitted_model, _read(traces, named, features, executions), parity=parity)
     if result is not None:
         save(result, fitted.samples_csv(rows))
     Output(form, colour=coloured(no_color)).show(fitted, found)
@@ -135,9 +138,7 @@ def allocate(
 
     _keepable(result, [model, traces])
     fitted_model = command.load(model)
-    rows, compared = command.requests(
-        fitted_model, command.read(traces, _columns(named, features), executions), per_hour=per_hour
-    )
+    rows, compared = command.requests(fitted_model, _read(traces, named, features, executions), per_hour=per_hour)
     if result is None:
         put(standings.requests_csv(rows))
         return
@@ -182,7 +183,7 @@ def plot(
     if result is not None:
         can_plot(result)
     fitted_model = command.load(model)
-    read = command.read(traces, _columns(named, ()), executions)
+    read = _read(traces, named, (), executions)
     found = command.drawn(fitted_model, read, command.Picture(kind, palette, tuple(features)), result)
     Output(form, colour=coloured(no_color)).show(fitted, found)
 
@@ -220,7 +221,7 @@ def expand(
     if result is None:
         raise click.UsageError("say where the new model goes: -o MODEL")
     _keepable(result, [model, traces])
-    read = command.read(traces, _columns(named, features), executions)
+    read = _read(traces, named, features, executions)
     more, found = command.expanded(command.load(model), read, split=split, seed=seed)
     save_copy(result, more)
     Output(form, colour=coloured(no_color)).show(fitted, found)
@@ -260,10 +261,9 @@ def evaluate(
     if len(given) > 2:
         raise click.UsageError("name a model and traces, or traces alone")
     _keepable(result, [*given, *([training] if training else [])])
-    places = _columns(named, features)
-    traces = command.read(given[-1], places, executions)
+    traces = _read(given[-1], named, features, executions)
     if len(given) == 2:
-        known = command.read(training, places) if training else None
+        known = _read(training, named, features, ()) if training else None
         compared = command.evaluate(command.load(given[0]), traces, known, per_hour=per_hour)
     else:
         compared = command.evaluate_left_out(traces, fitting.options, per_hour=per_hour)
@@ -302,17 +302,20 @@ def rightsize(
     from jpo.report.phases import sized as subject
 
     _keepable(result, [model, traces])
-    read = command.read(traces, _columns(named, features), executions)
+    read = _read(traces, named, features, executions)
     sized = command.sized(read, command.load(model), container=container, headroom=headroom)
     if result is not None:
         save(result, subject.patch_text(sized))
     Output(form, colour=coloured(no_color)).show(subject, sized)
 
 
-def _columns(named: Sequence[str], features: Sequence[str]) -> TraceColumns:
-    from jpo.commands.phases import columns
+def _read(path: Path, named: Sequence[str], features: Sequence[str], executions: Sequence[str]) -> Traces:
+    """Traces of a CSV file, or of a config.ini's own runs on record."""
+    from jpo.commands import phases as command
 
-    return columns(named, features)
+    if path.suffix.lower() == ".ini":
+        return command.recorded(path, load_settings(path, None, {}), now=time.time(), executions=executions)
+    return command.read(path, command.columns(named, features), executions)
 
 
 def _keepable(result: Path | None, given: Sequence[Path]) -> None:

@@ -17,12 +17,16 @@ from jpo.phases.methods.labels import phases_of
 from jpo.phases.model import PhaseModel
 from jpo.phases.model_file import encoded, read_model
 from jpo.phases.prototypes import prototypes
+from jpo.phases.recorded import traces_of
 from jpo.phases.requests.allocate import Allocation, allocate
 from jpo.phases.requests.evaluate import compare, leave_out, standings
 from jpo.phases.requests.rightsize import config_lines, patch_lines, rightsize
 from jpo.phases.sketch import MOST, course_lines, phase_lines
 from jpo.phases.table import GIB, phase_figures
 from jpo.phases.traces import TraceColumns, Traces, read_traces
+from jpo.project.collect import on_record
+from jpo.project.load import LoadedSettings
+from jpo.project.project import open_project
 from jpo.reading import same_file
 from jpo.report.phases.fitted import Ahead, Kind, Phases
 from jpo.report.phases.sized import Sized
@@ -121,6 +125,14 @@ def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float) -
 def read(path: Path, columns: TraceColumns, executions: Sequence[str] = ()) -> Traces:
     """The traces in a file, or some executions of it."""
     traces = read_traces(path, columns)
+    return traces.only(executions) if executions else traces
+
+
+def recorded(path: Path, settings: LoadedSettings, *, now: float, executions: Sequence[str] = ()) -> Traces:
+    """The traces of a config.ini's own runs, as far as the store has their time series; nothing is written, no server asked."""
+    with open_project(path, settings, now=now, read_only=True, judges=False) as job:
+        runs = [(run.run_id, job.store.series_of(run)) for run in on_record(job.store, job.workload).runs]
+    traces = traces_of(runs, str(path))
     return traces.only(executions) if executions else traces
 
 

@@ -7,11 +7,17 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from phase_traces import as_csv, made_traces
 
 from jpo.__main__ import run
+from jpo.history import open_store
+from jpo.records import Finished, Series
+
+if TYPE_CHECKING:
+    from conftest import Project
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -165,3 +171,25 @@ def test_a_fitted_model_works_without_the_packages_of_a_fit(made: Path, tmp_path
         command, cwd=made, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_runs_on_record_are_traces_too(project: Project, tmp_path: Path) -> None:
+    project.jpo("observe")
+    with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db") as store:
+        runs = [one.run for one in store.recorded_runs()][:3]
+        series = []
+        for run, course in zip(runs, made_traces(runs=3)[0].courses, strict=True):
+            times, (cpu, memory) = tuple(course.times.tolist()), course.values.T.tolist()
+            series.append(Series(run.run_id, "cpu_cores", times, tuple(cpu)))
+            series.append(Series(run.run_id, "memory_gib", times, tuple(one / 2**30 for one in memory)))
+        store.record(Finished(tuple(runs), series=tuple(series)), now=2e9)
+    answer = project.jpo("phases", "fit", "config.ini", "-o", str(tmp_path / "m"))
+    assert (answer.code, answer.err) == (0, "")
+    assert "5 phases by markov in 3 executions" in answer.out
+    assert project.jpo("phases", "allocate", str(tmp_path / "m"), "config.ini", "--execution", runs[0].run_id).code == 0
+
+
+def test_a_workload_that_nobody_measured_has_no_traces(project: Project, tmp_path: Path) -> None:
+    answer = project.jpo("phases", "fit", "config.ini", "-o", str(tmp_path / "m"))
+    assert answer.code == 2
+    assert "has no run on record with time series of CPU and memory" in answer.err
