@@ -125,7 +125,7 @@ def allocate(
     *,
     no_color: bool,
 ) -> None:
-    """Request CPU and memory, sample by sample, from what came before.
+    """Request CPU and memory from sample to sample.
 
     A row holds until the next one of its execution: exec_id, t, cpu_alloc in cores, mem_alloc in bytes.
 

@@ -166,6 +166,8 @@ def change(parameter: Parameter, edit: Edit, executed: Parameters, advice: Advic
         if name in advice.by_hand
         else why(name, new, advice.current, known.runs) + elsewhere(name, new, advice.current, known)
     )
+    if known.phase_needs and name in ("cpus", "memory_gib"):
+        reason = f"{reason}; {known.phase_needs}"
     if already_run(parameter, executed, advice):
         reason = "what the job runs with, whatever config.ini says"
     if parameter.counted:

@@ -77,6 +77,13 @@ class PhaseModel:
         traces = traces.narrowed(self.scaler.names)
         return smooth(self.chain, self.densities(traces.stacked()), traces.lengths)[0]
 
+    def unlike(self, traces: Traces) -> float:
+        """Share of the samples at which traces were unlike training, in 0..1."""
+        traces = traces.narrowed(self.scaler.names)
+        densities = forward(self.chain, self.densities(traces.stacked()), traces.lengths)[1]
+        parts = np.split(densities, np.cumsum(traces.lengths)[:-1])
+        return float(np.mean(np.concatenate([rolling_mean(part) for part in parts]) < self.least_density - STRANGE))
+
 
 def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces) -> PhaseModel:
     """The model of a chain, with what its phases needed in these traces."""

@@ -193,3 +193,23 @@ def test_a_workload_that_nobody_measured_has_no_traces(project: Project, tmp_pat
     answer = project.jpo("phases", "fit", "config.ini", "-o", str(tmp_path / "m"))
     assert answer.code == 2
     assert "has no run on record with time series of CPU and memory" in answer.err
+
+
+def test_a_suggestion_asks_for_no_less_than_the_phases_need(project: Project) -> None:
+    project.jpo("observe")
+    with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db") as store:
+        runs = [one.run for one in store.recorded_runs()][-3:]
+        series = []
+        for run, course in zip(runs, made_traces(runs=3)[0].courses, strict=True):
+            times, (cpu, memory) = tuple(course.times.tolist()), course.values.T.tolist()
+            series.append(Series(run.run_id, "cpu_cores", times, tuple(cpu)))
+            series.append(Series(run.run_id, "memory_gib", times, tuple(one / 2**30 for one in memory)))
+        store.record(Finished(tuple(runs), series=tuple(series)), now=2e9)
+    before = json.loads(project.jpo("suggest", "config.ini", "--dry-run", "-o", "json").out)
+    assert project.jpo("phases", "fit", "config.ini", "-o", "phases.model").code == 0
+    toml = project.folder / "jpo.toml"
+    toml.write_text(toml.read_text() + '\n[phases]\nmodel = "phases.model"\n')
+    after = json.loads(project.jpo("suggest", "config.ini", "--dry-run", "-o", "json").out)
+    assert "JPO-I871" in after["reason_codes"]
+    assert "JPO-I871" not in before["reason_codes"]
+    assert (before["suggested"]["cpus"], after["suggested"]["cpus"]) == (1.0, 2.0)  # they kept three cores busy
