@@ -19,6 +19,8 @@ from jpo.phases.traces import Floats
 
 Ints = NDArray[np.int64]
 Number = TypeVar("Number", bound=np.generic)
+BLOCK = 128
+"""Samples of an execution that are solved in one go; longer ones in blocks."""
 FARTHEST = 200.0
 """Half a squared distance in standard deviations beyond which all samples are equally strange: exp(-200) is still a number."""
 
@@ -120,22 +122,81 @@ def smooth(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tuple
 
 
 def viterbi(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> Ints:
-    """The most probable path of phases of each execution, shape (samples,)."""
-    batch = padded(log_emissions, lengths)
-    moves = np.log(chain.transitions + 1e-300).T  # (to, from)
-    best = np.log(chain.start + 1e-300) + batch[:, 0]
-    came = np.zeros(batch.shape, dtype=np.int8)
-    ends = np.asarray(lengths) - 1
+    """The most probable path of phases of each execution, shape (samples,).
+
+    Long executions are cut into blocks that are solved side by side for each phase in which a block may begin; which one it is,
+    and so the whole path, is found from block to block. The path is exactly that of one pass.
+    """
+    if max(lengths) <= BLOCK:
+        return _side_by_side(chain, log_emissions, lengths)
+    blocks = [min(BLOCK, length - begin) for length in lengths for begin in range(0, length, BLOCK)]
+    batch = padded(log_emissions, blocks)  # (blocks, BLOCK, k)
+    only = np.where(np.eye(chain.phases, dtype=bool), 0.0, -np.inf)  # (begins in, is in)
+    best, came = _advance(chain, batch, np.asarray(blocks) - 1, only[None] + batch[:, :1])
+    begins, ends = _through_blocks(chain, best, [-(-length // BLOCK) for length in lengths])
+    return stacked(_back(came[np.arange(len(blocks)), :, begins], np.asarray(blocks) - 1, ends), blocks)
+
+
+def _side_by_side(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> Ints:
+    """The paths of executions in one pass."""
+    batch, ends = padded(log_emissions, lengths), np.asarray(lengths) - 1
+    start = np.log(chain.start + 1e-300) + batch[:, 0]
+    best, came = _advance(chain, batch, ends, start[:, None, :])
+    return stacked(_back(came[:, :, 0], ends, best[:, 0].argmax(1)), lengths)
+
+
+def _advance(chain: Chain, batch: Floats, ends: Ints, best: Floats) -> tuple[Floats, NDArray[np.int8]]:
+    """Scores of the best paths to each phase at the end, shape (rows, ways, k), and from where each came, (rows, time, ways, k).
+
+    Args:
+        batch: log emissions, shape (rows, time, k).
+        ends: shape (rows,), position of the last sample.
+        best: scores at the first sample; there may be several ways to begin.
+    """
+    moves = np.log(chain.transitions + 1e-300)  # (from, to)
+    came = np.zeros((*batch.shape[:2], *best.shape[1:]), dtype=np.int8)
     for t in range(1, batch.shape[1]):
-        reached = best[:, None, :] + moves  # (executions, to, from)
-        came[:, t] = reached.argmax(2)
-        going = (t <= ends)[:, None]
-        best = np.where(going, reached.max(2) + batch[:, t], best)
-    path = np.zeros(batch.shape[:2], dtype=np.int64)
+        reached = best[:, :, :1] + moves[0]  # (rows, ways, to); a maximum over a short last axis is slow in numpy
+        for phase in range(1, chain.phases):
+            other = best[:, :, phase : phase + 1] + moves[phase]
+            better = other > reached
+            np.copyto(reached, other, where=better)
+            np.copyto(came[:, t], phase, where=better)
+        reached += batch[:, t, None, :]
+        best = np.where((t <= ends)[:, None, None], reached, best)
+    return best, came
+
+
+def _through_blocks(chain: Chain, best: Floats, counts: Sequence[int]) -> tuple[Ints, Ints]:
+    """The phase in which each block begins and the one in which it ends, on the best path through all blocks of its execution."""
+    moves, k = np.log(chain.transitions + 1e-300), chain.phases
+    begins, ends = np.zeros(len(best), dtype=np.int64), np.zeros(len(best), dtype=np.int64)
+    first = 0
+    for count in counts:
+        entered = np.zeros((count, k), dtype=np.int64)  # the phase before, for each in which a block may begin
+        way = np.zeros((count, k), dtype=np.int64)  # the one in which it begins, for each in which it may end
+        score = np.log(chain.start + 1e-300)
+        for block in range(count):
+            if block:
+                reached = score[:, None] + moves
+                entered[block], score = reached.argmax(0), reached.max(0)
+            through = score[:, None] + best[first + block]
+            way[block], score = through.argmax(0), through.max(0)
+        phase = int(score.argmax())
+        for block in range(count - 1, -1, -1):
+            ends[first + block] = phase
+            begins[first + block] = way[block, phase]
+            phase = int(entered[block, begins[first + block]])
+        first += count
+    return begins, ends
+
+
+def _back(came: NDArray[np.int8], ends: Ints, phase: Ints) -> Ints:
+    """Paths that end in these phases, shape (rows, time)."""
+    path = np.zeros(came.shape[:2], dtype=np.int64)
     rows = np.arange(len(ends))
-    phase = best.argmax(1)
-    for t in range(batch.shape[1] - 1, -1, -1):
+    for t in range(came.shape[1] - 1, -1, -1):
         path[:, t] = phase
         if t:
             phase = np.where(t <= ends, came[rows, t, phase], phase)
-    return stacked(path, lengths)
+    return path

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from jpo.phases.chain import Chain, forward, padded, smooth, stacked, viterbi
+from jpo.phases.chain import Chain, _side_by_side, forward, padded, smooth, stacked, viterbi
 
 CHAIN = Chain(
     np.array([0.6, 0.4]), np.array([[0.7, 0.3], [0.2, 0.8]]), means=np.array([[0.0], [2.0]]), variances=np.array([[1.0], [0.5]])
@@ -67,3 +67,13 @@ def test_padding_has_a_way_back() -> None:
     rows = np.arange(12.0).reshape(6, 2)
     assert padded(rows, [1, 3, 2]).shape == (3, 3, 2)
     assert (stacked(padded(rows, [1, 3, 2]), [1, 3, 2]) == rows).all()
+
+
+@pytest.mark.parametrize("lengths", [[1000], [129, 5, 128, 700], [256, 257]])
+def test_long_executions_in_blocks_have_the_path_of_one_pass(lengths: list[int]) -> None:
+    rng = np.random.default_rng(len(lengths))
+    chain = Chain(
+        rng.dirichlet(np.ones(4)), rng.dirichlet(np.ones(4), 4), means=rng.normal(size=(4, 2)), variances=np.full((4, 2), 0.8)
+    )
+    emissions = chain.log_emissions(rng.normal(size=(sum(lengths), 2)))
+    assert (viterbi(chain, emissions, lengths) == _side_by_side(chain, emissions, lengths)).all()
