@@ -12,7 +12,7 @@ import click
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import put, save, save_copy
 from jpo.cli.options import FILE, options, seed_option
-from jpo.cli.output import Output, can_be_kept, coloured, not_settings
+from jpo.cli.output import Output, can_be_kept, coloured, not_settings, track
 from jpo.cli.phase_options import (
     PALETTES,
     Fitting,
@@ -266,7 +266,7 @@ def evaluate(
         known = _read(training, named, features, ()) if training else None
         compared = command.evaluate(command.load(given[0]), traces, known, per_hour=per_hour)
     else:
-        compared = command.evaluate_left_out(traces, fitting.options, per_hour=per_hour)
+        compared = command.evaluate_left_out(traces, fitting.options, per_hour=per_hour, track=track)
     Output(form, (result,) if result else (), colour=coloured(no_color)).show(standings, compared)
 
 

@@ -19,7 +19,7 @@ from jpo.phases.model_file import encoded, read_model
 from jpo.phases.prototypes import prototypes
 from jpo.phases.recorded import traces_of
 from jpo.phases.requests.allocate import Allocation, allocate
-from jpo.phases.requests.evaluate import compare, leave_out, standings
+from jpo.phases.requests.evaluate import Track, compare, leave_out, standings
 from jpo.phases.requests.rightsize import config_lines, patch_lines, rightsize
 from jpo.phases.sketch import MOST, course_lines, phase_lines
 from jpo.phases.table import GIB, phase_figures
@@ -107,7 +107,7 @@ def evaluate(model: PhaseModel, traces: Traces, training: Traces | None, *, per_
     return _compared(traces, compare(traces, training or traces, model, per_hour=per_hour))
 
 
-def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float) -> ComparedWays:
+def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float, track: Track) -> ComparedWays:
     """The same, each execution left out of the fit.
 
     Raises:
@@ -119,7 +119,7 @@ def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float) -
     def fitted(rest: Traces) -> PhaseModel:
         return fit_model(rest, options)
 
-    return _compared(traces, leave_out(traces, fitted, per_hour=per_hour))
+    return _compared(traces, leave_out(traces, fitted, per_hour=per_hour, track=track))
 
 
 def read(path: Path, columns: TraceColumns, executions: Sequence[str] = ()) -> Traces:

@@ -16,6 +16,8 @@ from jpo.phases.traces import Floats
 
 ALIKE = 0.98
 """Absolute rank correlation from which the later one of two features is a near-duplicate."""
+SIGNIFICANT = 0.2
+"""Share of a feature's level: a course within a few hundredths of it is steady."""
 SMALLEST_BYTES = float(16 << 20)
 """Sizes below 16 MiB are alike: log(0) is none, and an interpreter that starts is one phase, whatever it has loaded."""
 NORMAL_IQR = 1.349
@@ -91,7 +93,7 @@ def fit_scaler(values: Floats, names: Sequence[str], place: str = "traces") -> S
     if not kept:
         finding = f"every feature is constant ({', '.join(names)}): there are no phases to find"
         raise UsageError(place, finding, "name traces in which something changes", code="JPO-E735")
-    scale = np.array([_spread(level[:, at]) for at in kept])
+    scale = np.array([max(_spread(level[:, at]), _significant(level[:, at], names[at])) for at in kept])
     return Scaler(tuple(names), tuple(kept), np.median(level[:, kept], axis=0), scale, tuple(notes))
 
 
@@ -100,6 +102,11 @@ def _spread(level: Floats) -> float:
     low, first, third, high = np.quantile(level, (0.05, 0.25, 0.75, 0.95))
     robust = max((third - first) / NORMAL_IQR, (high - low) / NORMAL_90)
     return float(robust if robust > 1e-6 * max(1.0, float(np.abs(level).max())) else level.std())
+
+
+def _significant(level: Floats, name: str) -> float:
+    """The least that may count as one standard deviation: the rest is how a collector counts ticks, or noise of a steady course."""
+    return SIGNIFICANT if is_size(name) else SIGNIFICANT * float(np.quantile(np.abs(level), 0.95))
 
 
 def _rank_correlation(one: Floats, other: Floats) -> float:

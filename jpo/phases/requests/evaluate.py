@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +19,8 @@ MOST_LEFT_OUT = 20
 """Executions that are left out one after the other; of more, parts of as many executions each."""
 
 Fit = Callable[[Traces], PhaseModel]
+Track = Callable[[Sequence[int], str], Iterable[int]]
+"""Yields the numbers, and shows how far it is under a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,10 @@ class Standings:
     memory: Share
     resizes_per_hour: float
     most_resizes_per_hour: float
+
+
+def _silently(numbers: Sequence[int], what: str) -> Iterable[int]:
+    return numbers
 
 
 def standings(allocations: Sequence[Allocation], *, seed: int = 0) -> Standings:
@@ -85,15 +91,18 @@ def compare(
     }
 
 
-def leave_out(traces: Traces, fit: Fit, *, per_hour: float = RESIZES_PER_HOUR) -> Mapping[str, tuple[Allocation, ...]]:
+def leave_out(
+    traces: Traces, fit: Fit, *, per_hour: float = RESIZES_PER_HOUR, track: Track = _silently
+) -> Mapping[str, tuple[Allocation, ...]]:
     """The same, each execution allocated for by a model that was fitted on the others.
 
     Args:
         fit: fits a model.
+        track: shows how far it is.
     """
     folds = min(MOST_LEFT_OUT, len(traces.courses))
     together: dict[str, list[Allocation]] = {}
-    for fold in range(folds):
+    for fold in track(range(folds), "executions left out"):
         left_out = replace(traces, courses=traces.courses[fold::folds])
         rest = replace(traces, courses=tuple(course for at, course in enumerate(traces.courses) if at % folds != fold))
         for name, allocations in compare(left_out, rest, fit(rest), per_hour=per_hour).items():
