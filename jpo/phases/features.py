@@ -105,7 +105,7 @@ def _spread(level: Floats) -> float:
 
 
 def _significant(level: Floats, name: str) -> float:
-    """The least that may count as one standard deviation: the rest is how a collector counts ticks, or noise of a steady course."""
+    """The least that counts as one standard deviation: the rest is how a collector counts ticks, or noise of a steady course."""
     return SIGNIFICANT if is_size(name) else SIGNIFICANT * float(np.quantile(np.abs(level), 0.95))
 
 
