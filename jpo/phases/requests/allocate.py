@@ -15,7 +15,7 @@ import numpy as np
 from jpo.errors import UsageError
 from jpo.phases.chain import step
 from jpo.phases.model import HORIZON_SECONDS, STRANGE, WINDOW, PhaseModel
-from jpo.phases.requests.caution import LADDER, MISSES, StepTrial, steps_at
+from jpo.phases.requests.caution import LADDER, MISSES, StepTrial, steps_at, window_steps
 from jpo.phases.requests.demand import MOST_POSITIONS, RESOURCES, Likely, Past, expect
 from jpo.phases.traces import CPU, MEMORY, Floats, ResourceCourse, Traces
 
@@ -26,6 +26,8 @@ MOST_SAVED_UP = 4.0
 WORTHWHILE = 0.10
 """Saving for which a resize is spent where two are left; each one more or less divides or multiplies it by STEEP."""
 STEEP = 3.0
+RECENT_SECONDS = 300.0
+"""Of a run's own past where phases say nothing, as in Autopilot."""
 LEAST = 0.10
 """Of the peak in training: below it a saving is small, and a miss counts as much as anywhere."""
 
@@ -69,7 +71,7 @@ class Requests:
 
     def __init__(self, model: PhaseModel, caution: Sequence[int], per_hour: float) -> None:
         self._caution, self._budget = caution, Budget(per_hour)
-        self._least = LEAST * model.peak
+        self._least, self._window = LEAST * model.peak, window_steps(caution)
         self._missed = 0.0
         _, _, margin = steps_at(caution, 0)
         self.current: Floats = np.maximum(model.first_need * (1 + margin), self._least)
@@ -81,16 +83,17 @@ class Requests:
             need: shape (2,), what the sample used.
             seconds: since the one before it.
             likely: what may be needed next, and within the horizon; None where nobody knows: `recent` counts.
-            recent: shape (2,), the most within the last horizon.
+            recent: shape (2,), the most within RECENT_SECONDS.
         """
         self._budget.pass_time(seconds)
         self._missed += float((need > self.current).any()) - MISSES
-        careful = len(LADDER) - 1 if likely is None else max(0, int(self._missed))
+        careful = len(LADDER) if likely is None else max(0, int(self._missed))
         soon_q, next_q, margin = steps_at(self._caution, careful)
         following, soon = recent, recent
         if likely is not None:
             following = np.array([likely[0].quantile(resource, next_q[resource]) for resource in range(RESOURCES)])
             soon = np.array([likely[1].quantile(resource, soon_q[resource]) for resource in range(RESOURCES)])
+            following, soon = np.where(self._window, 0.0, following), np.where(self._window, recent, soon)
         trigger = np.maximum(np.maximum(following, need) * (1 + margin / 2), self._least)
         wanted = np.maximum(np.maximum(np.maximum(soon, following), need) * (1 + margin), self._least)
         worthwhile = WORTHWHILE * STEEP ** -(int(self._budget.left) - 2)
@@ -121,7 +124,7 @@ class Watch:
         probabilities, evidence = step(self._expected, np.exp(densities - highest))
         self._expected = probabilities @ self._model.chain.transitions
         self._past.add(time, need, int(probabilities.argmax()))
-        self._window = [(then, used) for then, used in self._window if then >= time - HORIZON_SECONDS][-MOST_POSITIONS:]
+        self._window = [(then, used) for then, used in self._window if then >= time - RECENT_SECONDS][-MOST_POSITIONS:]
         self._window.append((time, need))
         self._densities = [*self._densities[-WINDOW + 1 :], float(np.log(evidence) + highest)]
         if float(np.mean(self._densities)) < self._model.least_density - STRANGE:
@@ -133,7 +136,7 @@ class Watch:
 
     @property
     def recent(self) -> Floats:
-        """The most within the last horizon, at least of the last sample."""
+        """The most within RECENT_SECONDS, at least of the last sample."""
         most: Floats = np.max([used for _, used in self._window], axis=0)
         return most
 

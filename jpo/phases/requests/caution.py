@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jpo.phases.traces import Floats
 
@@ -31,11 +32,13 @@ class Step:
         soon: quantile of the need within the horizon for which is allocated.
         next: quantile of the next sample's need from which more is allocated.
         margin: what is added to a need; half of it is the least above the last sample.
+        window: what the run itself used in the last minutes counts, not what phases say.
     """
 
     soon: float
     next: float
     margin: float
+    window: bool = False
 
 
 LADDER = (
@@ -45,8 +48,15 @@ LADDER = (
     Step(soon=0.95, next=0.25, margin=0.05),
     Step(soon=0.975, next=0.50, margin=0.10),
     Step(soon=0.99, next=0.90, margin=0.15),
+    Step(soon=1.0, next=1.0, margin=0.05, window=True),
+    Step(soon=1.0, next=1.0, margin=0.10, window=True),
+    Step(soon=1.0, next=1.0, margin=0.20, window=True),
+    Step(soon=1.0, next=1.0, margin=0.40, window=True),
 )
-"""From bold to careful. The last is what KRR and the vertical pod autoscaler add."""
+"""Two ladders, each from bold to careful: by phases (up to what KRR and the vertical pod autoscaler add), and by the most of the
+last minutes, for workloads of which each run is new."""
+CAREFUL = next(at for at, step in enumerate(LADDER) if step.window) - 1
+"""The most careful step by phases: where nothing keeps the promise."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -76,8 +86,9 @@ def cheapest(trial: StepTrial) -> tuple[int, int]:
     """The steps for CPU and memory that allocate least and keep the promise; the last ones where none does."""
     steps = len(LADDER)
     # a bolder step that happened to miss less than a careful one was lucky
-    missed = np.maximum.accumulate(trial.missed[::-1])[::-1] / trial.samples
-    best, least = (steps - 1, steps - 1), np.inf
+    ladders = np.split(trial.missed, [CAREFUL + 1])
+    missed = np.concatenate([np.maximum.accumulate(ladder[::-1])[::-1] for ladder in ladders]) / trial.samples
+    best, least = (CAREFUL, CAREFUL), np.inf
     for cpu in range(steps):
         for memory in range(steps):
             share = min(missed[cpu, 0] + missed[memory, 1], 1.0)
@@ -88,9 +99,14 @@ def cheapest(trial: StepTrial) -> tuple[int, int]:
     return best
 
 
+def window_steps(caution: Sequence[int]) -> NDArray[np.bool_]:
+    """For which of CPU and memory the last minutes count, shape (2,)."""
+    return np.array([LADDER[step].window for step in caution])
+
+
 def steps_at(caution: Sequence[int], climbed: int) -> tuple[Floats, Floats, Floats]:
-    """Quantiles soon and next, and margins, each of shape (2,), for CPU and memory."""
-    steps = [LADDER[min(step + climbed, len(LADDER) - 1)] for step in caution]
+    """Quantiles soon and next, and margins, each of shape (2,), for CPU and memory; each ladder is climbed by itself."""
+    steps = [LADDER[min(step + climbed, CAREFUL if step <= CAREFUL else len(LADDER) - 1)] for step in caution]
     return (
         np.array([step.soon for step in steps]),
         np.array([step.next for step in steps]),

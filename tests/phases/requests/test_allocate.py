@@ -12,7 +12,7 @@ from jpo.errors import UsageError
 from jpo.phases.fit import fit_model
 from jpo.phases.model import PhaseModel
 from jpo.phases.requests.allocate import LEAST, Budget, allocate, on_all_steps
-from jpo.phases.requests.caution import LADDER
+from jpo.phases.requests.caution import CAREFUL, LADDER
 from jpo.phases.requests.evaluate import standings
 from jpo.phases.traces import CPU, ResourceCourse, Traces
 
@@ -70,8 +70,7 @@ def test_demand_beyond_training_is_followed(model: PhaseModel) -> None:
     grown = ResourceCourse("grown", course.times, course.values * (3.0, 4.0))
     (allocation,) = allocate(model, replace(others(), courses=(grown,)))
     assert (allocation.requests >= grown.values).all(1).mean() > 0.85
-    assert allocation.requests.max(0).min() > 0
-    assert allocation.requests[-1, 1] < allocation.requests[:, 1].max()
+    assert (allocation.requests.max(0) <= grown.values.max(0) * 1.5).all()
 
 
 def test_a_trace_unlike_training_is_allocated_by_its_last_samples(model: PhaseModel) -> None:
@@ -81,6 +80,16 @@ def test_a_trace_unlike_training_is_allocated_by_its_last_samples(model: PhaseMo
     assert allocation.drifted > 0.5
     assert (allocation.requests[20:] >= strange.values[20:]).all()
     assert (allocation.requests[20:] <= strange.values[20:] * 1.5).all()
+
+
+def test_by_the_last_minutes_phases_say_nothing(model: PhaseModel) -> None:
+    (course, *_) = others().courses
+    (allocation,) = allocate(replace(model, caution=(CAREFUL + 1, CAREFUL + 1)), replace(others(), courses=(course,)))
+    last = allocation.resized[-1]
+    recent = course.times[:last] >= course.times[last - 1] - 300
+    peak = course.values[:last][recent].max(0)
+    assert (allocation.requests[last] <= np.maximum(peak * 1.5, LEAST * model.peak)).all()
+    assert (allocation.requests >= course.values).all(1).mean() > 0.8
 
 
 def test_requests_never_fall_below_a_share_of_the_peak(model: PhaseModel) -> None:
@@ -96,7 +105,7 @@ def test_all_steps_are_tried_at_once(model: PhaseModel) -> None:
     requests = np.concatenate([allocation.requests for allocation in one])
     assert trial.samples == len(used)
     assert trial.missed[2].tolist() == (requests < used).sum(0).tolist()
-    assert (np.diff(trial.allocated.sum(1)) > 0).all()
+    assert (np.diff(trial.allocated.sum(1)[: CAREFUL + 1]) > 0).all()
     assert len(trial.missed) == len(LADDER)
 
 

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from jpo.phases.requests.caution import LADDER, StepTrial, cheapest, steps_at
+from jpo.phases.requests.caution import CAREFUL, LADDER, StepTrial, cheapest, steps_at, window_steps
 
 STEPS = len(LADDER)
 COSTS = np.stack([np.arange(STEPS) + 1.0, np.arange(STEPS) + 1.0], axis=1)
 
 
 def trial(cpu: list[float], memory: list[float], samples: int = 1000) -> StepTrial:
-    return StepTrial(np.stack([np.array(cpu), np.array(memory)], axis=1), COSTS, samples)
+    """Misses by phases; what goes by the last minutes misses everything."""
+    rest = [float(samples)] * (STEPS - CAREFUL - 1)
+    return StepTrial(np.stack([np.array([*cpu, *rest]), np.array([*memory, *rest])], axis=1), COSTS, samples)
 
 
 def test_the_cheapest_pair_that_keeps_the_promise_is_taken() -> None:
@@ -34,11 +36,18 @@ def test_few_samples_ask_for_more_caution() -> None:
 
 
 def test_where_nothing_keeps_the_promise_the_last_step_counts() -> None:
-    assert cheapest(trial([500] * 6, [500] * 6)) == (STEPS - 1, STEPS - 1)
+    assert cheapest(trial([500] * 6, [500] * 6)) == (CAREFUL, CAREFUL)
 
 
-def test_a_run_climbs_no_higher_than_the_ladder() -> None:
-    soon, following, margin = steps_at((0, 2), 99)
-    assert soon.tolist() == [LADDER[-1].soon] * 2
-    assert following.tolist() == [LADDER[-1].next] * 2
-    assert margin.tolist() == [LADDER[-1].margin] * 2
+def test_where_each_run_is_new_the_last_minutes_count() -> None:
+    missed = np.array([[300.0, 0]] * (CAREFUL + 1) + [[90.0, 0], [20, 0], [10, 0], [5, 0]])
+    cpu, memory = cheapest(StepTrial(missed, COSTS, 1000))
+    assert (cpu, memory) == (CAREFUL + 2, 0)
+    assert window_steps((cpu, memory)).tolist() == [True, False]
+
+
+def test_a_run_climbs_its_own_ladder_to_its_end() -> None:
+    soon, following, margin = steps_at((0, CAREFUL + 1), 99)
+    assert soon.tolist() == [LADDER[CAREFUL].soon, LADDER[-1].soon]
+    assert following.tolist() == [LADDER[CAREFUL].next, LADDER[-1].next]
+    assert margin.tolist() == [LADDER[CAREFUL].margin, LADDER[-1].margin]
