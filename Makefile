@@ -8,7 +8,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
-SERVICES := acl faketime openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway shellcheck strace victoria-metrics
+SERVICES := acl chromium faketime openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway shellcheck strace victoria-metrics
 LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
 
 .DEFAULT_GOAL := help
@@ -19,7 +19,7 @@ help:  ## list the targets
 
 demo: .venv/.slim  ## a suggestion for the quickstart's training job, from its recorded runs: no server, no torch
 	@rm -rf .demo && cp -R examples/quickstart .demo
-	@cd .demo && cp config.ini before.ini && PATH="$(CURDIR)/$(BIN):$$PATH" && run() { printf '\n$$ %s\n' "$$*"; "$$@"; } && \
+	@cd .demo && cp config.ini before.ini && PATH="$(CURDIR)/$(BIN):$$PATH" && export JPO_AGENT__LEARN_BUDGET=0 && run() { printf '\n$$ %s\n' "$$*"; "$$@"; } && \
 	  run jpo suggest config.ini && { run diff before.ini config.ini || [[ $$? == 1 ]]; } && run jpo audit verify
 	@printf '\nEverything is in .demo; continue there with ../$(BIN)/jpo explain, or --help.\n'
 

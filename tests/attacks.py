@@ -9,7 +9,9 @@ import csv
 import html
 import json
 import re
+from collections import Counter
 from html.parser import HTMLParser
+from importlib.resources import files
 from io import StringIO
 
 from markdown_it import MarkdownIt
@@ -111,3 +113,27 @@ def check_html(text: str) -> None:
             assert not {"href", "src", "onerror"} & {name for name, _ in attributes}
 
     Page().feed(text)
+
+
+def check_page(text: str) -> None:
+    """A page with a script: ours alone, and links within the page."""
+    assert too_long(text) == []
+    tags: Counter[str] = Counter()
+    scripts: list[str] = []
+
+    class Page(HTMLParser):
+        def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+            tags[tag] += 1
+            assert tag not in {"img", "iframe", "link", "object", "embed", "base", "form"}
+            for name, value in attributes:
+                assert not name.startswith("on"), (tag, name)
+                assert name not in {"src", "style", "action", "srcdoc"}, (tag, name)
+                assert name != "href" or re.fullmatch(r"#(main|s-\d+)", value or ""), (tag, value)
+
+        def handle_data(self, data: str) -> None:
+            if self.cdata_elem == "script":
+                scripts.append(data)
+
+    Page().feed(text)
+    assert (tags["script"], tags["style"]) == (1, 1)
+    assert "".join(scripts) == (files("jpo.report.forms") / "page.js").read_text(encoding="utf-8")

@@ -1,4 +1,6 @@
-"""GitLab and GitHub on loopback, as far as notes go: a double that keeps them, and checks every call by the published schemas.
+"""GitLab and GitHub on loopback, as far as JPO writes there: a double that checks every call by the published schemas.
+
+It keeps notes, and a repository (repositories.py).
 
 A call which the schema does not know, a parameter or body that it does not allow, is noted in `breaches`; so is an answer of the
 double itself that the schema does not have, or the double would prove nothing.
@@ -17,6 +19,7 @@ from typing import Any, Literal
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from jsonschema import Draft202012Validator
+from repositories import GitRepository, answered
 
 SCHEMAS = Path(__file__).parent / "project" / "code_host"
 TOKEN = "t0ken-0f-the-test"
@@ -46,6 +49,7 @@ class CodeHost(ThreadingHTTPServer):
         self.breaches: list[str] = []
         self.faults: dict[str, list[Fault]] = {}
         self.number = 100
+        self.repository = GitRepository()
         self.schema = json.loads((SCHEMAS / f"{kind}.openapi.json").read_text())
         self.url = f"http://127.0.0.1:{self.server_port}" + ("/api/v4" if kind == "gitlab" else "")
 
@@ -79,6 +83,21 @@ class CodeHost(ThreadingHTTPServer):
             "GITHUB_EVENT_PATH": str(event),
             "GITHUB_TOKEN": TOKEN,
         }
+
+    def nightly(self, root: Path, commit: str) -> dict[str, str]:
+        """What a runner sets in a pipeline of the default branch main, which has checked out this commit."""
+        both = {name: text for name, text in self.environment(root).items() if "MERGE_REQUEST" not in name}
+        if self.kind == "gitlab":
+            return {
+                **both,
+                "CI_COMMIT_BRANCH": "main",
+                "CI_DEFAULT_BRANCH": "main",
+                "CI_COMMIT_SHA": commit,
+                "CI_PROJECT_DIR": str(root),
+                "JPO_PERSIST_TOKEN": TOKEN,
+            }
+        named = {"GITHUB_REF": "refs/heads/main", "GITHUB_REF_NAME": "main", "GITHUB_EVENT_NAME": "schedule"}
+        return {**both, **named, "GITHUB_SHA": commit, "GITHUB_WORKSPACE": str(root)}
 
     def bodies(self, author: int = ME) -> list[str]:
         return [body for one, body in self.notes.values() if one == author]
@@ -211,6 +230,8 @@ class Handler(BaseHTTPRequestHandler):
             if host.is_app:
                 return 403, {"message": "Resource not accessible by integration"}, {}
             return 200, self.user(ME), {}
+        if answer := answered(self, path, dict(parse_qsl(urlsplit(self.path).query))):
+            return answer
         number = int(path.get("note_id") or path.get("comment_id") or 0)
         if self.command == "GET":
             return self.listed()

@@ -140,10 +140,24 @@ def postgres(start_postgres: StartPostgres, shared: Shared) -> Iterator[Database
 
 
 @pytest.fixture(scope="session")
+def chromium() -> str:
+    """Debian's browser, for playwright to drive."""
+    _need("chromium", package="chromium")
+    return str(shutil.which("chromium"))
+
+
+@pytest.fixture(scope="session")
 def setfacl() -> str:
     """Debian's program that sets an ACL; next to it is getfacl."""
     _need("setfacl", "getfacl", package="acl")
     return "setfacl"
+
+
+@pytest.fixture(scope="session")
+def shellcheck() -> str:
+    """Debian's reader of shell scripts."""
+    _need("shellcheck", package="shellcheck")
+    return "shellcheck"
 
 
 def _need(*programs: str, package: str) -> None:

@@ -122,6 +122,7 @@ UNTESTED = {
     "jpo/policies.py": "names alone; tests/agent/alternatives/test_named.py makes each",
     "jpo/records/arrays.py": "shapes alone; tests/forecast and tests/agent build each",
     "jpo/records/knowledge.py": "one record; tests/project/test_collect.py fills it",
+    "jpo/report/review/record.py": "records alone; tests/commands/test_report.py fills each",
     "jpo/records/suggestions.py": "tests/history/test_rows.py and tests/history/test_undo.py hold them",
     "jpo/version.py": "one constant; tests/test_packaging.py holds it to pyproject.toml",
     "jpo/history/archive.py": "tests/contracts/test_archive.py, against both databases",

@@ -142,9 +142,6 @@ def test_each_recipe_for_a_prometheus_is_understood(
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     assert run(["config", "check"]) == 0, capsys.readouterr().err
-    assert run(["config", "show"]) == 0
-    shown = capsys.readouterr().out
-    assert [value for value in given.values() if value not in shown] == []
 
 
 def test_every_name_that_can_be_mapped_is_documented() -> None:

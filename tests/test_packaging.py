@@ -70,17 +70,9 @@ def test_the_wheel_suggests_without_being_installed(clone: Path, tmp_path: Path)
     job = tmp_path / "job"
     shutil.copytree(ROOT / "examples" / "nightly", job)
     (job / "before.ini").write_bytes((job / "config.ini").read_bytes())
-    fresh = [
-        "env",
-        f"UV_CACHE_DIR={tmp_path / 'cache'}",
-        f"UV_PYTHON={sys.executable}",
-        sys.executable,
-        "-m",
-        "uv",
-        "tool",
-        "run",
-    ]
-    uvx = [*fresh, "--quiet", "--from", str(next(tmp_path.glob("jpo-*.whl")))]
+    index = [f"UV_DEFAULT_INDEX={address}"] if (address := os.environ.get("PIP_INDEX_URL")) else []  # uv does not read pip's
+    fresh = ["env", *index, f"UV_CACHE_DIR={tmp_path / 'cache'}", f"UV_PYTHON={sys.executable}"]
+    uvx = [*fresh, sys.executable, "-m", "uv", "tool", "run", "--quiet", "--from", str(next(tmp_path.glob("jpo-*.whl")))]
     for command in (
         ["python", "nights.py", "3"],
         ["jpo", "suggest", "config.ini"],

@@ -28,8 +28,10 @@ def blocks(kind: str) -> list[str]:
 def shell(tmp_path: Path) -> dict[str, str]:
     """An environment in which `jpo` and `python` are those of this checkout, on a screen of 120 columns."""
     for name, arguments in (("jpo", "-P -m jpo "), ("python", "")):
-        (tmp_path / name).write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" {arguments}"$@"\n')
+        (tmp_path / name).write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}:{tmp_path}/awake" exec "{sys.executable}" {arguments}"$@"\n')
         (tmp_path / name).chmod(0o755)
+    (tmp_path / "awake").mkdir()  # where the network's hours take no time
+    (tmp_path / "awake" / "sitecustomize.py").write_text("import time\ntime.sleep = lambda seconds: None\n")
     own = {"PATH": f"{tmp_path}{os.pathsep}/usr/bin:/bin", "HOME": str(tmp_path), "COLUMNS": "120", "LC_ALL": "C.UTF-8"}
     return {**own, "JPO_AGENT__LEARN_BUDGET": "0"}
 
@@ -73,4 +75,18 @@ def test_the_file_that_the_pipeline_gets_trains_with_what_was_suggested(host: st
     name = {"gitlab": ".gitlab-ci.yml", "github": ".github/workflows/jpo.yml"}[host]
     pipeline = yaml.safe_load((tmp_path / "job" / name).read_text())
     train = pipeline["train"]["script"] if host == "gitlab" else [step.get("run") for step in pipeline["jobs"]["train"]["steps"]]
-    assert "python train.py config.ini" in train
+    command = "python train.py config.ini"
+    assert command in train
+    config = tmp_path / "job" / "config.ini"
+    config.write_text(config.read_text().replace("= 64", "= 128"))  # the artifact of the jobs before
+    trained = subprocess.run(["bash", "-ec", command], cwd=tmp_path / "job", env=shell, capture_output=True, check=False)
+    assert trained.returncode == 0, trained.stderr
+    (log,) = (tmp_path / "job" / "runs").glob("*.csv")
+    assert ("# batch_size=128\n" in log.read_text(), "# status=succeeded\n" in log.read_text()) == (True, True)
+
+
+def test_the_readme_says_what_the_page_shows() -> None:
+    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    now, then = (float(text) for text in re.findall(r"^cost +([\d.]+) USD +([\d.]+) USD", PAGE, re.MULTILINE)[0])
+    assert f"three runs of four hours and {now:.0f} dollars" in readme
+    assert f"2 GPUs instead of 4, expected to cost {now - then:.0f} dollars a night less and to take an hour more" in readme

@@ -72,6 +72,18 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     )
 
 
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """A table that is wider than the screen can be scrolled with the keyboard."""
+    return html.replace("<table>", '<div class="scrolled" tabindex="0"><table>').replace("</table>", "</table></div>")
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """The theme leaves the dialog of the search without a name for screen readers."""
+    return output.replace(
+        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+    )
+
+
 def codes() -> dict[str, str]:
     """A page per reason code: its row of docs/codes.md, its section, and the pages that mention it."""
     pages, section = {}, ""

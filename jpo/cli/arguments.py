@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
 
 
-def load_settings(config: Path | None, toml: Path | None, flags: Mapping[str, Any]) -> LoadedSettings:
-    """Effective settings, and who asks; flags that were not given do not count."""
+def load_settings(
+    config: Path | None, toml: Path | None, flags: Mapping[str, Any], *, of_its_own: bool = False
+) -> LoadedSettings:
+    """Effective settings, and who asks; flags that were not given do not count. `of_its_own`: as for `load`."""
     from jpo.project.load import load
 
     given = {
@@ -29,7 +31,7 @@ def load_settings(config: Path | None, toml: Path | None, flags: Mapping[str, An
         for section, table in flags.items()
         if table is not None
     }
-    settings = load(config, toml, os.environ, given)
+    settings = load(config, toml, os.environ, given, of_its_own=of_its_own)
     return replace(settings, author=author_of(os.environ), side_branch=side_branch_of(os.environ))
 
 

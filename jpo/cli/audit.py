@@ -11,6 +11,7 @@ from jpo.cli.arguments import load_settings
 from jpo.cli.gate import answer, for_people, put, stream
 from jpo.cli.options import options, output_options, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output, shown, width
+from jpo.cli.subject import config_ini
 
 
 @click.group()
@@ -19,10 +20,11 @@ def audit() -> None:
 
 
 @audit.command()
+@config_ini
 @output_options(*READABLE)
 @click.option("--limit", type=click.IntRange(1), help="Newest N only.")
 @options(toml_option, verbose_option)
-def show(output: Output, limit: int | None, toml: Path | None) -> None:
+def show(given: Path | None, output: Output, limit: int | None, toml: Path | None) -> None:
     """Print the log, oldest first; `-o json` has all of it.
 
     What happened, to which workload, and who did it.
@@ -35,7 +37,7 @@ def show(output: Output, limit: int | None, toml: Path | None) -> None:
     from jpo.commands.audit import audit_log, page
     from jpo.report import audit as subject
 
-    settings = load_settings(None, toml, {})
+    settings = load_settings(given, toml, {})
     if output.form in ("markdown", "html"):
         put(shown(subject.document(page(settings, limit=limit)), output.form))
         return
@@ -48,10 +50,11 @@ def show(output: Output, limit: int | None, toml: Path | None) -> None:
 
 
 @audit.command()
+@config_ini
 @click.option("--anchor", is_flag=True, help="Print the head alone, to be noted outside the store.")
 @click.option("--head", metavar="ANCHOR", help="An anchor noted earlier: it must still be in the log.")
 @options(toml_option, verbose_option)
-def verify(head: str | None, toml: Path | None, *, anchor: bool) -> None:
+def verify(given: Path | None, head: str | None, toml: Path | None, *, anchor: bool) -> None:
     """Verify the hash chain; a bad record: exit 5.
 
     The first bad record is named. The chain alone cannot show that records are missing at its end, or that all of it was
@@ -69,14 +72,15 @@ def verify(head: str | None, toml: Path | None, *, anchor: bool) -> None:
     """
     from jpo.commands.audit import verify_log as command
 
-    answer(command(load_settings(None, toml, {}), head=head, anchor=anchor))
+    answer(command(load_settings(given, toml, {}), head=head, anchor=anchor))
 
 
 @audit.command()
+@config_ini
 @click.option("-o", "--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
 @click.option("--since", metavar="WHEN", help="Only what happened since, e.g. 2026-11-21, 2026-11-21T03:00Z or 90d.")
 @options(toml_option, verbose_option)
-def export(form: str, since: str | None, toml: Path | None) -> None:
+def export(given: Path | None, form: str, since: str | None, toml: Path | None) -> None:
     """Print the log as JSON Lines of CloudEvents, or CSV.
 
     \b
@@ -87,7 +91,7 @@ def export(form: str, since: str | None, toml: Path | None) -> None:
     from jpo.commands.audit import audit_log, since_when, source_of
     from jpo.report import audit as subject
 
-    settings = load_settings(None, toml, {})
+    settings = load_settings(given, toml, {})
     start = None if since is None else since_when(since, time.time())
     with audit_log(settings, start=start) as records:
         stream(subject.csv_lines(records) if form == "csv" else subject.events(records, source_of(settings)))

@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.options import config_ini, options, output_options, toml_option, verbose_option
+from jpo.cli.options import options, output_options, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output
+from jpo.cli.subject import config_ini
 
 
 @click.command()

@@ -12,13 +12,14 @@ from jpo.cli.arguments import load_settings, seconds_until
 from jpo.cli.gate import answer, complain, put, save
 from jpo.cli.options import FILE, options, toml_option, verbose_option
 from jpo.cli.output import can_be_kept, not_settings
+from jpo.cli.subject import config_and_suggestion
 from jpo.errors import JpoError
 
 IN_A_PIPELINE = ("gitlab", "github")
 
 
 @click.command()
-@click.argument("suggestion_id", required=False)
+@config_and_suggestion
 @click.option("--from", "source", type=FILE, metavar="FILE", help="The suggestion of a suggestion.json instead of the store's.")
 @click.option("--to", "number", type=click.IntRange(1), metavar="NUMBER", help="Merge request; default: the pipeline's own.")
 @click.option("--link", metavar="URL", help="Where the report is; default: this job's page.")
@@ -29,6 +30,7 @@ IN_A_PIPELINE = ("gitlab", "github")
 @options(toml_option, verbose_option)
 def comment(
     suggestion_id: str | None,
+    given: Path | None,
     source: Path | None,
     number: int | None,
     link: str | None,
@@ -41,8 +43,8 @@ def comment(
 ) -> int:
     """Show a suggestion as a note on the merge request.
 
-    One note per workload, updated in place, by default about the newest suggestion. Merge request and server are what the
-    pipeline of GitLab or GitHub says; the token is JPO_COMMENT_TOKEN (on GitHub also GITHUB_TOKEN).
+    One note per workload, updated in place, by default about the newest suggestion (of CONFIG.INI). Merge request and server
+    are what the pipeline of GitLab or GitHub says; the token is JPO_COMMENT_TOKEN (on GitHub also GITHUB_TOKEN).
 
     \b
     Examples:
@@ -55,10 +57,10 @@ def comment(
     seconds = seconds_until("--timeout", timeout, 0.0)
     not_settings(files)
     can_be_kept(files)
-    settings = load_settings(None, toml, {})
+    settings = load_settings(given, toml, {})
     pipeline = settings.author["where"] in IN_A_PIPELINE
     try:
-        note = command.comment(suggestion_id, source, settings, link=link or settings.author.get("url"))
+        note = command.comment(suggestion_id, source, settings, given, link=link or settings.author.get("url"))
         for file in files:
             save(file, report.body(note))
         if dry_run:

@@ -9,6 +9,7 @@ import click
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import answer, put
 from jpo.cli.options import options, toml_option, verbose_option
+from jpo.cli.subject import config_ini
 
 
 @click.group("config")
@@ -17,8 +18,9 @@ def config() -> None:
 
 
 @config.command("check")
+@config_ini
 @options(toml_option, verbose_option)
-def check_settings(toml: Path | None) -> None:
+def check_settings(given: Path | None, toml: Path | None) -> None:
     """Are jpo.toml and the environment valid?
 
     \b
@@ -27,12 +29,13 @@ def check_settings(toml: Path | None) -> None:
     """
     from jpo.commands.config import check as command
 
-    answer(command(load_settings(None, toml, {})))
+    answer(command(load_settings(given, toml, {})))
 
 
 @config.command("show")
+@config_ini
 @options(toml_option, verbose_option)
-def show_settings(toml: Path | None) -> None:
+def show_settings(given: Path | None, toml: Path | None) -> None:
     """Every effective setting, and where it comes from.
 
     Secrets are hidden.
@@ -43,7 +46,7 @@ def show_settings(toml: Path | None) -> None:
     """
     from jpo.commands.config import show as command
 
-    answer(command(load_settings(None, toml, {})))
+    answer(command(load_settings(given, toml, {})))
 
 
 @config.command("schema")

@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import load_settings
-from jpo.cli.options import Network, config_ini, network_options, options, output_options, toml_option, verbose_option
+from jpo.cli.options import Network, network_options, options, output_options, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output
+from jpo.cli.subject import config_ini
 
 
 @click.command()

@@ -9,24 +9,27 @@ import click
 from jpo.cli.arguments import load_settings
 from jpo.cli.options import Network, network_options, options, output_options, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output
+from jpo.cli.subject import config_and_suggestion
 
 
 @click.command()
-@click.argument("suggestion_id", required=False)
+@config_and_suggestion
 @output_options(*READABLE)
 @options(network_options, toml_option, verbose_option)
-def explain(suggestion_id: str | None, toml: Path | None, *, network: Network, output: Output) -> None:
+def explain(suggestion_id: str | None, given: Path | None, toml: Path | None, *, network: Network, output: Output) -> None:
     """Why these values, and what came of them?
 
-    Explains a suggestion, by default the newest: evidence, alternatives, limits, who decided, its outcome, and which run goes on.
+    Explains a suggestion, by default the newest (of CONFIG.INI): evidence, alternatives, limits, who decided, its
+    outcome, and which run goes on.
 
     \b
     Examples:
       jpo explain
+      jpo explain train/config.ini
       jpo explain 20261121-060000-3fa9c1 -o markdown
     """
     from jpo.commands.explain import explain as command
     from jpo.report import explanation
 
-    settings = load_settings(None, toml, {"prometheus": network.flags})
-    output.show(explanation, command(suggestion_id, settings, offline=network.offline))
+    settings = load_settings(given, toml, {"prometheus": network.flags})
+    output.show(explanation, command(suggestion_id, settings, given, offline=network.offline))

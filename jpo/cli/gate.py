@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from io import TextIOBase, TextIOWrapper
 from itertools import islice
 from pathlib import Path
@@ -159,6 +159,25 @@ def save(file: Path, text: str, *, remedy: str = "name another one") -> None:
     """
     with whole(file, remedy=remedy) as new:
         new.write(released(text).encode("utf-8", "replace"))
+
+
+def save_together(folder: Path, texts: Mapping[str, str]) -> None:
+    """Results in one of the forms to files of a folder, which is made where it is missing: all of them, or none.
+
+    No file takes its place before every one is complete on disk.
+
+    Raises:
+        UsageError: JPO-E307, the folder cannot be made, or one of them cannot be written.
+    """
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise UsageError(str(folder), f"is no folder for files ({error.strerror})", ELSEWHERE, code="JPO-E307") from error
+    with ExitStack() as replaced:
+        for name, text in texts.items():
+            new = replaced.enter_context(whole(folder / name, remedy="name another folder"))
+            new.write(released(text).encode("utf-8", "replace"))
+            new.flush()
 
 
 def save_copy(file: Path, content: bytes) -> None:

@@ -10,31 +10,43 @@ import click
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
 from jpo.cli.output import Output, writable
+from jpo.cli.subject import config_ini, named_once
 from jpo.errors import UsageError
 
 
 @click.command()
+@config_ini
 @output_options("table", "text", "json", "csv", "markdown", "html")
 @click.option("--limit", type=click.IntRange(1), help="Newest N only.")
 @click.option("--compare", is_flag=True, help="Time, cost, utilisation and loss before JPO's first change and after it.")
-@click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="With --compare: this workload alone.")
+@click.option("--for", "by_option", type=FILE, metavar="CONFIG.INI", help="With --compare: the same as CONFIG.INI.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="With --compare: the ratios as a picture, .png or .svg.")
 @options(toml_option, verbose_option)
 def history(
-    output: Output, limit: int | None, given: Path | None, picture: Path | None, toml: Path | None, *, compare: bool
+    output: Output,
+    limit: int | None,
+    given: Path | None,
+    by_option: Path | None,
+    picture: Path | None,
+    toml: Path | None,
+    *,
+    compare: bool,
 ) -> None:
     """Show runs, suggestions, and how right forecasts were.
+
+    Of all workloads on record, or of CONFIG.INI's.
 
     \b
     Examples:
       jpo history
       jpo history --format json
-      jpo history --compare --for config.ini --plot before-after.svg
+      jpo history config.ini --compare --plot before-after.svg
     """
     if compare and limit:
         raise UsageError("--limit", "compares no runs", "leave out --limit or --compare", code="JPO-E853")
-    if (given or picture) and not compare:
+    if (by_option or picture) and not compare:
         raise UsageError("--for and --plot", "belong to --compare", "add --compare, or leave them out", code="JPO-E853")
+    given = named_once(given, by_option)
     settings = load_settings(given, toml, {})
     if compare:
         from jpo.commands.compare import compare as compare_workloads
@@ -47,4 +59,4 @@ def history(
         from jpo.commands.history import history as command
         from jpo.report import history as subject
 
-        output.show(subject, command(settings, limit=limit, all_rows=output.form in ("json", "csv")))
+        output.show(subject, command(settings, given, limit=limit, all_rows=output.form in ("json", "csv")))

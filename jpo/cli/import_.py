@@ -13,7 +13,8 @@ import click
 
 from jpo.cli.arguments import as_value, config_of, load_settings, pairs
 from jpo.cli.gate import answer
-from jpo.cli.options import FILE, options, path, toml_option, verbose_option
+from jpo.cli.options import options, path, toml_option, verbose_option
+from jpo.cli.subject import config_first, for_option, named_once
 
 if TYPE_CHECKING:
     from jpo.telemetry import PrometheusSource
@@ -30,7 +31,7 @@ def place(text: str) -> Path | str:
 
 
 @click.command("import")
-@click.argument("places", type=click.types.FuncParamType(place), nargs=-1, metavar="FILE|FOLDER|URL...")
+@click.argument("words", nargs=-1, metavar="[CONFIG.INI] FILE|FOLDER|URL...")
 @click.option("--write", is_flag=True, help="Put the runs on record; without it nothing is written.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="What the files are; default: as they look.")
 @click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Of an MLflow server: name or id.")
@@ -39,14 +40,14 @@ def place(text: str) -> Path | str:
 @click.option("--framework", metavar="NAME", help="Framework of all these runs.")
 @click.option("--hardware", metavar="NAME", help="Hardware of all these runs.")
 @click.option("--set", "values", multiple=True, metavar="NAME=VALUE", help="Parameter of all these runs, e.g. gpus=4.")
-@click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="The file of their job; default: config.ini.")
+@for_option
 @options(toml_option, verbose_option)
 def import_(
-    places: Sequence[Path | str],
+    words: Sequence[str],
     form: str | None,
     experiments: Sequence[str],
     values: Sequence[str],
-    given: Path | None,
+    by_option: Path | None,
     toml: Path | None,
     *,
     write: bool,
@@ -70,6 +71,8 @@ def import_(
     from jpo.commands import import_ as command
     from jpo.project.sources import mlflow_of
 
+    first, named = config_first(words, 1)
+    given, places = named_once(first, by_option), [place(word) for word in named]
     settings = load_settings(given, toml, {})
     numbers = {name: as_value(name, text, settings) for name, text in pairs("--set", values).items()}
     addresses = [text for text in places if isinstance(text, str)]

@@ -9,8 +9,9 @@ from typing import Literal
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.options import Network, config_ini, network_options, options, output_options, toml_option, verbose_option
+from jpo.cli.options import Network, network_options, options, output_options, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output
+from jpo.cli.subject import config_ini
 
 
 @click.command()
@@ -31,7 +32,7 @@ def init(
     """Make the files to begin with; replace none.
 
     Lists what JPO recognises in CONFIG.INI and what it does not, asks Prometheus what it has (if one is named), and makes a
-    commented jpo.toml, .jpo/.gitignore and the pipeline's file.
+    commented jpo.toml, .jpo/.gitignore and the pipeline's file. A second job of the repository gets a jpo.toml of its own.
 
     \b
     Examples:
@@ -41,6 +42,9 @@ def init(
     from jpo.commands import init as command
     from jpo.report.pipeline import setup
 
-    settings = load_settings(given, toml, {"prometheus": network.flags})
+    flags = {"prometheus": network.flags}
+    settings = load_settings(given, toml, flags)
+    if given and not toml and command.of_another_job(given, settings):
+        settings = load_settings(given, None, flags, of_its_own=True)
     wanted = command.InitOptions(time.time(), ci, dry_run=dry_run, offline=network.offline)
     output.show(setup, command.init(config_of(given, settings), settings, wanted))

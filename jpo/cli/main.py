@@ -19,10 +19,12 @@ from jpo.cli.learn import learn
 from jpo.cli.logs import logs
 from jpo.cli.observe import observe
 from jpo.cli.pareto import pareto
+from jpo.cli.persist import persist
 from jpo.cli.phases import phases
 from jpo.cli.predict import predict
 from jpo.cli.prices import prices
 from jpo.cli.replay import replay
+from jpo.cli.report import report
 from jpo.cli.rollback import rollback
 from jpo.cli.simulate import simulate
 from jpo.cli.sla import sla
@@ -33,7 +35,7 @@ from jpo.version import __version__
 COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
     "Every day": (suggest, check, explain, history, rollback, doctor),
     "Look ahead": (predict, pareto, sla, prices),
-    "Operate": (init, comment, observe, import_, learn, audit, state, config),
+    "Operate": (init, report, comment, persist, observe, import_, learn, audit, state, config),
     "Lab": (simulate, replay, phases, logs),
 }
 """Every command, by its group in the help."""

@@ -11,12 +11,13 @@ import click
 from jpo.cli.arguments import as_value, config_of, load_settings, pairs
 from jpo.cli.gate import answer, progress_stream
 from jpo.cli.options import FILE, Network, network_options, options, toml_option, verbose_option
+from jpo.cli.subject import config_and_run, for_option
 
 STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
 
 
 @click.command()
-@click.argument("run", required=False)
+@config_and_run
 @click.option("--csv", "logs", type=FILE, multiple=True, metavar="FILE", help="CSV log of a finished run; may be repeated.")
 @click.option("--follow", is_flag=True, help="Wait until the run of the one --csv FILE is over, showing how it goes.")
 @click.option(
@@ -34,7 +35,7 @@ STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
     help="What RUN ran with where config.ini says otherwise; may be repeated.",
 )
 @click.option("--status", type=click.Choice(STATUSES), default="succeeded", show_default=True, help="How RUN ended.")
-@click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="The file that the run used; default: config.ini.")
+@for_option
 @click.option("--again", metavar="DURATION", help="Look for runs that are not on record this far back, e.g. 30d.")
 @options(network_options, toml_option, verbose_option)
 def observe(

@@ -34,9 +34,8 @@ def path(text: str) -> Path:
 
 
 FILE = click.types.FuncParamType(path)
-config_ini = click.argument("given", type=FILE, required=False, metavar="[CONFIG.INI]")
 toml_option = click.option(
-    "--config", "toml", type=FILE, metavar="JPO.TOML", help="Settings file; default: jpo.toml next to config.ini."
+    "--config", "toml", type=FILE, metavar="JPO.TOML", help="Settings file; default: jpo.toml next to config.ini or above."
 )
 colour_option = click.option("--no-color", is_flag=True, help="No colours, even on a terminal (or set NO_COLOR).")
 verbose_option = click.option(

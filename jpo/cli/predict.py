@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import as_value, config_of, load_settings, pairs, seconds_until
-from jpo.cli.options import FILE, config_ini, options, output_options, seed_option, toml_option, verbose_option
+from jpo.cli.options import FILE, options, output_options, seed_option, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output, writable
+from jpo.cli.subject import config_ini
 from jpo.errors import UsageError
 
 

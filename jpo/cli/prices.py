@@ -9,8 +9,9 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer
-from jpo.cli.options import FILE, config_ini, options, output_options, toml_option, verbose_option
+from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output, can_be_kept, not_settings
+from jpo.cli.subject import config_ini
 
 
 @click.group()

@@ -8,14 +8,15 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings, new_id
-from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
+from jpo.cli.options import options, output_options, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output
+from jpo.cli.subject import config_and_suggestion, for_option
 from jpo.errors import UsageError
 
 
 @click.command()
-@click.argument("before", required=False, metavar="[ID]")
-@click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="The file to restore; default: config.ini.")
+@config_and_suggestion
+@for_option
 @click.option(
     "--pin", "pin_days", type=click.IntRange(1, 3650), metavar="DAYS", help="Do not change the restored values for DAYS days."
 )
@@ -26,7 +27,7 @@ from jpo.errors import UsageError
 @output_options(*READABLE)
 @options(toml_option, verbose_option)
 def rollback(
-    before: str | None,
+    suggestion_id: str | None,
     given: Path | None,
     toml: Path | None,
     *,
@@ -45,17 +46,25 @@ def rollback(
     Examples:
       jpo rollback --dry-run --diff                    look first
       jpo rollback                                     called again: the change before that one
+      jpo rollback train/config.ini                    of this file
       jpo rollback 20261121-060000-3fa9c1 --pin 14     all since then is undone, and stays so for two weeks
     """
     from jpo.commands import rollback as command
     from jpo.report import suggestion
 
-    if unpin and (before or pin_days or force):
+    if unpin and (suggestion_id or pin_days or force):
         raise UsageError("--unpin", "restores nothing", "leave out ID, --pin and --force", code="JPO-E845")
     settings = load_settings(given, toml, {})
     now = time.time()
     wanted = command.RollbackOptions(
-        suggestion_id=new_id(now), now=now, before=before, pin_days=pin_days, unpin=unpin, force=force, dry_run=dry_run, diff=diff
+        suggestion_id=new_id(now),
+        now=now,
+        before=suggestion_id,
+        pin_days=pin_days,
+        unpin=unpin,
+        force=force,
+        dry_run=dry_run,
+        diff=diff,
     )
     report = command.rollback(config_of(given, settings), settings, wanted)
     output.show(suggestion, report, on_record=not dry_run)

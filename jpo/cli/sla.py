@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.options import FILE, config_ini, options, output_options, toml_option, verbose_option
+from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output
+from jpo.cli.subject import config_and_run, config_ini, for_option
 
 VIOLATED = 3
 
@@ -22,9 +23,9 @@ def sla() -> None:
 
 
 @sla.command("check")
-@click.argument("run", required=False)
+@config_and_run
 @click.option("--csv", "logs", type=FILE, multiple=True, metavar="FILE", help="CSV log of a run; may be repeated.")
-@click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="Runs of this workload; default: config.ini.")
+@for_option
 @output_options(*READABLE)
 @options(toml_option, verbose_option)
 def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output: Output, toml: Path | None) -> int:

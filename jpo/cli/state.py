@@ -9,8 +9,9 @@ import click
 
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import answer, stream
-from jpo.cli.options import FILE, options, toml_option, verbose_option
+from jpo.cli.options import options, toml_option, verbose_option
 from jpo.cli.output import writable
+from jpo.cli.subject import config_and_file, config_ini
 
 
 @click.group()
@@ -19,9 +20,9 @@ def state() -> None:
 
 
 @state.command("export")
-@click.argument("file", type=FILE, metavar="FILE|-")
+@config_and_file("FILE|-")
 @options(toml_option, verbose_option)
-def export_state(file: Path, toml: Path | None) -> None:
+def export_state(given: Path | None, file: Path, toml: Path | None) -> None:
     """Write the whole store to FILE as JSON Lines.
 
     A backup of one moment, while others go on; packed if FILE ends in .gz.
@@ -34,7 +35,7 @@ def export_state(file: Path, toml: Path | None) -> None:
     from jpo.commands.state import export, exported
     from jpo.report.forms.json import harmless
 
-    settings = load_settings(None, toml, {})
+    settings = load_settings(given, toml, {})
     if str(file) == "-":
         with exported(settings) as lines:
             stream(map(harmless, lines))
@@ -44,9 +45,9 @@ def export_state(file: Path, toml: Path | None) -> None:
 
 
 @state.command("import")
-@click.argument("file", type=FILE)
+@config_and_file("FILE")
 @options(toml_option, verbose_option)
-def import_state(file: Path, toml: Path | None) -> None:
+def import_state(given: Path | None, file: Path, toml: Path | None) -> None:
     """Fill an empty store with an export.
 
     After a loss, or to move from SQLite to PostgreSQL and back.
@@ -57,13 +58,14 @@ def import_state(file: Path, toml: Path | None) -> None:
     """
     from jpo.commands.state import import_ as command
 
-    answer(command(load_settings(None, toml, {}), file))
+    answer(command(load_settings(given, toml, {}), file))
 
 
 @state.command()
+@config_ini
 @click.option("--dry-run", is_flag=True, help="Only say what would be forgotten.")
 @options(toml_option, verbose_option)
-def gc(toml: Path | None, *, dry_run: bool) -> None:
+def gc(given: Path | None, toml: Path | None, *, dry_run: bool) -> None:
     """Forget what is too old to be of use.
 
     The time series of runs that ended longer than [store] keep_series ago; and with [store] keep_runs, of each workload,
@@ -75,4 +77,4 @@ def gc(toml: Path | None, *, dry_run: bool) -> None:
     """
     from jpo.commands.state import gc as command
 
-    answer(command(load_settings(None, toml, {}), dry_run=dry_run, now=time.time()))
+    answer(command(load_settings(given, toml, {}), dry_run=dry_run, now=time.time()))

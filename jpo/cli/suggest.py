@@ -13,7 +13,6 @@ from jpo.cli.gate import save_copy
 from jpo.cli.options import (
     FILE,
     Network,
-    config_ini,
     network_options,
     options,
     output_options,
@@ -22,6 +21,7 @@ from jpo.cli.options import (
     verbose_option,
 )
 from jpo.cli.output import READABLE, Output, writable
+from jpo.cli.subject import config_ini
 
 WOULD_CHANGE = 10
 

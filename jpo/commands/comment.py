@@ -14,6 +14,7 @@ from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of
 from jpo.project.project import open_project_store
+from jpo.project.workload import only_of
 from jpo.report.pipeline import comment as report
 from jpo.report.pipeline.comment import Comment
 from jpo.report.pipeline.published import read_report
@@ -22,7 +23,9 @@ from jpo.report.suggestion import Report
 NOWHERE = "no merge request belongs to this pipeline: there is no note to write"
 
 
-def comment(suggestion_id: str | None, source: Path | None, settings: LoadedSettings, *, link: str | None) -> Comment:
+def comment(
+    suggestion_id: str | None, source: Path | None, settings: LoadedSettings, config: Path | None = None, *, link: str | None
+) -> Comment:
     """The note about the suggestion with this id, that of a suggestion.json, or the newest one on record.
 
     Raises:
@@ -30,15 +33,15 @@ def comment(suggestion_id: str | None, source: Path | None, settings: LoadedSett
     """
     if source and suggestion_id:
         raise UsageError("--from", "names a suggestion, and so does the ID", "leave one of them out", code="JPO-E908")
-    made = replace(read_report(source), currency=currency_of(settings)) if source else on_record(suggestion_id, settings)
+    made = replace(read_report(source), currency=currency_of(settings)) if source else on_record(suggestion_id, settings, config)
     return Comment(made, link)
 
 
-def on_record(suggestion_id: str | None, settings: LoadedSettings) -> Report:
-    """A suggestion of the store with what became of it; the newest one where no id is given."""
+def on_record(suggestion_id: str | None, settings: LoadedSettings, config: Path | None = None) -> Report:
+    """A suggestion of the store with what became of it; the newest one (of a config.ini) where no id is given."""
     with open_project_store(settings) as job:
         store = job.store
-        made = [store.suggestion(suggestion_id)] if suggestion_id else store.suggestions_of(limit=1)
+        made = [store.suggestion(suggestion_id)] if suggestion_id else store.suggestions_of(only_of(config, settings), limit=1)
         if not made:
             finding, remedy = "holds no suggestion", "run `jpo suggest` first, or name its file: --from suggestion.json"
             raise UsageError(job.place, finding, remedy, code="JPO-E507")

@@ -74,7 +74,7 @@ def compare(path: Path | None, settings: LoadedSettings, *, picture: Path | None
     if picture:
         if len(identities) != 1:
             finding = f"{len(identities)} workloads are on record; a picture shows one"
-            raise UsageError("--plot", finding, "name its config.ini with --for", code="JPO-E851")
+            raise UsageError("--plot", finding, "name its config.ini", code="JPO-E851")
         plot(result.workloads[0], picture)
     return result
 

@@ -18,8 +18,8 @@ from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
 from jpo.project.project import ProjectStore, open_project_store
 from jpo.project.sources import prometheus_of, running_now
-from jpo.project.workload import content_now
-from jpo.records import Run, Running, Suggestion, same
+from jpo.project.workload import content_now, only_of
+from jpo.records import Identity, Run, Running, Suggestion, same
 from jpo.report.explanation import Explanation, GoingOn
 from jpo.report.suggestion import Report
 from jpo.wording import numbers
@@ -27,17 +27,20 @@ from jpo.wording.contradictions import STRAYED
 from jpo.wording.contradictions import in_words as not_as_given
 
 
-def explain(suggestion_id: str | None, settings: LoadedSettings, *, offline: bool = False) -> Explanation:
+def explain(
+    suggestion_id: str | None, settings: LoadedSettings, config: Path | None = None, *, offline: bool = False
+) -> Explanation:
     """All that the store knows of the suggestion with this id, or of the newest one, and which runs of its job go on now.
 
     Args:
+        config: the file whose newest suggestion is meant; None: the newest of all.
         offline: ask no server what goes on.
 
     Raises:
         UsageError: JPO-E507, nothing is on record under this id, or at all.
     """
     with open_project_store(settings) as job:
-        made = job.store.suggestion(suggestion_id) if suggestion_id else newest(job)
+        made = job.store.suggestion(suggestion_id) if suggestion_id else newest(job, only_of(config, settings))
         going, unasked = ((), "") if offline else now_going_on(job, made, settings)
         return replace(explained(job, made), going_on=going, unasked=unasked)
 
@@ -80,11 +83,12 @@ def explained(job: ProjectStore, suggestion: Suggestion) -> Explanation:
     )
 
 
-def newest(job: ProjectStore) -> Suggestion:
-    """The suggestion made last."""
-    suggestions = job.store.suggestions_of(limit=1)
+def newest(job: ProjectStore, identity: Identity | None = None) -> Suggestion:
+    """The suggestion made last, of one workload or of all."""
+    suggestions = job.store.suggestions_of(identity, limit=1)
     if not suggestions:
-        raise UsageError(job.place, "holds no suggestion", "run `jpo suggest config.ini` first", code="JPO-E507")
+        finding = f"holds no suggestion{f' for {identity}' if identity else ''}"
+        raise UsageError(job.place, finding, "run `jpo suggest config.ini` first", code="JPO-E507")
     return suggestions[0]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from jpo.cost import Prices
 from jpo.cost.sla import check_run, kept_all
@@ -15,7 +16,7 @@ from jpo.history.unsettled import open_ends
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project_store, targets_of
-from jpo.project.workload import content_now
+from jpo.project.workload import content_now, only_of
 from jpo.records import Forecast, Identity, Suggestion
 from jpo.report.history import Compared, Follower, History, Ledger, PastRun
 from jpo.wording.contradictions import sentences
@@ -25,28 +26,31 @@ MOST_ROWS = 1000
 WIDENED = "JPO-W616"
 
 
-def history(settings: LoadedSettings, *, limit: int | None, all_rows: bool) -> History:
+def history(settings: LoadedSettings, config: Path | None = None, *, limit: int | None, all_rows: bool) -> History:
     """The last `limit` runs and suggestions of the store, oldest first; the ledgers are of the newest runs, whatever the limit.
 
     Args:
+        config: the file whose workload alone is shown; None: all.
         all_rows: without a limit, everything; else the newest MOST_ROWS, and the history says so.
     """
     most = None if all_rows or limit else MOST_ROWS
+    identity = only_of(config, settings)
     with open_project_store(settings) as job:
-        past = read(job.store, job.prices, most + 1 if most else limit, targets_of(settings))
-        past = replace(past, unsettled=open_ends(job.store, content_now))
+        past = read(job.store, job.prices, most + 1 if most else limit, targets_of(settings), identity)
+        past = replace(past, unsettled=open_ends(job.store, content_now, identity))
     if most is None or max(len(past.runs), len(past.suggestions)) <= most:
         return past
     return replace(past, runs=past.runs[-most:], suggestions=past.suggestions[-most:], newest=most)
 
 
-def read(store: Store, prices: Prices, limit: int | None, targets: Mapping[str, float]) -> History:
+def read(store: Store, prices: Prices, limit: int | None, targets: Mapping[str, float], only: Identity | None = None) -> History:
     """Runs and suggestions with what came of them.
 
     Args:
         targets: what every run was to keep.
+        only: the workload; None: all.
     """
-    recorded, suggestions = store.recorded_runs(limit=limit), store.suggestions_of(limit=limit)
+    recorded, suggestions = store.recorded_runs(only, limit=limit), store.suggestions_of(only, limit=limit)
     forecasts = {suggestion.suggestion_id: suggestion.next for suggestion in suggestions}
     made_by = {suggestion.suggestion_id: suggestion for suggestion in suggestions}
     usual = usual_values([entry.run for entry in recorded])

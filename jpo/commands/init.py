@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from jpo.files.links import project_of
+from jpo.project.checkout.root import folders_up
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import asked_since, names_of, prometheus_of
 from jpo.project.start.new_files import NewFile, is_the_same, made, refuse_unmakeable, there_already
@@ -49,7 +50,7 @@ def init(path: Path, settings: LoadedSettings, options: InitOptions) -> SetUp:
     hosts: Sequence[CodeHost] = tuple(hosts_of(project_of(path)))
     if options.ci is not None:
         hosts = () if options.ci == "none" else (options.ci,)
-    plan = (*planned(workload, settings, options), *pipelines(path, hosts))
+    plan = (*planned(workload, settings, options), *pipelines(path, hosts, settings_file(settings) or settings_to_make(path)))
     for file in plan:
         if not there_already(file):
             refuse_unmakeable(file)
@@ -68,16 +69,39 @@ def what_prometheus_has(workload: Workload, settings: LoadedSettings, *, now: fl
 
 
 def planned(workload: Workload, settings: LoadedSettings, options: InitOptions) -> Iterator[NewFile]:
-    """jpo.toml next to config.ini, where every command looks for it first, and .gitignore for the history next to it."""
-    folder, now = workload.path.parent, options.now
-    url = url_to_write(settings)
-    text = settings_text(workload, settings, config=workload.path.name, prometheus_url=url, now=now)
+    """jpo.toml at the root of the repository, else next to config.ini, and .gitignore for the history next to it."""
+    in_force = settings_file(settings)
+    path, now = in_force or settings_to_make(workload.path), options.now
+    config = os.path.relpath(workload.path, path.parent)
+    text = settings_text(workload, settings, config=config, prometheus_url=url_to_write(settings), now=now)
     missing = "\n".join(missing_lines(workload, settings, now=now))
-    add = f"[parameters]\n{missing}\n" if missing else ""
-    in_force = settings.toml or next((Path(origin.removesuffix(" [tool.jpo]")) for origin in in_pyproject(settings)), None)
-    yield NewFile(in_force or folder / "jpo.toml", text, add)
+    yield NewFile(path, text, f"[parameters]\n{missing}\n" if missing else "")
     if settings.store_file:
-        yield NewFile((in_force.parent if in_force else folder) / ".jpo" / ".gitignore", GITIGNORE, "")
+        yield NewFile(path.parent / ".jpo" / ".gitignore", GITIGNORE, "")
+
+
+def settings_file(settings: LoadedSettings) -> Path | None:
+    """The file with settings that is there: a jpo.toml, or a pyproject.toml."""
+    return settings.toml or next((Path(origin.removesuffix(" [tool.jpo]")) for origin in in_pyproject(settings)), None)
+
+
+def settings_to_make(config: Path) -> Path:
+    """A new jpo.toml, where every command looks for it, and beside which the history lies."""
+    *_, root = folders_up(config.parent)
+    taken = os.path.lexists(root / "jpo.toml")  # by another job
+    return (config.parent if taken else root) / "jpo.toml"
+
+
+def of_another_job(config: Path, settings: LoadedSettings) -> bool:
+    """Whether the settings lie above config.ini and name another file."""
+    file = settings_file(settings)
+    if (
+        file is None
+        or "workload.config" not in settings.origins
+        or os.path.realpath(file.parent) == os.path.realpath(config.parent)
+    ):
+        return False
+    return os.path.realpath(settings.config_ini) != os.path.realpath(config)
 
 
 def in_pyproject(settings: LoadedSettings) -> Iterator[str]:
@@ -92,12 +116,16 @@ def url_to_write(settings: LoadedSettings) -> str | None:
     return server.shown_url if server else None
 
 
-def pipelines(path: Path, hosts: Sequence[CodeHost]) -> Iterator[NewFile]:
-    """The pipeline's file of each host, at the root of the repository."""
+def pipelines(path: Path, hosts: Sequence[CodeHost], toml: Path) -> Iterator[NewFile]:
+    """The pipeline's file of each host, at the root of the repository.
+
+    Args:
+        toml: the file with settings, beside which the history lies.
+    """
     root = project_of(path)
-    config = os.path.relpath(os.path.realpath(path), root)
+    config, folder = (os.path.relpath(os.path.realpath(one), root) for one in (path, toml.parent))
     for host in hosts:
-        file = pipeline_file(host, config)
+        file = pipeline_file(host, config, folder)
         yield NewFile(Path(os.path.relpath(root)) / file.path, file.text, file.part)
 
 

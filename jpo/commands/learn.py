@@ -2,53 +2,152 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from jpo.agent.policy import MOST_BYTES
-from jpo.errors import UsageError
+from jpo.errors import StoreError, UsageError
 from jpo.files import whole
+from jpo.history import Store
 from jpo.history.following.contradictions import contradictions
 from jpo.learning import alternatives, continual
+from jpo.learning.continual import Learnt, Round
+from jpo.learning.deadline import Deadline
 from jpo.learning.installation import residuals_here
 from jpo.learning.practice import Track
-from jpo.learning.release import Release, ReleaseTest, release_if_passed
-from jpo.learning.serving import LEARNING
+from jpo.learning.release import CERTAINTY_OF_LOOKS, SAVED_SECONDS, Candidate, Release, ReleaseTest, release_if_passed
+from jpo.learning.serving import LEARNING, own_policy, policy_for
+from jpo.optimizer.request import Request
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.reading import contents
-from jpo.records import Known, PolicyName
+from jpo.records import Identity, Known, PolicyName
 from jpo.wording.numbers import counted, percent_in_words, times
 
+MEANWHILE = "JPO-E506"
+DISTURBED = "another process learnt at the same time; nothing is lost, these runs are learnt the next time"
 
-def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now: float, track: Track) -> list[str]:
+
+@dataclass(frozen=True, slots=True)
+class LearnOptions:
+    """Options of the command line; see `jpo learn --help`.
+
+    Attributes:
+        now: unix seconds, for the record.
+        until: end of the whole command, the release test and its own start included.
+        rebuild: forget what this workload taught, and learn from all runs with a new agent.
+    """
+
+    now: float
+    until: Deadline
+    rebuild: bool = False
+    seed: int = 0
+
+
+def learn(path: Path, settings: LoadedSettings, options: LearnOptions, track: Track) -> list[str]:
     """Take in the runs which this workload's agent does not know, and put its policy to the release test."""
-    with open_project(path, settings, now=now) as job:
-        store, identity, budget = job.store, job.workload.identity, None if rebuild else job.learn_budget_seconds
+    with open_project(path, settings, now=options.now) as job:
+        store, identity = job.store, job.workload.identity
         recorded = on_record(store, job.workload)
         runs, others = recorded.runs, recorded.others
         reaches = contradictions(store, identity, job.workload.current).reaches
         request = request_of(job, runs, reaches=reaches)
         known = Known(runs, others, residuals=residuals_here(store, identity, (*others, *runs), learn=True))
-        learnt = continual.catch_up(store, identity, known, request, seed=seed, now=now, budget_seconds=budget)
-        lines = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
-        forks = counted(learnt.forks, "fork")
-        lines += [f"{forks} played from the states before these runs: what else could have been run then"] if learnt.forks else []
-        again = f"a new agent, which also learnt again from {counted(learnt.others, 'run')} of other workloads"
-        lines += [again] if learnt.others else []
-        unread = "what other workloads had taught could not be read; each of them teaches it anew when it next learns"
-        lines += [unread] if learnt.unread else []
-        lines += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
-        why = "the forecasts showed that the world had changed" if request.resets == "evidence" else "as [agent] resets asks"
-        lines += [f"{why}: begun anew {times(learnt.resets)}"] if learnt.resets else []
-        lines += [f"{learnt.left} runs are left for the next time; give a larger --budget"] if learnt.left else []
-        if request.policy not in LEARNING:
-            lines.append(f"[agent] policy = {request.policy} decides, whatever SAC learns")
-        if continual.untested(store):
-            lines += verdicts(release_if_passed(store, track, now=now))
-    return lines
+        learnt, disturbed = by_and_by(store, identity, known, request, options)
+        lines = [learnt_line(identity, learnt, options), *remarks(learnt, request, runs=len(runs))]
+        lines += [DISTURBED] if disturbed else []
+        return [*lines, tested_line(store, request, options, track)]
+
+
+def by_and_by(store: Store, identity: Identity, known: Known, request: Request, options: LearnOptions) -> tuple[Learnt, bool]:
+    """Learn in parts, each saved, so that neither a kill nor another process that learns costs more than one; half of the time
+    is for the release test.
+
+    Returns:
+        What was learnt, and whether another process learnt at the same time until there was no time left.
+    """
+    total, rebuild, end, seconds = Learnt(0, 0, 0, 0, 0), options.rebuild, options.until.half_way, SAVED_SECONDS
+    while True:
+        part = end if rebuild else end.no_later_than(seconds)
+        wanted = Round(options.seed, options.now, part, rebuild=rebuild)
+        try:
+            learnt = continual.catch_up(store, identity, known, request, wanted)
+        except StoreError as error:
+            if error.code != MEANWHILE:
+                raise
+            if options.until.past:
+                return replace(total, left=continual.left_of(store, identity, known.runs, request)), True
+            end = options.until  # what is lost to another process is learnt again in the time of the test
+            continue
+        total, rebuild = total.followed_by(learnt), False
+        if learnt.left and not learnt.runs:
+            seconds *= 2  # of a long history, or on a busy machine, a part ended before its first run was ready
+        if learnt.left and not total.runs and end.past:
+            end = options.until  # starting took all of the half: something is learnt, if there is time for anything
+        if end.past or not learnt.left:
+            return total, False
+
+
+def learnt_line(identity: Identity, learnt: Learnt, options: LearnOptions) -> str:
+    """From how many runs, and how many are left."""
+    if not learnt.runs and not options.rebuild:
+        done = f"nothing new to learn of {identity}" if not learnt.left else f"nothing was learnt of {identity} in this time"
+    else:
+        done = f"learnt from {counted(learnt.runs, 'run' if options.rebuild else 'new run')} of {identity}"
+    left = f"; {learnt.left} wait for the next time, or for a larger --budget" if learnt.left else ""
+    return f"{done} ({learnt.runs_in_all} of all workloads so far){left}"
+
+
+def remarks(learnt: Learnt, request: Request, *, runs: int) -> list[str]:
+    """What is out of the ordinary."""
+    again = f"a new agent, which also learnt again from {counted(learnt.others, 'run')} of other workloads"
+    lines = [again] if learnt.others else []
+    unread = "what other workloads had taught could not be read; each of them teaches it anew when it next learns"
+    lines += [unread] if learnt.unread else []
+    lines += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
+    why = "the forecasts showed that the world had changed" if request.resets == "evidence" else "as [agent] resets asks"
+    return lines + ([f"{why}: begun anew {times(learnt.resets)}"] if learnt.resets else [])
+
+
+def tested_line(store: Store, request: Request, options: LearnOptions, track: Track) -> str:
+    """How the release test ended, or how far it is, and who decides from now on."""
+    said = "nothing new to test"
+    if continual.untested(store):
+        try:
+            result = release_if_passed(store, track, now=options.now, until=options.until, anew=options.rebuild)
+            said = how_far(result) if isinstance(result, Candidate) else how_it_ended(result)
+        except StoreError as error:
+            if error.code != MEANWHILE:
+                raise
+            said = "another process went on with it meanwhile"
+    return f"release test: {said}; {who_decides(store, request)}"
+
+
+def how_far(candidate: Candidate) -> str:
+    """That the test goes on the next time."""
+    return f"{len(candidate.played)} of at most {len(candidate.seeds)} simulated jobs played, goes on with the next `jpo learn`"
+
+
+def how_it_ended(test: ReleaseTest) -> str:
+    """The figures of the test, in percent of what a run costs under the belief rule."""
+    pooled = test.pooled
+    more, margin = pooled.ratio - 1, CERTAINTY_OF_LOOKS * pooled.standard_error
+    cost = f"a run costs {abs(more):.1%} {'more' if more > 0 else 'less'} than by the belief rule, ± {margin:.1%}"
+    return f"{'passed' if test.released else 'not passed'}; on {counted(pooled.jobs, 'simulated job')} {cost}"
+
+
+def who_decides(store: Store, request: Request) -> str:
+    """Who decides the next suggestions."""
+    if request.policy not in LEARNING:
+        return f"[agent] policy = {request.policy} decides, whatever is learnt"
+    policy = policy_for(store, request.explore, request.policy)
+    if policy is None or not policy.released:
+        return "the belief rule decides, which needs no learning"
+    own = own_policy(store)
+    return f"what {'was learnt here' if own and own.digest == policy.digest else 'came with JPO'} decides"
 
 
 def verdicts(test: ReleaseTest) -> list[str]:
@@ -80,8 +179,8 @@ def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: 
     unreadable = partial(UsageError, str(part), remedy="remove it", code="JPO-E307")
     try:
         begun = contents(part, MOST_BYTES, unreadable) if part.exists() else None
-        file, test = train(jobs=jobs, seed=seed, track=track, part=begun, save=lambda state: replace(part, state))
-        replace(path, file)
+        file, test = train(jobs=jobs, seed=seed, track=track, part=begun, save=lambda state: put(part, state))
+        put(path, file)
         part.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another file", code="JPO-E307") from error
@@ -94,12 +193,12 @@ def alternative(path: Path, policy: PolicyName, *, jobs: int | None, seed: int, 
     """Train a policy that decides only where it is named, and write it to `path`."""
     file = alternatives.pretrain(policy, jobs=jobs, seed=seed, track=track)
     try:
-        replace(path, file)
+        put(path, file)
     except OSError as error:
         raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another file", code="JPO-E307") from error
     return [f'{path}: {len(file)} bytes; decides only where jpo.toml says [agent] policy = "{policy}"']
 
 
-def replace(path: Path, data: bytes) -> None:
+def put(path: Path, data: bytes) -> None:
     with whole(path) as new:
         new.write(data)

@@ -94,7 +94,7 @@ def what_to_undo(store: Store, workload: Workload, before: str | None) -> Undo:
         if other == workload.identity:
             raise UsageError(place, f"never had the values of suggestion {before}", "see `jpo history`", code="JPO-E842")
         finding = f"suggestion {before} is about {other}, this file about {workload.identity}"
-        raise UsageError(place, finding, "name the other's config.ini with --for", code="JPO-E842")
+        raise UsageError(place, finding, "name the other's config.ini, first or by --for", code="JPO-E842")
     undone = undo(effective, before)
     if undone is None:
         raise UsageError(place, f"nothing has changed since suggestion {before}", "see `jpo history`", code="JPO-E841")

@@ -87,7 +87,7 @@ def of_workload(place: str, run: Run, identity: Identity) -> Run:
     """The run, if it is one of this workload: others have promises of their own."""
     if run.identity != identity:
         finding = f"is of {run.identity}, and config.ini of {identity}"
-        raise UsageError(place, printable(finding), "name its config.ini by --for", code="JPO-E813")
+        raise UsageError(place, printable(finding), "name its config.ini", code="JPO-E813")
     return run
 
 

@@ -25,8 +25,13 @@ from jpo.project.request import approved_by_hand, request_of
 from jpo.records import Known, Parameters, PolicyName
 from jpo.report.suggestion import Report
 
-NOT_LEARNT = "the agent took in no new runs: another process did, or its state is damaged; `jpo learn --rebuild` makes it anew"
-"""With JPO-W605."""
+NOT_LEARNT = {
+    "JPO-W605": "the agent took in no new runs: another process did, or its state is damaged; "
+    "`jpo learn --rebuild` makes it anew",
+    "JPO-W650": "learning is off because torch is not installed, and nobody learns from these runs: "
+    'pip install "jpo[learn]" (pipelines: the full image); if that is meant, [agent] learn_budget = "0s"',
+}
+"""What the report says with these codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,5 +98,5 @@ def learn_what_is_new(job: Project, request: Request, known: Known, options: Sug
     # with the targets of --deadline, which hold for this once, the agent would begin anew
     lasting = request if options.lasting_targets is None else replace(request, targets=options.lasting_targets)
     codes = keep_up(store, identity, known, lasting, seconds=seconds, now=job.now, seed=options.seed)
-    notes = (*known.evidence.notes, *([NOT_LEARNT] if codes else []))
+    notes = (*known.evidence.notes, *(NOT_LEARNT[code] for code in codes))
     return replace(known, codes=(*known.codes, *codes), evidence=replace(known.evidence, notes=notes))

@@ -27,6 +27,8 @@ CONFIDENCE = 0.9
 
 ROUNDING = 1e-9
 """Relative: means of equal values differ by no more than this."""
+LARGEST = 1e150
+"""Anything larger is no measurement, and its arithmetic means overflow."""
 LARGEST_LOG = 700.0
 """e to this power is still a finite number."""
 
@@ -68,15 +70,16 @@ def compare(
     """Compare values of two groups of runs by the ratio of their geometric means; by the difference of their means if one is not
     above 0, such as the utilisation of an idle GPU or a log-likelihood, and where a difference is asked for.
 
-    Values that are not finite do not count. The interval is a percentile bootstrap of the difference, for a ratio of the logs,
-    with each side resampled by itself, and stretched for small groups (a bootstrap knows no t distribution).
+    Values that are not finite do not count, nor in a difference those beyond LARGEST. The interval is a percentile bootstrap of
+    the difference, for a ratio of the logs, with each side resampled by itself, and stretched for small groups (a bootstrap knows
+    no t distribution).
 
     Source: Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13; the stretch: Hesterberg, "What Teachers
     Should Know About the Bootstrap", The American Statistician 2015, section 5 (expanded percentile interval).
     """
     sides = [np.array([value for value in side if math.isfinite(value)], dtype=np.float64) for side in (before, after)]
     kind: Kind = "ratio" if not difference and all((side > 0).all() for side in sides) else "difference"
-    earlier, later = (np.log(side) if kind == "ratio" else side for side in sides)
+    earlier, later = (np.log(side) if kind == "ratio" else side[abs(side) < LARGEST] for side in sides)
     mean_before, mean_after = (float(side.mean()) if side.size else None for side in (earlier, later))
     change = _difference(earlier, later, seed) if min(earlier.size, later.size) >= FEWEST else None
     size = 1.0 if kind == "ratio" else max(abs(mean_before or 0.0), abs(mean_after or 0.0))
@@ -130,10 +133,10 @@ def _stretch(before: Floats, after: Floats) -> float:
         return 1.0
     squares = sum(variance**2 / (side.size - 1) for variance, side in zip(of_means, (before, after), strict=True))
     freedom = sum(of_means) ** 2 / squares
-    return _t_quantile(freedom) / NormalDist().inv_cdf(0.5 + CONFIDENCE / 2) * math.sqrt(sum(of_means) / sum(of_resamples))
+    return t_quantile(freedom) / NormalDist().inv_cdf(0.5 + CONFIDENCE / 2) * math.sqrt(sum(of_means) / sum(of_resamples))
 
 
-def _t_quantile(freedom: float) -> float:
+def t_quantile(freedom: float) -> float:
     """The 95% quantile of Student's t, within 0.3% from 2 degrees of freedom on.
 
     Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", 1964, 26.7.5.

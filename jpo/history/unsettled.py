@@ -12,7 +12,7 @@ from typing import Literal
 from jpo.history.audit import AuditEvent, AuditRecord
 from jpo.history.store import Store
 from jpo.history.undo import holds
-from jpo.records import Workload
+from jpo.records import Identity, Workload
 
 Fate = Literal["written", "not written", "changed", "missing"]
 
@@ -49,9 +49,9 @@ def in_words(made: AuditRecord, read: Callable[[str], bytes | None]) -> str:
     return SENTENCES[fate(made, read(config))].format(config=config)
 
 
-def open_ends(store: Store, read: Callable[[str], bytes | None]) -> tuple[str, ...]:
+def open_ends(store: Store, read: Callable[[str], bytes | None], only: Identity | None = None) -> tuple[str, ...]:
     """What became of each workload's newest change, where the log does not say it, in sentences; `read` as for `in_words`."""
-    return tuple(f"Suggestion {made.data['suggestion_id']}: {in_words(made, read)}" for made in store.unsettled())
+    return tuple(f"Suggestion {made.data['suggestion_id']}: {in_words(made, read)}" for made in store.unsettled(only))
 
 
 def settle(store: Store, workload: Workload, *, now: float) -> None:

@@ -6,9 +6,8 @@ in charge by itself; only `jpo learn` does, and only after the release test.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from jpo.agent.sealed import header_of, unseal_agent
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditEvent, Store
 from jpo.history.following.followers import followers
+from jpo.learning.deadline import Deadline, in_seconds
 from jpo.learning.experience import experiences, fingerprint, learnable
 from jpo.learning.forks import practise_here
 from jpo.learning.own_history import OwnHistory
@@ -28,6 +28,28 @@ from jpo.records import Identity, Known, Run
 
 if TYPE_CHECKING:
     from jpo.agent.sealed import Tensors
+
+
+SOON_LEARNT = 20
+"""Fewer runs than this may wait for a `jpo learn` that is scheduled elsewhere, before it is said that nobody learns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """How one round of learning is made.
+
+    Attributes:
+        seed: of a new agent.
+        now: unix seconds, for the record.
+        out_of_time: asked before each run; what it leaves waits for the next round. None: `seconds` from when torch is ready.
+        rebuild: networks begin anew, also with what other workloads taught. An agent that cannot be read has forgotten that.
+    """
+
+    seed: int
+    now: float
+    out_of_time: Deadline | None = None
+    seconds: float = float("inf")
+    rebuild: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +76,11 @@ class Learnt:
     others: int = 0
     unread: bool = False
 
+    def followed_by(self, later: Learnt) -> Learnt:
+        """This round and the one after it as one."""
+        runs, forks = self.runs + later.runs, self.forks + later.forks
+        return replace(later, runs=runs, forks=forks, others=self.others + later.others, unread=self.unread or later.unread)
+
 
 def need_torch() -> None:
     """Learning needs torch, suggesting does not."""
@@ -71,19 +98,27 @@ def keep_up(
     now: float,
     seed: int,
 ) -> tuple[str, ...]:
-    """Learning inside `jpo suggest`: of what is new, if anything is, torch is there and the user left time for it.
+    """Learning inside `jpo suggest`: of what is new, if anything is, and the user left time for it.
 
     Returns:
-        JPO-W605 for the report if the agent could not be read or saved; else nothing.
+        For the report: JPO-W605 if the agent could not be read or saved, JPO-W650 if torch is missing and nobody learns here.
     """
     try:
-        if seconds > 0 and find_spec("torch") is not None:
-            catch_up(store, identity, known, request, seed=seed, now=now, budget_seconds=seconds)
+        if seconds > 0 and find_spec("torch") is None:
+            return ("JPO-W650",) if nobody_learns(store, identity, known.runs, request) else ()
+        if seconds > 0:
+            catch_up(store, identity, known, request, Round(seed, now, seconds=seconds))
     except StoreError as error:
         if error.code not in CACHE_TROUBLE:
             raise
         return ("JPO-W605",)
     return ()
+
+
+def nobody_learns(store: Store, identity: Identity, runs: Sequence[Run], request: Request) -> bool:
+    """Whether runs wait to be learnt from, and not for a scheduled `jpo learn` elsewhere, which has learnt of their workload."""
+    learnable_runs, left = max(0, len(learnable(runs)) - 1), left_of(store, identity, runs, request)
+    return left >= SOON_LEARNT or 0 < left == learnable_runs
 
 
 def waiting(header: Mapping[str, Any] | None, identity: Identity, runs: Sequence[Run], request: Request) -> int:
@@ -98,32 +133,33 @@ def waiting(header: Mapping[str, Any] | None, identity: Identity, runs: Sequence
     return max(0, len(learnable(runs)) - 1 - learnt)
 
 
+def left_of(store: Store, identity: Identity, runs: Sequence[Run], request: Request) -> int:
+    """Number of runs of this workload that the agent in the store has not taken in yet."""
+    saved = store.load_agent(AGENT)
+    return waiting(header_of(saved[0]) if saved else None, identity, runs, request)
+
+
 def catch_up(
     store: Store,
     identity: Identity,
     known: Known,
     request: Request,
-    *,
-    seed: int,
-    now: float,
-    budget_seconds: float | None,
+    wanted: Round,
 ) -> Learnt:
-    """Take in the runs of a workload that are new to the agent, oldest first, until the budget is used up; save it, on record.
+    """Take in the runs of a workload that are new to the agent, oldest first, until the time is used up; save it, on record.
 
     What it learnt of this workload from a history which is no longer on record in that order, or under another preference, is
     forgotten and learnt anew. Where nothing is new torch is not imported.
 
     Args:
         known: the workload's runs, and the residuals of the other jobs here, on whose like it practises.
-        budget_seconds: None: networks begin anew, also with what other workloads taught, and take as long as it takes. An agent
-            that cannot be read has forgotten what these taught.
 
     Raises:
-        UsageError: JPO-E604, torch is not installed.
+        UsageError: JPO-E604, torch is not installed; JPO-E606, there was not enough time to rebuild, and nothing was changed.
         StoreError: the saved agent is damaged, or another process saved one meanwhile.
     """
     need_torch()
-    runs, residuals, rebuild = known.runs, known.residuals, budget_seconds is None
+    runs, residuals, rebuild, seed = known.runs, known.residuals, wanted.rebuild, wanted.seed
     saved, name = store.load_agent(AGENT), str(identity)
     opened = _opened(saved[0] if saved else None, or_nothing=rebuild)
     if not rebuild and not waiting(opened and opened[1], identity, runs, request):
@@ -131,15 +167,21 @@ def catch_up(
     import torch
 
     from jpo.agent.sac.checkpoint import agent_of, save_checkpoint
-    from jpo.agent.sac.learn import WorkloadProgress, learn, learnt_again, new_agent
+    from jpo.agent.sac.learn import AgentState, WorkloadProgress, learn, learnt_again, new_agent
 
-    seconds = float("inf") if budget_seconds is None else budget_seconds
-    deadline = time.monotonic() + seconds  # importing torch takes seconds on a busy machine
     torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
     start = shipped_policy()
-    agent = agent_of(*opened) if opened else new_agent(seed, start=start)
-    if rebuild and opened:
-        agent = learnt_again(agent, seed, partial(practise_here, residuals), workload=name, start=start)
+    agent: AgentState | None = agent_of(*opened) if opened else new_agent(seed, start=start)
+    out_of_time = wanted.out_of_time or in_seconds(
+        wanted.seconds
+    )  # what torch imports until here takes seconds on a busy machine
+    if rebuild and opened and agent:
+        agent = learnt_again(agent, seed, partial(practise_here, residuals), workload=name, start=start, out_of_time=out_of_time)
+    if agent is None:
+        finding = "ended before a new agent had learnt again what other workloads taught; nothing was changed"
+        raise UsageError(
+            "--budget", finding, "give a larger one, or leave it out: --rebuild then takes its time", code="JPO-E606"
+        )
     others = agent.real.size if rebuild else 0
     progress = agent.progress.get(name, WorkloadProgress())
     if progress.history != fingerprint(runs, request, progress.runs):
@@ -153,7 +195,7 @@ def catch_up(
         history.transitions(),
         history.practise,
         workload=name,
-        out_of_time=lambda: time.monotonic() > deadline,
+        out_of_time=out_of_time,
         start=start,
         begin_anew=due(learnable(runs)[progress.runs :], request),
     )
@@ -164,8 +206,8 @@ def catch_up(
     unread = bool(rebuild and saved and not opened)
     learnt = Learnt(taken, in_all, agent.updates, left, agent.resets, history.forks, others, unread)
     if taken or rebuild:
-        event, version = AuditEvent("learnt", now, identity, {**asdict(learnt), "rebuilt": rebuild}), saved[1] if saved else 0
-        store.save_agent(AGENT, save_checkpoint(agent), expected_version=version, event=event)
+        event = AuditEvent("learnt", wanted.now, identity, {**asdict(learnt), "rebuilt": rebuild})
+        store.save_agent(AGENT, save_checkpoint(agent), expected_version=saved[1] if saved else 0, event=event)
     return learnt
 
 

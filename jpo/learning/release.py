@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from jpo.agent.policy import Policy, save_policy
+from jpo.agent.policy import Policy, load_policy, save_policy
 from jpo.agent.sealed import header_of
+from jpo.errors import StoreError
 from jpo.history import AuditEvent, Json, Store
 from jpo.learning.continual import progress_of
+from jpo.learning.deadline import Deadline
 from jpo.learning.forks import MOST_JOBS
 from jpo.learning.job import DOMAINS, Job, earlier_jobs, new_job
 from jpo.learning.practice import Choose, Track, by_belief_rule, by_policy, mean_cost, play, silently
-from jpo.learning.serving import AGENT, POLICY
+from jpo.learning.serving import AGENT, POLICY, own_policy
 from jpo.simulate.installations import KINDS, draw_installation
+from jpo.version import __version__
 
 THRESHOLD = 1.01
 """Not worse than the belief rule by more than one percent; set before any policy was trained, never tuned to let one pass."""
@@ -43,6 +46,12 @@ SITUATIONS = (*DOMAINS, *INSTALLATIONS)
 """All that a policy meets; half of the jobs are of installations as the simulator thinks."""
 RELEASE_JOBS = 1100
 """Most simulated jobs in the release test: the standard error of the pooled ratio is then some .003."""
+CANDIDATE = "candidate"
+"""Name under which the store keeps the policy that is being tested, with what it has played."""
+MADE_BY = f"jpo {__version__}"
+"""Jobs that another version drew are others."""
+SAVED_SECONDS = 30.0
+"""A test that is killed has lost no more than this."""
 RELEASE_SEED = 100_000_000
 """Their seeds start here, far from those that the shipped policy met; each number of updates has jobs of its own."""
 
@@ -150,34 +159,122 @@ def _figures(job: Job, choose: Choose) -> tuple[float, float]:
 def release_test(policy: Policy, seeds: Sequence[int], track: Track = silently) -> ReleaseTest:
     """Play the jobs of the seeds, one by one, until it is clear whether the policy passes."""
     played: list[PairedJob] = []
-    for seed in track(seeds, "release test"):
+    play_on(policy, seeds, played, track, Deadline())
+    return verdict(played)
+
+
+def play_on(policy: Policy, seeds: Sequence[int], played: list[PairedJob], track: Track, out_of_time: Callable[[], bool]) -> bool:
+    """Play the jobs of the seeds that are left until it is clear whether the policy passes; False where the time was up before.
+
+    Args:
+        played: the jobs of the first seeds; what is played now is added.
+    """
+    for seed in track(seeds[len(played) :], "release test"):
+        if out_of_time():
+            return False
         played.append(played_by_both(policy, seed))
-        look, rest = divmod(len(played), max(2, len(seeds) // LOOKS))
-        if not rest and len(played) >= 2 * len(SITUATIONS):
-            pooled = compare(played)
-            if (look >= FIRST_SUCCESS and pooled.passed_pooled) or pooled.end(-CERTAINTY_OF_LOOKS) > THRESHOLD:
-                break
+        if _clear(played, len(seeds)):
+            break
+    return True
+
+
+def _clear(played: Sequence[PairedJob], most: int) -> bool:
+    """Whether this is a look at the data, and it is clear then how the test ends."""
+    look, rest = divmod(len(played), max(2, most // LOOKS))
+    if rest or len(played) < 2 * len(SITUATIONS):
+        return False
+    pooled = compare(played)
+    return (look >= FIRST_SUCCESS and pooled.passed_pooled) or pooled.end(-CERTAINTY_OF_LOOKS) > THRESHOLD
+
+
+def verdict(played: Sequence[PairedJob]) -> ReleaseTest:
+    """The result of a test that was played to its end."""
     situations = {name: [job for job in played if job.situation == name] for name in SITUATIONS}
     return ReleaseTest(compare(played), {name: compare(jobs) for name, jobs in situations.items() if len(jobs) > 1})
 
 
-def release_if_passed(store: Store, track: Track, *, now: float) -> ReleaseTest:
-    """Put the saved agent's policy to the release test on jobs it never met; where it passes, it decides from now on.
+@dataclass(frozen=True, eq=False, slots=True)
+class Candidate:
+    """A policy that is put to the release test, in one go or in several; what learns goes on learning meanwhile.
 
-    The result goes on record with the policy that it speaks of.
-
-    Raises:
-        StoreError: another process released one meanwhile.
+    Attributes:
+        learnt: progress of the agent when it was taken from it; its jobs follow from that.
+        played: the jobs that it has played.
+        version: of what the store has under CANDIDATE.
     """
+
+    policy: Policy
+    learnt: list[int]
+    played: list[PairedJob]
+    version: int
+
+    @property
+    def seeds(self) -> range:
+        """Its jobs, which no policy met before."""
+        start = RELEASE_SEED + self.learnt[-1] * RELEASE_JOBS
+        return range(start, start + RELEASE_JOBS)
+
+    def saved(self, store: Store) -> Candidate:
+        """The same, kept so that another process goes on with it."""
+        card = {"learnt": self.learnt, "made_by": MADE_BY, "played": [astuple(job) for job in self.played]}
+        file = save_policy(*self.policy.members, released=(), card=card)
+        return replace(self, version=store.save_agent(CANDIDATE, file, expected_version=self.version))
+
+
+def candidate_of(store: Store, *, anew: bool) -> Candidate:
+    """The candidate whose test is not at its end; where there is none, or `anew`, the saved agent's policy of now."""
     from jpo.agent.sac.checkpoint import load_checkpoint
     from jpo.agent.sac.learn import policy_of
 
-    saved, before = store.load_agent(AGENT), store.load_agent(POLICY)
+    kept, tested = store.load_agent(CANDIDATE), own_policy(store)
+    version = kept[1] if kept else 0
+    if kept and not anew and (begun := _begun(*kept)) and (tested is None or tested.card.get("learnt") != begun.learnt):
+        return begun
+    saved = store.load_agent(AGENT)
     assert saved is not None
-    policy, learnt = policy_of(load_checkpoint(saved[0])), progress_of(header_of(saved[0]))
-    start = RELEASE_SEED + learnt[-1] * RELEASE_JOBS
-    test = release_test(policy, range(start, start + RELEASE_JOBS), track)
-    card = {"learnt": learnt, "release_test": figures_of(test)}
+    return Candidate(policy_of(load_checkpoint(saved[0])), progress_of(header_of(saved[0])), [], version)
+
+
+def _begun(state: bytes, version: int) -> Candidate | None:
+    """A test that was begun; None where it cannot be read or another version of JPO began it: it is begun anew."""
+    try:
+        policy = load_policy(state)
+        card = policy.card
+        played = [PairedJob(str(situation), *map(float, costs)) for situation, *costs in card["played"]]
+        learnt = [int(number) for number in card["learnt"]]
+    except (StoreError, KeyError, TypeError, ValueError):
+        return None
+    whole = bool(learnt) and all(job.situation in SITUATIONS and job.policy > 0 < job.rule for job in played)
+    return Candidate(policy, learnt, played, version) if whole and card.get("made_by") == MADE_BY else None
+
+
+def release_if_passed(
+    store: Store, track: Track, *, now: float, until: Deadline | None = None, anew: bool = False
+) -> ReleaseTest | Candidate:
+    """Put the saved agent's policy to the release test on jobs it never met; where it passes, it decides from now on.
+
+    The result goes on record with the policy that it speaks of. What has been played when the time is up is kept for the next
+    time, and each SAVED_SECONDS before.
+
+    Args:
+        anew: begin a new test, whatever was begun.
+
+    Returns:
+        The result; the candidate, where the time was up before.
+
+    Raises:
+        StoreError: another process went on with the test, or released one meanwhile.
+    """
+    until, before, candidate = until or Deadline(), store.load_agent(POLICY), candidate_of(store, anew=anew)
+    while True:
+        part = until.no_later_than(SAVED_SECONDS)
+        if play_on(candidate.policy, candidate.seeds, candidate.played, track, part):
+            break
+        candidate = candidate.saved(store)
+        if part.at == until.at:
+            return candidate
+    test = verdict(candidate.played)
+    policy, card = candidate.policy, {"learnt": candidate.learnt, "release_test": figures_of(test)}
     file = save_policy(*policy.members, released=test.released, card=card)
     event = tested(policy.digest, test, now, file_digest=hashlib.sha256(file).hexdigest())
     store.save_agent(POLICY, file, expected_version=before[1] if before else 0, event=event)

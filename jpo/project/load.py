@@ -9,8 +9,8 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from constraints.own import meant, own_limit
 from jpo.errors import UsageError
+from jpo.project.checkout.root import folders_up, store_beside
 from jpo.project.settings import AuthTable, PreferenceTable, Settings
 from jpo.project.tables.parameters import ParameterTable, is_own
 from jpo.reading import DEEPEST, contents
@@ -37,6 +38,8 @@ class LoadedSettings:
         origins: dotted key -> "jpo.toml", "environment JPO_AGENT__EXPLORE", "command line" ...; what is missing here is built in.
         root: folder from which relative paths start.
         toml: the settings file that was read, if any.
+        store_root: folder from which the path of the store starts; None: `root`.
+        store_folder: the one of an earlier version of JPO, which found jpo.toml next to config.ini or here; None: with --config.
         author: who and where, for the audit log (caller.py); empty where JPO works for itself, as in simulations.
         side_branch: the branch, in a pipeline of another than the default one; "" elsewhere.
     """
@@ -48,6 +51,8 @@ class LoadedSettings:
     toml: Path | None
     author: Mapping[str, str] = field(default_factory=dict)
     side_branch: str = ""
+    store_root: Path | None = None
+    store_folder: Path | None = None
 
     @property
     def place(self) -> str:
@@ -66,8 +71,27 @@ class LoadedSettings:
         if url in ("sqlite://", "sqlite:///:memory:"):
             finding = "keeps nothing, and a change that is not on record must not be made"
             raise UsageError("[store] url", finding, "name a file, e.g. sqlite:///.jpo/jpo.db", code="JPO-E509")
-        relative = re.fullmatch(r"sqlite:///([^/].*)", url)
-        return f"sqlite:///{os.path.realpath(self.root)}/{relative[1]}" if relative else url
+        relative = self._store_path
+        folder = self.store_folder if self.store_beside else self.store_root
+        return f"sqlite:///{os.path.realpath(folder or self.root)}/{relative}" if relative else url
+
+    @property
+    def _store_path(self) -> str | None:
+        """The path of an SQLite store as settings have it, where it is a relative one."""
+        relative = re.fullmatch(r"sqlite:///([^/].*)", self.values.store.url)
+        return relative[1] if relative else None
+
+    @property
+    def store_at_root(self) -> Path | None:
+        """Where the file of a new store would be; None where settings name an absolute place."""
+        return (self.store_root or self.root) / self._store_path if self._store_path else None
+
+    @property
+    def store_beside(self) -> Path | None:
+        """The file of a store that an earlier version of JPO made beside config.ini, and which is used; None if there is none."""
+        if self.store_folder is None or self.store_at_root is None or self._store_path is None:
+            return None
+        return store_beside(self.store_folder, self.store_root or self.root, self._store_path)
 
     @property
     def store_file(self) -> Path | None:
@@ -92,34 +116,53 @@ class LoadedSettings:
         return self.store_url if self.store_file else without_credentials(self.store_url)
 
 
-def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], flags: Mapping[str, Any]) -> LoadedSettings:
+def load(
+    config: Path | None, toml: Path | None, environ: Mapping[str, str], flags: Mapping[str, Any], *, of_its_own: bool = False
+) -> LoadedSettings:
     """Merge all sources of settings.
 
     Args:
-        config: config.ini if the command names one; jpo.toml and pyproject.toml are searched next to it, then here.
+        config: config.ini if the command names one; jpo.toml and pyproject.toml are searched next to it and in the folders above
+            of its repository, the nearest first; then jpo.toml here.
         toml: --config; it must exist then.
         environ: the process environment.
         flags: tables made of command-line options; they win.
+        of_its_own: files next to config.ini alone count, as for a job that gets its own.
 
     Raises:
         UsageError: a file cannot be read or is not TOML, an unknown section or key, a wrong value.
     """
     folder = config.parent if config else Path()
+    above = [folder] if of_its_own else list(folders_up(folder))
     # A jpo.toml that is no file is not passed over: its limits would be gone without a word.
-    path = toml or next((p for p in (folder / "jpo.toml", Path("jpo.toml")) if os.path.lexists(p)), None)
-    pyproject = folder / "pyproject.toml"
-    layers: list[tuple[str, Mapping[str, Any]]] = []
-    if os.path.lexists(pyproject):
-        tool = read_toml(pyproject).get("tool", {})
-        own = tool.get("jpo", {}) if isinstance(tool, Mapping) else {}
-        layers.append((f"{pyproject} [tool.jpo]", own if isinstance(own, Mapping) else {"jpo": own}))
+    path = toml or next(
+        (p for p in (*(one / "jpo.toml" for one in above), *([] if of_its_own else [Path("jpo.toml")])) if os.path.lexists(p)),
+        None,
+    )
+    reaches = len(above) if path is None else above.index(path.parent) + 1 if path.parent in above else 1
+    pyproject, own = _own_tables(above[:reaches])
+    layers: list[tuple[str, Mapping[str, Any]]] = [(f"{pyproject} [tool.jpo]", own)] if pyproject else []
     if path:
         layers.append((str(path), read_toml(path)))
     for origin, table in layers:
         refuse_secrets(origin, table)
     layers += from_environment(environ)
     layers.append(("command line", flags))
-    return merge(layers, root=path.parent if path else folder, toml=path)
+    root = path.parent if path else pyproject.parent if pyproject else folder
+    settings = merge(layers, root=root, toml=path)
+    beside = Path() if not os.path.lexists(folder / "jpo.toml") and os.path.lexists("jpo.toml") else folder
+    return replace(settings, store_root=root if path or pyproject else above[-1], store_folder=None if toml else beside)
+
+
+def _own_tables(folders: Sequence[Path]) -> tuple[Path | None, Mapping[str, Any]]:
+    """The nearest pyproject.toml with a [tool.jpo], and what is in it."""
+    for pyproject in (folder / "pyproject.toml" for folder in folders):
+        if os.path.lexists(pyproject):
+            tool = read_toml(pyproject).get("tool", {})
+            own = tool.get("jpo") if isinstance(tool, Mapping) else None
+            if own is not None:
+                return pyproject, own if isinstance(own, Mapping) else {"jpo": own}
+    return None, {}
 
 
 def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path | None) -> LoadedSettings:

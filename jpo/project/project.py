@@ -14,6 +14,7 @@ from jpo.history.undo import pinned
 from jpo.history.unsettled import settle
 from jpo.project.checkout.branch import kept_from_exploring
 from jpo.project.checkout.in_force import start_of
+from jpo.project.checkout.root import about_its_place
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.trust import check_store
@@ -108,7 +109,7 @@ def open_project(
             values.agent.learn_budget,
             now,
             settings,
-            {**start.notes, **kept_from_exploring(settings)},
+            {**start.notes, **kept_from_exploring(settings), **about_its_place(settings)},
             keeps=not read_only,
         )
 

@@ -157,6 +157,11 @@ def decider_of(settings: LoadedSettings) -> tuple[PolicyName, Explore, tuple[str
     return agent.policy, explore, (explore, *(() if agent.horizon_runs == "auto" else ("horizon",)))
 
 
+def learn_seconds_of(settings: LoadedSettings) -> float:
+    """How long a suggestion may learn; 0: not at all."""
+    return settings.values.agent.learn_budget
+
+
 def followed_parameters(job: Project) -> dict[str, str]:
     """Which parameter follows which, both of them in config.ini.
 

@@ -17,7 +17,7 @@ from jpo.errors import UsageError
 from jpo.inventory.machine import machine_here
 from jpo.project.load import LoadedSettings
 from jpo.project.tables.parameters import is_own
-from jpo.records import TOTAL_OF, WHOLE, Parameters, Word, Workload
+from jpo.records import TOTAL_OF, WHOLE, Identity, Parameters, Word, Workload
 
 MODEL = ("num_layers", "epochs")
 NOT_FREED = "not freed in jpo.toml"
@@ -97,6 +97,15 @@ def identity_of(config: Path, settings: LoadedSettings, *, now: float) -> Mappin
         UsageError: there is one, and it is invalid.
     """
     return read_workload(config, settings, now=now).identity.labels if config.exists() else {}
+
+
+def only_of(config: Path | None, settings: LoadedSettings) -> Identity | None:
+    """The workload of a config.ini that a command names; None where it names none, which means all of them.
+
+    Raises:
+        UsageError: it is invalid, or not there.
+    """
+    return None if config is None else read_workload(config, settings, now=0.0).identity  # no moment changes whose file it is
 
 
 def limits_of(settings: LoadedSettings) -> Limits:

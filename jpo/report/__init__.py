@@ -13,6 +13,7 @@ One file per subject, each with `document(x)` and `as_json(x)`:
     prediction.py    what configurations would take; front.py: the trade-off front; prices.py; sla.py
     fleet.py         a simulated fleet; replay.py: recorded jobs played again
     audit.py         the audit log
+    review/          all of a store: what JPO did, and what came of it
 
     progress.py      a long wait on stderr
 """

@@ -231,8 +231,13 @@ def _learnt(data: Data) -> str:
 
 
 def _tested(data: Data) -> str:
-    results = (f"{name} {'' if by['passed'] else 'not '}passed ({by['ratio']:.3f})" for name, by in data["results"].items())
     where = ", ".join(data["released"]) or "nowhere"
+    if pooled := data["results"].get("pooled"):
+        cost = f"{pooled['ratio']:.3f} ± {pooled['standard_error']:.3f} of what the belief rule costs per run"
+        harm = f"harm {numbers.percent_in_words(pooled['harm'])}, of the rule {numbers.percent_in_words(pooled['rule_harm'])}"
+        jobs = numbers.counted(pooled["jobs"], "simulated job")
+        return f"release test of policy {data['policy'][:12]}: {cost} on {jobs}; {harm}; it decides: {where}"
+    results = (f"{name} {'' if by['passed'] else 'not '}passed ({by['ratio']:.3f})" for name, by in data["results"].items())
     return f"release test of policy {data['policy'][:12]}: {', '.join(results)}; it decides: {where}"
 
 

@@ -93,6 +93,7 @@ class Table:
     Attributes:
         name: by which it can be asked for as CSV.
         caption: what it shows, where no heading above says so.
+        cards: a page shows each row as a card: a name, its value, a remark.
 
     Raises:
         ValueError: a row is shorter or longer than the columns.
@@ -102,6 +103,7 @@ class Table:
     rows: tuple[Row, ...]
     name: str = ""
     caption: str = ""
+    cards: bool = False
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -147,6 +149,47 @@ class Verbatim:
 
 
 @dataclass(frozen=True, slots=True)
+class Marks:
+    """Points of one kind in a chart, (x, y) each, and what the reader is told of their kind."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    emphasis: Emphasis = ""
+    hollow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A picture where a form has pictures; the others say what is to be seen in it. One without points is not shown.
+
+    Attributes:
+        title: what it shows.
+        description: what is to be seen, in sentences: the text alternative, which stands below the picture too.
+        x, y: names of the quantities of its axes.
+        x_label, y_label: what people read at the axes; empty: the names of the quantities.
+        front: corners of a front, drawn as the border of what they dominate; less is better in both.
+        moments: where on the x axis something changed.
+        diagonal: a line where y equals x, and one scale for both.
+    """
+
+    title: str
+    description: str
+    x: str
+    y: str
+    marks: tuple[Marks, ...]
+    x_label: str = ""
+    y_label: str = ""
+    front: tuple[tuple[float, float], ...] = ()
+    moments: tuple[float, ...] = ()
+    diagonal: bool = False
+
+    @property
+    def points(self) -> tuple[tuple[float, float], ...]:
+        """Those of all kinds."""
+        return tuple(point for marks in self.marks for point in marks.points)
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A heading with what is below it; one without blocks is not shown."""
 
@@ -154,7 +197,7 @@ class Section:
     blocks: tuple[Block, ...] = ()
 
 
-Block: TypeAlias = "Inline | Table | Note | Items | Verbatim | Section"
+Block: TypeAlias = "Inline | Table | Note | Items | Verbatim | Plot | Section"
 """A bare text is a paragraph."""
 
 
@@ -169,6 +212,8 @@ class Document:
         verdict: what came of it, in one line: the last one in a terminal, the first one where people begin at the top.
         currency: in which people read amounts.
         bare: a terminal shows it without its title: lines to be copied, or sections that speak for themselves.
+        alarm: what is wrong with all of it, in a sentence: shown before everything else.
+        interactive: a page of it has contents, and long tables that are filtered, sorted and turned over, by a script.
     """
 
     title: Inline
@@ -176,6 +221,8 @@ class Document:
     verdict: str = ""
     currency: Currency = USD
     bare: bool = False
+    alarm: str = ""
+    interactive: bool = False
 
 
 def estimate(interval: Interval | None, quantity: str = "", *, emphasis: Emphasis = "") -> Cell:
@@ -203,6 +250,8 @@ def shown(blocks: tuple[Block, ...]) -> Iterator[Block]:
             case Table(rows=()) | Items(lines=()) | "" | ():
                 continue
             case Section(blocks=inner) if not any(shown(inner)):
+                continue
+            case Plot() if not block.points:
                 continue
             case Table():
                 yield block.filled()

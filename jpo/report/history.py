@@ -140,7 +140,7 @@ def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Bl
     yield f"The same in all runs above: {', '.join(same)}." if same else ""
     yield assumed_in([past.recorded.run for past in runs])
     yield _suggestions(suggestions)
-    yield from _ledger(ledger)
+    yield from ledger_blocks(ledger)
 
 
 def assumed_in(runs: Sequence[Run]) -> str:
@@ -208,7 +208,7 @@ def _changes(suggestion: Suggestion) -> str:
     return ", ".join(changes) or "kept"
 
 
-def _ledger(ledger: Ledger) -> Iterator[Block]:
+def ledger_blocks(ledger: Ledger) -> Iterator[Block]:
     """How right the forecasts were; nothing before the first one could be compared."""
     columns = (
         *(Column("last forecasts"), Column("runs", "figure"), Column("off by (median)", "figure", "share")),

@@ -29,8 +29,8 @@ Sources: actions/runner ActionCommand.cs; microsoft/azure-pipelines-agent Comman
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 _PILED = re.compile(f"([{MARKS}]{{3}})[{MARKS}]+")
-_COMMAND_LINE = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
-"""::error file=...::, which GitHub obeys where a line begins with it, blanks or not."""
+_COMMAND_LINE = re.compile(r"^((?:[^\S\n]|\x1b\[[0-9;]*m)*):(?=:)", re.MULTILINE)
+"""::error file=...::, which GitHub obeys where a line begins with it, blanks or not; colours may be taken out on the way."""
 _COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
 

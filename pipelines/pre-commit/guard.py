@@ -25,7 +25,8 @@ def verdict(name: str) -> int:
     committed = subprocess.run(["git", "show", f"HEAD:./{name}"], capture_output=True, check=False)  # noqa: S603, S607
     if committed.returncode != 0:
         return 0
-    limits = next((file for file in (Path(name).with_name("jpo.toml"), Path("jpo.toml")) if file.is_file()), None)
+    # As every command of JPO finds them: the nearest jpo.toml; pre-commit starts hooks at the repository's root.
+    limits = next((folder / "jpo.toml" for folder in Path(name).parents if (folder / "jpo.toml").is_file()), None)
     with tempfile.NamedTemporaryFile(suffix=".ini") as before:
         before.write(committed.stdout)
         before.flush()

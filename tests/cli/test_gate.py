@@ -14,7 +14,7 @@ import pytest
 
 from jpo.__main__ import run
 from jpo.cli import gate
-from jpo.cli.gate import Gate, answer, at_the_gate, put, save, stream
+from jpo.cli.gate import Gate, answer, at_the_gate, put, save, save_together, stream
 from jpo.errors import UsageError
 
 JPO = [sys.executable, "-m", "jpo"]
@@ -130,3 +130,15 @@ def test_an_interrupt_while_python_shuts_down_says_nothing(number: str, register
 def test_a_config_is_copied_byte_for_byte(tmp_path: Path) -> None:
     gate.save_copy(tmp_path / "copy.ini", b"a = caf\xe9\r\n\x1b")
     assert (tmp_path / "copy.ini").read_bytes() == b"a = caf\xe9\r\n\x1b"
+
+
+def test_files_that_belong_together_are_all_replaced_or_none(tmp_path: Path) -> None:
+    save_together(tmp_path / "new", {"a": "1", "b": ATTACK})
+    assert (tmp_path / "new" / "a").read_text() == "1"
+    assert "\x1b" not in (tmp_path / "new" / "b").read_text()
+    (tmp_path / "new" / "c").mkdir()
+    with pytest.raises(UsageError, match="cannot be written"):
+        save_together(tmp_path / "new", {"a": "2", "c": "2"})
+    assert (tmp_path / "new" / "a").read_text() == "1"
+    with pytest.raises(UsageError, match="is no folder for files"):
+        save_together(tmp_path / "new" / "a", {"a": "1"})

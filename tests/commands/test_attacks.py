@@ -11,6 +11,8 @@ import http.server
 import json
 import os
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +28,7 @@ from attacks import (
     check_html,
     check_json,
     check_markdown,
+    check_page,
     steered,
     too_long,
 )
@@ -158,6 +161,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tables" / "huggingface" / "trainer_state.json").write_text(json.dumps(state))
     (folder / "broken").mkdir()
     (folder / "broken" / "jpo.toml").write_text('["##[error] @admin\\n::error::x"]\n"\\u001b[2J" = 1\n')
+    with (folder / "traces.csv").open("w", newline="") as table:
+        writer = csv.writer(table)
+        writer.writerow(["exec_id", "t", "cpu", "memory"])
+        for attack in ATTACKS:
+            writer.writerows([attack, t, 0.1 + t // 100 % 2, 1e8 + 1e9 * (t // 100 % 2)] for t in range(0, 400, 20))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name, value in CALLER.items():
@@ -167,6 +175,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert run(["suggest", "config.ini", "--offline", "--explore", "off", "--no-learn"]) == 0
         assert run(["rollback"]) == 0
         assert run(["suggest", "--offline", "--no-learn", "--set", "batch_size=32"]) == 0
+        assert run(["phases", "fit", "traces.csv", "-o", "phases.model"]) == 0
     return folder
 
 
@@ -191,13 +200,36 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "prices show": FORMS,
     "logs": (*FORMS, "csv"),
     "audit show": FORMS,
+    "report": ("text", "json", "markdown"),
     f"replay toy.csv {SMALL}": FORMS,
     "simulate --workloads 1 --runs 2": FORMS,
+    "phases fit traces.csv -o /dev/null": FORMS,
+    "phases predict phases.model traces.csv": FORMS,
+    "phases plot phases.model traces.csv": FORMS,
+    "phases expand phases.model traces.csv -o /dev/null": FORMS,
+    "phases allocate phases.model traces.csv -o /dev/null": FORMS,
+    "phases evaluate phases.model traces.csv": FORMS,
+    "phases rightsize phases.model traces.csv": FORMS,
 }
 LINES = (
     *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
+    *(
+        "persist --dry-run",
+        "persist ATTACK",
+        "persist --from ATTACK.json",
+        "persist --link ATTACK --dry-run",
+        "explain ATTACK config.ini",
+    ),
     *("audit export", "audit export -o csv", "audit verify", "audit verify --anchor"),
-    *("config show", "config check", "config check --config broken/jpo.toml", "state gc --dry-run", "state export -"),
+    *(
+        "report ATTACK.ini",
+        "config show",
+        "config check",
+        "config check --config broken/jpo.toml",
+        "state gc --dry-run",
+        "state export -",
+    ),
+    "report ATTACK.ini",
     *("import tables", "import tables --write", "import tables/huggingface", "import tables/ATTACK.csv", "import broken"),
     *("import tables --for ATTACK", "import tables --set ATTACK", "import tables --dataset ATTACK"),
     "import http://SERVED --experiment ATTACK",
@@ -217,6 +249,10 @@ LINES = (
     ),
     *("replay ATTACK.csv", "replay toy.csv --policies ATTACK", "simulate --policies ATTACK", "prices refresh toy.csv"),
     *("learn --pretrain ATTACK", "prices show --gpu-type ATTACK", "pareto --objectives ATTACK", "audit export --since ATTACK"),
+    *("phases fit ATTACK.csv -o /dev/null", "phases predict ATTACK traces.csv", "phases fit toy.csv -o /dev/null"),
+    *("phases fit traces.csv -o /dev/null --column cpu_cores=ATTACK", "phases fit traces.csv -o /dev/null --column ATTACK"),
+    *("phases predict phases.model traces.csv --execution ATTACK", "phases fit traces.csv -o /dev/null --feature ATTACK"),
+    *("phases rightsize phases.model traces.csv --container ATTACK", "phases fit ATTACK.ini -o /dev/null"),
     *("audit verify --head ATTACK", "simulate --workloads 1 --runs 2", "suggest ATTACK.ini", "--config ATTACK history"),
 )
 """Commands that answer in lines or in an error; ATTACK is put in the place of every attack, in turn by the test."""
@@ -246,7 +282,8 @@ def answers(capfd: pytest.CaptureFixture[str], words: list[str]) -> tuple[str, s
 def test_no_report_is_steered_by_what_it_shows(
     command: str, form: str, inside: Path, capfd: pytest.CaptureFixture[str], server: str
 ) -> None:
-    out, err = answers(capfd, [*command.replace("SERVER", server).split(), "-o", form])
+    option = "--format" if command.startswith("phases") else "-o"
+    out, err = answers(capfd, [*command.replace("SERVER", server).split(), option, form])
     assert steered(out) + steered(err) == []
     assert out or err
     {"json": check_json, "csv": check_csv, "markdown": check_markdown, "html": check_html}.get(form, too_long)(out or "{}")
@@ -301,6 +338,20 @@ def test_files_for_people_are_as_harmless(inside: Path, capfd: pytest.CaptureFix
     assert steered(backup.read_text()) == []
 
 
+def test_the_page_and_the_figures_of_the_report_are_as_harmless(
+    inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out, err = answers(capfd, ["report", "--html", str(tmp_path / "r.html"), "--csv", str(tmp_path / "figures")])
+    assert (err, steered(out)) == ("", [])
+    page = (tmp_path / "r.html").read_text()
+    assert steered(page) == []
+    check_page(page)
+    assert [name for name in READABLE_NAMES if name not in page] == []
+    for file in (tmp_path / "figures").iterdir():
+        assert steered(file.read_text()) == [], file
+        check_csv(file.read_text())
+
+
 @pytest.mark.parametrize("source", [[], ["--from", "s.json"]])
 def test_the_note_is_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], source: list[str]) -> None:
     answers(capfd, ["suggest", "--dry-run", "--offline", "--set", "batch_size=64", "--output-file", "s.json"])
@@ -311,6 +362,19 @@ def test_the_note_is_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str]
             marker, _, note = out.partition("\n\n")
             assert re.fullmatch("<!-- jpo:suggestion:[0-9a-f]{32} -->", marker)
             check_markdown(note.replace("[Report and log](<https://ci.example/>)", ""))
+
+
+@pytest.mark.parametrize("source", [[], ["--from", "s.json"]])
+def test_the_merge_request_is_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], source: list[str]) -> None:
+    answers(capfd, ["suggest", "--dry-run", "--offline", "--set", "batch_size=64", "--output-file", "s.json"])
+    for attack in ("https://ci.example/", *ATTACKS):
+        if len(os.fsencode(attack)) < 100_000:
+            out, err = answers(capfd, ["persist", "--dry-run", *source, "--link", attack])
+            assert (err, steered(out)) == ("", [])
+            branch, title, _, text = out.split("\n", 3)
+            assert re.fullmatch(r"jpo/[a-z0-9_]+\.[0-9a-f]{12}", branch)
+            assert re.fullmatch(r"JPO: values in force for [a-z0-9_]+", title)
+            check_markdown(text.replace("[Report and log](<https://ci.example/>)", ""))
 
 
 def test_every_command_is_attacked_in_every_form_that_it_has() -> None:
@@ -326,12 +390,24 @@ def test_every_command_is_attacked_in_every_form_that_it_has() -> None:
 
 
 def test_tables_for_spreadsheets_are_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for command in ("predict", "allocate"):
+        answers(capfd, ["phases", command, "phases.model", "traces.csv", "-o", str(tmp_path / "phases.csv")])
+        assert steered((tmp_path / "phases.csv").read_text()) == []
+        check_csv((tmp_path / "phases.csv").read_text())
     exported, _ = answers(capfd, ["audit", "export", "-o", "csv"])
     check_csv(exported, exact=True)  # the chain is verified from it
     answers(capfd, ["logs", "--extended", str(tmp_path / "runs.csv"), "--epochs", str(tmp_path / "epochs.csv")])
     for table in (tmp_path / "runs.csv", tmp_path / "epochs.csv"):
         assert steered(table.read_text()) == []
         check_csv(table.read_text())
+
+
+def test_courses_in_a_picture_are_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out, err = answers(capfd, ["phases", "plot", "phases.model", "traces.csv", "-o", str(tmp_path / "p.svg")])
+    assert steered(out) + steered(err) == []
+    tags = {element.tag.rpartition("}")[2] for element in ElementTree.parse(tmp_path / "p.svg").iter()}  # noqa: S314 - our own file
+    assert not tags & {"script", "a", "image", "foreignObject"}
+    assert steered((tmp_path / "p.svg").read_text()) == []
 
 
 @pytest.mark.parametrize("command", ["pareto", "history --compare", f"replay toy.csv {SMALL}"])
@@ -343,3 +419,27 @@ def test_pictures_are_as_harmless(command: str, inside: Path, capfd: pytest.Capt
         tags = {element.tag.rpartition("}")[2] for element in ElementTree.parse(picture).iter()}  # noqa: S314 - our own file
         assert not tags & {"script", "a", "image", "foreignObject"}
         assert steered(picture.read_text()) == []
+
+
+@pytest.mark.parametrize("command", ["suggest --dry-run --diff --offline", "explain", "history", "check", "logs", "suggest @x"])
+def test_a_terminal_gets_colours_and_nothing_else(command: str, inside: Path) -> None:
+    ours, theirs = os.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(Path(__file__).parents[2])}
+    for name in ("GITHUB_ACTIONS", "CI", "NO_COLOR"):
+        environment.pop(name, None)
+    words = [sys.executable, "-P", "-m", "jpo", *command.split()]
+    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        shown = b"".join(iter(lambda: read(ours), b"")).decode()
+    os.close(ours)
+    assert process.returncode in (0, 2)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", shown).replace("\r\n", "\n")
+    assert text
+    assert steered(re.sub(r"\x1b\[\?25[hl]|\x1b\[2?K|\r|\x1b\[1A", "", text)) == [], "besides a progress bar's own"
+
+
+def read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # EIO: the process is over, and Linux says so
+        return b""

@@ -151,19 +151,52 @@ def test_in_a_folder_of_the_repository_the_pipeline_names_it(bare: Project) -> N
     (bare.folder / "jobs" / "train").mkdir(parents=True)
     bare.config.rename(bare.folder / "jobs" / "train" / "job.ini")
     assert bare.jpo("init", "jobs/train/job.ini", "--ci", "github").code == 0
-    assert made(bare.folder) == {f"jobs/train/{name}" for name in ("job.ini", "jpo.toml", ".jpo/.gitignore")} | {
-        ".github/workflows/jpo.yml"
-    }
+    assert made(bare.folder) == {"jobs/train/job.ini", "jpo.toml", ".jpo/.gitignore", ".github/workflows/jpo.yml"}
+    assert tomllib.loads((bare.folder / "jpo.toml").read_text())["workload"]["config"] == "jobs/train/job.ini"
     workflow = yaml.safe_load((bare.folder / ".github/workflows/jpo.yml").read_text())
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert "config.ini" not in re.sub(r"#.*", "", (bare.folder / ".github/workflows/jpo.yml").read_text())
     assert [step["with"]["path"] for step in steps if "path" in step.get("with", {})] == [
-        *("jobs/train/.jpo", "jobs/train/job.ini", "${{ steps.jpo.outputs.report }}", "suggested", "jpo-report", "jobs/train")
+        *(".jpo", "jobs/train/job.ini", "${{ steps.jpo.outputs.report }}", "suggested", "jpo-report"),
+        *("jobs/train", "jpo-report", "jobs/train"),
     ]
     guard = next(step["with"] for step in steps if "guard" in step.get("uses", ""))
-    limits = {"in-force": "jpo-report/config.in-force.ini", "settings": "jobs/train/jpo.toml"}
+    limits = {"in-force": "jpo-report/config.in-force.ini", "settings": "jpo.toml"}
     assert guard == {"before": "jobs/train/job.ini", "after": "suggested/job.ini", **limits}
     assert bare.jpo("check", "jobs/train/job.ini").code == 0
+    assert bare.jpo("check", "-o", "json").out == bare.jpo("check", "jobs/train/job.ini", "-o", "json").out, "jpo.toml names it"
+
+
+def test_a_second_job_of_the_repository_gets_settings_of_its_own(bare: Project) -> None:
+    (bare.folder / ".git").mkdir()
+    for name in ("a", "b"):
+        (bare.folder / name).mkdir()
+    bare.config.rename(bare.folder / "a" / "config.ini")
+    other = "[workload]\ndataset = d\nmodel = m\nframework = f\n[opt]\nbs = 32\nlr = 0.1\n"
+    (bare.folder / "b" / "config.ini").write_text(other)
+    assert bare.jpo("init", "a/config.ini", "--ci", "none").code == 0
+    first = (bare.folder / "jpo.toml").read_bytes()
+    assert "JPO-E207" in bare.jpo("check", "b/config.ini").err
+    assert bare.jpo("init", "b/config.ini", "--ci", "none").code == 0
+    assert made(bare.folder) >= {"jpo.toml", ".jpo/.gitignore", "b/jpo.toml", "b/.jpo/.gitignore"}
+    assert ((bare.folder / "jpo.toml").read_bytes(), bare.jpo("check", "b/config.ini").code) == (first, 0)
+    assert bare.jpo("check", "a/config.ini").code == bare.jpo("check").code == 0
+    again = json.loads(bare.jpo("init", "a/config.ini", "--ci", "none", "-o", "json").out)
+    assert [file["became"] for file in again["files"]] == ["as it would be"] * 2
+
+
+def test_settings_next_to_config_ini_stay_and_the_cache_of_the_pipeline_is_theirs(bare: Project) -> None:
+    (bare.folder / ".git").mkdir()
+    (bare.folder / "train").mkdir()
+    bare.config.rename(bare.folder / "train" / "config.ini")
+    (bare.folder / "train" / "jpo.toml").touch()
+    assert bare.jpo("init", "train/config.ini", "--ci", "gitlab").code == 0
+    inputs = yaml.safe_load((bare.folder / ".gitlab-ci.yml").read_text())["include"][0]["inputs"]
+    assert {name: inputs[name] for name in ("config", "settings", "history")} == {
+        "config": "train/config.ini",
+        "settings": "train/jpo.toml",
+        "history": "train/.jpo",
+    }
 
 
 @pytest.mark.parametrize("name", ["a b.ini", "$(touch x).ini", "ü.ini", "-c.ini", "a'b.ini", "::error::x.ini"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,15 +71,30 @@ def test_an_interrupted_training_goes_on_where_it_stopped_and_leaves_one_file(tm
     assert load_policy(path).card["command"] == "jpo learn --pretrain policy.safetensors --jobs 2 --seed 0"
 
 
+def updates(project: Project) -> list[int]:
+    """Updates of the agent after each round of learning, by the audit log."""
+    events = [json.loads(line) for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
+    return [event["data"]["updates"] for event in events if event["kind"] == "learnt"]
+
+
 def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few_jobs(monkeypatch)
     project.jpo("observe")
-    first = project.jpo("learn", "config.ini", "--budget", "60s").out
-    assert "6 runs learnt, 6 altogether, 48 updates" in first
-    assert "0 runs learnt, 6 altogether, 48 updates" in project.jpo("learn", "config.ini").out
-    assert "6 runs learnt, 6 altogether, 48 updates" in project.jpo("learn", "config.ini", "--rebuild", "--budget", "60s").out
+    learnt, tested = project.jpo("learn", "config.ini", "--budget", "120s").out.splitlines()
+    assert learnt == "learnt from 6 new runs of digits/cnn/pytorch (6 of all workloads so far)"
+    assert re.fullmatch(
+        r"release test: (not )?passed; on 12 simulated jobs a run costs \d+\.\d% (more|less) than by the belief rule, "
+        r"± \d+\.\d%; what (was learnt here|came with JPO) decides",
+        tested,
+    ), tested
+    again = project.jpo("learn", "config.ini").out.splitlines()
+    assert again[0] == "nothing new to learn of digits/cnn/pytorch (6 of all workloads so far)"
+    assert again[1].startswith("release test: nothing new to test; what ")
+    rebuilt = project.jpo("learn", "config.ini", "--rebuild").out
+    assert "learnt from 6 runs of digits/cnn/pytorch (6 of all workloads so far)\n" in rebuilt
+    assert updates(project) == [48, 48]
     kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
     assert kinds.count("learnt") == 2, "learnt, and learnt anew; in between there was nothing to learn"
     assert kinds.count("tested") == 1, "the rebuilt agent is the one that was tested"
@@ -93,8 +109,9 @@ def test_learn_knows_what_suggest_has_learnt_also_where_a_run_cannot_be_believed
     project.jpo("observe", "--csv", str(absurd))
     suggested = json.loads(project.jpo("suggest", "config.ini", "--dry-run", "-o", "json").out)
     assert suggested["evidence"]["runs_skipped"], "the run is doubted"
-    first = project.jpo("learn", "config.ini", "--budget", "60s").out
-    assert "7 runs learnt, 7 altogether, 48 updates" in first, "what is absurd about a run teaches nothing"
+    first = project.jpo("learn", "config.ini", "--budget", "120s").out
+    assert "learnt from 7 new runs of digits/cnn/pytorch (7 of all workloads so far)" in first
+    assert updates(project) == [48], "what is absurd about a run teaches nothing"
     project.jpo("suggest", "config.ini")
     kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
     assert kinds.count("learnt") == 1, "there was nothing to learn anew"
@@ -107,10 +124,11 @@ def test_learn_without_a_run_says_where_runs_come_from(empty: Project) -> None:
 def test_learn_begins_anew_when_a_run_is_reported_late(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     few_jobs(monkeypatch)
     project.jpo("observe")
-    project.jpo("learn", "config.ini", "--budget", "60s")
+    project.jpo("learn", "config.ini", "--budget", "120s")
     late = project.log(1, 32, 71.0, start=1_700_000_500, name="late")
     project.jpo("observe", "--csv", str(late))
-    assert "7 runs learnt, 7 altogether, 104 updates" in project.jpo("learn", "config.ini", "--budget", "60s").out
+    assert "learnt from 7 new runs of digits/cnn/pytorch (7 of " in project.jpo("learn", "config.ini", "--budget", "120s").out
+    assert updates(project) == [48, 104]
 
 
 def test_an_alternative_is_trained_by_its_name_and_says_that_it_decides_only_there(tmp_path: Path) -> None:

@@ -101,3 +101,8 @@ def test_no_failure_on_either_side_is_no_certainty() -> None:
     assert result.change.low < 0 < result.change.high
     assert (result.before, result.after, result.word) == (0.0, 0.0, "no clear change")
     assert compare_shares("failed", [], [True]).before is None
+
+
+def test_what_is_no_measurement_makes_no_mean_infinite() -> None:
+    line = compare("f1", [1e300, 2.0, 1.7e308, -1e200], [3.0, 1e155], more_is_better=True, seed=0, difference=True)
+    assert (line.before, line.after, line.runs_before, line.runs_after) == (2.0, 3.0, 1, 1)

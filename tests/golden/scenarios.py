@@ -326,7 +326,7 @@ REFUSALS = Scenario(
         refusal("E131", "observe --follow"),
         refusal("E132", "logs runs --extended jpo.toml", before=no_odd_logs),
         refusal("E133", "logs -o json", ("JPO_CSV__LOGS", "[]")),
-        refusal("E134", "logs other.ini -o json"),
+        refusal("E134", "logs jpo.toml -o json"),
         refusal("E701", "replay jpo.csv -o json", before=lambda project: (project / "jpo.csv").write_text("no trace\n")),
         refusal("E702", "replay other.ini -o json", before=lambda project: remove(project, "other-01")),
         refusal("E704", "replay config.ini --policies wizard"),

@@ -14,7 +14,8 @@ from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
 from jpo.history import Store, open_store
 from jpo.learning import continual
-from jpo.learning.continual import Learnt, catch_up, keep_up, progress_of, untested
+from jpo.learning.continual import SOON_LEARNT, Learnt, Round, catch_up, keep_up, progress_of, untested
+from jpo.learning.deadline import in_seconds
 from jpo.learning.serving import AGENT, POLICY
 from jpo.optimizer.request import Request
 from jpo.records import Identity, Known, RunStatus
@@ -33,7 +34,9 @@ def store() -> Iterator[Store]:
 
 def learnt(store: Store, runs: list = RUNS, *, budget: float | None = 60.0, job: Identity = JOB) -> Learnt:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    return catch_up(store, job, Known(tuple(runs)), REQUEST, seed=0, now=1.0, budget_seconds=budget)
+    return catch_up(
+        store, job, Known(tuple(runs)), REQUEST, Round(0, 1.0, seconds=budget or float("inf"), rebuild=budget is None)
+    )
 
 
 def waiting(store: Store, job: Identity, runs: list, request: Request) -> int:
@@ -153,13 +156,36 @@ def test_without_time_nothing_is_learnt_and_the_saved_agent_is_not_even_read(sto
     assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=0, now=1.0, seed=0) == ()
 
 
-def test_without_torch_a_suggestion_learns_nothing_and_learning_names_the_remedy(
+def test_without_torch_a_suggestion_says_that_nobody_learns_and_learning_names_the_remedy(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ()
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ("JPO-W650",)
+    assert keep_up(store, JOB, Known(tuple(RUNS[:2])), REQUEST, seconds=60.0, now=1.0, seed=0) == (), "nothing to learn yet"
     with pytest.raises(UsageError, match=r"pip install \"jpo\[learn\]\""):
-        catch_up(store, JOB, Known(tuple(RUNS)), REQUEST, seed=0, now=1.0, budget_seconds=60.0)
+        catch_up(store, JOB, Known(tuple(RUNS)), REQUEST, Round(0, 1.0, seconds=60.0))
+
+
+def test_without_torch_nothing_is_said_while_a_scheduled_learning_elsewhere_keeps_up(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learnt(store)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for more, codes in ((1, ()), (SOON_LEARNT - 1, ()), (SOON_LEARNT, ("JPO-W650",))):
+        known = Known((*RUNS, *(a_run(4 + number, 60.0) for number in range(more))))
+        assert keep_up(store, JOB, known, REQUEST, seconds=60.0, now=1.0, seed=0) == codes
+    assert keep_up(store, OTHER, Known(tuple(THEIRS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ("JPO-W650",)
+    store.save_agent(AGENT, b"no agent", expected_version=1)
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ("JPO-W605",)
+
+
+def test_a_rebuilding_that_has_too_little_time_changes_nothing(store: Store) -> None:
+    learnt(store)
+    learnt(store, THEIRS, job=OTHER)
+    before = store.load_agent(AGENT)
+    with pytest.raises(UsageError, match="nothing was changed") as caught:
+        catch_up(store, JOB, Known(tuple(RUNS)), REQUEST, Round(0, 1.0, in_seconds(0.0), rebuild=True))
+    assert (caught.value.code, store.load_agent(AGENT)) == ("JPO-E606", before)
 
 
 def test_with_time_a_suggestion_learns_what_is_new(store: Store) -> None:

@@ -13,7 +13,7 @@ from jpo.agent.policy import SCORE, shipped_policy
 from jpo.agent.sac.fork_replay import MOST
 from jpo.history import open_store
 from jpo.learning import own_history
-from jpo.learning.continual import catch_up
+from jpo.learning.continual import Round, catch_up
 from jpo.learning.experience import Experience, experiences
 from jpo.learning.forks import practise_here
 from jpo.learning.job import earlier_jobs
@@ -118,7 +118,7 @@ def test_practice_next_to_a_run_is_a_simulated_job_and_forks_of_its_own_state() 
 
 def test_learning_says_on_record_how_many_forks_it_played() -> None:
     with open_store("sqlite://") as store:
-        learnt = catch_up(store, Identity("d", "m", "f"), Known(tuple(RUNS)), REQUEST, seed=0, now=1.0, budget_seconds=60.0)
+        learnt = catch_up(store, Identity("d", "m", "f"), Known(tuple(RUNS)), REQUEST, Round(0, 1.0, seconds=60.0))
         (event,) = (record for record in store.audit_records() if record.kind == "learnt")
         assert store.load_agent(AGENT)
     assert event.data["forks"] == learnt.forks > 0

@@ -1,25 +1,32 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from jpo.agent.policy import SCORE, SHAPES, Policy, load_policy
-from jpo.history import open_store
+from jpo.errors import StoreError
+from jpo.history import Store, open_store
 from jpo.learning import release
-from jpo.learning.continual import catch_up, untested
+from jpo.learning.continual import Round, catch_up, untested
+from jpo.learning.deadline import Deadline
 from jpo.learning.job import DOMAINS
+from jpo.learning.practice import silently
 from jpo.learning.release import (
+    CANDIDATE,
     CERTAINTY,
     CERTAINTY_OF_LOOKS,
     LOOKS,
     RELEASE_JOBS,
     SITUATIONS,
     THRESHOLD,
+    Candidate,
     PairedJob,
     Release,
     ReleaseTest,
+    candidate_of,
     compare,
     figures_of,
     release_if_passed,
@@ -28,7 +35,7 @@ from jpo.learning.release import (
 from jpo.learning.release import (
     test_job as job_of,
 )
-from jpo.learning.serving import AGENT, POLICY, policy_for
+from jpo.learning.serving import AGENT, POLICY, own_policy, policy_for
 from jpo.records import Identity, Known
 from tests.learning.test_experience import REQUEST, RUNS
 
@@ -170,19 +177,23 @@ def test_it_stops_as_soon_as_it_is_clear_whether_a_policy_passes(
 
 def test_a_tested_agent_is_saved_with_its_result_and_decides_where_it_passed(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    results = iter([result(1.2), result(0.98)])
-    asked: list[range] = []
+    ratios = iter([1.2, 0.98])
+    asked: list[list[int]] = []
 
-    def tested(_policy: Policy, seeds: range, _track: object) -> ReleaseTest:
-        asked.append(seeds)
-        return ReleaseTest(next(results), {})
+    def stand_in(_policy: Policy, seed: int) -> PairedJob:
+        asked[-1].append(seed)
+        return played(ratio, 1.0, situation=SITUATIONS[seed % len(SITUATIONS)])
 
-    monkeypatch.setattr(release, "release_test", tested)
+    monkeypatch.setattr(release, "played_by_both", stand_in)
     with open_store("sqlite://") as store:
         shipped = policy_for(store, "safe")
         for runs, released in ((RUNS[:3], ()), (RUNS, DOMAINS)):
-            catch_up(store, Identity("d", "m", "f"), Known(tuple(runs)), REQUEST, seed=0, now=1.0, budget_seconds=60.0)
-            assert release_if_passed(store, lambda numbers, _what: numbers, now=1.0).released == released
+            ratio = next(ratios)
+            asked.append([])
+            catch_up(store, Identity("d", "m", "f"), Known(tuple(runs)), REQUEST, Round(0, 1.0, seconds=60.0))
+            test = release_if_passed(store, silently, now=1.0)
+            assert isinstance(test, ReleaseTest)
+            assert test.released == released
             assert not untested(store)
             saved = store.load_agent(POLICY)
             assert saved is not None
@@ -195,6 +206,83 @@ def test_a_tested_agent_is_saved_with_its_result_and_decides_where_it_passed(mon
         assert [record["released"] for record in records] == [[], list(DOMAINS)]
         assert store.load_agent(AGENT) is not None
     assert not set(asked[0]) & set(asked[1]), "jobs that it never met"
+
+
+@pytest.fixture
+def learnt_store() -> Iterator[Store]:
+    """A store with an agent that has learnt."""
+    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+    with open_store("sqlite://") as store:
+        catch_up(store, Identity("d", "m", "f"), Known(tuple(RUNS[:3])), REQUEST, Round(0, 1.0))
+        yield store
+
+
+@pytest.mark.usefixtures("short")
+def test_a_test_in_several_goes_ends_as_one_in_a_single_go_whatever_is_learnt_meanwhile(
+    learnt_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(release, "RELEASE_JOBS", 60)
+    with open_store("sqlite://") as other:
+        catch_up(other, Identity("d", "m", "f"), Known(tuple(RUNS[:3])), REQUEST, Round(0, 1.0))
+        whole = release_if_passed(other, silently, now=1.0)
+    counts, meanwhile = [], Known(tuple(RUNS))
+    for _ in range(100):
+        result = release_if_passed(learnt_store, silently, now=1.0, until=AfterSteps(7))
+        if isinstance(result, ReleaseTest):
+            break
+        counts.append(len(result.played))
+        catch_up(learnt_store, Identity("d", "m", "f"), meanwhile, REQUEST, Round(0, 1.0))
+        assert own_policy(learnt_store) is None, "nothing decides by half a test"
+    assert result == whole
+    assert counts[:3] == [7, 14, 21]
+    assert untested(learnt_store), "what was learnt meanwhile is the next candidate"
+    assert candidate_of(learnt_store, anew=False).played == []
+
+
+class AfterSteps(Deadline):
+    """Up after so many steps."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.steps = steps
+
+    def no_later_than(self, seconds: float) -> Deadline:
+        return self
+
+    def __call__(self) -> bool:
+        self.steps -= 1
+        return self.steps < 0
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("damage", ["bytes", "version", "jobs"])
+def test_a_test_that_cannot_be_gone_on_with_begins_anew(
+    learnt_store: Store, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    begun = release_if_passed(learnt_store, silently, now=1.0, until=AfterSteps(2))
+    assert isinstance(begun, Candidate)
+    assert len(candidate_of(learnt_store, anew=False).played) == 2
+    assert candidate_of(learnt_store, anew=True).played == [], "as --rebuild wants"
+    if damage == "bytes":
+        learnt_store.save_agent(CANDIDATE, b"no policy", expected_version=begun.version)
+    elif damage == "jobs":
+        replace(begun, played=[PairedJob("safe", 0.0, 1.0, 1.0, 1.0)]).saved(learnt_store)
+    else:
+        monkeypatch.setattr(release, "MADE_BY", "jpo 99")
+    assert candidate_of(learnt_store, anew=False).played == []
+    after = release_if_passed(learnt_store, silently, now=1.0, until=AfterSteps(3))
+    assert isinstance(after, Candidate)
+    assert len(after.played) == 3
+
+
+@pytest.mark.usefixtures("short")
+def test_two_who_go_on_with_one_test_lose_none_of_it(learnt_store: Store) -> None:
+    first = release_if_passed(learnt_store, silently, now=1.0, until=AfterSteps(2))
+    assert isinstance(first, Candidate)
+    release_if_passed(learnt_store, silently, now=1.0, until=AfterSteps(3))
+    with pytest.raises(StoreError, match="was saved by another process"):
+        first.saved(learnt_store)
+    assert len(candidate_of(learnt_store, anew=False).played) == 5
 
 
 @pytest.mark.usefixtures("short")

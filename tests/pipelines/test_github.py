@@ -18,7 +18,11 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "pipelines" / "github"
 ACTION = yaml.safe_load((FOLDER / "action.yml").read_text("utf-8"))
 GUARD = yaml.safe_load((FOLDER / "guard" / "action.yml").read_text("utf-8"))
+LEARN = yaml.safe_load((FOLDER / "learn" / "action.yml").read_text("utf-8"))
+PERSIST = yaml.safe_load((FOLDER / "persist" / "action.yml").read_text("utf-8"))
+PLACES = {"JPO suggest": ".", "JPO guard": "guard", "JPO learn": "learn"}
 WORKFLOW = yaml.safe_load((FOLDER / "example-workflow.yml").read_text("utf-8"))
+LEARNING = yaml.safe_load((FOLDER / "example-learn.yml").read_text("utf-8"))
 
 
 def run_step(machine: Any, tmp_path: Path, action: dict[str, Any], name: str, **given: str) -> subprocess.CompletedProcess[str]:
@@ -26,7 +30,7 @@ def run_step(machine: Any, tmp_path: Path, action: dict[str, Any], name: str, **
     step = next(step for step in action["runs"]["steps"] if step["name"] == name)
     inputs = {key: given.get(key, spec.get("default")) for key, spec in action["inputs"].items()}
     variables = {key: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda m: inputs[m[1]], text) for key, text in step["env"].items()}
-    variables["GITHUB_ACTION_PATH"] = str(FOLDER if action is ACTION else FOLDER / "guard")
+    variables["GITHUB_ACTION_PATH"] = str(FOLDER / PLACES[action["name"]])
     variables |= {
         "RUNNER_TEMP": str(tmp_path),
         "GITHUB_OUTPUT": str(tmp_path / "output"),
@@ -48,7 +52,14 @@ def outputs(tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("file", "schema"),
-    [("action.yml", "github-actions"), ("guard/action.yml", "github-actions"), ("example-workflow.yml", "github-workflows")],
+    [
+        ("action.yml", "github-actions"),
+        ("guard/action.yml", "github-actions"),
+        ("learn/action.yml", "github-actions"),
+        ("persist/action.yml", "github-actions"),
+        ("example-workflow.yml", "github-workflows"),
+        ("example-learn.yml", "github-workflows"),
+    ],
 )
 def test_files_follow_githubs_schema(file: str, schema: str) -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", str(FOLDER / file)]
@@ -57,20 +68,59 @@ def test_files_follow_githubs_schema(file: str, schema: str) -> None:
 
 
 def test_no_expression_is_part_of_a_script() -> None:
-    steps = [*ACTION["runs"]["steps"], *GUARD["runs"]["steps"]]
-    steps += [step for job in WORKFLOW["jobs"].values() for step in job["steps"]]
+    steps = [step for action in (ACTION, GUARD, LEARN, PERSIST) for step in action["runs"]["steps"]]
+    steps += [step for each in (WORKFLOW, LEARNING) for job in each["jobs"].values() for step in job["steps"]]
     assert [step["run"] for step in steps if "${{" in step.get("run", "")] == []
 
 
-def test_the_example_asks_for_no_more_than_reading() -> None:
-    assert WORKFLOW["permissions"] == {"contents": "read"}
-    assert not any("permissions" in job for job in WORKFLOW["jobs"].values())
+def test_the_examples_ask_for_no_more_than_reading() -> None:
+    for example in (WORKFLOW, LEARNING):
+        assert example["permissions"] == {"contents": "read"}
+    assert not any("permissions" in job for job in LEARNING["jobs"].values())
+    asking = {name: job for name, job in WORKFLOW["jobs"].items() if "permissions" in job}
+    assert list(asking) == ["persist"], "which is off unless a repository variable says merge-request"
+    assert asking["persist"]["permissions"] == {"contents": "write", "pull-requests": "write"}
+    assert asking["persist"]["if"] == "vars.JPO_PERSIST == 'merge-request' && github.event_name != 'pull_request'"
+    assert PERSIST["inputs"]["persist"]["default"] == "none"
 
 
 def test_the_example_gives_inputs_which_the_actions_know() -> None:
     used = [step for job in WORKFLOW["jobs"].values() for step in job["steps"] if "jpo/pipelines" in step.get("uses", "")]
     assert set(used[0]["with"]) <= set(ACTION["inputs"])
     assert set(used[1]["with"]) <= set(GUARD["inputs"])
+    (learns,) = [step for step in LEARNING["jobs"]["learn"]["steps"] if "jpo/pipelines" in step["uses"]]
+    assert set(learns["with"]) <= set(LEARN["inputs"])
+    assert set(used[2]["with"]) <= set(PERSIST["inputs"])
+
+
+def test_what_was_suggested_is_proposed_as_one_pull_request(machine: Any, tmp_path: Path) -> None:
+    before = (machine.repository / "config.ini").read_bytes()
+    assert run_step(machine, tmp_path, ACTION, "Suggest").returncode == 0
+    (tmp_path / "jpo-persist" / "bin").mkdir(parents=True)
+    (tmp_path / "jpo-persist" / "bin" / "python").symlink_to(tmp_path / "jpo" / "bin" / "python")
+    given = {"persist": "merge-request", "report": str(tmp_path / "jpo-report")}
+    with code_host("github") as host:
+        commit = host.repository.commit("main", {"config.ini": before})
+        runner = {**host.nightly(tmp_path, commit), "GITHUB_WORKSPACE": str(machine.repository)}
+        machine.environment = {**machine.environment, **{name: text for name, text in runner.items() if name != "GITHUB_TOKEN"}}
+        done = [run_step(machine, tmp_path, PERSIST, "Persist", **given, token=token) for token in (TOKEN, TOKEN, "")]
+        assert [one.returncode for one in done] == [0, 0, 0]
+        assert (" opened: " in done[0].stdout, " unchanged: " in done[1].stdout, "JPO-E901" in done[2].stderr) == (True,) * 3
+        (branch,) = set(host.repository.branches) - {"main"}
+        assert host.repository.file(branch, "config.ini") == (machine.repository / "config.ini").read_bytes() != before
+
+
+@pytest.mark.parametrize("place", ["jpo.toml", "jobs/jpo.toml", "jobs/train/jpo.toml"])
+def test_the_guard_takes_the_nearest_limits_above_config_ini(machine: Any, tmp_path: Path, place: str) -> None:
+    folder = machine.repository / "jobs" / "train"
+    folder.mkdir(parents=True)
+    (machine.repository / "config.ini").rename(folder / "config.ini")
+    (machine.repository / "jpo.toml").rename(machine.repository / place)
+    config = {"config": "jobs/train/config.ini"}
+    assert run_step(machine, tmp_path, ACTION, "Suggest", **config).returncode == 0
+    assert run_step(machine, tmp_path, ACTION, "Guard", **config).returncode == 0
+    (folder / "config.ini").write_bytes(re.sub(rb"(cpus +=) \d+", rb"\1 3", (folder / "config.ini").read_bytes()))
+    assert run_step(machine, tmp_path, ACTION, "Guard", **config).returncode == 1
 
 
 def test_suggest_changes_config_ini_and_both_looks_of_the_guard_approve(machine: Any, tmp_path: Path) -> None:
@@ -190,7 +240,8 @@ def test_installing_from_the_checked_out_sources_gives_a_jpo_without_torch(machi
     (tmp_path / "jpo").rename(tmp_path / "tools-of-the-fixture")
     result = run_step(machine, tmp_path, ACTION, "Install JPO", python=sys.executable)
     assert result.returncode == 0, result.stderr
-    packages = subprocess.run(
+    assert re.fullmatch(r"wheels=jpo-torch-[0-9a-f]{64}\n", (tmp_path / "output").read_text())
+    packages = subprocess.run(  # torch is the next step's affair, see test_learning.py
         [tmp_path / "jpo/bin/python", "-m", "pip", "list"], capture_output=True, text=True, check=True
     ).stdout
     assert "jpo " in packages

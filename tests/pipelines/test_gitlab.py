@@ -38,7 +38,12 @@ def jobs(**given: Any) -> dict[str, Any]:
     """The jobs of a pipeline that includes the component with these inputs."""
     defaults = {name: spec["default"] for name, spec in INPUTS.items() if "default" in spec}
     rendered: dict[str, Any] = with_inputs(JOBS, {**defaults, "image": IMAGE, **given})
-    return rendered
+    return {name: job for name, job in rendered.items() if all(may_hold(rule["if"]) for rule in job.get("rules", ()))}
+
+
+def may_hold(rule: str) -> bool:
+    """Whether GitLab may add a job: no two texts that the rule compares differ; variables are the pipeline's."""
+    return all(one == other for one, other in re.findall(r'"([^"$]*)" == "([^"$]*)"', rule))
 
 
 def run_job(machine: Any, job: dict[str, Any], *, shell: str = "bash", **variables: str) -> subprocess.CompletedProcess[str]:
@@ -89,6 +94,54 @@ def test_a_second_workload_gets_jobs_lock_cache_and_report_of_its_own() -> None:
     assert (suggest[0], guard[0], guard[1]["needs"]) == ("vision-suggest", "vision-guard", ["vision-suggest"])
     assert (suggest[1]["resource_group"], suggest[1]["cache"]["key"]) == ("vision", "vision-history")
     assert suggest[1]["artifacts"]["paths"] == ["vision-report/"]
+
+
+def test_nothing_is_proposed_unless_it_is_asked_for_by_pipelines_of_the_default_branch() -> None:
+    assert list(jobs()) == ["jpo-suggest", "jpo-guard"]
+    assert list(jobs(persist="merge-request", mode="check")) == ["jpo-suggest", "jpo-guard"]
+    persist = jobs(persist="merge-request", name="vision")["vision-persist"]
+    assert (persist["needs"], persist["resource_group"]) == (["vision-suggest", "vision-guard"], "vision-persist")
+    assert "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH" in persist["rules"][0]["if"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+def test_what_the_guard_has_approved_is_proposed_as_one_merge_request(machine: Any, tmp_path: Path, shell: str) -> None:
+    before = (machine.repository / "config.ini").read_bytes()
+    suggest, guard, persist = jobs(persist="merge-request").values()
+    assert run_job(machine, suggest, shell=shell).returncode == 0
+    (machine.repository / "config.ini").write_bytes(before)
+    assert run_job(machine, guard, shell=shell).returncode == 0
+    with code_host("gitlab") as host:
+        commit = host.repository.commit("main", {"config.ini": before})
+        variables = {**host.nightly(tmp_path, commit), "CI_PROJECT_DIR": str(machine.repository)}
+        done = [run_job(machine, persist, shell=shell, **variables) for _ in range(2)]
+        assert [one.returncode for one in done] == [0, 0]
+        assert (" opened: " in done[0].stdout, " unchanged: " in done[1].stdout, len(host.repository.open)) == (True, True, 1)
+        (branch,) = set(host.repository.branches) - {"main"}
+        assert host.repository.file(branch, "config.ini") == (machine.repository / "config.ini").read_bytes() != before
+        without = {name: text for name, text in variables.items() if name != "JPO_PERSIST_TOKEN"}
+        refused = run_job(machine, persist, shell=shell, **without)
+        assert (refused.returncode, "JPO-E901" in refused.stderr, TOKEN in refused.stdout + refused.stderr) == (0, True, False)
+        (machine.repository / "jpo-report" / "suggestion.json").unlink()
+        skipped = run_job(machine, persist, shell=shell, **variables)
+        assert (skipped.returncode, "nothing is proposed" in skipped.stdout, len(host.repository.open)) == (0, True, 1)
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+@pytest.mark.parametrize("place", ["jpo.toml", "jobs/jpo.toml", "jobs/train/jpo.toml"])
+def test_the_guard_takes_the_nearest_limits_above_config_ini(machine: Any, place: str, shell: str) -> None:
+    folder = machine.repository / "jobs" / "train"
+    folder.mkdir(parents=True)
+    (machine.repository / "config.ini").rename(folder / "config.ini")
+    (machine.repository / "jpo.toml").rename(machine.repository / place)
+    (machine.repository / "jobs" / "pyproject.toml").write_text("[tool.jpo.parameters.batch_size]\nmax = 1\n")
+    suggest, guard = jobs(config="jobs/train/config.ini").values()
+    suggested = run_job(machine, suggest, shell=shell)
+    assert suggested.returncode == 0, suggested.stderr
+    report = machine.repository / "jpo-report" / "config.ini"
+    assert run_job(machine, guard, shell=shell).returncode == 0
+    report.write_bytes(re.sub(rb"(cpus +=) \d+", rb"\1 3", report.read_bytes()))
+    assert run_job(machine, guard, shell=shell).returncode == 1
 
 
 @pytest.mark.parametrize("shell", ["bash", "sh"])

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "pipelines"
-TEMPLATES = sorted(path for path in FOLDER.rglob("*.yml"))
+TEMPLATES = sorted(path for pattern in ("*.yml", "*.bash") for path in FOLDER.rglob(pattern))
 PYTHON = re.compile(r"""(?:^|[\s("])(?:"?\$[{\w/]*(?:PYTHON|jpo/bin/python)[}"]*"?|python3?)"? (?P<rest>.*)""")
 OF_THE_TEAM = "train.py config.ini"
 """Not ours: the training job of the examples."""
@@ -22,7 +22,7 @@ def code(path: Path) -> list[str]:
 
 
 def test_there_are_templates() -> None:
-    assert len(TEMPLATES) == 5
+    assert len(TEMPLATES) == 11
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(FOLDER)))

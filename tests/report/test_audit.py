@@ -81,6 +81,21 @@ FORECAST = {"now": {"duration_seconds": {"mean": 13920.0}}, "next": {"duration_s
             {"policy": "ab" * 32, "released": ["safe"], "results": {"safe": {"passed": True, "ratio": 0.99}}},
             "release test of policy abababababab: safe passed (0.990); it decides: safe",
         ),
+        (
+            "tested",
+            {
+                "policy": "ab" * 32,
+                "released": [],
+                "results": {
+                    "pooled": {"ratio": 0.9932, "standard_error": 0.0034, "harm": 0.21, "rule_harm": 0.22, "jobs": 660},
+                    "safe": {"ratio": 1.01, "standard_error": 0.006, "harm": 0.17, "rule_harm": 0.17, "jobs": 47},
+                },
+            },
+            (
+                "release test of policy abababababab: 0.993 ± 0.003 of what the belief rule costs per run on 660 simulated jobs; "
+                "harm 21%, of the rule 22%; it decides: nowhere"
+            ),
+        ),
     ],
 )
 def test_each_kind_has_its_sentence(kind: str, data: dict[str, object], sentence: str) -> None:

@@ -61,7 +61,7 @@ def test_a_whole_text_keeps_its_lines_and_gets_no_others() -> None:
 
 def test_colours_stay_where_somebody_sees_them() -> None:
     text = "\x1b[31m::a\x1b[0m \x1b[2J\x1b]0;t\x07"
-    assert released(text, colours=True) == "\x1b[31m::a\x1b[0m  [2J ]0;t "
+    assert released(text, colours=True) == "\x1b[31m: :a\x1b[0m  [2J ]0;t "
     assert "\x1b" not in released(text)
 
 

@@ -139,14 +139,27 @@ def learn(
     return taken
 
 
-def learnt_again(state: AgentState, seed: int, practise: Practise, *, workload: str, start: Policy | None = None) -> AgentState:
-    """A new agent that has forgotten one workload, and learnt again from what the replay holds of the others' runs."""
+def learnt_again(
+    state: AgentState,
+    seed: int,
+    practise: Practise,
+    *,
+    workload: str,
+    start: Policy | None = None,
+    out_of_time: Callable[[], bool] = lambda: False,
+) -> AgentState | None:
+    """A new agent that has forgotten one workload, and learnt again from what the replay holds of the others' runs.
+
+    None where the time was up before: an agent that learnt again by half would replace one that knows all of it.
+    """
     new = new_agent(seed, start=start, members=len(state.learners))
     new.real = state.real
     new.real.forget(workload)
     new.progress = {name: progress for name, progress in state.progress.items() if name != workload}
     new.charts = {name: chart for name, chart in state.charts.items() if name != workload}
     for _ in range(new.real.size):
+        if out_of_time():
+            return None
         take_in(new, practise(policy_of(new), new.rng))
         improve(new, UPDATES_PER_RUN)
     return new

@@ -11,13 +11,14 @@ from jpo.commands.doctor.agent import agent, learnt
 from jpo.commands.doctor.case import Check
 from jpo.commands.doctor.installation import guard, learning, packages, pipeline, python
 from jpo.commands.doctor.machine import cpus_and_memory, gpus, room
+from jpo.commands.doctor.pipeline import pipeline_file, tokens
 from jpo.commands.doctor.project import config_ini, limits, secrets, settings, writable
 from jpo.commands.doctor.runs import access, csv_logs, prometheus
 from jpo.commands.doctor.store import gpus_at_work, place, record
 
 CHECKS: Mapping[str, tuple[Check, ...]] = {
-    "Installation": (python, packages, learning, guard, pipeline),
-    "Project": (settings, secrets, config_ini, limits, writable),
+    "Installation": (python, packages, learning, guard, pipeline, tokens),
+    "Project": (settings, secrets, config_ini, limits, writable, pipeline_file),
     "Machine": (gpus, cpus_and_memory, room),
     "Prometheus": (access, prometheus),
     "CSV logs": (csv_logs,),

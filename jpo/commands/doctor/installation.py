@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
@@ -9,12 +10,15 @@ from pathlib import Path
 
 import constraints
 from jpo.commands.doctor.case import Case
-from jpo.errors import UsageError
+from jpo.errors import JpoError, UsageError
+from jpo.learning.serving import LEARNING
 from jpo.project.caller import author_of
+from jpo.project.request import decider_of, learn_seconds_of
 from jpo.report.doctor import Line
 from jpo.version import __version__
 
 PACKAGES = ("click", "configupdater", "numpy", "prometheus-api-client", "pydantic", "rich", "safetensors")
+GUARD_SECONDS = 20.0
 
 
 def python(_case: Case) -> Iterator[Line]:
@@ -30,13 +34,25 @@ def packages(_case: Case) -> Iterator[Line]:
     yield Line("packages", "ok", ", ".join(f"{name} {version}" for name, version in versions.items()))
 
 
-def learning(_case: Case) -> Iterator[Line]:
-    """torch, without loading it."""
+def learning(case: Case) -> Iterator[Line]:
+    """torch, without loading it; that it is missing is a warning where the agent would learn."""
     if torch := version_of("torch"):
         yield Line("learning", "ok", f"torch {torch}")
+    elif wanted(case):
+        finding = "off, because torch is not installed: JPO suggests, and learns from no run"
+        meant = 'if that is meant, or `jpo learn` runs elsewhere: [agent] learn_budget = "0s"'
+        yield Line("learning", "warning", finding, f'pip install "jpo[learn]", in pipelines the full image; {meant}', "JPO-W650")
     else:
-        finding = "torch is not installed: JPO suggests, and learns nothing new"
+        finding = "off, as [agent] asks: JPO suggests, and learns nothing new here"
         yield Line("learning", "ok", finding, 'pip install "jpo[learn]" where it shall learn', "JPO-I140")
+
+
+def wanted(case: Case) -> bool:
+    """Whether the settings want the agent to learn, as JPO does by itself; what is wrong with them another check says."""
+    try:
+        return learn_seconds_of(case.settings) > 0 and decider_of(case.settings)[0] in LEARNING
+    except JpoError:
+        return True
 
 
 def version_of(package: str) -> str | None:
@@ -48,7 +64,32 @@ def version_of(package: str) -> str | None:
 
 def guard(_case: Case) -> Iterator[Line]:
     """Another project is imported as `constraints` too; with that one the command line refuses to start at all."""
-    yield Line("guard", "ok", f"constraints is JPO's own, {Path(constraints.__file__).parent}")
+    folder = Path(constraints.__file__).parent
+    if why := not_alone():
+        remedy = "pipelines could not look again: install jpo anew, where `python -I -m constraints` finds it"
+        yield Line(
+            "guard", "warning", f"constraints is JPO's own, {folder}, but no process of its own: {why}", remedy, "JPO-W155"
+        )
+    else:
+        yield Line("guard", "ok", f"constraints is JPO's own, {folder}, and starts as a process of its own")
+
+
+def not_alone() -> str:
+    """Why the guard does not start as pipelines start it, in a process without the checkout; "" where it does."""
+    command = [sys.executable, "-I", "-m", "constraints", "--help"]
+    try:
+        done = subprocess.run(  # noqa: S603 - this Python
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=GUARD_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return type(error).__name__
+    said = done.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return "" if done.returncode == 0 and b"before" in done.stdout else said or f"exit code {done.returncode}"
 
 
 def pipeline(case: Case) -> Iterator[Line]:

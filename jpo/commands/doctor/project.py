@@ -12,7 +12,10 @@ from jpo.project.prices import prices_of
 from jpo.project.sources import files_of_secrets
 from jpo.project.workload import judged_today, limits_of
 from jpo.report.doctor import Line
-from jpo.wording.numbers import plain
+from jpo.wording.numbers import counted, plain
+
+MOST_SHOWN = 10
+"""Options that are no parameters of which the line tells."""
 
 
 def settings(case: Case) -> Iterator[Line]:
@@ -47,6 +50,12 @@ def config_ini(case: Case) -> Iterator[Line]:
     yield Line("config.ini", "ok", f"{case.config}, workload {workload.identity}")
     values = (f"{p.name} {plain(p.value)}{f' ({p.held})' if p.held else ''}" for p in workload.parameters)
     yield Line("parameters", "ok", ", ".join(values))
+    said = set(workload.identity.labels)
+    if others := [f"{key} ({line})" for key, line, _ in workload.others if key.rpartition(".")[2].lower() not in said]:
+        more = f" and {len(others) - MOST_SHOWN} more" if len(others) > MOST_SHOWN else ""
+        finding = f"{counted(len(others), 'option')} in which JPO sees no parameter, with the line: "
+        remedy = "[parameters] of jpo.toml makes one of any"
+        yield Line("other options", "ok", f"{finding}{', '.join(others[:MOST_SHOWN])}{more}", remedy)
 
 
 def limits(case: Case) -> Iterator[Line]:

@@ -15,6 +15,7 @@ from jpo.inventory.idle_gpus import diagnose
 from jpo.project.caller import author_of
 from jpo.project.checkout.branch import kept_from_exploring
 from jpo.project.checkout.in_force import NOT_USABLE, start_of
+from jpo.project.checkout.root import about_its_place
 from jpo.project.project import open_history
 from jpo.project.workload import limits_of
 from jpo.report.doctor import Line
@@ -25,6 +26,8 @@ from jpo.wording.numbers import counted, percent
 WORKSPACES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "WORKSPACE")
 """Variables that name the folder which a pipeline throws away with its job: GitHub, GitLab, Jenkins."""
 
+CLOCKS_SECONDS = 60.0
+"""How far clocks may differ before that is said."""
 NEWEST = 5
 """Runs whose GPUs are looked at: what was wrong with earlier ones has been fixed, or shows in these."""
 
@@ -40,6 +43,9 @@ def place(case: Case) -> Iterator[Line]:
         raise StoreError(str(blocked), finding, "check folder and owner", code="JPO-E504")
     size = f"{file.stat().st_size / 2**20:.1f} MiB" if file.exists() else "does not exist yet: the first run makes it"
     yield Line("place", "ok", f"{file}, {size}")
+    for said, code in about_its_place(case.settings).items():
+        finding, _, remedy = said.partition("; ")
+        yield Line("root", "warning", finding, remedy, code)
     where = [case.settings.root, *(Path(case.environ[name]) for name in WORKSPACES if case.environ.get(name))]
     in_workspace = any(Path(os.path.realpath(file)).is_relative_to(os.path.realpath(folder)) for folder in where)
     if author_of(case.environ)["where"] != "local" and in_workspace:
@@ -118,5 +124,11 @@ def runs_in(store: Store, case: Case) -> Line:
     whose = f" of {case.identity}" if case.identity else ""
     if not runs:
         return Line("record", "ok", f"opens; no run{whose} on record")
+    early = runs[-1].ended_at - case.now
+    if early > CLOCKS_SECONDS:
+        finding = (
+            f"opens; the newest run{whose} ended {span(early)} after now: this machine's clock is slow, or the job's is fast"
+        )
+        return Line("record", "warning", finding, "let NTP set both", "JPO-W140")
     age = span(max(0.0, case.now - runs[-1].ended_at))
     return Line("record", "ok", f"opens; {counted(len(runs), 'run')}{whose}, the newest ended {age} ago")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 from urllib.parse import urlencode
 
 from jpo.errors import CodeHostError, TelemetryError
 from jpo.project.code_host.merge_request import MergeRequest
+from jpo.project.code_host.repository import Repository
 from jpo.telemetry.prometheus.answers import BUSY, Busy, CheckedAnswer, PassingTrouble, quote
 from jpo.telemetry.prometheus.session import GuardedSession, Service
 from jpo.telemetry.prometheus.source import PrometheusSource
@@ -19,16 +22,31 @@ RATE_LIMITS = ("X-RateLimit-Remaining", "RateLimit-Remaining")
 REACHABLE = "is it reachable from the runner?"
 STRANGE = ("JPO-E104", "JPO-E109")
 """Of the session: an answer that is none of an API."""
-REMEDIES = {
-    ("gitlab", 401): "set JPO_COMMENT_TOKEN to a project access token that has not expired, with the scope api",
-    ("github", 401): "pass the job's own: env GITHUB_TOKEN: ${{ github.token }}",
-    ("gitlab", 403): "the token needs the scope api and at least the role Reporter; is the discussion locked?",
-    ("github", 403): "the job needs permissions: pull-requests: write, which forks never get; is the conversation locked?",
-}
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How refusals of a kind of call are told: what was refused, what there may be none of, and what to do by host and status."""
+
+    what: str
+    missing: str
+    remedies: Mapping[tuple[str, int], str]
+
+
+NOTES = Manner(
+    "the note",
+    "merge request",
+    {
+        ("gitlab", 401): "set JPO_COMMENT_TOKEN to a project access token that has not expired, with the scope api",
+        ("github", 401): "pass the job's own: env GITHUB_TOKEN: ${{ github.token }}",
+        ("gitlab", 403): "the token needs the scope api and at least the role Reporter; is the discussion locked?",
+        ("github", 403): "the job needs permissions: pull-requests: write, which forks never get; is the conversation locked?",
+    },
+)
 REFUSALS = {
     401: ("does not accept the token", "JPO-E901"),
     403: ("does not let this token do that", "JPO-E902"),
-    404: ("knows no such merge request, or does not show it to this token", "JPO-E903"),
+    404: ("knows no such {missing}, or does not show it to this token", "JPO-E903"),
 }
 
 
@@ -39,9 +57,9 @@ class InDoubtError(CodeHostError):
 class Calls:
     """Calls to the API that has a merge request; a context manager. One deadline holds for all of them."""
 
-    def __init__(self, request: MergeRequest, *, timeout_seconds: float) -> None:
+    def __init__(self, request: MergeRequest | Repository, manner: Manner = NOTES, *, timeout_seconds: float) -> None:
         gitlab = request.host == "gitlab"
-        self._host = request.host
+        self._host, self._manner = request.host, manner
         source = PrometheusSource(
             url=request.api_url,
             timeout_seconds=timeout_seconds,
@@ -60,7 +78,7 @@ class Calls:
         self._session.close()
 
     def ask(
-        self, method: str, path: str, *, body: Mapping[str, str] | None = None, query: Mapping[str, object] | None = None
+        self, method: str, path: str, *, body: Mapping[str, Any] | None = None, query: Mapping[str, object] | None = None
     ) -> tuple[object, Mapping[str, str]]:
         """The JSON of an answer, and its headers.
 
@@ -94,13 +112,14 @@ class Calls:
             raise Busy(place, f"is not available (HTTP {status}): {said}", code="JPO-E905")
         if status in REFUSALS:
             finding, code = REFUSALS[status]
-            remedy = REMEDIES.get((self._host, status), "")
+            finding = finding.format(missing=self._manner.missing)
+            remedy = self._manner.remedies.get((self._host, status), "")
             raise CodeHostError(place, f"{finding} (HTTP {status}): {said}", remedy, code=code)
         if document is None:
             finding = f"answered with HTTP {status} and no JSON (a sign-in page?)"
             raise CodeHostError(place, finding, "is this the address of the API?", code="JPO-E906")
         if not 200 <= status < 300:
-            raise CodeHostError(place, f"refused the note (HTTP {status}): {said}", code="JPO-E904")
+            raise CodeHostError(place, f"refused {self._manner.what} (HTTP {status}): {said}", code="JPO-E904")
         return CheckedAnswer(document, ())
 
 

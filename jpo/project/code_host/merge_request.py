@@ -27,10 +27,23 @@ LARGEST_EVENT_BYTES = 32 << 20
 """GitHub's own limit is 25 MB."""
 LARGEST_TOKEN_BYTES, TOKEN_SECONDS = 1 << 16, 2.0
 
-NO_TOKEN = {
-    "gitlab": "set the masked CI/CD variable JPO_COMMENT_TOKEN to a project access token with the scope api; a job token cannot",
-    "github": "pass it: env GITHUB_TOKEN: ${{ github.token }}, with permissions: pull-requests: write",
-}
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a token is for: the variable that holds it, and by host what to do without one."""
+
+    variable: str
+    remedies: Mapping[str, str]
+
+
+NOTE = Purpose(
+    "JPO_COMMENT_TOKEN",
+    {
+        "gitlab": "set the masked CI/CD variable JPO_COMMENT_TOKEN to a project access token with the scope api; "
+        "a job token cannot",
+        "github": "pass it: env GITHUB_TOKEN: ${{ github.token }}, with permissions: pull-requests: write",
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +103,12 @@ def _of_gitlab(environ: Mapping[str, str], number: int | None) -> MergeRequest |
         page = page if path == environ.get("CI_PROJECT_PATH") else ""
         project = quote(path, safe="")
     elif not NUMBER.fullmatch(project):
-        raise _unusable("CI_PROJECT_ID", project)
+        raise unusable("CI_PROJECT_ID", project)
     if not NUMBER.fullmatch(named):
-        raise _unusable("CI_MERGE_REQUEST_IID", named)
+        raise unusable("CI_MERGE_REQUEST_IID", named)
     page = f"{page}/-/merge_requests/{named}" if ADDRESS.fullmatch(page) else ""
     authority = environ.get("JPO_COMMENT_CA_FILE") or environ.get("CI_SERVER_TLS_CA_FILE")
-    api, token = _api(environ, "CI_API_V4_URL"), _token(environ, "gitlab")
+    api, token = api_of(environ, "CI_API_V4_URL"), token_of(environ, "gitlab", NOTE)
     return MergeRequest("gitlab", api, project, int(named), page, token, Path(authority) if authority else None)
 
 
@@ -105,10 +118,10 @@ def _of_github(environ: Mapping[str, str], number: int | None) -> MergeRequest |
         return None
     project = environ.get("GITHUB_REPOSITORY", "")
     if not REPOSITORY.fullmatch(project):
-        raise _unusable("GITHUB_REPOSITORY", project)
+        raise unusable("GITHUB_REPOSITORY", project)
     server, authority = environ.get("GITHUB_SERVER_URL", ""), environ.get("JPO_COMMENT_CA_FILE")
     page = f"{server}/{project}/pull/{number}" if ADDRESS.fullmatch(server) else ""
-    api, token = _api(environ, "GITHUB_API_URL"), _token(environ, "github")
+    api, token = api_of(environ, "GITHUB_API_URL"), token_of(environ, "github", NOTE)
     return MergeRequest("github", api, project, number, page, token, Path(authority) if authority else None)
 
 
@@ -128,30 +141,31 @@ def _number_of_event(path: str) -> int | None:
     return number if isinstance(number, int) and NUMBER.fullmatch(str(number)) else None
 
 
-def _api(environ: Mapping[str, str], variable: str) -> str:
+def api_of(environ: Mapping[str, str], variable: str) -> str:
     address = environ.get(variable, "")
     if not ADDRESS.fullmatch(address):
-        raise _unusable(variable, address)
+        raise unusable(variable, address)
     check_encrypted(address, "the token of JPO_COMMENT_TOKEN or GITHUB_TOKEN")
     return address.rstrip("/")
 
 
-def _token(environ: Mapping[str, str], host: Literal["gitlab", "github"]) -> str:
-    token = environ.get("JPO_COMMENT_TOKEN", "").strip()
-    if not token and (file := environ.get("JPO_COMMENT_TOKEN_FILE")):
+def token_of(environ: Mapping[str, str], host: Literal["gitlab", "github"], purpose: Purpose) -> str:
+    """The token of the environment, or of the file that it names; CodeHostError JPO-E901 where there is none."""
+    token = environ.get(purpose.variable, "").strip()
+    if not token and (file := environ.get(f"{purpose.variable}_FILE")):
         try:
             token = soon_read(Path(file), LARGEST_TOKEN_BYTES, seconds=TOKEN_SECONDS).decode().strip()
         except (OSError, ValueError) as error:
             finding = f"cannot be read ({type(error).__name__})"
-            raise CodeHostError("JPO_COMMENT_TOKEN_FILE", finding, "check its path and mode", code="JPO-E901") from error
+            raise CodeHostError(f"{purpose.variable}_FILE", finding, "check its path and mode", code="JPO-E901") from error
     if not token and host == "github":
         token = environ.get("GITHUB_TOKEN", "").strip()
     if not TOKEN.fullmatch(token):
-        finding = "has blanks or signs that no token has" if token else "no token to write the note with"
-        raise CodeHostError("JPO_COMMENT_TOKEN", finding, NO_TOKEN[host], code="JPO-E901")
+        finding = "has blanks or signs that no token has" if token else "no token to write with"
+        raise CodeHostError(purpose.variable, finding, purpose.remedies[host], code="JPO-E901")
     return token
 
 
-def _unusable(variable: str, text: str) -> CodeHostError:
+def unusable(variable: str, text: str) -> CodeHostError:
     finding = f"{text!r:.80} is not what a runner says there" if text else "is not set"
     return CodeHostError(variable, finding, "leave the runner's own variables as they are", code="JPO-E907")

@@ -56,23 +56,24 @@ def _hosts_of_remotes(git_config: Path) -> Iterator[CodeHost]:
         yield "github"
 
 
-def pipeline_file(host: CodeHost, config: str) -> PipelineFile:
+def pipeline_file(host: CodeHost, config: str, settings: str = ".") -> PipelineFile:
     """The file for a config.ini.
 
     Args:
         config: relative to the repository.
+        settings: so is the folder of jpo.toml, and of the history.
 
     Raises:
         UsageError: JPO-E910, the path has signs that would have to be quoted in YAML and shell.
     """
-    place = PurePosixPath(config)
-    if not PLAIN.fullmatch(config) or ".." in place.parts:
+    place, folder = PurePosixPath(config), PurePosixPath(settings)
+    if not (PLAIN.fullmatch(config) and PLAIN.fullmatch(settings)) or ".." in (*place.parts, *folder.parts):
         finding = "has signs in its path that a pipeline would have to quote"
         raise UsageError(repr(config), finding, "rename it, or write the pipeline's file by hand (--ci none)", code="JPO-E910")
     text = template(host).replace("suggested/config.ini", f"suggested/{place.name}")
     text = re.sub(r"(?<![\w./-])config\.ini", config, text)
-    text = re.sub(r"(?<![\w./-])jpo\.toml", str(place.parent / "jpo.toml"), text)
-    text = re.sub(r"^( +(?:path|history): )\.jpo$", rf"\g<1>{place.parent / '.jpo'}", text, flags=re.MULTILINE)
+    text = re.sub(r"(?<![\w./-])jpo\.toml", str(folder / "jpo.toml"), text)
+    text = re.sub(r"^( +(?:path|history): )\.jpo$", rf"\g<1>{folder / '.jpo'}", text, flags=re.MULTILINE)
     text = re.sub(r"^( +path: )\.(?=$| )", rf"\g<1>{place.parent}", text, flags=re.MULTILINE)
     return PipelineFile(FILES[host], text, part_of(text) if host == "gitlab" else text)
 

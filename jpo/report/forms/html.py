@@ -1,18 +1,27 @@
-"""A report as one HTML page that needs nothing else: no script, no font, no address.
+"""A report as one HTML page that needs nothing else: no font, no address, and no script but where a long table is turned over.
 
-jinja2 escapes every text (autoescape); the page also forbids scripts by its content security policy, should one slip in.
+jinja2 escapes every text (autoescape). An interactive page allows its own style and script alone, by their hashes; other pages
+forbid scripts altogether, should one slip in.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from functools import cache
 from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined, Template
 
 from jpo.report.document import Document, plain_text, shown, spans
+from jpo.report.forms import svg
 from jpo.report.forms.cells import harmless, interval_of, value_of
 from jpo.wording.printable import printable
+
+FEW = 12
+"""Rows of a table that one overlooks: no filter, no pages."""
+PAGE_ROWS = 25
+"""Rows of a page of a long table; page.js has the same number."""
 
 
 def render(document: Document) -> str:
@@ -24,6 +33,9 @@ def render(document: Document) -> str:
 def page() -> Template:
     """The template with what it asks of a document."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    style, script = _file("page.css"), _file("page.js")
+    nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+    own = f"{nothing}; style-src {_hash(style)}; script-src {_hash(script)}"
     environment.globals |= {
         "shown": shown,
         "kind_of": lambda block: type(block).__name__,
@@ -32,5 +44,21 @@ def page() -> Template:
         "lines": lambda text: "\n".join(printable(line.expandtabs()) for line in text.rstrip("\n").split("\n")),
         "value_of": value_of,
         "interval_of": interval_of,
+        "drawing": svg.drawing,
+        "policy": lambda interactive: own if interactive else "default-src 'none'; style-src 'unsafe-inline'",
+        "style": style,
+        "script": script,
+        "few": FEW,
+        "page_rows": PAGE_ROWS,
+        **{name: getattr(svg, name.upper()) for name in ("width", "height", "left", "right", "top", "bottom")},
     }
-    return environment.from_string(files("jpo.report.forms").joinpath("page.html.jinja").read_text(encoding="utf-8"))
+    return environment.from_string(_file("page.html.jinja"))
+
+
+def _file(name: str) -> str:
+    return files("jpo.report.forms").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """A source of a content security policy: the text itself. Source: W3C, "Content Security Policy Level 3", 2.3.1."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

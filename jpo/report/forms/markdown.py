@@ -10,7 +10,22 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from jpo.records import Currency
-from jpo.report.document import Block, Cell, Column, Document, Inline, Items, Note, Section, Span, Table, Verbatim, shown, spans
+from jpo.report.document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Inline,
+    Items,
+    Note,
+    Plot,
+    Section,
+    Span,
+    Table,
+    Verbatim,
+    shown,
+    spans,
+)
 from jpo.report.forms.cells import harmless, interval_of, value_of
 from jpo.wording.printable import printable
 
@@ -37,7 +52,8 @@ def render(document: Document) -> str:
     """The report as one Markdown section."""
     title = [f"{'#' * TOP} {inline(document.title)}"] if document.title else []
     verdict = [f"**{escape(document.verdict)}**"] if document.verdict else []
-    return "\n\n".join([*title, *verdict, *_pieces(document.blocks, TOP + 1, document.currency)]) + "\n"
+    alarm = [f"> **{escape(document.alarm)}**"] if document.alarm else []
+    return "\n\n".join([*alarm, *title, *verdict, *_pieces(document.blocks, TOP + 1, document.currency)]) + "\n"
 
 
 def _pieces(blocks: tuple[Block, ...], level: int, currency: Currency) -> Iterator[str]:
@@ -56,6 +72,8 @@ def _pieces(blocks: tuple[Block, ...], level: int, currency: Currency) -> Iterat
                 yield _fenced(block)
             case Note(text=text):
                 yield f"> **Note:** {escape(text)}"
+            case Plot(description=text):
+                yield _begun(inline(text))
             case _:
                 yield _begun(inline(block))
 

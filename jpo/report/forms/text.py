@@ -17,7 +17,22 @@ from rich.console import Console
 from rich.text import Text
 
 from jpo.records import Currency
-from jpo.report.document import Block, Cell, Column, Document, Inline, Items, Note, Section, Span, Table, Verbatim, shown, spans
+from jpo.report.document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Inline,
+    Items,
+    Note,
+    Plot,
+    Section,
+    Span,
+    Table,
+    Verbatim,
+    shown,
+    spans,
+)
 from jpo.report.forms.cells import harmless, interval_of, value_of
 
 STYLES = {"": "", "strong": "bold", "dim": "dim", "good": "green", "warning": "yellow", "bad": "red"}
@@ -40,7 +55,8 @@ def render(document: Document, *, width: int, colour: bool, encoding: str = "utf
     room = max(width, NARROWEST)
     verdict = page.wrapped(Span(document.verdict, "strong"), room) if document.verdict else ()
     title = page.wrapped(_heading(document.title), room) if document.title and not document.bare else ()
-    parts = [part for part in map(list, (title, page.blocks(document.blocks, room), verdict)) if part]
+    alarm = page.wrapped(Span(document.alarm, "bad"), room) if document.alarm else ()
+    parts = [part for part in map(list, (alarm, title, page.blocks(document.blocks, room), verdict)) if part]
     lines = [line for part in parts for line in (Text(), *part)][1:]
     console.print(Text("\n").join(lines), soft_wrap=True)
     return "\n".join(line.rstrip() for line in written.getvalue().replace(GLUE, " ").split("\n"))
@@ -83,6 +99,8 @@ class _Page:
                 yield from (self.line(harmless((Span(line.expandtabs(), ""),))) for line in text.rstrip("\n").split("\n"))
             case Note(text=text):
                 yield from self.wrapped(Span(f"Note: {text}", "warning"), width)
+            case Plot(description=text):
+                yield from self.wrapped(text, width)
             case _:
                 yield from self.wrapped(block, width)
 

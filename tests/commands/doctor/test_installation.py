@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from commands.doctor.diagnosis import diagnosis
+from commands.doctor.diagnosis import configure, diagnosis
 
 from jpo.commands.doctor.case import Case
-from jpo.commands.doctor.installation import packages, pipeline, python, version_of
+from jpo.commands.doctor.installation import guard, packages, pipeline, python, version_of
 from jpo.errors import UsageError
 from jpo.version import __version__
 
@@ -18,10 +18,23 @@ if TYPE_CHECKING:
     from conftest import Project
 
 
-def test_without_torch_learning_says_how_to_get_it(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("settings", "status", "code"),
+    [
+        ("", "warning", "JPO-W650"),
+        ('learn_budget = "0s"', "ok", "JPO-I140"),
+        ('policy = "belief"', "ok", "JPO-I140"),
+        ('policy = "by-sla"', "warning", "JPO-W650"),
+        ('learn_budget = "soon"', "warning", "JPO-W650"),
+    ],
+)
+def test_without_torch_learning_is_off_which_is_a_warning_unless_that_is_meant(
+    empty: Project, monkeypatch: pytest.MonkeyPatch, settings: str, status: str, code: str
+) -> None:
     monkeypatch.setattr("jpo.commands.doctor.installation.version_of", lambda package: None if package == "torch" else "1")
+    configure(empty, f"[agent]\n{settings}\n")
     learning = diagnosis(empty)[1]["learning"]
-    assert (learning["status"], learning["code"]) == ("ok", "JPO-I140")
+    assert (learning["status"], learning["code"]) == (status, code)
     assert 'pip install "jpo[learn]"' in learning["next_step"]
 
 
@@ -31,6 +44,15 @@ def test_a_package_that_is_missing_is_named(case: Case, monkeypatch: pytest.Monk
     with pytest.raises(UsageError, match="numpy, rich not installed") as caught:
         list(packages(case))
     assert caught.value.code == "JPO-E140"
+
+
+def test_the_guard_starts_as_a_process_of_its_own_or_the_line_says_why_not(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    (line,) = guard(case)
+    assert (line.status, line.finding.endswith("starts as a process of its own")) == ("ok", True)
+    for program, why in (("/nowhere/python", "FileNotFoundError"), ("/bin/false", "exit code 1")):
+        monkeypatch.setattr(sys, "executable", program)
+        (line,) = guard(case)
+        assert (line.status, line.code, line.finding.endswith(why)) == ("warning", "JPO-W155", True)
 
 
 def test_python_is_named_with_the_version_of_jpo(case: Case) -> None:

@@ -78,3 +78,12 @@ def test_a_config_ini_that_cannot_be_replaced_is_an_error_with_its_code(case: Ca
     with pytest.raises(EditError, match="cannot be replaced") as caught:
         list(writable(case))
     assert caught.value.code == "JPO-E222"
+
+
+def test_options_that_are_no_parameters_are_named_with_their_lines(case: Case, empty: Project) -> None:
+    assert [line.name for line in config_ini(case)] == ["config.ini", "parameters"]
+    with empty.config.open("a") as file:
+        file.write("[more]\n" + "\n".join(f"option_{number} = x" for number in range(12)) + "\n")
+    others = next(line for line in config_ini(replace(case, now=case.now)) if line.name == "other options")
+    assert (others.status, others.finding.startswith("12 options in which JPO sees no parameter")) == ("ok", True)
+    assert others.finding.endswith(" and 2 more")

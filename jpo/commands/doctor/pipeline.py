@@ -1,0 +1,102 @@
+"""Does the repository's pipeline run JPO, does its cache keep the history, does the guard look again, and may it write notes?"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from jpo.commands.doctor.case import Case
+from jpo.errors import CodeHostError, UsageError
+from jpo.files.links import project_of
+from jpo.project.caller import author_of
+from jpo.project.code_host.merge_request import merge_request_of
+from jpo.project.code_host.repository import repository_of
+from jpo.project.start.pipeline import hosts_of
+from jpo.reading import beginning
+from jpo.report.doctor import Line
+
+LARGEST_BYTES = 1 << 20
+"""Of a pipeline's file that are looked at."""
+PLACES = (".gitlab-ci.yml", ".github/workflows/*.yml", ".github/workflows/*.yaml")
+OF_JPO = re.compile(
+    r"^\s*-?\s*component:\s*\S*/jpo@|/pipelines/github@|templates/jpo\.yml|\bjpo\s+suggest\b|-m\s+jpo\b", re.MULTILINE
+)
+COMPONENT = re.compile(r"^\s*-?\s*component:\s*\S*/jpo@|templates/jpo\.yml", re.MULTILINE)
+GUARDED = re.compile(r"/pipelines/github(/guard)?@|-m\s+constraints\b")
+SERVER = re.compile(r"^\s*store-url:\s*\S|JPO_STORE__URL", re.MULTILINE)
+FOLDER = re.compile(r"^\s*(?:-\s+)?(?:(?:path|history):\s*)?[\"']?([\w./-]+)[\"']?\s*$", re.MULTILINE)
+KEPT = re.compile(r"^\s*(?:-\s+)?(?:path|history):\s*[\"']?([\w./-]*\.jpo)/?[\"']?\s*$", re.MULTILINE)
+TOKENS = ("JPO_COMMENT_TOKEN", "JPO_PERSIST_TOKEN")
+
+
+def pipeline_file(case: Case) -> Iterator[Line]:
+    """The pipeline's files that run JPO; what `jpo init` makes, or what a person has written."""
+    root = project_of(case.config)
+    found = {file: text for file in files_of(root) if OF_JPO.search(text := said_in(file))}
+    if not found:
+        hosts = " or ".join(f"--ci {host}" for host in hosts_of(root))
+        remedy = f"`jpo init {hosts}` makes one" if hosts else ""
+        yield Line("pipeline file", "ok", "none of the repository runs JPO", remedy)
+    for file, text in found.items():
+        name = str(file.relative_to(root))
+        if not (COMPONENT.search(text) or GUARDED.search(text)):
+            remedy = "add `python -I -m constraints BEFORE AFTER --limits jpo.toml`, or use the template"
+            yield Line("pipeline file", "warning", f"{name} runs JPO, and the guard does not look again", remedy, "JPO-W157")
+        else:
+            yield Line("pipeline file", "ok", f"{name} runs JPO, and the guard as a process of its own")
+        yield from cache_of(name, text, case, root)
+
+
+def cache_of(name: str, text: str, case: Case, root: Path) -> list[Line]:
+    """Whether the cache of a pipeline keeps the folder in which the history lies."""
+    store = case.settings.store_file
+    if store is None:
+        return [Line("cache", "ok", f"{name} needs none: the history is on a server")]
+    folder = Path(os.path.relpath(os.path.realpath(store.parent), root))
+    kept = {Path(found[1].rstrip("/") or "/") for found in FOLDER.finditer(text)}
+    named = [found[1] for found in KEPT.finditer(text)]
+    if kept & {folder, *folder.parents[:-1]} or (not named and COMPONENT.search(text) and folder == Path(".jpo")):
+        return [Line("cache", "ok", f"{name} keeps {folder}, where the history lies")]
+    if SERVER.search(text) and not named:
+        return [Line("cache", "ok", f"{name} needs none: the history is on a server")]
+    finding = f"{name} keeps {named[0]}, but the history lies in {folder}" if named else f"{name} keeps no cache of {folder}"
+    remedy = f"write {folder} there, or share a history on a server: JPO_STORE__URL"
+    return [Line("cache", "warning", f"{finding}: without a server for it, every pipeline begins anew", remedy, "JPO-W156")]
+
+
+def tokens(case: Case) -> Iterator[Line]:
+    """Where notes and merge requests would go; only where a token for them is set."""
+    for variable in TOKENS:
+        if not (case.environ.get(variable) or case.environ.get(f"{variable}_FILE")):
+            continue
+        if author_of(case.environ)["where"] not in ("gitlab", "github"):
+            yield Line("token", "ok", f"{variable} is set, and used in pipelines of GitLab and GitHub alone")
+            continue
+        try:
+            if variable == "JPO_COMMENT_TOKEN":
+                request = merge_request_of(case.environ)
+                said = f"notes go to {request} of {request.api_url}" if request else "no merge request belongs to this pipeline"
+            else:
+                place = repository_of(case.environ)
+                said = place if isinstance(place, str) else f"values are proposed to {place.target} of {place.api_url}"
+        except (UsageError, CodeHostError) as error:
+            yield Line("token", "warning", f"{error.place}: {error.finding}", error.remedy, error.code)
+        else:
+            yield Line("token", "ok", f"{variable}: {said}")
+
+
+def files_of(root: Path) -> Iterator[Path]:
+    """The files of pipelines in a repository."""
+    for pattern in PLACES:
+        yield from sorted(root.glob(pattern))
+
+
+def said_in(file: Path) -> str:
+    """What a file says beside its comments; nothing of one that cannot be read."""
+    try:
+        content = beginning(file, LARGEST_BYTES, lambda finding: UsageError(str(file), finding, code="JPO-E910"))
+    except UsageError:
+        return ""
+    return re.sub(r"(^|\s)#.*", r"\1", content.decode("utf-8", "replace"))

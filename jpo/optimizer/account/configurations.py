@@ -1,0 +1,70 @@
+"""Configurations that ran, by what was measured of them, and those which no other one beats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jpo.cost import Prices, run_cost_usd
+from jpo.forecast.pareto import non_dominated
+from jpo.history.figures import configurations
+from jpo.optimizer.pareto.front import maximised
+from jpo.records import Quality, Run
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredConfiguration:
+    """A configuration that ran.
+
+    Attributes:
+        runs, failed: runs that ended well with it, and those that did not.
+        values: by quantity the median of those that ended well; None: not measured.
+        on_front: no other one is as good in both quantities and better in one.
+    """
+
+    parameters: Mapping[str, float]
+    runs: int
+    failed: int
+    values: Mapping[str, float | None]
+    on_front: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredFront:
+    """Configurations on two quantities, the first of which is the time; without points where a second one was not measured."""
+
+    quantities: tuple[str, ...]
+    points: tuple[MeasuredConfiguration, ...]
+    maximised: bool
+    """Whether more of the second one is better."""
+
+
+def measured_front(runs: Sequence[Run], prices: Prices, metric: Quality | None = None) -> MeasuredFront:
+    """The front of time and cost; where no cost is known, of time and what was measured of the model.
+
+    Args:
+        runs: with all their parameters.
+        metric: the user's own.
+    """
+    tried = configurations(runs, lambda run: run_cost_usd(run, prices))
+    second = ("cost_usd", *([metric.name] if metric else []), "val_loss", "val_accuracy")
+    quantity = next((name for name in second if any(one.medians.get(name) is not None for one in tried)), None)
+    if quantity is None:
+        return MeasuredFront(("duration_seconds",), (), False)
+    more = maximised(quantity, metric)
+    axes = ("duration_seconds", quantity)
+    places = [[_signed(one.medians.get(name), minus=more and name == quantity) for name in axes] for one in tried]
+    best = non_dominated(np.array(places, dtype=np.float64).reshape(-1, 2))
+    points = [
+        MeasuredConfiguration(one.parameters, one.runs, one.failed, {name: one.medians.get(name) for name in axes}, bool(front))
+        for one, front in zip(tried, best, strict=True)
+    ]
+    points.sort(key=lambda point: (not point.on_front, point.values["duration_seconds"] or math.inf))
+    return MeasuredFront(axes, tuple(points), more)
+
+
+def _signed(value: float | None, *, minus: bool) -> float:
+    return math.nan if value is None else -value if minus else value

@@ -1,0 +1,139 @@
+"""Savings: what the runs since JPO's first change took, next to what as many would have taken as it was before.
+
+What counts is what a usable result took: the time and money of all runs, failed ones included, by the number of those that ended
+well. Runs that were stopped from outside say nothing of either, and those that followed no suggestion since are on neither side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.cost import Prices, outcome_of
+from jpo.forecast.before_after import FEWEST, t_quantile
+from jpo.history import RecordedRun, latest_start
+from jpo.history.figures import LARGEST
+from jpo.records import Interval, Run, RunStatus, Suggestion
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
+
+QUANTITIES = ("duration_seconds", "cost_usd")
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Runs before JPO's first change and after it.
+
+    Attributes:
+        since: unix seconds of the first change; None: JPO changed nothing yet, and all runs are before.
+        after: those that followed the suggestions made since.
+    """
+
+    since: float | None
+    before: tuple[Run, ...]
+    after: tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What was saved of a quantity; below 0: more was spent.
+
+    Attributes:
+        each_before: what each run that ended well took before, failed ones included; None: nothing was measured.
+        runs_before: runs which that rests on.
+        runs_after: runs since that were measured; `well_after`: those of them that ended well.
+        spent: what these took together.
+        saved: what as many results would have taken as before, less that; None: too few runs before, or none after.
+    """
+
+    quantity: str
+    each_before: float | None
+    runs_before: int
+    runs_after: int
+    well_after: int
+    spent: float
+    saved: Interval | None
+
+
+def sides_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun]) -> Sides:
+    """The runs of a workload before and after, with the parameters that they do not report as they were then.
+
+    Args:
+        effective: the suggestions that took effect, as they went on record.
+    """
+    at = next((number for number, made in enumerate(effective) if made.changes), None)
+    if at is None:
+        return Sides(None, tuple(entry.run for entry in recorded), ())
+    first = effective[at]
+    values = {made.suggestion_id: made.suggested for made in effective[at:]}
+    before = tuple(
+        entry.run.completed(first.current)
+        for entry in recorded
+        if entry.suggestion_id not in values and latest_start(entry.run) < first.created_at
+    )
+    after = tuple(entry.run.completed(values[entry.suggestion_id]) for entry in recorded if entry.suggestion_id in values)
+    return Sides(first.created_at, before, after)
+
+
+def savings(sides: Sides, prices: Prices) -> tuple[Saved, ...]:
+    """What was saved of time and of money."""
+    return tuple(saved_of(quantity, sides, prices) for quantity in QUANTITIES)
+
+
+def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
+    """What was saved of one quantity."""
+    before, before_well = measured(quantity, sides.before, prices)
+    after, after_well = measured(quantity, sides.after, prices)
+    each = float(before.sum() / before_well.sum()) if before_well.any() else None
+    well, spent = int(after_well.sum()), float(after.sum())
+    saved = None
+    if each is not None and len(before) >= FEWEST and len(after):
+        half = half_width(before - each * before_well, before_well, well)
+        saved = Interval(well * each - spent, well * each - spent - half, well * each - spent + half)
+    return Saved(quantity, each, len(before), len(after), well, spent, saved)
+
+
+def measured(quantity: str, runs: Iterable[Run], prices: Prices) -> tuple[Floats, Floats]:
+    """What runs took, and 1 for each that ended well; both of shape (n,), without runs that measured nothing."""
+    told = [run for run in runs if run.status is not RunStatus.STOPPED]
+    values = ((outcome_of(run, quantity, prices), run.ended_well) for run in told)
+    pairs = [(value, well) for value, well in values if value is not None and value < LARGEST]
+    return np.array([value for value, _ in pairs], dtype=np.float64), np.array([well for _, well in pairs], dtype=np.float64)
+
+
+def half_width(residuals: Floats, well: Floats, results: int) -> float:
+    """Half of the 90% prediction interval of what so many results would have taken.
+
+    Two things are not known: what a result takes in the mean, from as few runs as there were, and what these very ones would have
+    taken. Without failures it is the interval of the sum of new values of a normal distribution.
+
+    Args:
+        residuals: of each run before, what it took less what a result takes, where it brought one; shape (n,).
+        well: 1 for each that ended well, (n,).
+
+    Source: Hahn and Meeker, "Statistical Intervals", 1991, 4.7 (a new sample); of the ratio: Cochran, "Sampling Techniques",
+    1977, 6.4.
+    """
+    runs = len(residuals)
+    attempts = results * runs / float(well.sum())
+    variance = float((residuals**2).sum()) / (runs - 1)
+    return t_quantile(runs - 1) * math.sqrt(variance * attempts * (1 + attempts / runs))
+
+
+def together(some: Iterable[Saved]) -> Interval | None:
+    """What several workloads saved together, taken as independent of each other; None: of none it is known."""
+    known = [one.saved for one in some if one.saved]
+    if not known:
+        return None
+    mean = sum(saved.mean for saved in known)
+    below, above = (math.hypot(*(end - saved.mean for saved, end in ends)) for ends in _ends(known))
+    return Interval(mean, mean - below, mean + above)
+
+
+def _ends(known: Sequence[Interval]) -> tuple[list[tuple[Interval, float]], list[tuple[Interval, float]]]:
+    return [(saved, saved.low) for saved in known], [(saved, saved.high) for saved in known]

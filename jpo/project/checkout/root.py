@@ -1,0 +1,84 @@
+"""The root of the project: the folder of jpo.toml, which may lie above config.ini, else that of the repository.
+
+There lies the history, though config.ini lies in a folder of it: a pipeline's cache keeps one place, and every command finds it.
+A history that an earlier version of JPO left beside config.ini goes on being used where it is, until someone moves it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jpo.wording.printable import printable
+
+if TYPE_CHECKING:
+    from jpo.project.load import LoadedSettings
+
+BESIDE = "JPO-W860"
+
+
+def folders_up(folder: Path) -> Iterator[Path]:
+    """A folder and those above it, up to the repository's own; the folder alone where it is in no repository.
+
+    A repository is believed in where it belongs to whom JPO runs as, or to the folder's owner: in a folder that all may write to,
+    as /tmp, anybody could place one, and a jpo.toml with a command next to it.
+    """
+    repository = repository_of(folder)
+    yield folder
+    if repository is None:
+        return
+    named = Path(os.path.abspath(folder))  # noqa: PTH100 - absolute() would keep ".."
+    for above in named.parents if named != repository else ():
+        yield above if folder.is_absolute() else Path(os.path.relpath(above))
+        if above == repository:
+            return
+
+
+def repository_of(folder: Path) -> Path | None:
+    """The nearest folder with a .git; None where there is none, or it is somebody else's."""
+    named = Path(os.path.abspath(folder))  # noqa: PTH100
+    for above in (named, *named.parents):
+        try:
+            owner = (above / ".git").stat().st_uid
+        except OSError:
+            continue
+        owners = {os.geteuid(), owner_of(named)}
+        return above if owner in owners and owner_of(above) in owners else None
+    return None
+
+
+def owner_of(folder: Path) -> int | None:
+    try:
+        return folder.stat().st_uid
+    except OSError:  # the command that reads config.ini says that it is not there
+        return None
+
+
+def store_beside(folder: Path, root: Path, relative: str) -> Path | None:
+    """The file of a store that an earlier version made in its folder, and that is not the one at the root; None if there is none.
+
+    Args:
+        relative: path of the store, as settings have it.
+    """
+    beside, at_root = folder / relative, root / relative
+    try:
+        return beside if beside.is_file() and not (at_root.exists() and beside.samefile(at_root)) else None
+    except OSError:  # behind a closed folder
+        return None
+
+
+def about_its_place(settings: LoadedSettings) -> dict[str, str]:
+    """That the history is beside config.ini and not at the root, and how it is moved; sentence -> reason code."""
+    beside, root = settings.store_beside, settings.store_at_root
+    if beside is None or root is None:
+        return {}
+    said = f"The history {printable(str(beside))} is beside config.ini, where an earlier version of JPO made it, and stays in use"
+    if root.exists():
+        why = f"{printable(str(root))} at the project's root is another one, of which no run counts here"
+        return {f"{said}: {why}; move away the one that is not wanted": BESIDE}
+    target = shlex.quote(str(root.parent))
+    move = printable(f"mkdir -p -- {target} && mv -- {shlex.quote(str(beside))}* {target}/")
+    return {f"{said}; to have it at the project's root, where caches of pipelines keep it: {move}": BESIDE}

@@ -1,0 +1,171 @@
+"""A chart as inline SVG: shapes with classes, which the page's style colours, and texts; no style of its own, no script.
+
+Who does not see it has its description. Thousands of points are one path: a dot is a line of no length with round ends.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from jpo.records import Currency
+from jpo.report.document import Marks, Plot
+from jpo.wording import names, numbers
+
+WIDTH, HEIGHT = 520.0, 310.0
+LEFT, RIGHT, TOP, BOTTOM = 80.0, 44.0, 30.0, 50.0
+"""Margins: room for the numbers of the axes; their names stand above the vertical one and below the other."""
+WIDE = 20.0
+"""Ratio of the largest to the smallest value from which an axis is logarithmic."""
+SMALLEST = 1e-12
+"""What is smaller than the largest value by so much is drawn as this: no logarithmic axis is of use beyond."""
+PAD = 0.06
+"""Room beyond the outermost points, as a share of the axis."""
+TICKS_X, TICKS_Y = 4, 6
+"""At most so many numbers: dates and durations are wide."""
+CROSS = 3.5
+"""Half of the width of a cross."""
+HOUR, DAY = 3600.0, 86400.0
+STEPS_OF_DURATIONS = (*(1, 2, 5, 10, 15, 30), *(60.0 * n for n in (1, 2, 5, 10, 15, 30)), *(HOUR * n for n in (1, 2, 3, 6, 12)))
+STEPS_OF_MOMENTS = (*(60, 300, 900), *(HOUR * n for n in (1, 3, 6, 12)), *(DAY * n for n in (1, 2, 7, 14, 30, 61, 91, 183, 365)))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """One axis: from values to places, and the numbers at it with their texts."""
+
+    place: Callable[[float], float]
+    ticks: Sequence[tuple[float, str]]
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What the template writes down: paths by class, texts by place."""
+
+    x: Scale
+    y: Scale
+    dots: Sequence[tuple[Marks, str]]
+    lines: Sequence[tuple[str, str]]
+
+    @property
+    def legend(self) -> Sequence[tuple[Marks, str]]:
+        """Each kind of points with its sign in the middle of 12 x 12."""
+        return [(marks, _sign(marks, 6.0, 6.0)) for marks, _ in self.dots]
+
+
+def drawing(chart: Plot, currency: Currency) -> Drawing:
+    """The shapes of a chart, in units of WIDTH x HEIGHT."""
+    points = chart.points
+    across, up = [x for x, _ in points], [y for _, y in points]
+    if chart.diagonal:
+        across = up = [*across, *up]
+    else:
+        across = [*across, *chart.moments]
+    x = _scale(chart.x, across, (LEFT, WIDTH - RIGHT), TICKS_X, currency)
+    y = _scale(chart.y, up, (HEIGHT - BOTTOM, TOP), TICKS_Y, currency)
+    x, y = (
+        Scale(scale.place, scale.ticks, _label(said, quantity, currency))
+        for scale, said, quantity in ((x, chart.x_label, chart.x), (y, chart.y_label, chart.y))
+    )
+    lines = [("moment", f"M{x.place(at):.1f} {TOP:g}V{HEIGHT - BOTTOM:g}") for at in chart.moments]
+    if chart.diagonal:
+        low, high = min(across), max(across)
+        lines.append(("diagonal", f"M{x.place(low):.1f} {y.place(low):.1f}L{x.place(high):.1f} {y.place(high):.1f}"))
+    if len(chart.front) > 1:
+        lines.append(("front", _stairs(chart.front, x, y)))
+    dots = [
+        (marks, "".join(_sign(marks, x.place(a), y.place(b)) for a, b in marks.points)) for marks in chart.marks if marks.points
+    ]
+    return Drawing(x, y, dots, lines)
+
+
+def _sign(marks: Marks, x: float, y: float) -> str:
+    """A dot; a cross where something is bad: who sees no colours sees that."""
+    return f"M{x - CROSS:.1f} {y - CROSS:.1f}l7 7m0-7l-7 7" if marks.emphasis == "bad" else f"M{x:.1f} {y:.1f}h0"
+
+
+def _label(said: str, quantity: str, currency: Currency) -> str:
+    """The name of an axis, with the unit that its numbers share."""
+    unit = numbers.written(quantity, 1.0, currency).partition(" ")[2] if _unit_apart(quantity) else ""
+    return f"{said or names.heading(quantity)}{unit and ', '}{unit}"
+
+
+def _unit_apart(quantity: str) -> bool:
+    return names.quantity(quantity).form in numbers.UNIT_LAST
+
+
+def _stairs(front: Sequence[tuple[float, float]], x: Scale, y: Scale) -> str:
+    """The border of what the points dominate: to the right, then down."""
+    (first_x, first_y), *rest = sorted(front)
+    path = f"M{x.place(first_x):.1f} {y.place(first_y):.1f}"
+    return path + "".join(f"H{x.place(a):.1f}V{y.place(b):.1f}" for a, b in rest)
+
+
+def _scale(quantity: str, values: Sequence[float], ends: tuple[float, float], most: int, currency: Currency) -> Scale:
+    """The scale of a quantity over these values, at least one."""
+    low, high = min(values), max(values)
+    moment = names.quantity(quantity).form == "moment"
+    if not moment and low > 0 and high / low > WIDE:
+        return _logarithmic(quantity, low, high, ends, most, currency)
+    pad = PAD * (high - low) or PAD * abs(high) or 1.0
+    start, end = low - pad, high + pad
+    if low >= 0 and not moment and low < 0.5 * high:
+        start = 0.0
+    factor = (ends[1] - ends[0]) / (end - start)
+    step = _step(quantity, end - start, most, currency)
+    first = math.ceil(start / step)
+    ticks = [number * step for number in range(first, first + most + 2) if number * step <= end]
+    return Scale(
+        lambda value: ends[0] + (value - start) * factor, [(tick, _text(quantity, tick, step, currency)) for tick in ticks], ""
+    )
+
+
+def _logarithmic(quantity: str, low: float, high: float, ends: tuple[float, float], most: int, currency: Currency) -> Scale:
+    low = max(low, high * SMALLEST)
+    pad = (high / low) ** PAD
+    start, end = math.log(low / pad), math.log(high * pad)
+    inside = [tick for tick in _round_values(quantity, low, high, currency) if start <= math.log(tick) <= end] or [low]
+    factor = (ends[1] - ends[0]) / (end - start)
+    texts = [(tick, _text(quantity, tick, 0.0, currency)) for tick in inside[:: math.ceil(len(inside) / most)]]
+    return Scale(lambda value: ends[0] + (math.log(max(value, low)) - start) * factor, texts, "")
+
+
+def _round_values(quantity: str, low: float, high: float, currency: Currency) -> list[float]:
+    """Numbers for a logarithmic axis, in the unit that people read."""
+    if names.quantity(quantity).form == "duration" and low >= 1 and high <= 2 * STEPS_OF_DURATIONS[-1]:
+        return list(STEPS_OF_DURATIONS)
+    unit = _unit(quantity, currency)
+    exponents = range(math.floor(math.log10(low / unit)), math.ceil(math.log10(high / unit)) + 1)
+    return [base * 10.0**exponent * unit for exponent in exponents for base in (1, 2, 5)]
+
+
+def _step(quantity: str, span: float, most: int, currency: Currency) -> float:
+    """The distance of the numbers at an axis: round in the unit that people read, at most `most` of them."""
+    form = names.quantity(quantity).form
+    steps: Sequence[float] = ()
+    if form == "moment":
+        steps = STEPS_OF_MOMENTS
+    elif form == "duration":
+        steps = STEPS_OF_DURATIONS
+    if fitting := [step for step in steps if span / step <= most and step >= span / most]:
+        return fitting[0]
+    unit = DAY if steps and span > DAY else _unit(quantity, currency)
+    rough = span / unit / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    return unit * next(power * base for base in (1, 2, 2.5, 5, 10) if power * base >= rough)
+
+
+def _unit(quantity: str, currency: Currency) -> float:
+    """What a number is a multiple of where people read it in another unit than records have it."""
+    form = names.quantity(quantity).form
+    return 1 / currency.per_usd if form == "money" else 0.01 if form == "percent" else 1.0
+
+
+def _text(quantity: str, value: float, step: float, currency: Currency) -> str:
+    """A number at an axis; of a moment the day, or without the year the time, by how far they are apart."""
+    text = numbers.written(quantity, value, currency)
+    if names.quantity(quantity).form == "moment":
+        return text[:10] if step >= DAY else text[5:]
+    return "0" if value == 0 else text.partition(" ")[0] if _unit_apart(quantity) else text

@@ -1,0 +1,119 @@
+"""Review: all that is shown of a store, gathered by the command; the forms only say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jpo.records import USD, Currency, Identity, Interval, Suggestion
+from jpo.report.before_after import WorkloadChange
+from jpo.report.history import Ledger, PastRun
+
+if TYPE_CHECKING:
+    from jpo.cost.sla import Compliance
+    from jpo.history import AuditRecord, Verification
+    from jpo.history.figures import Spread
+    from jpo.optimizer.account.configurations import MeasuredFront
+    from jpo.optimizer.account.rewards import RewardComponents
+    from jpo.optimizer.account.savings import Saved
+    from jpo.records import SlaCheck
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedSuggestion:
+    """A suggestion, who asked for it, what became of it, and what came of the runs that followed.
+
+    Attributes:
+        asked_by: in the words of the audit log; empty where it does not say.
+        fate: "written", "conflict" or "not written"; "kept"; "unknown" where the log does not say whether it was written.
+        actual: the durations of the runs that followed and ended well; `runs`: of all that followed.
+        compared, inside: of how many of them the duration could be compared, and how many were inside the forecast's interval.
+    """
+
+    suggestion: Suggestion
+    asked_by: str
+    fate: str
+    actual: Spread
+    runs: int
+    compared: int
+    inside: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedRun:
+    """A run with what it cost by the user's prices, and each promise of [sla] with what was measured."""
+
+    past: PastRun
+    cost_usd: float | None
+    usd_per_hour: float | None
+    checks: Sequence[tuple[SlaCheck, float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadReview:
+    """A workload: its runs and decisions, oldest first, and what came of them.
+
+    Attributes:
+        since: unix seconds of JPO's first change; None: there was none.
+        saved: of time and of money.
+        today: the values of the newest suggestion; empty without any.
+    """
+
+    identity: Identity
+    since: float | None
+    saved: Sequence[Saved]
+    change: WorkloadChange
+    runs: Sequence[ReviewedRun]
+    decisions: Sequence[ReviewedSuggestion]
+    ledger: Ledger
+    compliance: Compliance
+    front: MeasuredFront
+    rewards: Sequence[RewardComponents]
+    today: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditDigest:
+    """The audit log in short.
+
+    Attributes:
+        chain: what verifying it said; of records after the first bad one nothing is told.
+        kinds: how many records there are of each kind.
+        notable: refusals, conflicts, rollbacks and what was deleted, oldest first.
+        learnt, tested: the newest records of the agent's learning, and of its release tests.
+        contradicted: ids of suggestions of which the tables say something else than the log.
+    """
+
+    chain: Verification
+    kinds: Mapping[str, int]
+    notable: Sequence[AuditRecord]
+    learnt: Sequence[AuditRecord]
+    tested: Sequence[AuditRecord]
+    contradicted: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A store.
+
+    Attributes:
+        place: its URL as messages show it.
+        saved: of all workloads together, by quantity; None: of none it is known.
+        targets: those of [sla].
+        decides: who decides now where no user does, in words.
+        notes: what else the reader must know.
+        newest: of how many runs, decisions and records these are the newest, for a form that nobody reads further; None: all.
+    """
+
+    made_at: float
+    place: str
+    version: str
+    workloads: Sequence[WorkloadReview]
+    saved: Mapping[str, Interval | None]
+    targets: Mapping[str, float]
+    audit: AuditDigest
+    decides: str
+    notes: Sequence[str] = ()
+    currency: Currency = USD
+    newest: int | None = None

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from made import a_suggestion
+
+from jpo.cost import Prices
+from jpo.history import RecordedRun
+from jpo.optimizer.account.savings import Saved, Sides, saved_of, savings, sides_of, together
+from jpo.records import Identity, Interval, Outcome, Run, RunStatus
+
+JOB = Identity("d", "m", "f")
+T95 = {2: 2.920, 3: 2.353}
+"""The 95% quantile of Student's t by degrees of freedom, from a table."""
+
+
+def run(seconds: float | None, status: RunStatus = RunStatus.SUCCEEDED, at: float = 1000.0) -> Run:
+    return Run(f"r{at}", JOB, {"gpus": 2.0}, status, at, at + 1, Outcome(duration_seconds=seconds), "csv")
+
+
+def test_savings_without_failures_are_those_of_a_sum_of_new_values() -> None:
+    sides = Sides(0.0, (run(100), run(110), run(120)), (run(80), run(90)))
+    saved = saved_of("duration_seconds", sides, Prices())
+    half = T95[2] * math.sqrt(100 * 2 * (1 + 2 / 3))
+    assert saved == replace(saved, each_before=110.0, runs_before=3, runs_after=2, well_after=2, spent=170.0)
+    assert saved.saved is not None
+    assert saved.saved.mean == pytest.approx(2 * 110 - 170)
+    assert saved.saved.high - saved.saved.mean == pytest.approx(half, rel=0.005)
+    assert saved.saved.mean - saved.saved.low == pytest.approx(half, rel=0.005)
+
+
+def test_what_failed_runs_took_belongs_to_the_next_result() -> None:
+    failed = run(50, RunStatus.FAILED)
+    before = saved_of("duration_seconds", Sides(0.0, (run(100), run(100), failed), (run(100),)), Prices())
+    assert before.each_before == 125.0
+    assert before.saved is not None
+    assert before.saved.mean == pytest.approx(25.0)
+    after = saved_of("duration_seconds", Sides(0.0, (run(100), run(100), run(100)), (run(100), failed)), Prices())
+    assert after.saved == Interval(pytest.approx(-50.0), pytest.approx(-50.0), pytest.approx(-50.0))
+
+
+def test_runs_stopped_from_outside_and_runs_without_a_measurement_count_on_neither_side() -> None:
+    more = (run(9999, RunStatus.STOPPED), run(None))
+    plain = Sides(0.0, (run(100), run(110), run(120)), (run(80),))
+    assert saved_of("duration_seconds", Sides(0.0, plain.before + more, plain.after + more), Prices()) == saved_of(
+        "duration_seconds", plain, Prices()
+    )
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [
+        Sides(0.0, (run(100), run(100)), (run(50),)),
+        Sides(None, (run(100),) * 5, ()),
+        Sides(0.0, (run(9, RunStatus.FAILED),) * 5, (run(9),)),
+    ],
+)
+def test_too_few_runs_are_unknown_and_not_zero(sides: Sides) -> None:
+    assert saved_of("duration_seconds", sides, Prices()).saved is None
+
+
+def test_money_needs_prices() -> None:
+    sides = Sides(0.0, (run(3600), run(3600), run(3600)), (run(1800),))
+    assert [one.saved is None for one in savings(sides, Prices())] == [False, True]
+    _, money = savings(sides, Prices(usd_per_gpu_hour=3.0))
+    assert money.each_before == 6.0
+    assert money.saved is not None
+    assert money.saved.mean == pytest.approx(3.0)
+
+
+def test_sides_are_before_the_first_change_and_what_followed_it() -> None:
+    kept, later = (a_suggestion(name, at, status="kept", changes=()) for name, at in (("s0", 500.0), ("s2", 4000.0)))
+    changed = a_suggestion("s1", 2000.0)
+    followed = {1000.0: None, 1500.0: "s0", 2500.0: "s1", 3000.0: None, 4500.0: "s2"}
+    entries = [RecordedRun(run(1.0, at=at), suggestion_id, at) for at, suggestion_id in followed.items()]
+    sides = sides_of((kept, changed, later), entries)
+    assert sides.since == 2000.0
+    assert [one.started_at for one in sides.before] == [1000.0, 1500.0]
+    assert [one.started_at for one in sides.after] == [2500.0, 4500.0]
+    assert sides_of((kept,), entries) == Sides(None, tuple(entry.run for entry in entries), ())
+
+
+def test_several_workloads_save_together_with_the_root_of_their_squares() -> None:
+    one, other, unknown = (
+        Saved("cost_usd", 1.0, 3, 1, 1, 0.0, saved) for saved in (Interval(10, 7, 13), Interval(20, 16, 24), None)
+    )
+    assert together([one, other, unknown]) == Interval(30, 25, 35)
+    assert together([unknown]) is None

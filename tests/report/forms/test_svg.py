@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from jpo.records import USD, Currency
+from jpo.report.document import Document, Marks, Plot
+from jpo.report.forms import html, markdown, svg, text
+
+
+def chart(points: tuple[tuple[float, float], ...], **given: object) -> Plot:
+    axes = {"x": "moment", "y": "duration_seconds", **given}
+    return Plot("Runs", "3 runs.", marks=(Marks("runs", points),), **axes)  # type: ignore[arg-type]
+
+
+def numbers_in(path: str) -> list[float]:
+    return [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", path)]
+
+
+def test_points_lie_inside_of_the_axes_with_the_larger_values_above_and_to_the_right() -> None:
+    drawn = svg.drawing(chart(((0.0, 100.0), (86_400.0, 200.0))), USD)
+    ((_, path),) = drawn.dots
+    left, bottom, _, right, top, _ = numbers_in(path)
+    assert svg.LEFT < left < right < svg.WIDTH - svg.RIGHT
+    assert svg.TOP < top < bottom < svg.HEIGHT - svg.BOTTOM
+
+
+def test_ticks_are_round_in_what_people_read_and_few() -> None:
+    drawn = svg.drawing(chart(((0.0, 100.0), (20 * 86_400.0, 13_000.0))), USD)
+    assert [said for _, said in drawn.x.ticks] == ["1970-01-01", "1970-01-08", "1970-01-15", "1970-01-22"]
+    assert [said for _, said in drawn.y.ticks] == ["2m 00s", "10m 00s", "30m 00s", "2h 00m"]
+    plain = svg.drawing(chart(((0.0, 3000.0), (100.0, 13_000.0))), USD)
+    assert [said for _, said in plain.y.ticks] == ["0", "1h 00m", "2h 00m", "3h 00m"]
+
+
+def test_money_has_round_numbers_in_the_readers_currency() -> None:
+    drawn = svg.drawing(chart(((1.0, 2.0), (2.0, 9.0)), x="duration_seconds", y="cost_usd"), Currency("EUR", 0.5))
+    assert [said for _, said in drawn.y.ticks] == ["0", "1.00", "2.00", "3.00", "4.00"]
+    assert drawn.y.label == "cost, EUR"
+
+
+def test_values_far_apart_are_on_a_logarithmic_axis() -> None:
+    drawn = svg.drawing(chart(((0.0, 1.0), (1.0, 10.0), (2.0, 100.0))), USD)
+    ((_, path),) = drawn.dots
+    _, first, _, _, second, _, _, third, _ = numbers_in(path)
+    assert first - second == pytest.approx(second - third, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        ((5.0, 7.0),),
+        ((0.0, 0.0),),
+        ((0.0, -1.0), (1.0, 1.0)),
+        ((1.7e9, 1e-300), (1.7e9, 1e14)),
+        ((1e14, 1e14), (-1e14, -1e14)),
+        ((1.7e9, 1.0), (1.7e9 + 1e-6, 1.0 + 1e-15)),
+    ],
+)
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_no_points_break_it(points: tuple[tuple[float, float], ...], diagonal: bool) -> None:
+    for x, y in (("moment", "duration_seconds"), ("duration_seconds", "cost_usd"), ("f1", "gpu_utilisation")):
+        drawn = svg.drawing(chart(points, x=x, y=y, diagonal=diagonal, moments=(0.0, 1.7e9), front=points), USD)
+        paths = [path for _, path in (*drawn.dots, *drawn.lines)]
+        assert all(math.isfinite(number) for path in paths for number in numbers_in(path))
+        assert not re.search("nan|inf|e", "".join(paths))
+        assert len(drawn.x.ticks) <= svg.TICKS_X + 2
+        assert len(drawn.y.ticks) <= svg.TICKS_Y + 2
+
+
+def test_a_front_is_the_border_of_what_its_points_dominate() -> None:
+    drawn = svg.drawing(chart(((1.0, 9.0), (2.0, 3.0)), x="duration_seconds", y="cost_usd", front=((2.0, 3.0), (1.0, 9.0))), USD)
+    ((kind, path),) = drawn.lines
+    assert kind == "front"
+    assert re.fullmatch(r"M[\d.]+ [\d.]+H[\d.]+V[\d.]+", path)
+
+
+def test_who_does_not_see_it_has_its_description_in_every_form() -> None:
+    document = Document("t", (chart(((1.0, 2.0), (3.0, 4.0))),))
+    page = html.render(document)
+    assert 'role="img" aria-labelledby="s-1-t" aria-describedby="s-1-d"' in page
+    assert '<p id="s-1-d" class="dim">3 runs.</p>' in page
+    assert markdown.render(document) == "### t\n\n3 runs.\n"
+    assert text.render(document, width=80, colour=False) == "t\n\n3 runs.\n"
+
+
+def test_a_chart_without_points_is_not_shown() -> None:
+    assert markdown.render(Document("t", (chart(()), "one"))) == "### t\n\none\n"
+
+
+def test_what_is_bad_is_a_cross_and_not_only_red() -> None:
+    marks = tuple(Marks(name, ((1.0, 2.0),), emphasis) for name, emphasis in (("well", "good"), ("not well", "bad")))
+    drawn = svg.drawing(Plot("t", "d", "moment", "duration_seconds", marks), USD)
+    assert [path.count("l") for _, path in drawn.dots] == [0, 2]
+    assert [path for _, path in drawn.legend] == ["M6.0 6.0h0", "M2.5 2.5l7 7m0-7l-7 7"]
