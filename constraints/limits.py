@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from constraints.amounts import gib, seconds, share, usd
 from constraints.counting import Counting
 from constraints.names import WHOLE
 from constraints.numbers import number_of as _number
@@ -157,28 +158,18 @@ def limits_from(tables: Mapping[str, object]) -> Limits:
         quota=_quota(tables),
         card=Card(**_numbers(tables, "card", Card)),
         prices=_prices(tables),
-        cost_max_usd=_number(sla.get("cost_max"), "[sla] cost_max", above=0),
+        cost_max_usd=usd(sla.get("cost_max"), table_of(tables, "prices"), "[sla] cost_max"),
         time_max_seconds=seconds(sla.get("time_max"), "[sla] time_max"),
         throughput_min=_number(sla.get("throughput_min"), "[sla] throughput_min", above=0),
-        memory_max_gib=_number(sla.get("memory_max_gib"), "[sla] memory_max_gib", above=0),
-        gpu_util_min=_number(sla.get("gpu_util_min"), "[sla] gpu_util_min", low=0, high=1),
-        cpu_util_min=_number(sla.get("cpu_util_min"), "[sla] cpu_util_min", low=0, high=1),
+        memory_max_gib=gib(sla.get("memory_max_gib"), "[sla] memory_max_gib"),
+        gpu_util_min=share(sla.get("gpu_util_min"), "[sla] gpu_util_min"),
+        cpu_util_min=share(sla.get("cpu_util_min"), "[sla] cpu_util_min"),
         val_loss_max=_number(sla.get("val_loss_max"), "[sla] val_loss_max"),
-        accuracy_min=_number(sla.get("accuracy_min"), "[sla] accuracy_min", low=0, high=1),
+        accuracy_min=share(sla.get("accuracy_min"), "[sla] accuracy_min"),
     )
     if limits.quota.usd_per_hour < math.inf and limits.prices == Prices():
         raise ValueError("[quota] usd_per_hour: no price is known; write [prices]")
     return limits
-
-
-def seconds(value: object, place: str) -> float | None:
-    """Seconds of '6h', '90m', '10s', '2d' or a number of seconds; None stays None."""
-    if value is None:
-        return None
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", str(value))
-    if not match or float(match[1]) == 0:
-        raise ValueError(f'{place}: {value!r} is not a duration; write e.g. "90m" or "6h"')
-    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match[2]]
 
 
 def _quota(tables: Mapping[str, object]) -> Quota:

@@ -19,7 +19,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from constraints.limits import seconds, table_of
+from constraints.amounts import seconds
+from constraints.limits import table_of
 from constraints.printable import printable
 
 TAIL_BYTES, TAIL_LINES, LINE_CHARACTERS = 8192, 5, 200

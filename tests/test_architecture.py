@@ -108,6 +108,7 @@ WRITTEN = {
     "jpo/commands/state.py": "an archive of harmless JSON lines",
     "jpo/commands/learn.py": "weights",
     "jpo/project/start/new_files.py": "the files of `jpo init`, where none is",
+    "jpo/project/tables/edit.py": "jpo.toml: numbers and durations of JPO's own, read back before they are written",
     "jpo/report/plots/picture.py": "pictures",
     "jpo/__main__.py": "the log of a bug, released",
     "jpo/files/writer.py": "how a file is replaced whole, config.ini among them",

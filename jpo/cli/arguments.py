@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jpo.cli.output import track
 from jpo.errors import UsageError
 from jpo.project.caller import author_of
 from jpo.project.checkout.branch import side_branch_of
@@ -32,7 +33,7 @@ def load_settings(
         if table is not None
     }
     settings = load(config, toml, os.environ, given, of_its_own=of_its_own)
-    return replace(settings, author=author_of(os.environ), side_branch=side_branch_of(os.environ))
+    return replace(settings, author=author_of(os.environ), side_branch=side_branch_of(os.environ), track=track)
 
 
 def config_of(given: Path | None, settings: LoadedSettings) -> Path:

@@ -38,7 +38,7 @@ def check_settings(given: Path | None, toml: Path | None) -> None:
 def show_settings(given: Path | None, toml: Path | None) -> None:
     """Every effective setting, and where it comes from.
 
-    Secrets are hidden.
+    It is a jpo.toml that means the same; secrets are hidden.
 
     \b
     Example:
@@ -46,7 +46,7 @@ def show_settings(given: Path | None, toml: Path | None) -> None:
     """
     from jpo.commands.config import show as command
 
-    answer(command(load_settings(given, toml, {})))
+    put(command(load_settings(given, toml, {})))
 
 
 @config.command("schema")

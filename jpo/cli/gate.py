@@ -19,7 +19,7 @@ from typing import TextIO, cast
 
 from jpo.errors import UsageError
 from jpo.files import whole
-from jpo.wording.printable import printable, released
+from jpo.wording.printable import encodable, printable, released
 
 ELSEWHERE = "write it elsewhere"
 """What to do where stdout cannot be written."""
@@ -45,7 +45,10 @@ class Gate(TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """How characters are written: a terminal may know no arrows."""
+        """How characters are written: a terminal may know no arrows. With LC_ALL=C Python says UTF-8, and the user says ASCII."""
+        own = "PYTHONIOENCODING" in os.environ or "PYTHONUTF8" in os.environ
+        if os.environ.get("LC_ALL") in ("C", "POSIX") and not own:
+            return "ascii"
         return getattr(self.stream, "encoding", None) or "utf-8"
 
     @property
@@ -70,7 +73,7 @@ class Gate(TextIOBase):
         with self._told():
             if self.stream is None:
                 raise OSError(None, "closed")
-            self.stream.write(released(text, colours=self.isatty()))
+            self.stream.write(encodable(released(text, colours=self.isatty()), self.encoding))
         return len(text)
 
     def flush(self) -> None:
@@ -106,7 +109,7 @@ def at_the_gate() -> Iterator[None]:
     before = sys.stdout, sys.stderr
     for known in before:
         if isinstance(known, TextIOWrapper):
-            known.reconfigure(errors="replace")  # an arrow on a terminal without arrows is no reason to fail
+            known.reconfigure(errors="backslashreplace")  # what the terminal cannot show is no reason to fail
     sys.stdout, sys.stderr = cast(TextIO, Gate(sys.stdout, must=True)), cast(TextIO, Gate(sys.stderr, must=False))
     try:
         yield

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jpo.cli.arguments import as_value, config_of, load_settings, pairs
+from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer
 from jpo.cli.options import options, path, toml_option, verbose_option
 from jpo.cli.subject import config_first, for_option, named_once
@@ -68,17 +68,19 @@ def import_(
       jpo import wandb/                         W&B: run-*.wandb, written offline too
       jpo import http://mlflow:5000 --experiment nightly
     """
+    from jpo.cli.names import values_given
     from jpo.commands import import_ as command
     from jpo.project.sources import mlflow_of
 
     first, named = config_first(words, 1)
     given, places = named_once(first, by_option), [place(word) for word in named]
     settings = load_settings(given, toml, {})
-    numbers = {name: as_value(name, text, settings) for name, text in pairs("--set", values).items()}
+    config = config_of(given, settings)
+    numbers = values_given("--set", values, config, settings)
     addresses = [text for text in places if isinstance(text, str)]
     shown = [found[1] for text in addresses if (found := OF_THE_PAGE.search(text))]
     wanted = command.Wanted(form, {name: text for name, text in identity.items() if text}, numbers, [*experiments, *shown])
     servers = dict.fromkeys(OF_THE_PAGE.sub("", text) for text in addresses)
     files = [one for one in places if isinstance(one, Path)]
     sources: list[Path | PrometheusSource] = [*files, *(mlflow_of(url, settings, os.environ) for url in servers)]
-    answer(command.import_runs(sources, config_of(given, settings), settings, wanted, write=write, now=time.time()))
+    answer(command.import_runs(sources, config, settings, wanted, write=write, now=time.time()))

@@ -44,7 +44,15 @@ SUMMARY = 60
 
 
 class GroupedHelp(click.Group):
-    """A group whose help lists its commands under the headings of COMMANDS; click has no other way in."""
+    """A group whose help lists its commands under the headings of COMMANDS, and that knows what people type in their place."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named first; a file in its place was meant for the one of every day."""
+        word = args[0]
+        if self.get_command(ctx, word) is None and (word.endswith(".ini") or word == "help"):
+            meant = f"jpo suggest {word}" if word != "help" else " ".join(["jpo", *args[1:2], "--help"])
+            ctx.fail(f"No such command {word!r}. Did you mean {meant!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, commands in COMMANDS.items():

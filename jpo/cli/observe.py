@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.arguments import as_value, config_of, load_settings, pairs
+from jpo.cli.arguments import config_of, load_settings, pairs
 from jpo.cli.gate import answer, progress_stream
 from jpo.cli.options import FILE, Network, network_options, options, toml_option, verbose_option
 from jpo.cli.subject import config_and_run, for_option
@@ -64,6 +64,7 @@ def observe(
       jpo observe --prometheus-url http://prometheus:9090
       jpo observe --again 30d                          what came late, or was looked for in vain
     """
+    from jpo.cli.names import values_given
     from jpo.commands import observe as command
     from jpo.records import RunStatus
     from jpo.report.progress import live
@@ -75,7 +76,7 @@ def observe(
             told = command.follow(log, settings, clock=time.time, sleep=time.sleep, live=shown)
         answer(told)
         return
-    ran = {name: as_value(name, text, settings, "--param") for name, text in pairs("--param", params).items()}
-    by_hand = command.ByHand(run, pairs("--metric", metrics), RunStatus(status), ran)
     config, offline = config_of(given, settings), network.offline
+    ran = values_given("--param", params, config, settings)
+    by_hand = command.ByHand(run, pairs("--metric", metrics), RunStatus(status), ran)
     answer(command.observe(config, settings, by_hand, logs, now=time.time(), offline=offline, again=again))

@@ -73,7 +73,7 @@ def rendered(
     if form == "json":
         from jpo.report.forms import json
 
-        return json.dumps(subject.as_json(result))
+        return json.in_encoding(json.dumps(subject.as_json(result)), encoding)
     if form == "csv" and isinstance(subject, Tabular):
         return subject.as_csv(result)
     return shown(subject.document(result), form, colour=colour, columns=columns, encoding=encoding)
@@ -88,7 +88,7 @@ def shown(document: Document, form: str, *, colour: bool = False, columns: int =
     if form == "html":
         from jpo.report.forms import html
 
-        return html.render(document)
+        return html.render(document).encode(encoding, "xmlcharrefreplace").decode(encoding)
     if form == "csv":
         from jpo.report.forms import csv
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.arguments import as_value, config_of, load_settings, pairs, seconds_until
+from jpo.cli.arguments import config_of, load_settings, seconds_until
 from jpo.cli.options import FILE, options, output_options, seed_option, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output, writable
 from jpo.cli.subject import config_ini
@@ -52,6 +52,7 @@ def predict(
       jpo predict config.ini --set gpus=4 --deadline 6h
       jpo predict config.ini --trials trial-1.csv --trials trial-2.csv --fraction 0.1
     """
+    from jpo.cli.names import lists_given, values_given
     from jpo.commands.predict import predict as command
     from jpo.optimizer.question import Question
     from jpo.report import prediction
@@ -63,8 +64,8 @@ def predict(
         raise UsageError(str(min(lost)), "is the log of a trial", "name another file", code="JPO-E307")
     now = time.time()
     asked = Question(
-        chosen={name: as_value(name, text, settings) for name, text in pairs("--set", chosen).items()},
-        varied=pairs("--vary", varied),
+        chosen=values_given("--set", chosen, config, settings),
+        varied=lists_given("--vary", varied, config, settings),
         spot=spot,
         trials=trials,
         fraction=fraction,

@@ -10,8 +10,9 @@ import click
 
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import save, save_together
-from jpo.cli.options import FILE, config_ini, options, output_options, toml_option, verbose_option
+from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
 from jpo.cli.output import Output, shown, writable
+from jpo.cli.subject import config_ini
 from jpo.errors import UsageError
 
 NAMES = ("allocation_history.csv", "reward_components.csv", "sla_metrics.csv", "pareto_front.csv", "performance_metrics.csv")

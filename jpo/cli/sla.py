@@ -13,6 +13,7 @@ from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output
 from jpo.cli.subject import config_and_run, config_ini, for_option
+from jpo.errors import UsageError
 
 VIOLATED = 3
 
@@ -32,7 +33,7 @@ def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output:
     """Check a run against [sla]; exit code 3 if violated.
 
     Each promise is met, violated or unknown; and how often all runs kept it. Without RUN and logs it is the newest run on
-    record.
+    record. Where nothing is promised, nothing is violated.
 
     \b
     Examples:
@@ -59,19 +60,26 @@ def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output:
     show_default=True,
     help="Share of runs that should meet the target.",
 )
+@click.option("--write", is_flag=True, help="Put the lines into jpo.toml; what is promised there stays.")
+@click.option("--replace", is_flag=True, help="With --write: also over other values.")
 @output_options(*READABLE)
 @options(toml_option, verbose_option)
-def suggest_sla(given: Path | None, share: float, output: Output, toml: Path | None) -> None:
+def suggest_sla(given: Path | None, share: float, output: Output, toml: Path | None, *, write: bool, replace: bool) -> None:
     """Propose thresholds for [sla] as lines for jpo.toml.
 
-    Runs like the last ones would keep them.
+    Runs like the last ones would keep them. With --write they are put into jpo.toml, of which nothing else changes.
 
     \b
-    Example:
+    Examples:
       jpo sla suggest config.ini
+      jpo sla suggest config.ini --write
     """
-    from jpo.commands.sla import suggest as command
+    from jpo.commands import sla as command
     from jpo.report import sla as subject
 
+    if replace and not write:
+        raise UsageError("--replace", "belongs to --write", "add --write, or leave it out", code="JPO-E305")
     settings = load_settings(given, toml, {})
-    output.show(subject, command(config_of(given, settings), settings, share=share, now=time.time()))
+    config = config_of(given, settings)
+    proposal = command.suggest(config, settings, share=share, now=time.time())
+    output.show(subject, command.write(config, settings, proposal, replace_old=replace) if write else proposal)

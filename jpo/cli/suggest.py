@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.arguments import as_value, config_of, load_settings, new_id, pairs, targets_for_once
+from jpo.cli.arguments import config_of, load_settings, new_id, targets_for_once
 from jpo.cli.gate import save_copy
 from jpo.cli.options import (
     FILE,
@@ -79,6 +79,7 @@ def suggest(
       jpo suggest config.ini --deadline 6h --max-cost 20
       jpo suggest config.ini --set batch_size=128      your value, still guarded and on record
     """
+    from jpo.cli.names import values_given
     from jpo.commands import suggest as command
     from jpo.report import suggestion
 
@@ -99,7 +100,7 @@ def suggest(
         strict=strict,
         learn=not no_learn,
         seed=seed,
-        chosen={name: as_value(name, text, settings) for name, text in pairs("--set", chosen).items()},
+        chosen=values_given("--set", chosen, config, settings),
         lasting_targets=lasting,
     )
     report = command.suggest(config, settings, wanted)

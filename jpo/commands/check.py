@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from jpo import config
 from jpo.cost import Prices, usd_per_hour
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
@@ -31,7 +32,8 @@ def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
     workload, prices = read_workload(path, settings, now=now), prices_of(settings)
     judged = judged_today(workload, limits_of(settings), prices)
     broken = (Remark(f"{finding}; suggest leaves it as it is, or brings it back", "JPO-W403") for finding in judged.broken)
-    said = (*broken, *remarks(workload, prices), *islice(unrecognised(workload), MOST_LISTED))
+    links = (Remark(sentence, code) for sentence, code in config.caveats(path).items())
+    said = (*broken, *links, *remarks(workload, prices), *islice(unrecognised(workload), MOST_LISTED))
     return CheckedConfig(path, workload.identity, workload.parameters, said, judged.kept, judged.rules)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from jpo.project.load import LoadedSettings, effective
+from jpo.project.load import LoadedSettings
 from jpo.project.settings import Settings
+from jpo.project.tables.effective import effective
 from jpo.project.workload import limits_of
 from jpo.report import suggestion
-from jpo.report.forms import json
+from jpo.report.forms import json, toml
+from jpo.wording.printable import printable
 
 
 def check(settings: LoadedSettings) -> list[str]:
@@ -15,9 +17,15 @@ def check(settings: LoadedSettings) -> list[str]:
     return [f"{settings.toml or 'built-in settings'}: valid"]
 
 
-def show(settings: LoadedSettings) -> list[str]:
-    """`section.key = value   # origin`, one a line; secrets are shown as stars."""
-    return [f"{key} = {json.value(value)}  # {origin}" for key, value, origin in effective(settings)]
+def show(settings: LoadedSettings) -> str:
+    """All settings as a jpo.toml that would have them; what is secret, or lacks its secret, is a comment."""
+    tables: dict[tuple[str, ...], list[str]] = {(): []}
+    for each in effective(settings):
+        *table, name = map(toml.key, each.path)
+        line = f"{name} = {toml.value(each.value)}  # {printable(each.origin)}"
+        tables.setdefault(tuple(table), []).append(line if each.exact else f"# {line}, without its secret")
+    blocks = ["\n".join(([f"[{'.'.join(path)}]"] if path else []) + lines) for path, lines in tables.items() if lines]
+    return "\n\n".join(blocks) + "\n"
 
 
 def schema(output: str) -> str:

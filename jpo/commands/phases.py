@@ -28,7 +28,7 @@ from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.reading import same_file
-from jpo.report.phases.fitted import Ahead, Kind, Phases
+from jpo.report.phases.fitted import ComingPhase, Kind, Phases
 from jpo.report.phases.sized import Sized
 from jpo.report.phases.standings import ComparedWays
 from jpo.report.plots.phases import plot_courses, plot_variance
@@ -174,12 +174,12 @@ def _kinds(traces: Traces, phases: Ints) -> Iterator[Kind]:
         yield Kind(len(kind.members), names[kind.medoid], kind.phases)
 
 
-def _ahead(model: PhaseModel, traces: Traces) -> Iterator[Ahead]:
+def _ahead(model: PhaseModel, traces: Traces) -> Iterator[ComingPhase]:
     """What is expected after the last sample of each execution."""
     few = replace(traces, courses=traces.courses[:MOST])
     for course, expected in zip(few.courses, forecast(model, few), strict=True):
         need = (None, None) if expected.need is None else (float(expected.need[0]), float(expected.need[1]) / GIB)
-        yield Ahead(
+        yield ComingPhase(
             execution=course.execution,
             phase=expected.phase,
             since_seconds=expected.since_seconds,

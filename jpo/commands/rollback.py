@@ -23,7 +23,7 @@ from jpo.project.collect import collect, with_file_noted
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.proposal import checked, diff_of, edits_of
-from jpo.project.record import carry_out
+from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, noted
 from jpo.project.request import request_of
 from jpo.project.workload import in_one_step
 from jpo.records import PARAMETERS, Decision, Known, Parameter, Run, Suggestion, Undo, Workload
@@ -50,7 +50,7 @@ class RollbackOptions:
 
 
 def rollback(path: Path, settings: LoadedSettings, options: RollbackOptions) -> Report:
-    """Read, find what to undo, check, record, write.
+    """Read, find what to undo, check, record, write; all of it once more where config.ini was changed in between.
 
     Raises:
         UsageError: JPO-E841 nothing to undo or to unpin, JPO-E842 a suggestion that never changed this config.ini.
@@ -58,6 +58,14 @@ def rollback(path: Path, settings: LoadedSettings, options: RollbackOptions) -> 
         EditError: JPO-E844, a parameter is gone, or its old text would mean another value now.
         NothingAdmissible: JPO-E401, the guard or the team's checker refuses.
     """
+    report, again = after_a_lost_race(
+        lambda suggestion_id: rollback_once(path, settings, replace(options, suggestion_id=suggestion_id)), options.suggestion_id
+    )
+    return replace(report, suggestion=noted(report.suggestion, CHANGED_MEANWHILE)) if again else report
+
+
+def rollback_once(path: Path, settings: LoadedSettings, options: RollbackOptions) -> Report:
+    """Read, find what to undo, check, record, write."""
     with open_project(path, settings, now=options.now, read_only=options.dry_run, pins=False) as job:
         store, workload = job.store, job.workload
         undone = None if options.unpin else what_to_undo(store, workload, options.before)

@@ -1,21 +1,23 @@
-"""`jpo sla`: did runs keep what [sla] promises, and what could be promised? It only reads."""
+"""`jpo sla`: did runs keep what [sla] promises, and what could be promised? Only `suggest --write` writes, into jpo.toml."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from jpo.config import caveats
 from jpo.cost.sla import check_run, compliance, measured
 from jpo.cost.thresholds import FEWEST, thresholds
 from jpo.errors import UsageError
 from jpo.inventory.gpus import gpus_here
 from jpo.project.collect import collect
-from jpo.project.load import LoadedSettings
+from jpo.project.load import LoadedSettings, allow, promised_elsewhere
 from jpo.project.project import Project, open_project, targets_of
 from jpo.project.sources import own_names
+from jpo.project.tables.edit import TomlLine, put_in
 from jpo.records import Identity, Known, Run, Workload, same
-from jpo.report.sla import CheckedRun, SlaProposal, SlaReport
+from jpo.report.sla import CheckedRun, SlaProposal, SlaReport, WrittenLines, seen
 from jpo.telemetry import read_log
 from jpo.wording import numbers
 from jpo.wording.printable import printable
@@ -38,15 +40,15 @@ class WantedRuns:
 
 
 def check(config: Path, settings: LoadedSettings, wanted: WantedRuns, *, now: float, environ: Mapping[str, str]) -> SlaReport:
-    """Hold runs against [sla].
+    """Hold runs against [sla]; where nothing is promised, nothing is violated.
 
     Args:
         environ: says which of this machine's GPUs are visible; they are asked where gpu_util_min is promised.
 
     Raises:
-        UsageError: JPO-E811, nothing is promised; E813, a run of another workload was named; E814, it is not on record.
+        UsageError: JPO-E813, a run of another workload was named; E814, it is not on record.
     """
-    targets = promised(settings)
+    targets = targets_of(settings)
     with open_project(config, settings, now=now, read_only=True, judges=False) as job:
         workload, prices, known = job.workload, job.prices, collect(job)
         checked = [run.completed(workload.current) for run in runs_of(job, known, wanted)]
@@ -58,15 +60,6 @@ def check(config: Path, settings: LoadedSettings, wanted: WantedRuns, *, now: fl
     notes = [*known.evidence.notes, *unknown_cost(held), *(gpus_now(environ) if "gpu_util_min" in targets else ())]
     account = compliance(check_run(targets, run, prices) for run in runs.values())
     return SlaReport(workload.identity, targets, held, account, len(runs), notes, job.currency)
-
-
-def promised(settings: LoadedSettings) -> Mapping[str, float]:
-    """What [sla] promises, at least one thing."""
-    targets = targets_of(settings)
-    if not targets:
-        remedy = "see `jpo sla suggest` for lines that runs would keep"
-        raise UsageError(settings.place, "[sla] promises nothing", remedy, code="JPO-E811")
-    return targets
 
 
 def runs_of(job: Project, known: Known, wanted: WantedRuns) -> Sequence[Run]:
@@ -114,6 +107,25 @@ def suggest(config: Path, settings: LoadedSettings, *, share: float, now: float)
     runs, basis = baseline(known.runs, workload)
     proposed = list(thresholds([run.completed(workload.current) for run in runs], job.prices, share=share))
     return SlaProposal(workload.identity, share, len(runs), basis, proposed, known.evidence.notes, job.currency)
+
+
+def write(config: Path, settings: LoadedSettings, proposal: SlaProposal, *, replace_old: bool) -> SlaProposal:
+    """Put the lines into jpo.toml; what is promised already stays, unless `replace_old`.
+
+    Raises:
+        UsageError: JPO-E301, JPO-E302, JPO-E307, jpo.toml cannot be read, would contradict itself, or cannot be written.
+        EditError: JPO-E226, it cannot be changed without loss; JPO-E220, somebody else changes it.
+    """
+    file = settings.toml or config.parent / "jpo.toml"
+    promised = {} if replace_old else promised_elsewhere(settings)
+    stated = [(each, each.toml) for each in proposal.thresholds if each.toml is not None]
+    lines = {each.name: TomlLine(text, printable(seen(each, proposal.currency))) for each, text in stated}
+    new = {name: line for name, line in lines.items() if name not in promised}
+    allow(settings, {name: line.value for name, line in new.items()}, replace_old=replace_old, file=file)
+    links = tuple(caveats(file))
+    done = put_in(file, "sla", new, replace=replace_old)
+    kept = [name for name in lines if name in done.kept or name in promised]
+    return replace(proposal, written=WrittenLines(str(file), done.put, kept, links if done.put else ()))
 
 
 def baseline(runs: Sequence[Run], workload: Workload) -> tuple[Sequence[Run], str]:

@@ -20,7 +20,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.phases.needs import with_phase_needs
 from jpo.project.project import Project, open_project
 from jpo.project.proposal import diff_of, propose
-from jpo.project.record import carry_out, refusals_on_record
+from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, noted, refusals_on_record
 from jpo.project.request import approved_by_hand, request_of
 from jpo.records import Known, Parameters, PolicyName
 from jpo.report.suggestion import Report
@@ -55,6 +55,14 @@ class SuggestOptions:
 
 
 def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Report:
+    """Read, collect, learn, decide, check, record, write; all of it once more where config.ini was changed in between."""
+    report, again = after_a_lost_race(
+        lambda suggestion_id: suggest_once(path, settings, replace(options, suggestion_id=suggestion_id)), options.suggestion_id
+    )
+    return replace(report, suggestion=noted(report.suggestion, CHANGED_MEANWHILE)) if again else report
+
+
+def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Report:
     """Read, collect, learn, decide, check, record, write."""
     with open_project(path, settings, now=options.now, read_only=options.dry_run, by_hand=options.chosen) as job:
         chosen = approved_by_hand(job, options.chosen)

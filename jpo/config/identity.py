@@ -23,6 +23,7 @@ LONGEST = 200
 
 def find_identity(options: Sequence[IniOption], names: OptionNames, references: Interpolation, place: str) -> Identity:
     """The identity of the job; of the well-known names, the most usual one in the file counts, and its values must agree.
+    Where none is there, a section of such a name counts that has a `name`.
 
     Raises:
         UsageError: one is missing, unclear or no plain name.
@@ -41,11 +42,18 @@ def _find(part: str, options: Sequence[IniOption], names: OptionNames, reference
     """The label of one part, or empty text when there is none."""
     if key := names.identity_keys.get(part):
         return _label(keyed(options, f"workload.identity.{part}", key, place), references, place)
-    candidates = next(filter(None, (named(options, {name}) for name in names.known_identity.get(part, ()))), [])
+    known = names.known_identity.get(part, ())
+    candidates = next(filter(None, (named(options, {name}) for name in known)), [])
+    candidates = candidates or next(filter(None, (named_sections(options, name) for name in known)), [])
     labels = {_label(option, references, place): option for option in candidates}
     if len(labels) > 1:
         raise ambiguous(part, labels.values(), place, f"[workload] identity = {{ {part} = KEY }}")
     return next(iter(labels), "")
+
+
+def named_sections(options: Sequence[IniOption], section: str) -> list[IniOption]:
+    """The option `name` of a section that is called as an identity's part: [model] name = resnet18."""
+    return [option for option in named(options, {"name"}) if option.section.lower() == section]
 
 
 def _hardware(options: Sequence[IniOption], names: OptionNames, references: Interpolation, place: str) -> str:

@@ -129,6 +129,8 @@ def _unreadable(error: configparser.Error | AttributeError, line: int, place: st
             remedy = "delete one of the two"
         case configparser.MissingSectionHeaderError():
             finding, remedy = "there is no [section] above this line", "put a line such as [training] above it"
+            if place.endswith(".toml"):
+                remedy = f"did you mean --config {place}?"
         case configparser.ParsingError(errors=[(int(first), _), *_]):
             line, finding, remedy = first, "an option needs a name", "write name = value"
         case _:

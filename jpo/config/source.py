@@ -6,17 +6,23 @@ Lines end where Python's text files end them (LF, CRLF, CR): not at form feeds o
 from __future__ import annotations
 
 import codecs
+import difflib
 import io
 import os
 import re
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from jpo.errors import UsageError
 
 LARGEST_BYTES = 2 * 2**20
 """A config.ini is a few kilobytes; a larger file was named by mistake."""
+
+MOST_BESIDE = 1000
+"""Files of a folder that are looked at where a name may be mistyped."""
 
 BLANKS = re.compile(r"\s{250}")
 """configparser takes quadratic time on long runs of blanks before a delimiter (CPython gh-146333): hostile, never meant."""
@@ -42,7 +48,8 @@ def contents(path: Path) -> bytes:
     except IsADirectoryError as error:
         raise UsageError(place, "is a directory", "name the training job's config.ini in it", code="JPO-E201") from error
     except OSError as error:
-        remedy = "check the path and its permissions"
+        near = _near(path) if isinstance(error, FileNotFoundError) else ""
+        remedy = f"did you mean {near}?" if near else "check the path and its permissions"
         raise UsageError(place, f"cannot be read: {error.strerror}", remedy, code="JPO-E201") from error
     except ValueError as error:  # a NUL in the path
         raise UsageError(repr(place), f"cannot be read: {error}", "check the path", code="JPO-E201") from error
@@ -50,6 +57,14 @@ def contents(path: Path) -> bytes:
         finding = f"is larger than {LARGEST_BYTES // 2**20} MiB"
         raise UsageError(place, finding, "name the training job's config.ini, not its data", code="JPO-E202")
     return data
+
+
+def _near(path: Path) -> str:
+    """A config.ini beside the name of one that is not there, which may be meant."""
+    with suppress(OSError):
+        here = [one.name for one in islice(path.parent.iterdir(), MOST_BESIDE) if one.suffix == ".ini"]
+        return next((str(path.with_name(name)) for name in difflib.get_close_matches(path.name, here, n=1, cutoff=0.7)), "")
+    return ""
 
 
 def _without_waiting(path: str, flags: int) -> int:

@@ -32,6 +32,7 @@ LARGEST = 1e150
 LARGEST_LOG = 700.0
 """e to this power is still a finite number."""
 
+Basis = Literal["runs", "forecast"]
 Kind = Literal["ratio", "difference"]
 Word = Literal["better", "worse", "no clear change", "too few"]
 
@@ -45,6 +46,7 @@ class BeforeAfter:
         before, after: means, or shares of runs; None without a run that measured it.
         runs_before, runs_after: number of runs that measured it.
         change: after / before or after - before, with a 90% interval; None where a side has fewer than FEWEST runs.
+        basis: what stands before: runs, or what was forecast for the values before the first change; then `before` is its mean.
         word: better or worse if the interval leaves out "no change" (1 for a ratio, 0 for a difference).
     """
 
@@ -56,6 +58,7 @@ class BeforeAfter:
     runs_after: int
     change: Interval | None
     word: Word
+    basis: Basis = "runs"
 
 
 def compare(
@@ -88,6 +91,43 @@ def compare(
         mean_before, mean_after = (None if mean is None else math.exp(mean) for mean in (mean_before, mean_after))
         change = change and Interval(*(_exp(log) for log in (change.mean, change.low, change.high)))
     return BeforeAfter(quantity, kind, mean_before, mean_after, earlier.size, later.size, change, word)
+
+
+def compare_with_forecast(
+    quantity: str,
+    expected: Interval,
+    after: Sequence[float],
+    *,
+    more_is_better: bool,
+    runs_before: int = 0,
+    difference: bool = False,
+) -> BeforeAfter:
+    """Compare runs with what was forecast of one run with the values before: for a job whose first change came before its third
+    run, so that a side without an interval would be all there ever is.
+
+    The forecast is of a single run, noise included, which makes the interval wider than that of as many runs would be. Its
+    spread stands in for that of the runs where there is one alone.
+    """
+    values = np.array([value for value in after if math.isfinite(value)], dtype=np.float64)
+    ratio = not difference and expected.low > 0 and bool((values > 0).all())
+    to_scale = np.log if ratio else np.asarray
+    middle, low, high = (float(to_scale(bound)) for bound in (expected.mean, expected.low, expected.high))
+    later = to_scale(values)
+    if not later.size:
+        return BeforeAfter(
+            quantity, "ratio" if ratio else "difference", expected.mean, None, runs_before, 0, None, "too few", "forecast"
+        )
+    tail = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    noise = (high - low) / (2 * tail)
+    spread = float(later.std(ddof=1)) if later.size >= FEWEST else noise
+    half, mean = tail * math.hypot(noise, spread / math.sqrt(later.size)), float(later.mean()) - middle
+    change = Interval(mean, mean - half, mean + half)
+    size = 1.0 if ratio else max(abs(expected.mean), abs(float(later.mean())))
+    word = _word(change, ROUNDING * size, more_is_better=more_is_better)
+    mean_after = math.exp(float(later.mean())) if ratio else float(later.mean())
+    told = Interval(*map(_exp, (mean, change.low, change.high))) if ratio else change
+    kind: Kind = "ratio" if ratio else "difference"
+    return BeforeAfter(quantity, kind, expected.mean, mean_after, runs_before, later.size, told, word, "forecast")
 
 
 def compare_shares(quantity: str, before: Sequence[bool], after: Sequence[bool]) -> BeforeAfter:

@@ -99,6 +99,7 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
         "pinned_until": suggestion.pinned_until,
         "as_run": suggestion.as_run,
         "checkout": asdict(suggestion.checkout) if suggestion.checkout else None,
+        "texts": suggestion.texts,
     }
 
 

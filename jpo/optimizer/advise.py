@@ -30,7 +30,9 @@ from jpo.optimizer.request import Request
 from jpo.optimizer.sla import TargetForecast, target_forecasts, to_be_lowered, trade_holds, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, Undo
+from jpo.wording import numbers
 
+BASELINE = "JPO-I645"
 LOSS_NOISE = 0.02
 """By which share a loss may be worse than one of today that breaks its target: the guard's margin."""
 
@@ -87,6 +89,10 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
             decision, undone = back, known.last
         elif known.runs and request.explore != "off" and not any(run.ended_well for run in known.runs):
             decision = out_of_failure(problem, known.runs)
+        elif request.baseline_left and candidates.admissible[candidates.current]:
+            more = numbers.counted(request.baseline_left, "more finished run")
+            reason = f"{more} with today's values will be what later ones are compared with ([agent] baseline_runs)"
+            decision = Decision(candidates.current, None, "no evidence", (reason, *warned), (BASELINE, *warnings))
         else:
             decision = choose(problem, request, policy, len(known.runs))
     lost, codes = of_loss_watch(surrogate.loss_interval_factor, surrogate.belief.quality)

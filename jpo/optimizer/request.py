@@ -35,6 +35,7 @@ class Request:
             something untried.
         horizon_runs: how many runs the job will have in all, those on record included; None = not known.
         exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
+        baseline_left: runs with today's values that are waited for before the first change, so that there is a "before".
         budget: how many runs of today's configuration exploring may cost in 20 runs.
         policy: who decides.
         resets: when the agent begins anew: on "evidence" that the world has changed, on a "broken-sla", or every so many seconds.
@@ -66,6 +67,7 @@ class Request:
     nightly: bool = False
     horizon_runs: int | None = None
     exploration_runs: int = 0
+    baseline_left: int = 0
     budget: float = BUDGET
     policy: PolicyName = "sac"
     resets: Literal["evidence", "broken-sla"] | float = "evidence"

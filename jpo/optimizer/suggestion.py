@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import median
@@ -90,7 +90,7 @@ def suggestion_of(
     notes = {code: note for code, note in {"JPO-I642": grown, "JPO-I634": verdict, "JPO-I863": thin}.items() if note}
     changed = [p for p in workload.parameters if p.key in edits]
     new = {p.name for p in changed if not already_run(p, proposal.executed, advice)}
-    changes = (change(p, edits[p.key], proposal.executed, advice, known) for p in changed)
+    changes = (change(p, edits[p.key], proposal.executed, advice, known, explanation.alone) for p in changed)
     return Suggestion(
         suggestion_id=suggestion_id,
         identity=workload.identity,
@@ -117,6 +117,7 @@ def suggestion_of(
         would_change=explanation.would_change,
         undoes=advice.undo.suggestion_id if advice.undo else None,
         as_run=in_order({*as_run, *(p.name for p in changed)} - new),
+        texts={p.name: p.text for p in workload.parameters if not p.counted},
     )
 
 
@@ -158,14 +159,17 @@ def telling_runs(runs: Sequence[Run], *configurations: Parameters) -> tuple[str,
     return tuple(dict.fromkeys(run.run_id for run in runs if run.run_id in ids))
 
 
-def change(parameter: Parameter, edit: Edit, executed: Parameters, advice: Advice, known: Known) -> Change:
-    """Change of one parameter: a line of the suggestion."""
+def change(
+    parameter: Parameter, edit: Edit, executed: Parameters, advice: Advice, known: Known, alone: Mapping[str, str]
+) -> Change:
+    """Change of one parameter: a line of the suggestion, what it is expected to do and on what ground."""
     name, new = parameter.name, executed[parameter.name]
-    reason = (
+    ground = (
         "set by hand"
         if name in advice.by_hand
         else why(name, new, advice.current, known.runs) + elsewhere(name, new, advice.current, known)
     )
+    reason = f"{alone[name]}; {ground}" if name in alone else ground
     if known.phase_needs and name in ("cpus", "memory_gib"):
         reason = f"{reason}; {known.phase_needs}"
     if already_run(parameter, executed, advice):

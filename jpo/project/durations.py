@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+from constraints.amounts import duration
 
 
 def seconds(text: object) -> float:
-    """'90d', '6h', '5m', '10s' or a plain number of seconds -> seconds."""
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", str(text))
-    if not match or isinstance(text, bool):
-        raise ValueError(f"{text!r:.80} is not a duration; write e.g. '10s', '5m', '6h' or '90d'")
-    return float(match[1]) * SECONDS[match[2] or "s"]
+    """'90d', '6h', '1h 30m', '90 min', '10s' or a plain number of seconds -> seconds."""
+    found = None if isinstance(text, bool) else duration(text)
+    if found is None:
+        raise ValueError(f"{text!r:.80} is not a duration; write e.g. '10s', '5m', '1.5h', '1h 30m' or '90d'")
+    return found
 
 
 def reset_rule(given: object) -> object:
@@ -33,7 +32,7 @@ def reset_rule(given: object) -> object:
 Duration = Annotated[
     float,
     BeforeValidator(seconds),
-    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9.]+ *[smhd]?$"}]}),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^ *([0-9.]+ *[a-zA-Z]* *)+$"}]}),
 ]
 ResetRule = Annotated[
     Literal["evidence", "broken-sla"] | float, BeforeValidator(reset_rule), WithJsonSchema({"type": ["number", "string"]})

@@ -6,26 +6,33 @@ files, never from jpo.toml or the command line, and no message repeats a value t
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from constraints.own import meant, own_limit
 from jpo.errors import UsageError
 from jpo.project.checkout.root import folders_up, store_beside
-from jpo.project.settings import AuthTable, PreferenceTable, Settings
-from jpo.project.tables.parameters import ParameterTable, is_own
+from jpo.project.settings import Settings
+from jpo.project.tables.faults import explained, place_of, refuse_impossible
 from jpo.reading import DEEPEST, contents
 from jpo.reading import toml as toml_of
 
 SECRETS = ("token", "password")
 MAX_TOML_BYTES = 1 << 20  # a settings file of more than 1 MiB is something else
+
+
+Track = Callable[[Sequence[int], str], Iterable[int]]
+"""Goes through numbers and shows how far it is: `track(range(10), "reading logs")`."""
+
+
+def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
+    """Track of a loop that shows no progress."""
+    return numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,7 @@ class LoadedSettings:
         store_folder: the one of an earlier version of JPO, which found jpo.toml next to config.ini or here; None: with --config.
         author: who and where, for the audit log (caller.py); empty where JPO works for itself, as in simulations.
         side_branch: the branch, in a pipeline of another than the default one; "" elsewhere.
+        track: shows how far long reading is, to who waits for it; silent where nobody does.
     """
 
     values: Settings
@@ -53,6 +61,7 @@ class LoadedSettings:
     side_branch: str = ""
     store_root: Path | None = None
     store_folder: Path | None = None
+    track: Track = silently
 
     @property
     def place(self) -> str:
@@ -143,6 +152,8 @@ def load(
     pyproject, own = _own_tables(above[:reaches])
     layers: list[tuple[str, Mapping[str, Any]]] = [(f"{pyproject} [tool.jpo]", own)] if pyproject else []
     if path:
+        if toml and toml.suffix.lower() == ".ini":
+            refuse_config_ini(toml)
         layers.append((str(path), read_toml(path)))
     for origin, table in layers:
         refuse_secrets(origin, table)
@@ -165,6 +176,21 @@ def _own_tables(folders: Sequence[Path]) -> tuple[Path | None, Mapping[str, Any]
     return None, {}
 
 
+def refuse_config_ini(toml: Path) -> None:
+    """Of what --config names: a config.ini is not jpo.toml, even where it can be read as TOML.
+
+    Raises:
+        UsageError: JPO-E301, no section of it is one of jpo.toml's.
+    """
+    try:
+        known = read_toml(toml).keys() & Settings.model_fields.keys()
+    except UsageError:
+        known = set()
+    if toml.exists() and not known - {"workload"}:
+        remedy = f"did you mean it as the argument, `jpo suggest {toml}`? --config takes jpo.toml"
+        raise UsageError(f"--config {toml}", "is no jpo.toml", remedy, code="JPO-E301")
+
+
 def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path | None) -> LoadedSettings:
     """Lay the tables over each other, later ones win, and validate the result."""
     tables: dict[str, Any] = {}
@@ -185,6 +211,20 @@ def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path
     return LoadedSettings(settings, tables, origins, root, toml)
 
 
+def promised_elsewhere(settings: LoadedSettings) -> Mapping[str, float]:
+    """The SLA targets that pyproject.toml states, over which jpo.toml would win."""
+    targets = settings.values.sla.targets
+    return {name: targets[name] for name in targets if settings.origins.get(f"sla.{name}", "").endswith("[tool.jpo]")}
+
+
+def allow(settings: LoadedSettings, targets: Mapping[str, Any], *, replace_old: bool, file: Path) -> None:
+    """Find out before they are written that these SLA targets would contradict the other settings; UsageError JPO-E302."""
+    old = settings.tables.get("sla", {})
+    tables = {name: settings.tables[name] for name in ("parameters", "prices") if name in settings.tables}
+    sla = {**old, **targets} if replace_old else {**targets, **old}
+    merge([(str(file), {**tables, "sla": sla})], root=settings.root, toml=None)
+
+
 def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, str], origin: str, prefix: str = "") -> None:
     """Put `over` on `under` in place, table by table, and note where each value came from."""
     for name, value in over.items():
@@ -198,23 +238,6 @@ def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, s
         else:
             under[name] = value
             origins[key] = origin
-
-
-def effective(settings: LoadedSettings) -> Iterator[tuple[str, object, str]]:
-    """Every setting that has a value: its dotted key, the value without secrets, and where it comes from."""
-    for key, value in _flat(settings.values.model_dump(mode="json")):
-        table = key.rpartition(".")[0] if key.startswith(("preference.", "preferences.")) else key  # its weights have one origin
-        origin = next((settings.origins[k] for k in (key, table) if k in settings.origins), "built in")
-        yield key, without_credentials(str(value)) if key in ("prometheus.url", "store.url") else value, origin
-
-
-def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Dotted keys and values; what is not set is left out."""
-    for name, value in tables.items():
-        if isinstance(value, Mapping) and value:
-            yield from _flat(value, f"{prefix}{name}.")
-        elif value is not None and value != {}:
-            yield f"{prefix}{name}", value
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -280,68 +303,3 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[
         for name in reversed(path):
             value = {name: value}
         yield f"environment {variable}", value
-
-
-def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | None) -> UsageError:
-    """The first thing that is wrong, in one line: where it is, what was found, what to write."""
-    first = error.errors(include_url=False)[0]
-    path = [str(part) for part in first["loc"] if part != "[key]"]
-    key = ".".join(path)
-    place = place_of(path, origins, toml)
-    if first["type"] == "extra_forbidden" or "[key]" in first["loc"]:
-        return unknown_key(place, path)
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "tuple_type" and isinstance(first["input"], str):
-        message = f'input should be a list, such as ["{first["input"]!s:.40}"]'
-    return UsageError(place, f"{key}: {message[0].lower() + message[1:]}", "see `jpo config schema`", code="JPO-E302")
-
-
-def place_of(path: list[str], origins: Mapping[str, str], toml: Path | None) -> str:
-    """Where a setting was given: its origin, of a file with the line."""
-    tables = (".".join(path[:n]) for n in range(len(path), 0, -1))
-    origin = next((origins[name] for name in tables if name in origins), "settings")
-    return f"{origin}:{line}" if toml and origin == str(toml) and (line := line_of(toml, path)) else origin
-
-
-def refuse_impossible(parameters: Mapping[str, Any], origins: Mapping[str, str], toml: Path | None) -> None:
-    """Raise UsageError for a parameter of the team's own that the guard would refuse, and for words where JPO knows numbers."""
-    for name, line in parameters.items():
-        place = place_of(["parameters", name], origins, toml)
-        if is_own(name) and (known := meant(name, line.get("key"))):
-            raise UsageError(place, f"unknown key [parameters] {name}", f"did you mean {known}?", code="JPO-E302")
-        try:
-            if is_own(name):
-                own_limit(name, parameters)
-        except ValueError as error:
-            raise UsageError(place, str(error), code="JPO-E302") from None
-        if not is_own(name) and ParameterTable.model_validate(line).worded:
-            finding = f"[parameters] {name} choices: {line['choices']!r:.80} are not numbers"
-            raise UsageError(place, finding, "write e.g. choices = [1, 2, 4]", code="JPO-E302")
-
-
-def unknown_key(place: str, path: list[str]) -> UsageError:
-    """An unknown section or key, with the nearest known name."""
-    names: Any = Settings.model_fields
-    if len(path) > 1:
-        table = names[path[0]].annotation if path[0] in names else None
-        names = getattr(table, "model_fields", ParameterTable.model_fields)
-        names = AuthTable.model_fields if path[:2] == ["prometheus", "auth"] else names
-        names = PreferenceTable.model_fields if path[0] == "preferences" else names
-    nearest = difflib.get_close_matches(path[-1], list(names), n=1)
-    finding = f"unknown {'section' if len(path) == 1 else 'key'} [{path[0]}]" + (f" {'.'.join(path[1:])}" if path[1:] else "")
-    remedy = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(names)}"
-    return UsageError(place, finding, remedy, code="JPO-E302")
-
-
-def line_of(toml: Path, path: list[str]) -> int | None:
-    """1-based line of a key in a TOML file as people write them; None when that is not clear."""
-    table: list[str] = []
-    best = None
-    for number, line in enumerate(toml.read_text("utf-8-sig").split("\n"), start=1):
-        if header := re.match(r"\s*\[([^\[\]]+)\]", line):
-            table = [part.strip(" \"'") for part in header[1].split(".")]
-        key = re.match(r"\s*([\w.\"'-]+)\s*=", line)
-        full = table + ([part.strip("\"'") for part in key[1].split(".")] if key else [])
-        if (header or key) and full and full == path[: len(full)]:
-            best = number
-    return best

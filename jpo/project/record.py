@@ -6,12 +6,13 @@ Audit before write: an edit that is not on record cannot exist. Killed at any in
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from typing import TypeVar
 
 from jpo import config
-from jpo.errors import ConflictError, EditError, NothingAdmissible, StoreError
+from jpo.errors import ConflictError, EditError, NothingAdmissible, StoreError, UsageError
 from jpo.history import AuditEvent, Json
 from jpo.history.events import account, in_short, refused
 from jpo.optimizer.request import Request
@@ -21,6 +22,8 @@ from jpo.project.proposal import edits_on_disk
 from jpo.project.workload import content_now
 from jpo.records import Guarded, Known, Parameters, Suggestion
 
+CHANGED_MEANWHILE = "config.ini was changed by someone else while the first answer was made; this one is from what they wrote"
+T = TypeVar("T")
 NOT_NOTED = "JPO-W524"
 """config.ini was written, and the history could not be told so."""
 
@@ -62,9 +65,13 @@ def write(job: Project, suggestion: Suggestion, proposal: Proposal) -> Suggestio
         job.store.audit(AuditEvent("written", suggestion.created_at, workload.identity, data))
     except StoreError as error:
         note = f"{workload.path} is written, but the history could not be told ({error}); the next command puts it on record"
-        evidence = replace(suggestion.evidence, notes=(*suggestion.evidence.notes, note))
-        return replace(suggestion, codes=(*suggestion.codes, NOT_NOTED), evidence=evidence)
+        return replace(noted(suggestion, note), codes=(*suggestion.codes, NOT_NOTED))
     return suggestion
+
+
+def noted(suggestion: Suggestion, note: str) -> Suggestion:
+    """The suggestion for the report, with a sentence that is not on record."""
+    return replace(suggestion, evidence=replace(suggestion.evidence, notes=(*suggestion.evidence.notes, note)))
 
 
 def withdrawn(job: Project, suggestion: Suggestion, data: Mapping[str, Json], error: EditError) -> EditError:
@@ -78,6 +85,29 @@ def withdrawn(job: Project, suggestion: Suggestion, data: Mapping[str, Json], er
             error.place, f"{error.finding} (nor could that be put on record: {lost})", error.remedy, code=error.code
         )
     return error
+
+
+def after_a_lost_race(once: Callable[[str], T], suggestion_id: str) -> tuple[T, bool]:
+    """The answer of a command that reads config.ini and writes it, made once more where somebody else wrote in between.
+
+    Args:
+        once: the command, given the id of its suggestion: what was lost is on record under the first one.
+
+    Returns:
+        The answer, and whether it is the second one.
+
+    Raises:
+        ConflictError: JPO-E220, it was lost again, or what somebody else wrote cannot be read; and whatever `once` raises.
+    """
+    try:
+        return once(suggestion_id), False
+    except ConflictError as lost:
+        if lost.code != "JPO-E220":
+            raise
+        try:
+            return once(f"{suggestion_id}-2"), True
+        except UsageError:
+            raise lost from None
 
 
 def digest_of(content: bytes) -> str:

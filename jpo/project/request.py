@@ -19,7 +19,7 @@ from jpo.project.project import Project
 from jpo.project.proposal import guarded
 from jpo.project.record import refuse
 from jpo.project.tables.parameters import ParameterTable, is_own
-from jpo.records import QUALITIES, Parameter, Parameters, PolicyName, Quality, Reach, Run, own_quality, quality_measured
+from jpo.records import QUALITIES, Parameter, Parameters, PolicyName, Quality, Reach, Run, own_quality, quality_measured, same
 
 ParameterTables = Mapping[str, ParameterTable]
 
@@ -78,6 +78,7 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
         nightly=True,
         horizon_runs=None if settings.agent.horizon_runs == "auto" else settings.agent.horizon_runs,
         exploration_runs=settings.agent.exploration_runs,
+        baseline_left=baseline_left(job, runs, current),
         budget=settings.agent.budget,
         policy=settings.agent.policy,
         resets=settings.agent.resets,
@@ -87,6 +88,14 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
         qualities=qualities,
         as_run={**dict.fromkeys(kept, unseen), **{r.parameter: r.really for r in within if r.parameter in kept}},
     )
+
+
+def baseline_left(job: Project, runs: Sequence[Run], current: Parameters) -> int:
+    """How many runs that end well with today's values [agent] baseline_runs still waits for; 0 once JPO has changed something."""
+    wanted = job.settings.values.agent.baseline_runs
+    if not wanted or job.store.newest_change(job.workload.identity):
+        return 0
+    return max(0, wanted - sum(run.ended_well and same(run.parameters, current) for run in runs))
 
 
 def unseen(_in_file: float) -> None:

@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from constraints.amounts import usd
 from jpo.project.durations import Duration, ResetRule
 from jpo.project.tables.parameters import ParameterTable, Positive
 from jpo.project.tables.prices import PricesTable
@@ -207,9 +208,11 @@ class AgentTable(SettingsTable):
     `min_confidence`: chance of what a change claims (to be better, or of a trial to end well for no more than a tenth more),
     below which "safe" writes nothing.
     `horizon_runs`: how many runs the job will have in all, those on record included; `auto`: not known. `exploration_runs`: how
-    many configurations besides the first are to be tried, even where none is expected to pay off. `budget`: how many runs of
-    today's configuration exploring may cost in 20 runs. `policy`: who decides; what is not sac decides though no release test put
-    it in charge. `resets`: when the agent begins anew, on evidence of a changed world, when a run breaks the SLA, or regularly.
+    many configurations besides the first are to be tried, even where none is expected to pay off. `baseline_runs`: how many runs
+    with today's values are waited for before the first change, so that there is a "before" to compare with. `budget`: how many
+    runs of today's configuration exploring may cost in 20 runs. `policy`: who decides; what is not sac decides though no release
+    test put it in charge. `resets`: when the agent begins anew, on evidence of a changed world, when a run breaks the SLA, or
+    regularly.
     `start_from`: where a checkout has the values that a suggestion has replaced, whether the applied or the committed ones count.
     `explore_branches`: besides the default one, branches in whose pipelines `explore` holds; in others it is off.
     """
@@ -224,6 +227,7 @@ class AgentTable(SettingsTable):
     min_confidence: Annotated[float, Field(ge=0, lt=1)] = 0.7
     horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_RUNS)], word_or_number("auto", 1)] = "auto"
     exploration_runs: Annotated[int, Field(ge=0, le=MOST_RUNS)] = 0
+    baseline_runs: Annotated[int, Field(ge=0, le=MOST_RUNS)] = 0
     budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
     resets: ResetRule = "evidence"
     start_from: Literal["applied", "committed"] = "applied"
@@ -273,11 +277,11 @@ class Settings(SettingsTable):
 
     workload: WorkloadTable = WorkloadTable()
     parameters: dict[str, ParameterTable] = {}
+    prices: PricesTable = PricesTable()
     sla: SlaTable = SlaTable()
     metric: MetricTable = MetricTable()
     preferences: dict[str, PreferenceTable] = {}
     preference: Annotated[PreferenceTable, Field(json_schema_extra=or_a_name)] = PreferenceTable(time=0.5, cost=0.5)
-    prices: PricesTable = PricesTable()
     prometheus: PrometheusTable = PrometheusTable()
     csv: CsvTable = CsvTable()
     imports: ImportsTable = ImportsTable()
@@ -292,6 +296,16 @@ class Settings(SettingsTable):
     def named_preferences(self) -> dict[str, Preference]:
         """JPO's own, then the team's, from [preferences.NAME]."""
         return {**NAMED_PREFERENCES, **{name: table.record() for name, table in self.preferences.items()}}
+
+    @field_validator("sla", mode="before")
+    @classmethod
+    def in_usd(cls, given: object, others: ValidationInfo) -> object:
+        """cost_max in USD, of "12 EUR" by what [prices] says an EUR is worth."""
+        prices: PricesTable | None = others.data.get("prices")
+        table: dict[str, object] = {str(key): value for key, value in given.items()} if isinstance(given, Mapping) else {}
+        if prices is None or not isinstance(table.get("cost_max"), str):
+            return given
+        return {**table, "cost_max": usd(table["cost_max"], prices.model_dump(), "cost_max")}
 
     @field_validator("sla")
     @classmethod

@@ -69,7 +69,9 @@ def logged(
     patterns, own = [str(settings.root / pattern) for pattern in settings.values.csv.logs], own_names(settings)
     saved = store.load_agent(LOGS)
     memory = remembered.unpacked(saved[0] if saved else None, remembered.reading_of(own, __version__))
-    parts = read_in_parts(patterns, workload.identity, aliases=workload.aliases, now=now, own=own, memory=memory)
+    parts = read_in_parts(
+        patterns, workload.identity, aliases=workload.aliases, now=now, own=own, memory=memory, track=settings.track
+    )
     if strict:
         parts = iter(every := tuple(parts))
         if not all(part.complete for part in every):

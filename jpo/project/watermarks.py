@@ -68,7 +68,8 @@ def read_on(server: PrometheusSource, job: Project, *, again_seconds: float | No
     identity, now, settings = job.workload.identity, job.now, job.settings
     mark = bookmark(job.store.readings(identity), server, names_of(settings))
     late, lately = late_runs(job, mark.passed_over, again_seconds), recent(mark.passed_over, now)
-    finished = whole(
+    first = settings.track(range(1), "first contact with Prometheus") if mark.watermark is None else range(1)  # it may take long
+    (answer,) = [
         finished_runs(
             server,
             identity,
@@ -78,8 +79,9 @@ def read_on(server: PrometheusSource, job: Project, *, again_seconds: float | No
             names=names_of(settings),
             late=late,
         )
-    )
-    finished = with_what_is_known(finished, job)
+        for _ in first
+    ]
+    finished = with_what_is_known(whole(answer), job)
     return replace(finished, passed_over={**lately, **(finished.passed_over or {})}), mark
 
 

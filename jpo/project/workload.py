@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -76,8 +77,7 @@ def refuse_unknown(by_hand: Parameters, workload: Workload, *, option: str = "--
     for name, value in by_hand.items():
         total = TOTAL_OF.get(name, name)
         if total not in workload.current:
-            has = ", ".join(workload.current)
-            raise UsageError(option, f"{workload.path} has no parameter {name}", f"it has {has}", code="JPO-E305")
+            raise UsageError(option, f"{workload.path} has no parameter {name}", nearest_or_all(name, workload), code="JPO-E305")
         if name != total and total in by_hand:
             raise UsageError(option, f"{name} and {total} are one quantity", "set one of them", code="JPO-E305")
         parameter = workload.parameter(total)
@@ -88,6 +88,13 @@ def refuse_unknown(by_hand: Parameters, workload: Workload, *, option: str = "--
             raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}={example}", code="JPO-E305")
         if (total in WHOLE or parameter.whole) and not value.is_integer():
             raise UsageError(option, f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
+
+
+def nearest_or_all(name: str, workload: Workload) -> str:
+    """Which parameter of config.ini a wrong name may mean; else all there are."""
+    keys = {p.key.rpartition(".")[2]: p.name for p in workload.parameters}
+    near = difflib.get_close_matches(name.lower(), [*workload.current, *keys], n=1)
+    return f"did you mean {near[0]}?" if near else f"it has {', '.join(workload.current)}"
 
 
 def identity_of(config: Path, settings: LoadedSettings, *, now: float) -> Mapping[str, str]:

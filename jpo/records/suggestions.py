@@ -113,11 +113,18 @@ class Suggestion:
     its own, and `current` and `suggested` are what runs have."""
     checkout: Checkout | None = None
     """For which checkout it was made; None: not known."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """What the file says, by parameter, where it says JPO's quantity itself: "32G", "1e-3". Empty where nobody kept it."""
 
     @property
     def kept_as_run(self) -> frozenset[str]:
         """Parameters of which config.ini keeps its own value, though runs have another."""
         return frozenset(self.as_run) - {change.parameter for change in self.changes}
+
+    def text_kept(self, parameter: str) -> str | None:
+        """What the file says of a parameter that stays as it is there; None where it is not known, or runs have another value."""
+        moved = parameter in self.as_run or any(change.parameter == parameter for change in self.changes)
+        return None if moved else self.texts.get(parameter)
 
     @property
     def committed(self) -> Mapping[str, float] | None:

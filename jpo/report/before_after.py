@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from jpo.records import USD, Currency, Identity
-from jpo.report.document import Cell, Column, Document, Emphasis, Inline, Section, Span, Table
+from jpo.report.document import Cell, Column, Document, Emphasis, Inline, Note, Section, Span, Table
 from jpo.report.forms.csv import csv_line
 from jpo.wording import names, numbers
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EMPHASIS: dict[str, Emphasis] = {"better": "good", "worse": "bad", "no clear change": "dim", "too few": "dim"}
 HEAD = (
     *("dataset", "model", "framework", "since", "quantity", "before", "after", "runs_before", "runs_after"),
-    *("change", "low", "high", "kind", "word", "hardware"),
+    *("change", "low", "high", "kind", "word", "hardware", "basis"),
 )
 
 
@@ -53,7 +53,8 @@ class WorkloadChanges:
 def document(result: WorkloadChanges) -> Document:
     """A section per workload: when it changed, and a table of quantities."""
     sections = [
-        Section(("Workload ", Span(str(change.identity))), (heading(change), *_tables(change))) for change in result.workloads
+        Section(("Workload ", Span(str(change.identity))), (heading(change), *_tables(change), *_notes(change)))
+        for change in result.workloads
     ]
     nothing = "nothing on record yet; start with `jpo suggest config.ini`"
     return Document("Before and after JPO", tuple(sections) or (nothing,), currency=result.currency)
@@ -78,12 +79,23 @@ def _tables(change: WorkloadChange) -> Iterator[Table]:
     )
     rows = (
         (
-            *(label(line), Cell(line.before, line.quantity), Cell(line.after, line.quantity)),
+            *(label(line), before(line), Cell(line.after, line.quantity)),
             *(*_change(line), *_change(newest.get(line.quantity))),
         )
         for line in change.lines
     )
     yield Table(columns, tuple(rows), "quantities")
+
+
+def before(line: BeforeAfter) -> Cell:
+    """What stands before, and that it was forecast where it was."""
+    return Cell(line.before, line.quantity, prefix="forecast " if line.basis == "forecast" else "")
+
+
+def _notes(change: WorkloadChange) -> Iterator[Note]:
+    if any(line.basis == "forecast" for line in (*change.lines, *change.since_last)):
+        said = "what JPO forecast for the values before its first change, since too few runs had them"
+        yield Note(f"forecast: {said}; the forecast is of one run, so its intervals are wide")
 
 
 def label(line: BeforeAfter) -> str:
@@ -121,7 +133,7 @@ def as_json(result: WorkloadChanges) -> dict[str, object]:
 
 
 def _document(line: BeforeAfter) -> dict[str, object]:
-    published = ("quantity", "kind", "before", "after", "runs_before", "runs_after", "word")
+    published = ("quantity", "kind", "before", "after", "runs_before", "runs_after", "word", "basis")
     return {**{name: getattr(line, name) for name in published}, "change": asdict(line.change) if line.change else None}
 
 
@@ -132,7 +144,7 @@ def as_csv(result: WorkloadChanges) -> str:
             *(change.identity.dataset, change.identity.model, change.identity.framework, since),
             *(line.quantity, line.before, line.after, line.runs_before, line.runs_after),
             *((line.change.mean, line.change.low, line.change.high) if line.change else (None, None, None)),
-            *(line.kind, line.word, change.identity.hardware),
+            *(line.kind, line.word, change.identity.hardware, line.basis),
         )
         for change in result.workloads
         for since, lines in (("first change", change.lines), ("last change", change.since_last))

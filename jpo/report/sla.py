@@ -22,6 +22,7 @@ WORDS: Mapping[str, tuple[str, Emphasis]] = {
     "at risk": ("at risk", "warning"),
 }
 """Verdict -> its word for people, and what it means to them."""
+NOTHING = "nothing promised; `jpo sla suggest` shows what runs would keep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +76,31 @@ class SlaProposal:
     thresholds: Sequence[Threshold]
     notes: Sequence[str] = ()
     currency: Currency = USD
+    written: WrittenLines | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLines:
+    """What was done with the lines in jpo.toml, by their names; `kept`: the file has another value, and keeps it."""
+
+    file: str
+    put: Sequence[str]
+    kept: Sequence[str]
+    notes: Sequence[str] = ()
 
 
 def document(result: SlaReport | SlaProposal) -> Document:
     """A table for each checked run and one over all runs; or lines for jpo.toml."""
     if isinstance(result, SlaProposal):
         lines = Verbatim("\n".join(map(printable, _toml(result))), "toml")
-        return Document("Thresholds for jpo.toml", (lines,), currency=result.currency, bare=True)
-    blocks = (*map(_run, result.checked), *([_compliance(result)] if result.runs else []), *map(Note, result.notes))
-    return Document(("Workload ", Span(str(result.identity))), blocks, verdict(result.checked), result.currency)
+        done = _done(result.written) if result.written else ""
+        notes = map(Note, result.written.notes) if result.written else ()
+        return Document("Thresholds for jpo.toml", (lines, *notes), done, result.currency, bare=True)
+    runs = (*map(_run, result.checked), *([_compliance(result)] if result.runs else [])) if result.targets else ()
+    blocks = (*runs, *map(Note, result.notes))
+    return Document(
+        ("Workload ", Span(str(result.identity))), blocks, verdict(result.checked) if result.targets else NOTHING, result.currency
+    )
 
 
 def verdict(checked: Sequence[CheckedRun]) -> str:
@@ -144,19 +161,28 @@ def _toml(proposal: SlaProposal) -> Iterator[str]:
     yield from (f"# {note}" for note in proposal.notes)
     yield "[sla]"
     lines = [
-        (f"{threshold.name} = {threshold.toml}", _seen(threshold, proposal.currency))
+        (f"{threshold.name} = {threshold.toml}", seen(threshold, proposal.currency))
         for threshold in proposal.thresholds
         if threshold.toml is not None
     ]
     wide = max((len(line) for line, _ in lines), default=0)
-    yield from (f"{line:{wide}}   # {seen}" for line, seen in lines)
+    yield from (f"{line:{wide}}   # {said}" for line, said in lines)
     for threshold in proposal.thresholds:
         if threshold.toml is None:
-            seen = _seen(threshold, proposal.currency)
-            yield f"# {threshold.name}: unknown, {threshold.why_not}{f' ({seen})' if seen else ''}"
+            said = seen(threshold, proposal.currency)
+            yield f"# {threshold.name}: unknown, {threshold.why_not}{f' ({said})' if said else ''}"
 
 
-def _seen(threshold: Threshold, currency: Currency) -> str:
+def _done(written: WrittenLines) -> str:
+    """What became of the lines, in one."""
+    put = f"{', '.join(written.put)} written" if written.put else "nothing to write"
+    kept = (
+        f"; {', '.join(written.kept)} kept as {'it is' if len(written.kept) == 1 else 'they are'}: --replace puts the new ones in"
+    )
+    return printable(f"{written.file}: {put}{kept if written.kept else ''}")
+
+
+def seen(threshold: Threshold, currency: Currency) -> str:
     """In how many runs it was measured, and between which values; empty where in none."""
     if threshold.least is None or threshold.most is None:
         return ""
@@ -176,6 +202,7 @@ def as_json(result: SlaReport | SlaProposal) -> dict[str, object]:
             "basis": result.basis,
             "thresholds": [{**asdict(threshold), "written": threshold.toml} for threshold in result.thresholds],
             "notes": list(result.notes),
+            **({"written": asdict(result.written)} if result.written else {}),
         }
     return {
         "schema_version": 1,

@@ -79,7 +79,7 @@ def changes(suggestion: Suggestion) -> Table:
         if change := changed.get(name):
             rows.append((change.key, change.old_text, "→", Cell(change.new_text, emphasis="strong"), held_back(change)))
         else:
-            now, then = Cell(suggestion.current[name], name), Cell(suggestion.suggested[name], name)
+            now, then = (Cell(suggestion.text_kept(name) or at[name], name) for at in (suggestion.current, suggestion.suggested))
             key = f"{suggestion.keys[name]} (as run)" if name in suggestion.kept_as_run else suggestion.keys[name]
             rows.append((key, now, "", then, why_unchanged(name, suggestion)))
     columns = (Column("key", "key"), Column("now"), Column(""), Column("next"), Column("why", "prose"))

@@ -1,6 +1,6 @@
 """Printable text: what names from files, servers and users must not do to a terminal, a CI log or the reader.
 
-Two functions. `printable` is for a text from outside inside a line of ours: one line of characters that are seen, no command to a
+`printable` is for a text from outside inside a line of ours: one line of characters that are seen, no command to a
 CI, no longer than people read. `released` is for whole texts that leave the process: their lines stay, and none begins a command.
 How Markdown, HTML, CSV and JSON make a text harmless besides is theirs to say (report/forms).
 """
@@ -20,6 +20,9 @@ Source: Unicode 15.1, DerivedCoreProperties.txt, Default_Ignorable_Code_Point.
 """
 MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 """Signs above, below and through a letter. No language has more than three on one; more grow into other lines."""
+
+SIGNS = str.maketrans({"→": "->", "≥": ">=", "≤": "<=", "–": "-", "×": "x", "±": "+-", "…": "..."})
+"""Replacements for the signs of reports where they cannot be encoded."""
 
 COMMANDS = re.compile(r"#(?=#[\w.-]*\[)|(?:section_(?:start|end)|travis_(?:fold|time))(?=:)")
 """What CI systems obey anywhere in a line: ##[error] (GitHub, Azure), ##vso[...], ##teamcity[...], section_start:... (GitLab).
@@ -57,6 +60,15 @@ def released(text: str, *, colours: bool = False) -> str:
     parts = _COLOUR.split(text) if colours else [text]
     whole = disarmed("".join(part if number % 2 else _lines_seen(part) for number, part in enumerate(parts)))
     return _COMMAND_LINE.sub(r"\1: ", whole) if "::" in whole else whole
+
+
+def encodable(text: str, encoding: str) -> str:
+    """The text in characters that an encoding has: plain signs for those of reports, a code for any other: r\\xe9sum\\xe9."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(SIGNS).encode(encoding, "backslashreplace").decode(encoding)
+    return text
 
 
 def seen(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -142,3 +144,23 @@ def test_files_that_belong_together_are_all_replaced_or_none(tmp_path: Path) -> 
     assert (tmp_path / "new" / "a").read_text() == "1"
     with pytest.raises(UsageError, match="is no folder for files"):
         save_together(tmp_path / "new" / "a", {"a": "1"})
+
+
+@pytest.mark.parametrize("said", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "latin-1"}])
+@pytest.mark.parametrize("form", ["text", "json", "html"])
+def test_no_form_crashes_or_loses_a_character_where_the_terminal_has_few(tmp_path: Path, said: dict[str, str], form: str) -> None:
+    config = "[workload]\ndataset = d\nmodel = résnet🦀\nframework = f\n[t]\nbatch_size = 8\n"
+    (tmp_path / "config.ini").write_text(config, "utf-8")
+    plain = {name: text for name, text in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))}
+    done = subprocess.run(
+        [*JPO, "suggest", "config.ini", "--dry-run", "--set", "batch_size=16", "-o", form],
+        cwd=tmp_path,
+        env={**plain, **said},
+        capture_output=True,
+        check=True,
+    )
+    out = done.stdout.decode("latin-1" if "latin" in str(said) else "ascii")
+    assert "?" not in out
+    assert {"text": "8    ->  16", "json": '"new": 16', "html": "&#8594;"}[form] in out
+    if form == "json":
+        assert json.loads(out)["workload"]["model"] == "résnet🦀"

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from jpo.__main__ import run
 from jpo.cli.main import COMMANDS, SUMMARY, cli
 
 ALL = [(group, command) for group, commands in COMMANDS.items() for command in commands]
@@ -46,3 +48,28 @@ def test_the_help_of_a_command_has_a_text_and_an_example(name: str):
 def test_help_loads_no_records_and_no_settings():
     code = "import sys, jpo.cli.main; print(*sorted({'jpo.records', 'pydantic', 'numpy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["config.ini"], "Did you mean 'jpo suggest config.ini'?"),
+        (["help"], "Did you mean 'jpo --help'?"),
+        (["help", "suggest"], "Did you mean 'jpo suggest --help'?"),
+        (["sugest"], "Did you mean 'suggest'?"),
+        (["suggest", "--dryrun"], "Did you mean '--dry-run'?"),
+        (["sla", "chek"], "Did you mean 'check'?"),
+        (["suggest", "--config", "config.ini"], "did you mean it as the argument, `jpo suggest config.ini`?"),
+        (["suggest", "config.in"], "did you mean config.ini?"),
+        (["suggest", "jpo.toml"], "did you mean --config jpo.toml?"),
+        (["suggest", "--set", "gpu=2"], "did you mean gpus?"),
+    ],
+)
+def test_what_is_mistyped_is_answered_with_what_was_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], meant: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.ini").write_text("[w]\ndataset = d\nmodel = m\nframework = f\ngpus = 1\n")
+    (tmp_path / "jpo.toml").write_text("agent.explore = 'off'\n")
+    assert run(words) == 2
+    assert meant in capsys.readouterr().err

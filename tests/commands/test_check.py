@@ -136,3 +136,10 @@ def test_what_looks_like_a_parameter_is_listed_with_the_line_to_add(empty: Proje
     assert 'num_gpu = 4 (line 14) is not recognised; if it is gpus, add [parameters] gpus = { key = "resources.num_gpu" }' in said
     assert said.count("[JPO-I213]") == told.count("is not recognised")
     assert not any(name in said for name in ("val_batch", "seed", "gpu_model"))
+
+
+def test_another_name_of_the_file_is_told_before_anything_is_written(project: Project) -> None:
+    (project.folder / "other.ini").hardlink_to(project.config)
+    out = " ".join(project.jpo("check", "config.ini").out.split())
+    assert "config.ini has 2 names (hard links): a change is seen under this one alone" in out
+    assert "[JPO-W224]" in out

@@ -115,3 +115,31 @@ def test_the_picture_is_drawn_and_two_workloads_need_a_name(changed: Project) ->
 def test_flags_that_say_nothing_together_are_refused(project: Project, flags: tuple[str, ...], code: str) -> None:
     answer = project.jpo("history", *flags)
     assert (answer.code, code in answer.err, answer.err.count("\n")) == (2, True, 1)
+
+
+def test_a_new_user_gets_an_answer_from_the_first_change_on(empty: Project) -> None:
+    """One run, one change, one run: what was forecast of the old values stands in for runs that there will never be."""
+    empty.log(1, 16, 100.0)
+    empty.jpo("suggest", "config.ini", "--set", "batch_size=64", "--no-learn")
+    empty.log_now(64, 40.0)
+    empty.jpo("observe")
+    one = compared(empty)
+    duration = one["since_first_change"][0]
+    assert (one["before"], one["after"], duration["basis"], duration["word"]) == (1, 1, "forecast", "better")
+    assert (duration["runs_before"], duration["before"]) == (1, pytest.approx(100.0, rel=0.01))
+    assert duration["change"]["low"] < 0.4 < duration["change"]["high"] < 1
+    shown = empty.jpo("history", "--compare").out
+    assert "forecast 1m 40s" in shown
+
+
+def test_of_too_few_runs_before_later_ones_with_the_old_values_count_too(empty: Project) -> None:
+    empty.log(1, 16, 100.0)
+    empty.jpo("suggest", "config.ini", "--set", "batch_size=64", "--no-learn")
+    now = time.time()
+    empty.log(0, 64, 40.0, start=now + 100, name="new")
+    for number in (1, 2):
+        empty.log(0, 16, 100.0 + number, start=now + 1000 * number, name=f"old-{number}")
+    empty.jpo("observe")
+    one = compared(empty)
+    duration = one["since_first_change"][0]
+    assert (one["before"], one["left_out"], duration["basis"], duration["runs_before"]) == (3, 0, "runs", 3)

@@ -126,19 +126,42 @@ def test_5_audit_chain_broken(project: Project) -> None:
     assert "record 3 was changed" in one_line(answer)
 
 
-def test_6_changed_by_someone_else_meanwhile(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    advise = story.advise
+def edited_meanwhile(project: Project, monkeypatch: pytest.MonkeyPatch, *edits: tuple[str, str]) -> None:
+    """Somebody edits config.ini while the answer is made: the first edit the first time, and so on."""
+    advise, coming = story.advise, iter(edits)
 
     def while_someone_edits(*arguments: object, **options: object) -> object:
-        project.config.write_text(project.config.read_text().replace("cpus = 2", "cpus = 3"))
+        if edit := next(coming, None):
+            project.config.write_text(project.config.read_text().replace(*edit))
         return advise(*arguments, **options)
 
     monkeypatch.setattr(story, "advise", while_someone_edits)
+
+
+def test_6_changed_by_someone_else_meanwhile_and_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    edited_meanwhile(project, monkeypatch, ("cpus = 2", "cpus = 3"), ("cpus = 3", "cpus = 4"))
     answer = project.jpo("suggest", "config.ini", "--no-learn")
     assert answer.code == 6
     one_line(answer)
     assert "batch_size = 16" in project.config.read_text()
-    assert "conflict" in project.jpo("audit", "show").out
+    assert project.jpo("audit", "show").out.count("conflict") >= 2
+
+
+def test_6_changed_into_what_is_no_config_ini(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    edited_meanwhile(project, monkeypatch, ("[workload]", "workload"))
+    answer = project.jpo("suggest", "config.ini", "--no-learn")
+    assert (answer.code, "[JPO-E220]" in answer.err) == (6, True), "the conflict comes first"
+
+
+def test_a_lost_race_is_run_once_more_from_what_the_other_one_wrote(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    edited_meanwhile(project, monkeypatch, ("epochs = 40", "epochs = 41"))
+    answer = project.jpo("suggest", "config.ini", "--no-learn", "--set", "batch_size=64")
+    assert (answer.code, answer.err) == (0, "")
+    assert "config.ini was changed by someone else while the first answer was made" in " ".join(answer.out.split())
+    assert "batch_size = 64 " in project.config.read_text()
+    assert "epochs = 41" in project.config.read_text(), "their edit is kept"
+    assert "conflict" in project.jpo("audit", "show").out, "and the first attempt is on record"
+    assert project.jpo("audit", "verify").code == 0
 
 
 def test_10_check_proposes_a_change_and_writes_nothing(project: Project) -> None:

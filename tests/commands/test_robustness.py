@@ -54,14 +54,14 @@ def test_killed_at_any_instant_config_ini_is_old_or_new_and_the_chain_holds(proj
 def test_two_at_once_both_end_cleanly_and_nothing_is_lost(project: Project, command: list[str]) -> None:
     processes = [start(project, command) for _ in range(2)]
     ends = [(process.communicate(timeout=60), process.returncode) for process in processes]
-    assert {code for _, code in ends} <= {0, 6}, ends
+    assert {code for _, code in ends} == {0}, ends
     assert "batch_size = 64 " in project.config.read_text()
     assert project.jpo("audit", "verify").code == 0
     known = json.loads(project.jpo("history", "--format", "json").out)
     assert len(known["runs"]) == 7
     kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
     suggested, kept, written, conflict = (kinds.count(kind) for kind in ("suggested", "kept", "written", "conflict"))
-    assert (suggested + kept, len(known["suggestions"])) == (2, 2 - conflict)
+    assert (suggested + kept, len(known["suggestions"])) == (2 + conflict, 2), "whoever lost made another one"
     # Who finds the other's values in force keeps them, and writes them where its checkout does not show them yet.
     assert suggested <= written + conflict <= 2
 

@@ -105,11 +105,13 @@ def test_a_run_of_another_workload_has_targets_of_its_own(with_targets):
     assert (answer.code, "[JPO-E813]" in answer.err) == (2, True)
 
 
-def test_without_targets_the_way_to_some_is_named(project):
+def test_without_targets_nothing_is_violated_and_the_way_to_some_is_named(project):
     answer = project.jpo("sla", "check")
-    assert answer.code == 2
-    assert "[sla] promises nothing; see `jpo sla suggest`" in answer.err
-    assert "[JPO-E811]" in answer.err
+    assert (answer.code, answer.err) == (0, "")
+    assert "nothing promised; `jpo sla suggest` shows what runs would keep" in answer.out
+    said = json.loads(project.jpo("sla", "check", "-o", "json").out)
+    assert (said["promises"], [run["checks"] for run in said["runs"]]) == ({}, [[]])
+    assert project.jpo("sla", "check", "no-such-run").code == 2, "a name that is wrong stays an error"
 
 
 def test_gpus_of_this_machine_are_named_where_their_utilisation_is_a_target(with_targets, monkeypatch):
@@ -235,3 +237,31 @@ def test_the_guard_holds_values_set_by_hand_to_every_target_and_lets_todays_valu
     assert "samples/s; [sla] throughput_min is 1000 samples/s" in refused.err
     kept = project.jpo("suggest", "--dry-run", "--no-learn", "--set", "batch_size=16")
     assert (kept.code, "throughput_min is 1000 samples/s; it was left as it is" in kept.out) == (0, True)
+
+
+def test_suggested_lines_are_written_into_jpo_toml_and_nothing_else_changes(project):
+    before = Path("jpo.toml").read_text()
+    answer = project.jpo("sla", "suggest", "--write")
+    assert answer.code == 0
+    assert "jpo.toml: time_max, cost_max, throughput_min, val_loss_max written" in answer.out
+    after = Path("jpo.toml").read_text()
+    assert after.startswith(before)
+    assert SlaTable.model_validate(tomllib.loads(after)["sla"]).time_max is not None
+    assert "all promises met" in project.jpo("sla", "check").out
+    assert "nothing to write" in project.jpo("sla", "suggest", "--write").out
+    assert Path("jpo.toml").read_text() == after
+
+
+def test_another_name_of_the_file_is_not_parted_in_silence(project):
+    Path("other.toml").hardlink_to("jpo.toml")
+    assert "jpo.toml has 2 names (hard links)" in " ".join(project.jpo("sla", "suggest", "--write").out.split())
+
+
+def test_what_is_promised_stays_unless_told(project):
+    Path("jpo.toml").write_text(Path("jpo.toml").read_text() + '[sla]\ntime_max = "9h" # agreed\n')
+    said = json.loads(project.jpo("sla", "suggest", "--write", "-o", "json").out)["written"]
+    assert (said["file"], said["kept"]) == ("jpo.toml", ["time_max"])
+    assert 'time_max = "9h" # agreed' in Path("jpo.toml").read_text()
+    assert "time_max written" in project.jpo("sla", "suggest", "--write", "--replace").out
+    assert "9h" not in Path("jpo.toml").read_text()
+    assert project.jpo("sla", "suggest", "--replace").code == 2

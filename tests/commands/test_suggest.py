@@ -31,7 +31,9 @@ def test_the_text_report_shows_values_reasons_forecast_and_what_was_done(project
     out = project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn").out
     assert "Workload digits/cnn/pytorch: 7 finished runs used" in out
     assert "training.batch_size" in out
-    assert "3 runs at 64; alone it takes 59% less time (median)" in out
+    said = " ".join(out.split())
+    assert "16 → 64 expected: time -59%" in said, "what it is expected to do"
+    assert "; 3 runs at 64; alone it takes 59% less time (median)" in said, "and on what ground"
     assert "config.ini: 1 value written; decided by " in out
 
 
@@ -377,3 +379,21 @@ def test_a_policy_that_passed_its_release_test_decides(project: Project) -> None
         for explore in ("on", "off")
     }
     assert deciders == {"on": "sac", "off": "belief"}
+
+
+def test_so_many_runs_with_the_old_values_are_waited_for_as_the_team_wants(project):
+    """Three of the fixture's runs have today's values. Once something was changed nothing is waited for again."""
+    toml = project.folder / "jpo.toml"
+    plain = toml.read_text()
+    toml.write_text(plain + "[agent]\nbaseline_runs = 5\n")
+    said = json.loads(project.jpo("suggest", "config.ini", "--no-learn", "--explore", "off", "-o", "json").out)
+    assert (said["status"], said["decided_by"], "JPO-I645" in said["reason_codes"]) == ("kept", "no evidence", True)
+    assert "2 more finished runs with today's values" in said["reasons"][0]
+    assert any(one.startswith("without baseline_runs the choice would be batch_size 64") for one in said["would_change"])
+    toml.write_text(plain + "[agent]\nbaseline_runs = 3\n")
+    enough = json.loads(project.jpo("suggest", "config.ini", "--no-learn", "--explore", "off", "-o", "json").out)
+    assert enough["status"] == "changed"
+    toml.write_text(plain + "[agent]\nbaseline_runs = 5\n")
+    project.log_now(64, 41.0)
+    again = json.loads(project.jpo("suggest", "config.ini", "--no-learn", "--explore", "off", "-o", "json").out)
+    assert "JPO-I645" not in again["reason_codes"]

@@ -397,9 +397,10 @@ def test_a_file_that_someone_saves_meanwhile_is_theirs_and_the_values_stay_in_fo
     committed = project.config.read_bytes()
     night(project, committed, "--set", "batch_size=64")
     project.config.write_bytes(committed)
-    monkeypatch.setattr("jpo.project.record.edits_on_disk", lambda _: project.config.write_bytes(committed + b"# saved\n") and ())
+    saved = iter((b"# saved\n", b"# saved again\n"))
+    monkeypatch.setattr("jpo.project.record.edits_on_disk", lambda _: project.config.write_bytes(committed + next(saved)) and ())
     answer = project.jpo("suggest", "config.ini", "--no-learn", "--explore", "off")
-    assert (answer.code, "JPO-E220" in answer.err, project.config.read_bytes()) == (6, True, committed + b"# saved\n")
+    assert (answer.code, "JPO-E220" in answer.err, project.config.read_bytes()) == (6, True, committed + b"# saved again\n")
     monkeypatch.undo()
     monkeypatch.chdir(project.folder)
     assert night(project, committed, "--explore", "off")["current"]["batch_size"] == 64

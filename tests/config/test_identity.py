@@ -20,6 +20,17 @@ def test_identity_keys_point_anywhere_and_quotes_fall_away(read: Read) -> None:
     assert "workload.identity.model = 'net.title' is not in" in message(read, data, identity={"model": "net.title"})
 
 
+def test_a_section_of_its_name_may_say_a_part(read: Read) -> None:
+    """[model] name = resnet18, as Hydra and spaCy users write it; an option of the usual name comes first, as it always did."""
+    bare = CONFIG.replace(b"model = resnet18\n", b"")
+    assert read(bare + b"[Model]\nName = 'resnet 18'\nlayers = 18\n[optimizer]\nname = adam\n").identity.model == "resnet 18"
+    assert read(CONFIG + b"[model]\nname = other\n").identity.model == "resnet18"
+    assert read(bare + b"[network]\nname = b\n[model]\nname = a\n").identity.model == "a", "the most usual one"
+    assert "no model found" in message(read, bare + b"[models]\nname = a\n")
+    said = message(read, bare + b"[model]\nname = a\n[MODEL]\nname = b\n")
+    assert "model could be 'model.name' (line 11) and 'MODEL.name' (line 13)" in said
+
+
 def test_identity_may_stand_twice_when_both_say_the_same(read: Read) -> None:
     assert read(CONFIG + b"[eval]\ndataset = cifar10\n").identity.dataset == "cifar10"
     said = message(read, CONFIG + b"[eval]\ndataset = cifar100\n")

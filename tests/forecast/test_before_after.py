@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from jpo.forecast.before_after import compare, compare_shares
+from jpo.forecast.before_after import compare, compare_shares, compare_with_forecast
+from jpo.records import Interval
 
 
 def test_the_ratio_is_that_of_the_geometric_means() -> None:
@@ -106,3 +107,27 @@ def test_no_failure_on_either_side_is_no_certainty() -> None:
 def test_what_is_no_measurement_makes_no_mean_infinite() -> None:
     line = compare("f1", [1e300, 2.0, 1.7e308, -1e200], [3.0, 1e155], more_is_better=True, seed=0, difference=True)
     assert (line.before, line.after, line.runs_before, line.runs_after) == (2.0, 3.0, 1, 1)
+
+
+def test_a_forecast_stands_in_with_its_own_spread() -> None:
+    """By hand: 100 (50 to 200) is a noise of ln 2 / 1.645 = 0.4214; against one run the interval is sqrt 2 as wide."""
+    result = compare_with_forecast("duration_seconds", Interval(100.0, 50.0, 200.0), [20.0], more_is_better=False, runs_before=1)
+    assert (result.basis, result.kind, result.before, result.runs_before, result.runs_after) == ("forecast", "ratio", 100.0, 1, 1)
+    assert result.change is not None
+    width = 2 ** math.sqrt(2)
+    assert (result.change.mean, result.change.low, result.change.high) == (
+        pytest.approx(0.2),
+        pytest.approx(0.2 / width),
+        pytest.approx(0.2 * width),
+    )
+    assert result.word == "better"
+    many = compare_with_forecast("duration_seconds", Interval(100.0, 50.0, 200.0), [20.0] * 50, more_is_better=False)
+    assert many.change is not None
+    assert many.change.high == pytest.approx(0.4), "what is left is what the forecast does not know"
+
+
+def test_a_forecast_that_has_no_logarithm_is_compared_by_difference() -> None:
+    result = compare_with_forecast("wer", Interval(0.1, -0.1, 0.3), [0.0, 0.1], more_is_better=False)
+    assert (result.kind, result.after, result.word) == ("difference", pytest.approx(0.05), "no clear change")
+    none = compare_with_forecast("wer", Interval(0.1, 0.05, 0.3), [], more_is_better=False)
+    assert (none.before, none.after, none.change, none.word) == (0.1, None, None, "too few")

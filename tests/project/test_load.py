@@ -7,7 +7,7 @@ import pytest
 
 from jpo.agent.budget import BUDGET
 from jpo.errors import UsageError
-from jpo.project.load import load
+from jpo.project.load import allow, load, promised_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,35 +90,6 @@ def test_an_unknown_preference_is_refused_with_all_that_are_known(tmp_path: Path
     )
 
 
-@pytest.mark.parametrize(
-    ("toml", "message"),
-    [
-        ("[agnet]\n", "jpo.toml:1: unknown section [agnet]; did you mean agent?"),
-        ("[agent]\n\nexplor = 'on'\n", "jpo.toml:3: unknown key [agent] explor; did you mean explore?"),
-        ("[parameters]\nbatchsize = { min = 1 }\n", "jpo.toml:2: unknown key [parameters] batchsize; did you mean batch_size?"),
-        ("[parameters.epochs]\nmim = 1\n", "jpo.toml:2: unknown key [parameters] epochs.mim; did you mean min?"),
-        ("[agent]\nexplore = 'wild'\n", "jpo.toml:2: agent.explore: "),
-        ("[parameters]\nepochs = { min = 9, max = 3 }\n", "jpo.toml:2: parameters.epochs: min = 9 is above max = 3"),
-        ("[preference]\ntime = 0.7\ncost = 0.4\n", "weights sum to 1.1; they must sum to 1"),
-        ("[preferences.night]\ntime = 0.7\n", "jpo.toml:1: preferences.night: weights sum to 0.7; they must sum to 1"),
-        ("[preferences.night]\nspeed = 1\n", "jpo.toml:2: unknown key [preferences] night.speed; known are time, cost"),
-        ("[preferences.cost]\ntime = 1\n", "'cost' cannot be the name of a preference of your own"),
-        ('[preferences."a b"]\ntime = 1\n', "'a b' cannot be the name of a preference of your own"),
-        ("[preferences]\nnight = 1\n", "jpo.toml:2: preferences.night: "),
-        ("[prometheus]\ntimeout = '10x'\n", "'10x' is not a duration; write e.g. '10s'"),
-        ("[prometheus.auth]\ntype = 'bearer'\n", "bearer needs token_file"),
-        ("agent = 3\n", "jpo.toml:1: agent: "),
-        ("x = [\n", "is not TOML"),
-    ],
-)
-def test_what_is_wrong_in_jpo_toml_is_named_with_place_and_remedy(tmp_path: Path, toml: str, message: str) -> None:
-    assert message in refused(tmp_path, toml)
-
-
-def test_an_unknown_section_in_the_environment_is_named(tmp_path: Path) -> None:
-    assert "environment JPO_AGNT__EXPLORE: unknown section [agnt]" in refused(tmp_path, environ={"JPO_AGNT__EXPLORE": "on"})
-
-
 def test_environment_variables_without_a_section_are_not_settings(tmp_path: Path) -> None:
     assert loaded(tmp_path, environ={"JPO_RUN_ID": "17", "JPO": "x"}).tables == {}
 
@@ -189,16 +160,20 @@ def test_a_secret_header_may_look_like_a_table(tmp_path: Path) -> None:
     assert headers["x-api-key"].get_secret_value() == "{x"
 
 
-def test_one_name_where_a_list_is_wanted_is_answered_by_the_list(tmp_path: Path) -> None:
-    said = refused(tmp_path, '[workload.aliases]\ndataset = "CIFAR-10"\n')
-    assert 'workload.aliases.dataset: input should be a list, such as ["CIFAR-10"]' in said
-
-
-def test_auth_as_a_word_is_answered_by_how_it_is_written(tmp_path: Path) -> None:
-    assert 'auth = { type = "bearer"' in refused(tmp_path, '[prometheus]\nauth = "bearer"\n')
-
-
 def test_the_preference_alone_comes_from_the_environment_too(tmp_path: Path) -> None:
     found = loaded(tmp_path, NIGHT, {"JPO_PREFERENCE": "cost"})
     assert found.values.preference.cost == 1.0
     assert found.origins["preference"] == "environment JPO_PREFERENCE"
+
+
+def test_targets_to_be_written_must_not_contradict_the_other_settings(tmp_path: Path) -> None:
+    settings = loaded(tmp_path, "[parameters]\nmemory_gib = { min = 64 }\n[sla]\nmemory_max_gib = 128\n")
+    allow(settings, {"memory_max_gib": 12}, replace_old=False, file=tmp_path / "jpo.toml")
+    with pytest.raises(UsageError, match="memory_max_gib = 12, but") as caught:
+        allow(settings, {"memory_max_gib": 12}, replace_old=True, file=tmp_path / "jpo.toml")
+    assert caught.value.place.startswith(str(tmp_path / "jpo.toml"))
+
+
+def test_targets_of_pyproject_are_promised_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.jpo.sla]\ntime_max = "6h"\n')
+    assert promised_elsewhere(loaded(tmp_path, "[sla]\ncost_max = 3\n")) == {"time_max": 21600.0}

@@ -76,3 +76,16 @@ def test_markdown_and_html_have_the_same_tables() -> None:
     assert "| duration | 1m 40s | 1m 02s | -38% (-50% to -22%) | better | -38% (-50% to -22%) | better |" in page
     assert "&lt;b&gt;/m/f" in html.render(document)
     assert '<span class="good">better</span>' in html.render(document)
+
+
+def test_a_forecast_in_the_place_of_runs_is_marked_in_every_form() -> None:
+    line = BeforeAfter("duration_seconds", "ratio", 3600.0, 2000.0, 1, 1, Interval(0.56, 0.4, 0.7), "better", "forecast")
+    found = WorkloadChanges([replace(FOUND, lines=(line, *LINES[1:]), since_last=())])
+    document = before_after.document(found)
+    for shown in (text.render(document, width=120, colour=False), markdown.render(document), html.render(document)):
+        assert "forecast 1h 00m" in shown
+        assert "what JPO forecast for the values before its first change" in " ".join(shown.split())
+    (one,) = before_after.as_json(found)["workloads"]
+    assert [line["basis"] for line in one["since_first_change"]] == ["forecast", "runs", "runs"]
+    assert [row["basis"] for row in csv.DictReader(StringIO(before_after.as_csv(found)))] == ["forecast", "runs", "runs"]
+    assert "forecast" not in text.render(before_after.document(WorkloadChanges([FOUND])), width=120, colour=False)

@@ -212,3 +212,18 @@ def test_a_rollback_that_says_widened_intervals_among_its_reasons_does_not_note_
     back = replace(SUGGESTION, decided_by="rollback", reasons=("undone", widened))
     text = " ".join(shown(replace(REPORT, suggestion=back)).split())
     assert text.count("widened by a factor of 1.8") == 1
+
+
+def test_a_value_that_stays_is_shown_as_the_file_says_it() -> None:
+    """32G is 29.8 GiB, and who wrote 32G looks for that; what runs have in its place, or no file says, is a number."""
+    values = {**SUGGESTION.current, "learning_rate": 0.001, "memory_gib": 29.8}
+    keys = {**SUGGESTION.keys, "learning_rate": "training.lr", "memory_gib": "resources.memory"}
+    texts = {"learning_rate": "1e-3", "memory_gib": "32G", "batch_size": "64", "gpus": "2"}
+    made = replace(SUGGESTION, keys=keys, current=values, suggested={**values, "batch_size": 128.0}, texts=texts)
+    seen = lines(replace(REPORT, suggestion=made))
+    assert "training.lr 1e-3 1e-3" in seen
+    assert "resources.memory 32G 32G" in seen
+    assert any(line.startswith("training.batch_size 64 → 128 ") for line in seen)
+    assert "resources.memory (as run) 29.8 GiB 29.8 GiB" in lines(
+        replace(REPORT, suggestion=replace(made, as_run=("memory_gib",)))
+    )

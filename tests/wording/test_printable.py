@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from jpo.wording.printable import LONGEST_TEXT, LONGEST_WORD, printable, released
+from jpo.wording.printable import LONGEST_TEXT, LONGEST_WORD, encodable, printable, released
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,12 @@ def test_a_long_name_loses_its_middle() -> None:
     assert (shown[0], shown[-1], shown.count("…")) == ("a", "z", 1)
     assert len(printable("of words " * 20_000)) <= LONGEST_TEXT
     assert len(printable("a key " * 20_000, longest=LONGEST_WORD)) <= LONGEST_WORD
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+def test_every_sign_of_reports_is_seen_in_every_encoding(encoding: str) -> None:
+    """A "?" would say nothing, and ≤ 3h as ? 3h the opposite of what is meant."""
+    shown = encodable("a → b ≥ 1 ≤ 2 × 3 ± 4 – 5 … résumé 数", encoding)
+    assert "?" not in shown
+    shown.encode(encoding)
+    assert encoding != "ascii" or shown == "a -> b >= 1 <= 2 x 3 +- 4 - 5 ... r\\xe9sum\\xe9 \\u6570"

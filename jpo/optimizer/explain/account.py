@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from constraints import Facts, Limits
 from jpo.agent.policy import Policy
 from jpo.optimizer.advise import Advice, problem_despite_sla
+from jpo.optimizer.explain.alone import alone
 from jpo.optimizer.explain.alternatives import alternatives
 from jpo.optimizer.explain.counterfactuals import break_even, capped_by, counterfactuals
 from jpo.optimizer.explain.scene import DecisionScene
@@ -25,12 +26,14 @@ class Account:
         seen: see `seen`.
         would_change: a sentence for each thing that would have led to another answer.
         capped_by: changed parameter -> the limit that its value has reached, where a step further was expected to pay off.
+        alone: changed parameter -> what that change is expected to do by itself.
     """
 
     alternatives: tuple[Alternative, ...] = ()
     seen: Mapping[str, float] = field(default_factory=dict)
     would_change: tuple[str, ...] = ()
     capped_by: Mapping[str, str] = field(default_factory=dict)
+    alone: Mapping[str, str] = field(default_factory=dict)
 
 
 def account_of(
@@ -57,7 +60,8 @@ def account_of(
     capped = capped_by(scene)
     lifted = (f"without {limit} a step of {name} to {beyond:.4g} could be tried" for name, (limit, beyond) in capped.items())
     changes = (*break_even(scene), *counterfactuals(scene), *lifted)
-    return Account(alternatives(scene), seen(scene), changes, {name: limit for name, (limit, _) in capped.items()})
+    held = {name: limit for name, (limit, _) in capped.items()}
+    return Account(alternatives(scene), seen(scene), changes, held, dict(alone(scene)))
 
 
 def seen(scene: DecisionScene) -> dict[str, float]:

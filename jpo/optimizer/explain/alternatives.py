@@ -112,15 +112,15 @@ def _too_bold(scene: DecisionScene, row: int) -> Iterator[str]:
         yield f"{new or 'it '}may cost more than exploring may"
 
 
-def trade(scene: DecisionScene, row: int) -> str:
-    """Comparison of a configuration with the choice, in means of the belief: "time -11%  cost +38%  loss ±0%"."""
-    belief, logs = scene.belief, {"time": scene.belief.log_time}
+def trade(scene: DecisionScene, row: int, *, than: int | None = None) -> str:
+    """Comparison of a configuration with the choice, or another one, in means of the belief: "time -11%  cost +38%  loss ±0%"."""
+    belief, logs, other = scene.belief, {"time": scene.belief.log_time}, scene.choice if than is None else than
     if scene.candidates.priced:
         logs["cost"] = belief.log_cost
-    means = {name: float(belief.weights @ (log[:, row] - log[:, scene.choice])) for name, log in logs.items()}
+    means = {name: float(belief.weights @ (log[:, row] - log[:, other])) for name, log in logs.items()}
     parts = [f"{name} {change(math.exp(min(mean, LARGEST_LOG)))}" for name, mean in means.items()]
     if belief.val_loss is not None:
-        mean, chosen = (float(belief.weights @ belief.log_loss[:, at]) for at in (row, scene.choice))
-        level = belief.val_loss * math.exp(min(chosen, LARGEST_LOG))
-        parts.append(difference(belief.quality, level, mean - chosen))
+        mean, compared = (float(belief.weights @ belief.log_loss[:, at]) for at in (row, other))
+        level = belief.val_loss * math.exp(min(compared, LARGEST_LOG))
+        parts.append(difference(belief.quality, level, mean - compared))
     return "  ".join(parts)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.errors import NothingAdmissible
-from jpo.optimizer.advise import choose, set_back
+from jpo.optimizer.advise import BASELINE, choose, set_back
 from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, named, neighbours
 from jpo.optimizer.problem import exploration_runs_left, problem_of
 from jpo.optimizer.request import Request
@@ -88,6 +88,11 @@ def counterfactuals(scene: DecisionScene) -> Iterator[str]:
         row = chosen_with(scene, request)
         outcome = "find nothing that keeps [sla]" if row is None else f"choose {named(scene, row)}"
         yield f"{alone}, JPO would {outcome}"
+        return
+    if BASELINE in scene.advice.decision.codes:
+        row = chosen_with(scene, request)
+        if row not in (None, scene.choice):
+            yield f"without baseline_runs the choice would be {named(scene, row)}"
         return
     asked = {
         f"the preference {name}": replace(request, preference=preference)

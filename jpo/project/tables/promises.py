@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
 
+from constraints.amounts import gib, share
 from jpo.project.durations import Duration
 from jpo.records import COUNTS, MEASURED, PARAMETERS
 
@@ -26,11 +29,32 @@ def no_percentage(given: object) -> object:
     return given
 
 
-Share = Annotated[float, BeforeValidator(no_percentage), Field(ge=0, le=1)]
+def with_unit(read: Callable[[object, str], float | None], sign: str) -> BeforeValidator:
+    """A limit that may be a text with its unit, which the guard's reader understands: '50%' is 0.5, '64 GiB' is 64."""
+
+    def read_text(given: object) -> object:
+        try:
+            return read(given, "") if isinstance(given, str) and re.search(sign, given) else given
+        except ValueError as error:
+            raise ValueError(str(error).removeprefix(": ")) from None
+
+    return BeforeValidator(read_text)
+
+
+TEXT_TOO = {"type": "string"}
+Share = Annotated[
+    float,
+    BeforeValidator(no_percentage),
+    with_unit(share, "%"),
+    Field(ge=0, le=1),
+    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, TEXT_TOO]}),
+]
+Amount = Annotated[Limit, WithJsonSchema({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, TEXT_TOO]})]
+"""A limit that may have its unit: "12 EUR" (settings.py knows the rate), "64 GiB"."""
 
 
 class SlaTable(BaseModel):
-    """Targets that a run must meet, cost in USD; what is left out is not promised, and by default nothing is.
+    """Targets that a run must meet, cost in USD or as "12 EUR"; what is left out is not promised, and by default nothing is.
 
     A promise is held against the forecast of what is suggested and against what was measured of runs; where nothing is known
     (no prices, nothing measured) it is neither kept nor broken. Losses may be below 0.
@@ -39,11 +63,11 @@ class SlaTable(BaseModel):
     model_config = STRICT
 
     time_max: Annotated[Duration, Field(gt=0, allow_inf_nan=False)] | None = None
-    cost_max: Limit | None = None
+    cost_max: Amount | None = None
     throughput_min: Limit | None = None
-    memory_max_gib: Limit | None = None
-    gpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
-    cpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
+    memory_max_gib: Annotated[Amount, with_unit(gib, "[a-zA-Z]")] | None = None
+    gpu_util_min: Share | None = None
+    cpu_util_min: Share | None = None
     val_loss_max: Annotated[float, Field(allow_inf_nan=False)] | None = None
     accuracy_min: Share | None = None
 

@@ -39,9 +39,13 @@ def line(document: Mapping[str, object]) -> str:
         raise
 
 
-def value(setting: object) -> str:
-    """One value in one line, as `jpo config show` writes it behind its key."""
-    return harmless(json.dumps(_in_words(setting), allow_nan=False))
+def in_encoding(text: str, encoding: str) -> str:
+    """The same JSON in characters that an encoding has; escapes for others, which read back the same."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return "".join(each if each.isascii() else _code(each) for each in text)
+    return text
 
 
 def _in_words(document: object) -> object:

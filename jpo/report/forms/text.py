@@ -34,10 +34,9 @@ from jpo.report.document import (
     spans,
 )
 from jpo.report.forms.cells import harmless, interval_of, value_of
+from jpo.wording.printable import encodable
 
 STYLES = {"": "", "strong": "bold", "dim": "dim", "good": "green", "warning": "yellow", "bad": "red"}
-ASCII = str.maketrans({"→": "->", "≥": ">=", "≤": "<=", "–": "-", "×": "x", "±": "+-", "…": "..."})
-"""Replacements for the signs of reports where they cannot be encoded."""
 GLUE = "\ue000"
 """A blank at which no line breaks. A private character: no text from outside has it, since it is not printable."""
 GAPS = (2, 1)
@@ -181,15 +180,6 @@ def fitting(columns: Sequence[Column], texts: Sequence[Sequence[Text]], room: in
             return None
         wanted[widest] -= 1
     return wanted
-
-
-def encodable(text: str, encoding: str) -> str:
-    """The text with plain signs for those that an encoding does not have, and "?" for other characters."""
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return text.translate(ASCII).encode(encoding, "replace").decode(encoding)
-    return text
 
 
 def _between_words(text: Text, width: int) -> Iterator[Text]:

@@ -23,7 +23,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
+class ComingPhase:
     """What is expected of an execution after its last sample; None is not known.
 
     Attributes:
@@ -66,7 +66,7 @@ class Phases:
     notes: tuple[str, ...] = ()
     bars: tuple[tuple[str, str], ...] = ()
     kinds: tuple[Kind, ...] = ()
-    ahead: tuple[Ahead, ...] = ()
+    ahead: tuple[ComingPhase, ...] = ()
 
 
 def document(found: Phases) -> Document:
@@ -123,7 +123,7 @@ def _kinds(kinds: Sequence[Kind]) -> Table:
     return Table(columns, tuple((kind.executions, kind.medoid, " ".join(map(str, kind.phases))) for kind in kinds), "kinds")
 
 
-def _ahead(ahead: Sequence[Ahead]) -> Table:
+def _ahead(ahead: Sequence[ComingPhase]) -> Table:
     """What comes next in each execution."""
     columns = (
         *(Column("execution", "key"), Column("phase", "figure"), Column("since", "figure", "duration_seconds")),

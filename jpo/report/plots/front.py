@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +16,7 @@ from jpo.wording.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.transforms import Bbox
 
     from jpo.records import Floats
 
@@ -24,8 +25,13 @@ WIDE = 20.0
 """Ratio of the largest to the smallest value from which an axis is logarithmic."""
 PAD = 0.12
 """Room beyond the outermost points, as a share of the axis; intervals may reach beyond it, and are cut off there."""
-OFFSETS = ((7, 6), (7, -12), (-7, 6), (-7, -12), (12, -3), (-12, -3), (9, 18), (-9, 18), (9, -24), (-9, -24), (12, 32), (12, -38))
+OFFSETS = (
+    *((7, 6), (7, -12), (-7, 6), (-7, -12), (12, -3), (-12, -3), (9, 18), (-9, 18), (9, -24), (-9, -24)),
+    *((12, 32), (12, -38), (-12, 32), (-12, -38), (16, 48), (16, -54), (-16, 48), (-16, -54), (60, 20), (60, -26), (-60, 20)),
+)
 """Where a label may be, next to its point, in 1/72 inch, the best place first."""
+DOT_PIXELS, MARK_PIXELS, SAME_PLACE_PIXELS = 6.0, 15.0, 4.0
+"""Half the width of a point and of a mark around it; what is nearer than the last is in one place."""
 LEADER = {"arrowstyle": "-", "linewidth": 0.4, "color": "0.5", "shrinkA": 0.0, "shrinkB": 4.0}
 """The line from a label to its point."""
 GROUND = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.7}
@@ -162,25 +168,53 @@ def scaled(axes: Axes, which: str, values: Floats) -> None:
 
 
 def write_labels(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
-    """What differs from today next to each point of a front, where there is room: marked points first, and none over another."""
+    """What differs from today next to each point of a front, where there is room: marked points first, none over another, a mark,
+    or the line to another. Points in one place have one label, of the first of them."""
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
     shown = drawable(front.points, x, y)
     spots = axes.transData.transform(positions(shown, x, y))
-    taken = [Bbox.from_bounds(left - 5, bottom - 5, 10, 10) for left, bottom in spots]
-    wanted = [point for point in shown if (at_front(point) or point.marks) and "today" not in point.marks]
-    for point in sorted(wanted, key=lambda point: ("suggested" not in point.marks, not point.runs)):
-        text, place = difference(point.parameters, front.today), tuple(positions([point], x, y)[0])
+    sizes = [MARK_PIXELS if point.marks else DOT_PIXELS for point in shown]
+    dots = [
+        Bbox.from_bounds(left - size, bottom - size, 2 * size, 2 * size)
+        for (left, bottom), size in zip(spots, sizes, strict=True)
+    ]
+    written: list[Bbox] = []
+    wanted = [at for at, point in enumerate(shown) if (at_front(point) or point.marks) and "today" not in point.marks]
+    wanted.sort(key=lambda at: ("suggested" not in shown[at].marks, not shown[at].runs))
+    for at, alike in in_one_place(wanted, spots):
+        text = difference(shown[at].parameters, front.today) + (f" (+{alike} alike)" if alike else "")
         for offset in OFFSETS:
             side = "left" if offset[0] > 0 else "right"
-            written = axes.annotate(
+            place = tuple(positions([shown[at]], x, y)[0])
+            label = axes.annotate(
                 text, place, offset, textcoords="offset points", ha=side, fontsize=7, color="0.25", arrowprops=LEADER, bbox=GROUND
             )
-            written.get_window_extent()  # moves it to its place
-            box = Text.get_window_extent(written).padded(3)  # without the line to its point
+            label.get_window_extent()  # moves it to its place
+            box = Text.get_window_extent(label).padded(3)  # without the line to its point
             inside = axes.bbox.contains(box.x0, box.y0) and axes.bbox.contains(box.x1, box.y1)
-            if inside and not any(box.overlaps(other) for other in taken):
-                taken.append(box)
+            line = line_to(box, spots[at], right=side == "left")
+            if inside and not any(map(box.overlaps, (*dots, *written))) and not any(map(line.overlaps, written)):
+                written += [box, line]
                 break
-            written.remove()
+            label.remove()
+
+
+def in_one_place(wanted: Sequence[int], spots: Floats) -> Iterator[tuple[int, int]]:
+    """The first of the points that lie on each other, and how many more there are."""
+    left = [*wanted]
+    while left:
+        first = left.pop(0)
+        alike = [at for at in left if np.abs(spots[at] - spots[first]).max() < SAME_PLACE_PIXELS]
+        left = [at for at in left if at not in alike]
+        yield first, len(alike)
+
+
+def line_to(box: Bbox, spot: Floats, *, right: bool) -> Bbox:
+    """What the line from a label to its point goes through: from the nearest corner to the point."""
+    from matplotlib.transforms import Bbox
+
+    corner = (box.x0 if right else box.x1, box.y0 if box.y0 > spot[1] else box.y1 if box.y1 < spot[1] else spot[1])
+    left, bottom = min(corner[0], spot[0]), min(corner[1], spot[1])
+    return Bbox.from_extents(left, bottom, max(corner[0], spot[0]) + 0.5, max(corner[1], spot[1]) + 0.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -52,6 +52,8 @@ class UnusableLog:
 
 Found = LoggedRun | ReadLog | UnusableLog
 
+MANY = 100
+"""Logs from which on reading takes as long as somebody notices: a tenth of a second."""
 AT_ONCE = 500
 """Logs after which what was read is handed on: of thousands, a process that is killed has recorded all but the last."""
 
@@ -89,14 +91,18 @@ def read_in_parts(
     now: float | None = None,
     own: Own = NONE_OWN,
     memory: Memory | None = None,
+    track: Callable[[Sequence[int], str], Iterable[int]] = lambda numbers, _: numbers,
 ) -> Iterator[Finished]:
     """The same in parts of AT_ONCE logs, in the order of their names; each part oldest first. At least one.
 
     Args:
+        track: goes through the numbers of many logs, and shows how far it is.
         memory: of logs that were read before: those whose run is on record are left out of the answer. It takes in the others.
     """
     passed_by: Counter[Identity] = Counter()
-    found = _each(log_files(patterns), identity, aliases, now, own, passed_by, memory or Memory())
+    paths = list(log_files(patterns))
+    seen = track(range(len(paths)), "reading logs") if len(paths) >= MANY else range(len(paths))
+    found = _each((paths[number] for number in seen), identity, aliases, now, own, passed_by, memory or Memory())
     part = _finished(islice(found, AT_ONCE))
     while following := tuple(islice(found, AT_ONCE)):
         yield part

@@ -43,3 +43,14 @@ def test_what_contradicts_itself_is_refused_with_its_line(tmp_path: Path, toml: 
     assert finding in str(caught.value)
     assert caught.value.code == "JPO-E302"
     assert "jpo.toml:" in caught.value.place
+
+
+def test_amounts_have_their_unit_and_money_that_of_the_prices(tmp_path: Path) -> None:
+    prices = '[prices]\ncurrency = "EUR"\nper_usd = 0.8\n'
+    sla = '[sla]\ncost_max = "12 EUR"\ntime_max = "1h 30m"\nmemory_max_gib = "64 GiB"\ngpu_util_min = "50%"\n'
+    targets = settings(tmp_path, prices + sla).values.sla.targets
+    assert targets == {"cost_max": pytest.approx(15.0), "time_max": 5400.0, "memory_max_gib": 64.0, "gpu_util_min": 0.5}
+    with pytest.raises(UsageError, match=r"cost_max: '12 GBP': \[prices\] does not say what GBP is worth"):
+        settings(tmp_path, prices + '[sla]\ncost_max = "12 GBP"\n')
+    with pytest.raises(UsageError, match=r"sla.memory_max_gib: '64 apples' is not a memory size"):
+        settings(tmp_path, '[sla]\nmemory_max_gib = "64 apples"\n')

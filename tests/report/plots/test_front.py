@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
-from fronts import FRONT, NOTHING, fact
+from fronts import FRONT, NOTHING, fact, guess
 from made import DIGITS
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation, Text
 
 from jpo.errors import UsageError
 from jpo.optimizer.pareto.front import Front
@@ -70,3 +74,22 @@ def test_each_further_objective_has_a_panel(tmp_path: Path) -> None:
 def test_a_picture_that_cannot_be_kept_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be written"):
         plot(FRONT, tmp_path / "missing" / "front.png")
+
+
+def test_labels_of_a_crowded_front_collide_with_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Sixteen predictions in a corner, four of them in one place: no label over another, over a point or over a line to one."""
+    figures: list[Figure] = []
+    monkeypatch.setattr("jpo.report.plots.front.save", lambda figure, _file: figures.append(figure))
+    near = [guess(8 * n, 5000.0 + 60 * (n % 4), 6.0 + 0.1 * (n // 4), on_expected_front=True) for n in range(1, 13)]
+    same = [guess(1000 + n, 5400.0, 7.0, on_expected_front=True) for n in range(4)]
+    plot(replace(FRONT, points=(*FRONT.points[:2], *near, *same)), tmp_path / "front.png")
+    (axes,) = figures[0].axes
+    labels = [one for one in axes.texts if isinstance(one, Annotation)]
+    boxes = [Text.get_window_extent(one) for one in labels]
+    assert len(boxes) >= 3
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    assert sum("(+3 alike)" in one.get_text() for one in labels) == 1
+    for scatter in axes.collections:
+        if isinstance(scatter, PathCollection):
+            spots = axes.transData.transform(scatter.get_offsets())
+            assert not any(box.contains(*spot) for box in boxes for spot in spots)

@@ -1,0 +1,100 @@
+"""Parameters on the command line by the names that the file has for them: bs=512 and training.memory=64G, besides JPO's own.
+
+JPO's own names mean JPO's quantities (memory_gib in GiB, batch_size over all GPUs). By any other name a value is read as the file
+would read it, units and terms included.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from constraints import names
+from jpo.cli.arguments import as_number, as_value, pairs
+from jpo.errors import UsageError
+from jpo.project.load import LoadedSettings
+from jpo.records import COUNTS, PARAMETERS, Parameter, Word, Workload
+
+
+def values_given(option: str, given: Sequence[str], config: Path, settings: LoadedSettings) -> dict[str, float]:
+    """NAME=VALUE texts as values by JPO's names; of one that nobody knows the number, by the name that was given.
+
+    Args:
+        config: is read only where a name is not JPO's.
+
+    Raises:
+        UsageError: JPO-E305, a text is no pair or no value, or two mean one parameter; or config.ini cannot be read.
+    """
+    texts = pairs(option, given)
+    workload = _asked(texts, config, settings)
+    values: dict[str, float] = {}
+    for name, text in texts.items():
+        meant = parameter_named(name, workload) if workload and not _own(name, settings) else None
+        said = as_value(name, text, settings, option) if meant is None else value_of_file(meant, name, text, option)
+        term = meant.term if meant else name
+        if term in values:
+            raise UsageError(
+                option, f"{name} means {term}, of which another value is given, too", "set one of them", code="JPO-E305"
+            )
+        values[term] = said
+    return values
+
+
+def lists_given(option: str, given: Sequence[str], config: Path, settings: LoadedSettings) -> dict[str, str]:
+    """NAME=A,B,... texts by JPO's names; raises as `values_given` does."""
+    texts = pairs(option, given)
+    workload = _asked(texts, config, settings)
+    lists: dict[str, str] = {}
+    for name, text in texts.items():
+        meant = parameter_named(name, workload) if workload and not _own(name, settings) else None
+        if meant:
+            said = [value_of_file(meant, name, one.strip(), option) for one in text.split(",")]
+            name, text = meant.term, ",".join(one.word if isinstance(one, Word) else repr(one) for one in said)
+        if name in lists:
+            raise UsageError(option, f"another list of {name} is given, too", "name it once", code="JPO-E305")
+        lists[name] = text
+    return lists
+
+
+def parameter_named(name: str, workload: Workload) -> Parameter | None:
+    """The parameter of the file that a name means: its key, the last part of its key, else another usual name of it."""
+    wanted = name.lower()
+    if keyed := [p for p in workload.parameters if p.key.lower() == wanted or p.key.lower().endswith(f".{wanted}")]:
+        return keyed[0] if len(keyed) == 1 else None
+    if any(key.lower() == wanted or key.lower().endswith(f".{wanted}") for key, _, _ in workload.others):
+        return None  # the file means something else by it
+    return next((p for p in workload.parameters if wanted in names.WELL_KNOWN.get(p.term, ())), None)
+
+
+def value_of_file(parameter: Parameter, name: str, text: str, option: str) -> float:
+    """The value that the file would mean by a text; memory without a unit is in that of the file.
+
+    Raises:
+        UsageError: JPO-E305, it is none.
+    """
+    if isinstance(parameter.value, Word):
+        return Word(text)
+    if parameter.name != "memory_gib":
+        return as_number(name, text, option)
+    try:
+        if (memory := names.parse_value("memory_gib", name, text)) is not None:
+            return memory
+    except ValueError as error:
+        raise UsageError(option, str(error), code="JPO-E305") from error
+    number = names.NUMBER.match(parameter.text.strip("\"'"))
+    unit = parameter.value / float(number[1]) if number and float(number[1]) else 1.0
+    return as_number(name, text, option) * unit
+
+
+def _own(name: str, settings: LoadedSettings) -> bool:
+    return name in (*PARAMETERS, *COUNTS) or name in settings.values.parameters
+
+
+def _asked(texts: Mapping[str, str], config: Path, settings: LoadedSettings) -> Workload | None:
+    """The workload, where some name is not JPO's own."""
+    if all(_own(name, settings) for name in texts):
+        return None
+    from jpo.project.workload import read_workload
+
+    return read_workload(config, settings, now=time.time())

@@ -1,0 +1,65 @@
+"""Settings as `jpo config show` lists them: each that has a value, as a file wrote it, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jpo.project.load import SECRETS, LoadedSettings, without_credentials
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting that has a value.
+
+    Attributes:
+        path: its tables and its key.
+        value: as a file wrote it, else as it was understood; without secrets.
+        origin: where it comes from.
+        exact: False where a part of it is a secret, so that it would not mean the same elsewhere.
+    """
+
+    path: tuple[str, ...]
+    value: object
+    origin: str
+    exact: bool = True
+
+
+def effective(settings: LoadedSettings) -> Iterator[Setting]:
+    """Every setting that has a value, with where it comes from."""
+    for path, value in _flat(settings.values.model_dump(mode="json", exclude={"preference", "preferences"})):
+        key = ".".join(path)
+        origin = settings.origins.get(key, "built in")
+        if key in ("prometheus.url", "store.url"):
+            shown = without_credentials(str(value))
+            yield Setting(path, shown, origin, exact=shown == value)
+        elif key.startswith("prometheus.headers.") or path[-1] in SECRETS:
+            yield Setting(path, value, origin, exact=False)
+        else:
+            yield Setting(path, _as_written(settings, path, origin, value), origin)
+    for path, value in _flat({name: settings.tables.get(name) for name in ("preference", "preferences")}):
+        named = (
+            settings.origins[name] for name in (".".join(path[:n]) for n in range(len(path), 0, -1)) if name in settings.origins
+        )
+        yield Setting(path, value, next(named, "built in"))
+    if "preference" not in settings.tables:
+        built_in = {name: weight for name, weight in settings.values.preference.model_dump(exclude_none=True).items() if weight}
+        yield from (Setting(("preference", name), weight, "built in") for name, weight in built_in.items())
+
+
+def _as_written(settings: LoadedSettings, path: tuple[str, ...], origin: str, understood: object) -> object:
+    """The value as a file has it: "6h" where it is 21600 seconds."""
+    written: Any = settings.tables
+    for part in path:
+        written = written.get(part) if isinstance(written, Mapping) else None
+    return understood if written is None or not origin.endswith((".toml", "[tool.jpo]")) else written
+
+
+def _flat(tables: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Paths and values; what is not set is left out."""
+    for name, value in tables.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, (*path, name))
+        elif value is not None and value != {}:
+            yield (*path, name), value

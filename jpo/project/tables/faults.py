@@ -1,0 +1,81 @@
+"""What is wrong in the tables of settings, in one line: where it is, what was found, what to write."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from constraints.own import meant, own_limit
+from jpo.errors import UsageError
+from jpo.project.settings import AuthTable, PreferenceTable, Settings
+from jpo.project.tables.parameters import ParameterTable, is_own
+
+
+def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | None) -> UsageError:
+    """The first thing that is wrong, in one line: where it is, what was found, what to write."""
+    first = error.errors(include_url=False)[0]
+    path = [str(part) for part in first["loc"] if part != "[key]"]
+    key = ".".join(path)
+    place = place_of(path, origins, toml)
+    if first["type"] == "extra_forbidden" or "[key]" in first["loc"]:
+        return unknown_key(place, path)
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "tuple_type" and isinstance(first["input"], str):
+        message = f'input should be a list, such as ["{first["input"]!s:.40}"]'
+    return UsageError(place, f"{key}: {message[0].lower() + message[1:]}", "see `jpo config schema`", code="JPO-E302")
+
+
+def place_of(path: list[str], origins: Mapping[str, str], toml: Path | None) -> str:
+    """Where a setting was given: its origin, of a file with the line."""
+    tables = (".".join(path[:n]) for n in range(len(path), 0, -1))
+    origin = next((origins[name] for name in tables if name in origins), "settings")
+    return f"{origin}:{line}" if toml and origin == str(toml) and (line := line_of(toml, path)) else origin
+
+
+def refuse_impossible(parameters: Mapping[str, Any], origins: Mapping[str, str], toml: Path | None) -> None:
+    """Raise UsageError for a parameter of the team's own that the guard would refuse, and for words where JPO knows numbers."""
+    for name, line in parameters.items():
+        place = place_of(["parameters", name], origins, toml)
+        if is_own(name) and (known := meant(name, line.get("key"))):
+            raise UsageError(place, f"unknown key [parameters] {name}", f"did you mean {known}?", code="JPO-E302")
+        try:
+            if is_own(name):
+                own_limit(name, parameters)
+        except ValueError as error:
+            raise UsageError(place, str(error), code="JPO-E302") from None
+        if not is_own(name) and ParameterTable.model_validate(line).worded:
+            finding = f"[parameters] {name} choices: {line['choices']!r:.80} are not numbers"
+            raise UsageError(place, finding, "write e.g. choices = [1, 2, 4]", code="JPO-E302")
+
+
+def unknown_key(place: str, path: list[str]) -> UsageError:
+    """An unknown section or key, with the nearest known name."""
+    names: Any = Settings.model_fields
+    if len(path) > 1:
+        table = names[path[0]].annotation if path[0] in names else None
+        names = getattr(table, "model_fields", ParameterTable.model_fields)
+        names = AuthTable.model_fields if path[:2] == ["prometheus", "auth"] else names
+        names = PreferenceTable.model_fields if path[0] == "preferences" else names
+    nearest = difflib.get_close_matches(path[-1], list(names), n=1)
+    finding = f"unknown {'section' if len(path) == 1 else 'key'} [{path[0]}]" + (f" {'.'.join(path[1:])}" if path[1:] else "")
+    remedy = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(names)}"
+    return UsageError(place, finding, remedy, code="JPO-E302")
+
+
+def line_of(toml: Path, path: list[str]) -> int | None:
+    """1-based line of a key in a TOML file as people write them; None when that is not clear."""
+    table: list[str] = []
+    best = None
+    for number, line in enumerate(toml.read_text("utf-8-sig").split("\n"), start=1):
+        if header := re.match(r"\s*\[([^\[\]]+)\]", line):
+            table = [part.strip(" \"'") for part in header[1].split(".")]
+        key = re.match(r"\s*([\w.\"'-]+)\s*=", line)
+        full = table + ([part.strip("\"'") for part in key[1].split(".")] if key else [])
+        if (header or key) and full and full == path[: len(full)]:
+            best = number
+    return best
