@@ -63,7 +63,8 @@ def fit_phases(traces: Traces, options: FitOptions | None = None) -> PhaseModel:
     """The same with the caution that nobody has tried."""
     options = options or FitOptions()
     need("a fit of phases", "sklearn")
-    scaler = fit_scaler(traces.stacked(), traces.features, traces.place)
+    some = f"execution {traces.courses[0].execution:.80}" + (f" and {len(traces.courses) - 1} more" if traces.courses[1:] else "")
+    scaler = fit_scaler(traces.stacked(), traces.features, f"{traces.place}: {some}")
     chain, weights = _found(scaler.transform(traces.stacked()), traces, options)
     return replace(with_needs(options.method, scaler, chain, traces), weights=weights)
 
