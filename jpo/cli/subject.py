@@ -30,7 +30,7 @@ def config_file(text: str) -> Path:
         raise UsageError(text, finding, f"name the file; `jpo explain {text}` explains the suggestion", code="JPO-E311")
     if found.suffix == ".toml":
         finding = "is a file of settings, where CONFIG.INI is expected"
-        raise UsageError(f"{text!r:.200}", finding, "name it by --config", code="JPO-E311")
+        raise UsageError(f"{text!r:.200}", finding, f"did you mean --config {text:.200}?", code="JPO-E311")
     return found
 
 

@@ -65,7 +65,7 @@ def test_a_run_may_be_called_like_a_path_that_is_not_there(tmp_path: Path, monke
         ([ID, "a.ini"], f"write CONFIG.INI first: a.ini {ID}"),
         (["a.ini", "b.ini"], "write [CONFIG.INI] [ID]"),
         (["a", "b", "c"], "write [CONFIG.INI] [ID]"),
-        (["jpo.toml"], "name it by --config"),
+        (["jpo.toml"], "did you mean --config jpo.toml?"),
     ],
 )
 def test_another_order_is_answered_with_the_right_one(words: Sequence[str], said: str) -> None:
