@@ -43,6 +43,7 @@ JSON_WRITERS = {
     "jpo/report/forms/json.py": "the one place for people and programs",
     "jpo/history/canonical.py": "canonical JSON, which hashes are made of",
     "jpo/agent/sealed.py": "the header of a file of weights, whose bytes are hashed",
+    "jpo/phases/model_file.py": "the head of a model of phases, whose bytes are hashed",
     "jpo/telemetry/csv/remembered.py": "a cache of thousands of logs, compressed, which nobody but JPO reads",
 }
 """Modules that may serialise JSON, and why."""

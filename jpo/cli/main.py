@@ -21,6 +21,7 @@ from jpo.cli.logs import logs
 from jpo.cli.observe import observe
 from jpo.cli.pareto import pareto
 from jpo.cli.persist import persist
+from jpo.cli.phases import phases
 from jpo.cli.predict import predict
 from jpo.cli.prices import prices
 from jpo.cli.replay import replay
@@ -36,7 +37,7 @@ COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
     "Every day": (suggest, check, explain, history, rollback, doctor),
     "Look ahead": (predict, pareto, sla, prices),
     "Operate": (init, report, comment, persist, observe, import_, learn, audit, state, config),
-    "Lab": (simulate, replay, logs, cluster),
+    "Lab": (simulate, replay, phases, cluster, logs),
 }
 """Every command, by its group in the help."""
 SUMMARY = 60

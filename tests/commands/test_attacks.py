@@ -174,6 +174,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "mine.py").write_text(f"{agent}class Bad(ClassicAgent):\n    def decide(self, *seen): raise ValueError({name})\n")
     (folder / "broken").mkdir()
     (folder / "broken" / "jpo.toml").write_text('["##[error] @admin\\n::error::x"]\n"\\u001b[2J" = 1\n')
+    with (folder / "traces.csv").open("w", newline="") as table:
+        writer = csv.writer(table)
+        writer.writerow(["exec_id", "t", "cpu", "memory"])
+        for attack in ATTACKS:
+            writer.writerows([attack, t, 0.1 + t // 100 % 2, 1e8 + 1e9 * (t // 100 % 2)] for t in range(0, 400, 20))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name, value in CALLER.items():
@@ -183,6 +188,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert run(["suggest", "config.ini", "--offline", "--explore", "off", "--no-learn"]) == 0
         assert run(["rollback"]) == 0
         assert run(["suggest", "--offline", "--no-learn", "--set", "batch_size=32"]) == 0
+        assert run(["phases", "fit", "traces.csv", "-o", "phases.model"]) == 0
     return folder
 
 
@@ -214,6 +220,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     f"cluster evaluate --workload {LAB} --platform lab.toml --policy fcfs,saf": (*FORMS, "csv"),
     f"cluster describe --workload {LAB} --platform lab.toml": FORMS,
     "cluster test --agent mine.py:Mine --draw 60 --procs 8 --length 16 --sequences 2 --split 0": FORMS,
+    "phases fit traces.csv -o /dev/null": FORMS,
+    "phases predict phases.model traces.csv": FORMS,
+    "phases plot phases.model traces.csv": FORMS,
+    "phases expand phases.model traces.csv -o /dev/null": FORMS,
+    "phases allocate phases.model traces.csv -o /dev/null": FORMS,
+    "phases evaluate phases.model traces.csv": FORMS,
+    "phases rightsize phases.model traces.csv": FORMS,
 }
 LINES = (
     *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
@@ -262,6 +275,10 @@ LINES = (
     *("cluster evaluate --workload pods.csv --platform ATTACK.toml", "cluster plot ATTACK.gif --draw 5 --procs 4"),
     *("cluster train ATTACK.safetensors --draw 5 --procs 4", "cluster test --draw 50 --procs 4 --agent ATTACK.py:Mine"),
     *("cluster test --model config.ini --draw 5 --procs 4", "cluster test --draw 50 --procs 4 --length 9 --agent mine.py:Bad"),
+    *("phases fit ATTACK.csv -o /dev/null", "phases predict ATTACK traces.csv", "phases fit toy.csv -o /dev/null"),
+    *("phases fit traces.csv -o /dev/null --column cpu_cores=ATTACK", "phases fit traces.csv -o /dev/null --column ATTACK"),
+    *("phases predict phases.model traces.csv --execution ATTACK", "phases fit traces.csv -o /dev/null --feature ATTACK"),
+    *("phases rightsize phases.model traces.csv --container ATTACK", "phases fit ATTACK.ini -o /dev/null"),
     *("audit verify --head ATTACK", "simulate --workloads 1 --runs 2", "suggest ATTACK.ini", "--config ATTACK history"),
 )
 """Commands that answer in lines or in an error; ATTACK is put in the place of every attack, in turn by the test."""
@@ -291,8 +308,9 @@ def answers(capfd: pytest.CaptureFixture[str], words: list[str]) -> tuple[str, s
 def test_no_report_is_steered_by_what_it_shows(
     command: str, form: str, inside: Path, capfd: pytest.CaptureFixture[str], server: str
 ) -> None:
+    option = "--format" if command.startswith("phases") else "-o"
     words = shlex.split(command.replace("SERVER", server))
-    out, err = answers(capfd, [*words, "-o", form])
+    out, err = answers(capfd, [*words, option, form])
     assert steered(out) + steered(err) == []
     assert out or err
     {"json": check_json, "csv": check_csv, "markdown": check_markdown, "html": check_html}.get(form, too_long)(out or "{}")
@@ -399,12 +417,24 @@ def test_every_command_is_attacked_in_every_form_that_it_has() -> None:
 
 
 def test_tables_for_spreadsheets_are_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for command in ("predict", "allocate"):
+        answers(capfd, ["phases", command, "phases.model", "traces.csv", "-o", str(tmp_path / "phases.csv")])
+        assert steered((tmp_path / "phases.csv").read_text()) == []
+        check_csv((tmp_path / "phases.csv").read_text(), exact=True)  # of executions by their ids
     exported, _ = answers(capfd, ["audit", "export", "-o", "csv"])
     check_csv(exported, exact=True)  # the chain is verified from it
     answers(capfd, ["logs", "--extended", str(tmp_path / "runs.csv"), "--epochs", str(tmp_path / "epochs.csv")])
     for table in (tmp_path / "runs.csv", tmp_path / "epochs.csv"):
         assert steered(table.read_text()) == []
         check_csv(table.read_text())
+
+
+def test_courses_in_a_picture_are_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out, err = answers(capfd, ["phases", "plot", "phases.model", "traces.csv", "-o", str(tmp_path / "p.svg")])
+    assert steered(out) + steered(err) == []
+    tags = {element.tag.rpartition("}")[2] for element in ElementTree.parse(tmp_path / "p.svg").iter()}  # noqa: S314 - our own file
+    assert not tags & {"script", "a", "image", "foreignObject"}
+    assert steered((tmp_path / "p.svg").read_text()) == []
 
 
 @pytest.mark.parametrize("command", ["pareto", "history --compare", f"replay toy.csv {SMALL}"])
