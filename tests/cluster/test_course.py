@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cluster.queueing.reference import MACHINE, traces
 from hypothesis import given, settings
+from queues import MACHINE, traces
 
 from jpo.cluster.course import assigned, course, intervals
 from jpo.cluster.grid import Scenario, Site

@@ -24,7 +24,7 @@ SIDE_BY_SIDE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Standings:
+class SequenceScores:
     """How an agent and rules did on sequences.
 
     Attributes:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from jpo.cluster.environment.rewards import SIGNS, EpisodeLedger
 from jpo.cluster.machine.discipline import reservation, within
-from jpo.cluster.machine.occupancy import Allocation, Occupancy
+from jpo.cluster.machine.occupancy import Holding, Occupancy
 from jpo.cluster.machine.placement import Placement
 from jpo.cluster.machine.simulation import Simulation
 from jpo.cluster.platform.platform import Platform
@@ -98,9 +98,9 @@ class Episode:
         self._placements = {name: Placement(name, self.simulation.state, seed=options.seed) for name in resources}
         self._placement = self._placements[resources[0]]
         self._queue: list[int] = []  # ranks in the order of the options
-        self._fits: dict[int, Allocation | None] = {}
+        self._fits: dict[int, Holding | None] = {}
         self._seen: list[int] = []  # the jobs that actions number
-        self._open: list[Allocation | None] = []  # by action: what the job would get; None: the action is not open
+        self._open: list[Holding | None] = []  # by action: what the job would get; None: the action is not open
         self._before = self.ledger.metrics()
         self._left = len(jobs)
         self.done = False
@@ -180,7 +180,7 @@ class Episode:
                 break
             self._start(job, allocation)
 
-    def _start(self, job: int, allocation: Allocation) -> None:
+    def _start(self, job: int, allocation: Holding) -> None:
         self.simulation.start(job, allocation)
         del self._queue[bisect_left(self._queue, self._order[job])]
         self.ledger.started(job)
@@ -229,7 +229,7 @@ class Episode:
                     self._open[place] = None
         return any(self._open)
 
-    def _delays_nobody(self, job: int, allocation: Allocation, shadow: float, spare: Occupancy) -> bool:
+    def _delays_nobody(self, job: int, allocation: Holding, shadow: float, spare: Occupancy) -> bool:
         """Whether a job ends before the reservation of the first of the queue, or takes what that leaves over."""
         simulation = self.simulation
         expected = simulation.now + simulation.requested[job] / simulation.speed_on(job, allocation)
@@ -244,7 +244,7 @@ class Episode:
                 return
             self._start(head, allocation)
 
-    def _could_start(self, job: int) -> Allocation | None:
+    def _could_start(self, job: int) -> Holding | None:
         """What a waiting job would get if it started now, whoever is delayed."""
         if self._wanted[job] > self._free[self._on_gpus[job]]:
             return None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.cluster.machine.occupancy import Allocation, Need, Occupancy, needs
+from jpo.cluster.machine.occupancy import Holding, Need, Occupancy, needs
 from jpo.cluster.machine.placement import Placement
 from jpo.cluster.machine.reservations import startable
 from jpo.cluster.machine.simulation import NEVER, Schedule, Simulation
@@ -113,7 +113,7 @@ class Manager:
         waiting = [self._job[place] for place in self._queue]
         return sorted_by(self._selection.key, self._jobs, waiting, self._simulation.now) if self._timed else waiting
 
-    def _fits(self, job: int) -> Allocation | None:
+    def _fits(self, job: int) -> Holding | None:
         need = self._simulation.need[job]
         if need in self._misfits:
             return None
@@ -129,7 +129,7 @@ class Manager:
         self._begin(job, allocation)
         return True
 
-    def _begin(self, job: int, allocation: Allocation) -> None:
+    def _begin(self, job: int, allocation: Holding) -> None:
         self._simulation.start(job, allocation)
         del self._queue[bisect_left(self._queue, self._rank[job])]
 
@@ -184,7 +184,7 @@ def reservation(simulation: Simulation, placement: Placement, head: Need) -> tup
     raise AssertionError("every job fits the empty platform")
 
 
-def within(spare: Occupancy, allocation: Allocation) -> bool:
+def within(spare: Occupancy, allocation: Holding) -> bool:
     """Whether what an allocation takes is free there."""
     memory: dict[int, float] = {}
     for node, gib in allocation.memory:

@@ -25,7 +25,7 @@ class Need(NamedTuple):
     gpu_type: str
 
 
-class Allocation(NamedTuple):
+class Holding(NamedTuple):
     """What a job holds.
 
     Attributes:
@@ -68,7 +68,7 @@ class Occupancy:
         other.bandwidth, other.free_cpus = self.bandwidth.copy(), self.free_cpus.copy()
         return other
 
-    def take(self, allocation: Allocation, need: Need, *, sign: int = 1) -> None:
+    def take(self, allocation: Holding, need: Need, *, sign: int = 1) -> None:
         """Take what an allocation names; with sign -1 give it back."""
         free, bandwidth = self.free, need.bandwidth_gbps
         for place, count in allocation.cores:

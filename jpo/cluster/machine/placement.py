@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 
-from jpo.cluster.machine.occupancy import Allocation, Need, Occupancy
+from jpo.cluster.machine.occupancy import Holding, Need, Occupancy
 
 ResourceKey = Callable[[Occupancy, int], float]
 
@@ -86,7 +86,7 @@ class Placement:
         self._gpus = [place for place in order if state.is_gpu[place]]
         self._cpus = [place for place in order if not state.is_gpu[place]]
 
-    def place(self, state: Occupancy, need: Need) -> Allocation | None:
+    def place(self, state: Occupancy, need: Need) -> Holding | None:
         """What a job gets if it starts now; None: not all of its tasks fit. The state is as before."""
         candidates = self._gpus if need.gpus else self._cpus
         if need.tasks > 1:
@@ -95,7 +95,7 @@ class Placement:
         if place is None:
             return None
         memory = ((state.node[place], need.memory_gib),) if need.memory_gib else ()
-        return Allocation(tuple(state.cores_of(place, 1, need)), memory)
+        return Holding(tuple(state.cores_of(place, 1, need)), memory)
 
     def _one(self, state: Occupancy, need: Need, candidates: list[int]) -> int | None:
         """The processor for one more task."""
@@ -114,7 +114,7 @@ class Placement:
         key = CHANGING[self.name]
         return min(fitting, key=lambda place: key(state, place))
 
-    def _several(self, state: Occupancy, need: Need, candidates: list[int]) -> Allocation | None:
+    def _several(self, state: Occupancy, need: Need, candidates: list[int]) -> Holding | None:
         if self.room(state, need) < need.tasks * (need.gpus or need.cpus):
             return None
         if self._steady and not need.memory_gib and (need.cpus == 1 if not need.gpus else not need.cpus):
@@ -128,7 +128,7 @@ class Placement:
             if chosen is None:
                 return None
             at_once = min(left, trial.tasks_that_fit(chosen, need)) if self._steady or self.name == "pack" else 1
-            part = Allocation(
+            part = Holding(
                 tuple(trial.cores_of(chosen, at_once, need)),
                 ((trial.node[chosen], at_once * need.memory_gib),) if need.memory_gib else (),
             )
@@ -137,7 +137,7 @@ class Placement:
             memory += part.memory
             used.add(trial.node[chosen])
             left -= at_once
-        return Allocation(merged(cores), tuple(memory))
+        return Holding(merged(cores), tuple(memory))
 
     def room(self, state: Occupancy, need: Need) -> int:
         """Free cores of the kind that does the main work of a job; fewer than it needs are too few, whatever else there is."""
@@ -160,7 +160,7 @@ class Placement:
         return self._one(state, need, candidates)
 
 
-def _filled(state: Occupancy, need: Need, candidates: list[int]) -> Allocation | None:
+def _filled(state: Occupancy, need: Need, candidates: list[int]) -> Holding | None:
     """Tasks that need one kind of core and nothing else: processor after processor is filled."""
     free, size, left = state.free, need.gpus or 1, need.tasks
     cores: list[tuple[int, int]] = []
@@ -169,7 +169,7 @@ def _filled(state: Occupancy, need: Need, candidates: list[int]) -> Allocation |
             cores.append((place, count * size))
             left -= count
             if not left:
-                return Allocation(tuple(cores), ())
+                return Holding(tuple(cores), ())
     return None
 
 

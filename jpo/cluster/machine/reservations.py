@@ -11,7 +11,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from jpo.cluster.machine.occupancy import Allocation, Need, Occupancy
+from jpo.cluster.machine.occupancy import Holding, Need, Occupancy
 from jpo.cluster.machine.placement import Placement
 from jpo.cluster.machine.simulation import Simulation
 
@@ -32,7 +32,7 @@ class Timetable:
             assert allocation is not None
             self._states[-1].take(allocation, simulation.need[job], sign=-1)
 
-    def reserve(self, job: int, placement: Placement) -> tuple[float, Allocation]:
+    def reserve(self, job: int, placement: Placement) -> tuple[float, Holding]:
         """The earliest moment at which a job can start and what it gets then, which is taken."""
         need = self._simulation.need[job]
         for place, moment in enumerate(self._times):
@@ -45,7 +45,7 @@ class Timetable:
                 return moment, allocation
         raise AssertionError("every job fits the empty platform")
 
-    def _from(self, place: int, job: int, need: Need, placement: Placement) -> tuple[Allocation, float] | None:
+    def _from(self, place: int, job: int, need: Need, placement: Placement) -> tuple[Holding, float] | None:
         """A placement that stays free from a moment on for as long as the job takes there, and how long that is."""
         state, after = self._states[place], place + 1
         while True:
@@ -79,7 +79,7 @@ def in_both(one: Occupancy, other: Occupancy) -> Occupancy:
     return both
 
 
-def startable(simulation: Simulation, placement: Placement, in_turn: Sequence[int]) -> list[tuple[int, Allocation]]:
+def startable(simulation: Simulation, placement: Placement, in_turn: Sequence[int]) -> list[tuple[int, Holding]]:
     """The jobs whose reservation begins now, with what they get."""
     timetable = Timetable(simulation)
     found = []

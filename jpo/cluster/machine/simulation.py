@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from jpo.cluster.machine.occupancy import Allocation, Occupancy, needs
+from jpo.cluster.machine.occupancy import Holding, Occupancy, needs
 from jpo.cluster.platform.platform import UNLIMITED, Platform
 from jpo.cluster.workload.demand import DemandTable
 from jpo.cluster.workload.jobs import JobTable, Seconds
@@ -27,7 +27,7 @@ class Schedule:
 
     starts: Seconds
     ends: Seconds
-    allocations: tuple[Allocation, ...]
+    allocations: tuple[Holding, ...]
     killed: tuple[bool, ...]
 
 
@@ -45,7 +45,7 @@ class Simulation:
         self.killed = (jobs.run_seconds > jobs.requested_seconds).tolist() if kill else [False] * len(jobs)
         count = len(jobs)
         self.starts, self.ends = [0.0] * count, [NEVER] * count
-        self.allocations: list[Allocation | None] = [None] * count
+        self.allocations: list[Holding | None] = [None] * count
         self.expected = [NEVER] * count  # the end that schedulers expect
         self.running: dict[int, None] = {}  # in the order of starts
         self.coming, self.now = 0, 0.0
@@ -95,7 +95,7 @@ class Simulation:
             for place, _ in allocation.cores:
                 self._on[place].pop(job, None)
 
-    def speed_on(self, job: int, allocation: Allocation) -> float:
+    def speed_on(self, job: int, allocation: Holding) -> float:
         """The speed at which a job would run there without conflicts, relative to the reference."""
         state, need, name = self.state, self.need[job], self.classes[job]
         slowest = UNLIMITED
@@ -112,7 +112,7 @@ class Simulation:
                 slowest /= self.platform.slowdowns.clusters if scattered else self.platform.slowdowns.nodes
         return slowest
 
-    def start(self, job: int, allocation: Allocation) -> None:
+    def start(self, job: int, allocation: Holding) -> None:
         """Start a job where it fits."""
         self.state.take(allocation, self.need[job])
         now, speed = self.now, self.speed_on(job, allocation)

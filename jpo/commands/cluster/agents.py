@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jpo.cluster.agents.base import ClassicAgent, LearningAgent
-from jpo.cluster.agents.contest import SIDE_BY_SIDE, Standings, value_of_rule, values_of_agent
+from jpo.cluster.agents.contest import SIDE_BY_SIDE, SequenceScores, value_of_rule, values_of_agent
 from jpo.cluster.agents.loaded import AgentFaults, load_agent
 from jpo.cluster.agents.model import KINDS, load_weights, new_agent, read_agent, to_bytes
 from jpo.cluster.agents.sequences import Sequence as JobSequence
@@ -169,7 +169,9 @@ def test(
     for rule in rules:
         placed = rule if rule.resources else replace(rule, resources=resources)
         values[rule.name] = np.array([value_of_rule(placed, one, by.objective) for one in drawn])
-    return ContestResult(Standings(by.objective, values), name, by.sequences, by.length, tuple(one.name for one in scenarios))
+    return ContestResult(
+        SequenceScores(by.objective, values), name, by.sequences, by.length, tuple(one.name for one in scenarios)
+    )
 
 
 def player(agent_file: str | None, model: Path | None, seed: int) -> tuple[str, ClassicAgent | LearningAgent]:

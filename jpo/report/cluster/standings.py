@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jpo.cluster.agents.contest import Standings
+from jpo.cluster.agents.contest import SequenceScores
 from jpo.report.document import Cell, Column, Document, Row, Span, Table
 from jpo.wording.numbers import counted
 
@@ -17,7 +17,7 @@ NOTHING = 1e-9
 class ContestResult:
     """A contest and what it was about: so many sequences of so many jobs of these workloads."""
 
-    standings: Standings
+    standings: SequenceScores
     agent: str
     sequences: int
     length: int

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jpo.cluster.agents.base import ClassicAgent
-from jpo.cluster.agents.contest import Standings, value_of_rule, values_of_agent
+from jpo.cluster.agents.contest import SequenceScores, value_of_rule, values_of_agent
 from jpo.cluster.agents.sequences import Sequences
 from jpo.cluster.environment.episode import EpisodeOptions
 from jpo.cluster.environment.rewards import METRICS
@@ -28,7 +28,7 @@ def test_the_rule_as_an_agent_has_the_value_of_the_rule(objective: str, parts: S
 def test_an_interval_lies_around_the_mean_of_the_differences() -> None:
     rng = np.random.default_rng(0)
     base = rng.normal(10, 5, 50)
-    found = Standings("wait", {"a": base - 1 + rng.normal(0, 0.1, 50), "b": base})
+    found = SequenceScores("wait", {"a": base - 1 + rng.normal(0, 0.1, 50), "b": base})
     mean, low, high = found.difference("a", "b")
     assert -1.1 < low < mean < high < -0.9
     assert found.mean("b") == pytest.approx(base.mean())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cluster.queueing.reference import MACHINE, traces
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from queues import MACHINE, traces
 
 from jpo.cluster.environment.episode import PAIRS, ActionMode, Episode, EpisodeOptions
 from jpo.cluster.environment.observation import Observer, size

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cluster.machine.conftest import SLOW
 
 from jpo.cluster.machine.bill import bill, spans, watts
 from jpo.cluster.machine.discipline import Discipline, run
@@ -17,7 +16,8 @@ from jpo.cluster.workload.jobs import JobTable
 
 
 def test_a_processor_draws_by_how_many_of_its_cores_are_busy() -> None:
-    assert [watts(SLOW, busy, PowerShares()) for busy in range(3)] == pytest.approx([4.0, 40 + 6 + 4, 80.0])
+    slow = ProcessorType("A", "cpu", 2, 4.0, 40, 32)
+    assert [watts(slow, busy, PowerShares()) for busy in range(3)] == pytest.approx([4.0, 40 + 6 + 4, 80.0])
 
 
 def test_spans_reach_from_begin_to_end() -> None:

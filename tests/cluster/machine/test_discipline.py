@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cluster.queueing.reference import MACHINE, traces
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from queues import MACHINE, traces
 
 from jpo.cluster.machine.bill import bill
 from jpo.cluster.machine.discipline import Discipline, never_fitting, run

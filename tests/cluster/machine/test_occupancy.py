@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from jpo.cluster.machine.occupancy import Allocation, Need, Occupancy
+from jpo.cluster.machine.occupancy import Holding, Need, Occupancy
 from jpo.cluster.platform.platform import Platform
 
 
 def test_what_is_taken_is_given_back_and_a_copy_stays_apart(sockets: Platform) -> None:
     state, need = Occupancy(sockets), Need(1, 2, 0, 6.0, 8.0, "")
     other = state.copy()
-    allocation = Allocation(((0, 2),), ((0, 6.0),))
+    allocation = Holding(((0, 2),), ((0, 6.0),))
     state.take(allocation, need)
     assert (state.free, state.free_cpus, state.memory, state.bandwidth) == ([0, 2], [2], [26.0], [16, 32])
     assert (other.free, other.bandwidth) == ([2, 2], [32, 32])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cluster.queueing.reference import MACHINE, brute_force, most_held, traces
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from queues import MACHINE, brute_force, most_held, traces
 
 from jpo.cluster.queueing.selection import NAMES, SELECTIONS
 from jpo.cluster.queueing.simulate import BACKFILLINGS, Backfilling, Rule, simulate

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from cluster.platform.test_hdeeprm import OPTIONS, PLATFORM, changed
 from commands.cluster.test_evaluate import answer
+from hdeeprm_files import OPTIONS, PLATFORM, changed
 
 LOG = "".join(
     f"{job} {job} -1 {10 * job} {1 + job % 3} -1 -1 -1 {20 * job} 1048576 1 1 -1 -1 -1 -1 -1 -1\n" for job in range(1, 31)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.cluster.agents.contest import Standings
+from jpo.cluster.agents.contest import SequenceScores
 from jpo.report.cluster.standings import ContestResult, document, verdict
 
 
@@ -21,6 +21,6 @@ from jpo.report.cluster.standings import ContestResult, document, verdict
 )
 def test_a_verdict_needs_the_whole_interval(objective: str, change: float, said: str) -> None:
     base = np.linspace(10, 20, 30)
-    judged = ContestResult(Standings(objective, {"mine": base + change, "saf+easy": base}), "mine", 30, 64, ("a", "b"))
+    judged = ContestResult(SequenceScores(objective, {"mine": base + change, "saf+easy": base}), "mine", 30, 64, ("a", "b"))
     assert verdict(judged, "saf+easy") == f"mine is {said} saf+easy."
     assert document(judged).title == "mine on 30 sequences of 64 jobs: a, b"
