@@ -5,6 +5,23 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+OPTIONS: dict[str, Any] = {
+    "seed": 7,
+    "nb_resources": 4,
+    "nb_jobs": 2,
+    "workload_file_path": "log.swf",
+    "platform_file_path": "platform.json",
+    "pybatsim": {
+        "log_level": "INFO",
+        "env": {
+            "objective": "energy_consumption",
+            "actions": {"selection": [{"shortest": ["high_gflops", "low_power"]}, {"first": ["high_mem_bw"]}], "void": True},
+            "observation": "small",
+            "queue_sensitivity": 0.05,
+        },
+        "agent": {"type": "LEARNING", "run": "train", "hidden": 16, "lr": 0.005, "gamma": 0.99},
+    },
+}
 PROCESSOR = {"type": "CPU", "cores": 2, "mem_bw": 32, "dpflops_per_cycle": 4}
 PLATFORM: dict[str, Any] = {
     "clusters": [{"id": "c", "nodes": [{"type": "Two", "number": 3}], "local_links": {"type": "x", "latency": "0us"}}],

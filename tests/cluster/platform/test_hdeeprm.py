@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hdeeprm_files import OPTIONS, PLATFORM, changed
@@ -12,24 +11,6 @@ from hdeeprm_files import OPTIONS, PLATFORM, changed
 from jpo.cluster.environment.episode import PAIRS
 from jpo.cluster.platform.hdeeprm import read_legacy_options, read_legacy_platform
 from jpo.errors import UsageError
-
-OPTIONS: dict[str, Any] = {
-    "seed": 7,
-    "nb_resources": 4,
-    "nb_jobs": 2,
-    "workload_file_path": "log.swf",
-    "platform_file_path": "platform.json",
-    "pybatsim": {
-        "log_level": "INFO",
-        "env": {
-            "objective": "energy_consumption",
-            "actions": {"selection": [{"shortest": ["high_gflops", "low_power"]}, {"first": ["high_mem_bw"]}], "void": True},
-            "observation": "small",
-            "queue_sensitivity": 0.05,
-        },
-        "agent": {"type": "LEARNING", "run": "train", "hidden": 16, "lr": 0.005, "gamma": 0.99},
-    },
-}
 
 
 def written(folder: Path, document: object) -> Path:
