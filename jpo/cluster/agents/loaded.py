@@ -22,7 +22,7 @@ class AgentFaults:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if isinstance(error, Exception | SystemExit) and not isinstance(error, JpoError):
+        if error is not None and not isinstance(error, KeyboardInterrupt | JpoError):
             line = trace
             while line is not None and line.tb_next is not None:
                 line = line.tb_next

@@ -13,8 +13,6 @@ from safetensors.numpy import load, save
 from jpo.cluster.agents.base import LearningAgent
 from jpo.cluster.environment.episode import PAIRS, EpisodeOptions
 from jpo.cluster.environment.observation import FIGURES, OF_A_JOB
-from jpo.cluster.machine.placement import RESOURCES
-from jpo.cluster.queueing.selection import RANDOM, SELECTIONS
 from jpo.errors import UsageError
 from jpo.reading import contents
 
@@ -112,10 +110,7 @@ def _weights(data: bytes) -> dict[str, NDArray[np.float32]]:
 def _options(header: Mapping[str, str]) -> EpisodeOptions:
     pairs = tuple(pair for pair in PAIRS if "-".join(pair) in header["pairs"].split(","))
     mode, slots = header["mode"], int(header["slots"])
-    order = header["order"]
-    steady = order == RANDOM or (order in SELECTIONS and not SELECTIONS[order].timed)
-    decidable = mode in ("job", "backfill", "pair") and 1 <= slots <= MOST_SLOTS and bool(pairs)
-    if not (decidable and steady and header["resources"] in RESOURCES and 1 <= int(header["hidden"]) <= MOST_SLOTS):
+    if not (slots <= MOST_SLOTS and 1 <= int(header["hidden"]) <= MOST_SLOTS):
         raise ValueError("its header says nothing that could be decided")
     options = {"order": header["order"], "resources": header["resources"], "void": header["void"] == "1"}
     return EpisodeOptions(mode=mode, slots=slots, pairs=pairs, energy=False, **options)  # type: ignore[arg-type]
@@ -131,6 +126,8 @@ def _header(path: Path, data: bytes) -> Mapping[str, str]:
         raise foreign(path, "is no file of weights") from error
     if not (isinstance(found, dict) and all(isinstance(value, str) for value in found.values())):
         raise foreign(path, "is no file of weights")
+    if "schema" not in found:
+        raise foreign(path, "is no model of the cluster lab")
     return found
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from jpo.cluster.environment.rewards import SIGNS, EpisodeLedger
 from jpo.cluster.machine.discipline import reservation, within
 from jpo.cluster.machine.occupancy import Holding, Occupancy
-from jpo.cluster.machine.placement import Placement
+from jpo.cluster.machine.placement import RESOURCES, Placement
 from jpo.cluster.machine.simulation import Simulation
 from jpo.cluster.platform.platform import Platform
-from jpo.cluster.queueing.selection import selection
+from jpo.cluster.queueing.selection import RANDOM, SELECTIONS, selection
 from jpo.cluster.workload.demand import DemandingJobs, DemandTable
 from jpo.cluster.workload.jobs import JobTable
 
@@ -55,6 +55,9 @@ class EpisodeOptions:
         void: whether mode pair has it.
         queue_sensitivity: share by which a queue grows that an agent sees as 1; above 0.
         energy: whether energy is part of the rewards; they are a little slower then.
+
+    Raises:
+        ValueError: nothing could be decided so, or a name is unknown.
     """
 
     mode: ActionMode = "job"
@@ -66,6 +69,16 @@ class EpisodeOptions:
     energy: bool = True
     seed: int = 0
     queue_sensitivity: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.mode not in get_args(ActionMode):
+            raise ValueError(f"mode {self.mode!r:.40} is none of {', '.join(get_args(ActionMode))}")
+        if self.order != RANDOM and (self.order not in SELECTIONS or SELECTIONS[self.order].timed):
+            raise ValueError(f"order {self.order!r:.40} is no job selection whose keys stay")
+        if self.resources not in RESOURCES:
+            raise ValueError(f"resources {self.resources!r:.40} is none of {', '.join(RESOURCES)}")
+        if self.slots < 1 or not self.pairs or not set(self.pairs) <= set(PAIRS):
+            raise ValueError("there must be a slot at least, and pairs that are among PAIRS")
 
     @property
     def actions(self) -> int:
@@ -101,6 +114,7 @@ class Episode:
         self._fits: dict[int, Holding | None] = {}
         self._seen: list[int] = []  # the jobs that actions number
         self._open: list[Holding | None] = []  # by action: what the job would get; None: the action is not open
+        self._reserved: tuple[int, float, Occupancy] | None = None  # mode backfill: the first of the queue, when, what is left
         self._before = self.ledger.metrics()
         self._left = len(jobs)
         self.done = False
@@ -146,7 +160,8 @@ class Episode:
             allocation = self._open[action] if 0 <= action < len(self._open) else None
             if allocation is None:
                 raise ValueError(f"action {action} is not open")
-            self._start(self.waiting()[action], allocation)
+            self._take_from_spare(self._seen[action], allocation)
+            self._start(self._seen[action], allocation)
         self._await_decision()
         return self.reward()
 
@@ -201,6 +216,7 @@ class Episode:
             insort(self._queue, self._order[job])
         if ended:
             self._fits = {}
+            self._reserved = None
             self._count_free()
 
     def _await_decision(self) -> None:
@@ -220,10 +236,13 @@ class Episode:
         if mode == "backfill":
             self._start_head()
         waiting = self._seen = self._first_waiting()
-        self._open = [self._could_start(job) for job in waiting]
+        wanted, free, on_gpus = self._wanted, self._free, self._on_gpus
+        self._open = [None if wanted[job] > free[on_gpus[job]] else self._could_start(job) for job in waiting]
         if mode == "backfill" and any(self._open):
-            head = self.simulation.need[self._job[self._queue[0]]]
-            shadow, spare = reservation(self.simulation, self._placement, head)
+            head = self._job[self._queue[0]]
+            if self._reserved is None or self._reserved[0] != head:
+                self._reserved = head, *reservation(self.simulation, self._placement, self.simulation.need[head])
+            _, shadow, spare = self._reserved
             for place, (job, allocation) in enumerate(zip(waiting, self._open, strict=True)):
                 if allocation is not None and not self._delays_nobody(job, allocation, shadow, spare):
                     self._open[place] = None
@@ -231,9 +250,16 @@ class Episode:
 
     def _delays_nobody(self, job: int, allocation: Holding, shadow: float, spare: Occupancy) -> bool:
         """Whether a job ends before the reservation of the first of the queue, or takes what that leaves over."""
+        return self._expected(job, allocation) <= shadow or within(spare, allocation)
+
+    def _expected(self, job: int, allocation: Holding) -> float:
         simulation = self.simulation
-        expected = simulation.now + simulation.requested[job] / simulation.speed_on(job, allocation)
-        return expected <= shadow or within(spare, allocation)
+        return simulation.now + simulation.requested[job] / simulation.speed_on(job, allocation)
+
+    def _take_from_spare(self, job: int, allocation: Holding) -> None:
+        """A job that starts now and ends after the reservation takes of what that leaves over."""
+        if self._reserved is not None and self._expected(job, allocation) > self._reserved[1]:
+            self._reserved[2].take(allocation, self.simulation.need[job])
 
     def _start_head(self) -> None:
         """Start the first of the queue as long as it fits."""

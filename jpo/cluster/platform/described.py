@@ -17,6 +17,8 @@ from jpo.reading import contents, toml
 MOST_BYTES = 1 << 20
 MOST_CORES = 1_000_000
 """Of a platform: each is a few hundred bytes while jobs run."""
+SMALLEST, LARGEST = 1e-9, 1e15
+"""Of a number that is not 0: with others, times and energies would leave what a float holds."""
 Table = Mapping[str, object]
 
 
@@ -139,7 +141,7 @@ def known(table: Table, where: str, keys: tuple[str, ...]) -> None:
 
 
 def number(table: Table, key: str, where: str, *, default: float | None = None) -> float:
-    """A finite number from 0."""
+    """A number from 0; one that is not 0 is within what sums of it can hold."""
     value = table.get(key, default)
     if value is default and default is not None:
         return default
@@ -147,6 +149,8 @@ def number(table: Table, key: str, where: str, *, default: float | None = None) 
         raise ValueError(
             f"{where}: {key} = {value!r:.40} is not a number from 0" if key in table else f"{where}: {key} is missing"
         )
+    if value and not SMALLEST <= value <= LARGEST:
+        raise ValueError(f"{where}: {key} = {value!r:.40} is neither 0 nor between {SMALLEST} and {LARGEST:g}")
     return float(value)
 
 

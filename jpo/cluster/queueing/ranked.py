@@ -13,7 +13,9 @@ Backfilling", IEEE TPDS 2001.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable
 from heapq import heappop, heappush
 from itertools import islice
 
@@ -22,6 +24,8 @@ import numpy as np
 from jpo.cluster.workload.jobs import JobTable, Seconds
 
 NEVER = float("inf")
+LONG = 256
+"""Waiting jobs from which on it is faster to look at all of them at once for those that may go before their turn."""
 
 
 def in_order(jobs: JobTable, processors: int, keys: Seconds) -> list[float]:
@@ -63,13 +67,13 @@ def easy(jobs: JobTable, processors: int, keys: Seconds) -> list[float]:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     submit, ranks = [*jobs.submit_seconds.tolist(), NEVER], rank.tolist()
-    run, needed = jobs.run_seconds[order].tolist(), jobs.processors[order].tolist()
-    requested = jobs.requested_seconds[order].tolist()
+    ranked_needed, ranked_requested = jobs.processors[order], jobs.requested_seconds[order]
+    run, needed, requested = jobs.run_seconds[order].tolist(), ranked_needed.tolist(), ranked_requested.tolist()
     start = [0.0] * len(ranks)
     running: list[tuple[float, int]] = []  # end, job
     ends: list[float] = []  # expected ends of running jobs, sorted
     held: list[int] = []  # their processors
-    queue: list[int] = []
+    queue = array("q")
     free, coming, last = processors, 0, len(ranks)
     shadow, extra = NEVER, 0
 
@@ -141,7 +145,13 @@ def easy(jobs: JobTable, processors: int, keys: Seconds) -> list[float]:
             available += count
         extra = available - first
         passed = []
-        for job in islice(queue, 1, None):
+        others: Iterable[int] = islice(queue, 1, None)
+        if len(queue) > LONG:
+            rows = np.array(queue)[1:]
+            counts = ranked_needed[rows]
+            rows = rows[(counts <= free) & ((counts <= extra) | (now + ranked_requested[rows] <= shadow))]
+            others = rows.tolist()
+        for job in others:
             count = needed[job]
             if count <= free:
                 if now + requested[job] > shadow:

@@ -1,7 +1,12 @@
-"""A queue whose keys change with time: it is sorted at each pass at which something is free, without backfilling or with EASY."""
+"""A queue whose keys change with time, without backfilling or with EASY.
+
+At each pass at which something is free every waiting job gets its key. The smallest is looked for, and only those are sorted that
+may go before their turn, so that queues may be long.
+"""
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,8 +47,16 @@ def timed(jobs: JobTable, processors: int, key: Key, *, backfilling: bool) -> li
     running: list[tuple[float, int]] = []  # end, job
     ends: list[float] = []  # expected ends of running jobs, sorted
     held: list[int] = []  # their processors
-    queue: list[int] = []  # in the order of arrival, which settles ties
+    queue = array("q")  # in the order of arrival, which settles ties
     free, coming, last = processors, 0, len(run)
+
+    def begin(job: int) -> None:
+        start[job] = now
+        place = bisect_right(ends, now + requested[job])
+        ends.insert(place, now + requested[job])
+        held.insert(place, needed[job])
+        heappush(running, (now + run[job], job))
+
     while coming < last or queue:
         now = submit[coming]
         if running and running[0][0] < now:
@@ -60,30 +73,37 @@ def timed(jobs: JobTable, processors: int, key: Key, *, backfilling: bool) -> li
             coming += 1
         if not (queue and free):
             continue
-        shadow, extra, ahead = NEVER, 0, True
-        for job in sorted_by(key, jobs, queue, now):
-            count = needed[job]
-            if ahead and count > free:
-                if not backfilling:
-                    break
-                ahead = False
-                shadow, extra = reservation(ends, held, free, count)
-                continue
+        waiting = waiting_rows(jobs, np.array(queue))
+        keys = key(waiting, now)
+        begun: list[int] = []  # their places in the queue
+        while free and len(begun) < len(queue):
+            place = int(keys.argmin())
+            count = needed[queue[place]]
             if count > free:
-                continue
-            if not ahead and now + requested[job] > shadow:
-                if count > extra:
-                    continue
-                extra -= count
-            free -= count
-            start[job] = now
-            place = bisect_right(ends, now + requested[job])
-            ends.insert(place, now + requested[job])
-            held.insert(place, count)
-            heappush(running, (now + run[job], job))
-            queue.remove(job)
-            if not free:
                 break
+            free -= count
+            begin(queue[place])
+            begun.append(place)
+            keys[place] = NEVER
+        if backfilling and free and len(begun) < len(queue):
+            shadow, extra = reservation(ends, held, free, count)
+            may = (waiting.processors <= free) & ((now + waiting.requested_seconds <= shadow) | (waiting.processors <= extra))
+            may[begun] = False
+            places = np.flatnonzero(may)
+            for place in places[np.argsort(keys[places], kind="stable")].tolist():
+                job = queue[place]
+                count = needed[job]
+                if count > free:
+                    continue
+                if now + requested[job] > shadow:
+                    if count > extra:
+                        continue
+                    extra -= count
+                free -= count
+                begin(job)
+                begun.append(place)
+        for place in sorted(begun, reverse=True):
+            del queue[place]
     return start
 
 
@@ -92,9 +112,13 @@ def sorted_by(key: Key, jobs: JobTable, queue: Sequence[int], now: float) -> lis
     if len(queue) == 1:
         return [queue[0]]
     rows = np.array(queue)
-    waiting = WaitingRows(jobs.submit_seconds[rows], jobs.requested_seconds[rows], jobs.processors[rows])
-    sorted_rows: list[int] = rows[np.argsort(key(waiting, now), kind="stable")].tolist()
+    sorted_rows: list[int] = rows[np.argsort(key(waiting_rows(jobs, rows), now), kind="stable")].tolist()
     return sorted_rows
+
+
+def waiting_rows(jobs: JobTable, rows: Whole) -> WaitingRows:
+    """What a key sees of these jobs."""
+    return WaitingRows(jobs.submit_seconds[rows], jobs.requested_seconds[rows], jobs.processors[rows])
 
 
 def reservation(ends: Sequence[float], held: Sequence[int], free: int, first: int) -> tuple[float, int]:

@@ -16,6 +16,7 @@ https://www.cs.huji.ac.il/labs/parallel/workload/swf.html.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import math
 import re
@@ -133,7 +134,13 @@ def _lines(file: BufferedReader, path: Path) -> Iterator[tuple[int, str]]:
             line_number += 1
             if len(data) > LONGEST_LINE:
                 raise malformed(f"{path}:{line_number}", f"is longer than {LONGEST_LINE} characters", "is it an SWF log?")
+            if line_number == 1:
+                data = data.removeprefix(codecs.BOM_UTF8)
             if line := data.decode("ascii", "replace").strip():
+                if "\r" in line:
+                    raise malformed(
+                        f"{path}:{line_number}", "has a carriage return within the line", "end lines by \\n or \\r\\n"
+                    )
                 yield line_number, line
     except (OSError, EOFError, zlib.error) as error:
         raise malformed(f"{path}:{line_number + 1}", f"cannot be read ({error})") from error
@@ -172,7 +179,8 @@ def _fault(texts: list[str]) -> tuple[int, str, str]:
         if not math.isfinite(value) or value > LARGEST:
             return place, f"is {text:.40}, which no time or count is", "write a number, or -1 where it is unknown"
         if value < 0 and (value != -1 or place in MUST_BE_KNOWN):
-            return place, f"is {text:.40}, which is negative", "only -1 may be, where it is unknown"
+            remedy = "every job has one, from 0" if place in MUST_BE_KNOWN else "only -1 may be, where it is unknown"
+            return place, f"is {text:.40}, which is negative", remedy
         if place in WHOLE and not value.is_integer():
             return place, f"is {text:.40}, not a whole number", "write a whole number, or -1 where it is unknown"
     return (

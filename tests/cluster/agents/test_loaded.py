@@ -23,6 +23,8 @@ def test_a_class_of_a_file_is_found(tmp_path: Path) -> None:
         ("def (:\n", "Mine", "raised SyntaxError"),
         ("import no_such_module\n", "Mine", "raised ModuleNotFoundError"),
         ("raise SystemExit(0)\n", "Mine", "raised SystemExit"),
+        ("raise BaseException(3)\n", "Mine", "raised BaseException: 3"),
+        ("raise BaseExceptionGroup('two', [SystemExit(1)])\n", "Mine", "raised BaseExceptionGroup"),
         ("class Other: pass\n", "Mine", "has no agent Mine"),
         ("class Mine: pass\n", "Mine", "derives from neither ClassicAgent nor LearningAgent"),
         ("", "no name", "names no class of a file"),

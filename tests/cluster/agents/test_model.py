@@ -66,3 +66,9 @@ def test_foreign_damaged_and_other_files_are_refused(tmp_path: Path) -> None:
         with pytest.raises(UsageError) as caught:
             read_agent(path)
         assert caught.value.code == "JPO-E747", name
+
+
+def test_a_file_without_a_schema_is_not_called_an_older_model(tmp_path: Path) -> None:
+    (tmp_path / "m.safetensors").write_bytes(b"")
+    with pytest.raises(UsageError, match="is no model of the cluster lab"):
+        read_agent(tmp_path / "m.safetensors")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -86,3 +88,18 @@ def test_an_action_that_is_not_open_is_refused() -> None:
     episode.step(0)
     with pytest.raises(ValueError, match="over"):
         episode.step(0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"mode": "jobs"}, "mode 'jobs' is none of job, backfill, pair"),
+        ({"order": "wfp3"}, "order 'wfp3' is no job selection whose keys stay"),
+        ({"resources": "best"}, "resources 'best' is none of"),
+        ({"slots": 0}, "a slot at least"),
+        ({"pairs": ()}, "pairs that are among PAIRS"),
+    ],
+)
+def test_options_by_which_nothing_could_be_decided_are_refused(wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        EpisodeOptions(**wrong)

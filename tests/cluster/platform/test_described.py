@@ -65,6 +65,8 @@ def test_nodes_are_made_of_sockets_and_of_one_group_per_gpu_type(tmp_path: Path)
         ("speed = 2.0", "speed = 0.0", "a speed above 0"),
         ("speed = 2.0", "speed = nan", "processor.a100: speed = nan is not a number"),
         ("watts = 3.0", 'watts = "3"', "processor.epyc: watts = '3' is not a number"),
+        ("watts = 3.0", "watts = 1e308", "processor.epyc: watts = 1e+308 is neither 0 nor between 1e-09 and 1e+15"),
+        ("speed = 2.0", "speed = 1e-300", "processor.a100: speed = 1e-300 is neither"),
         ("memory_gib", "memory", "node.dgx: 'memory' is unknown"),
         ("nodes = 1.2", "nodes = 0.5", "slow-downs from 1"),
         ("[{ type", "[ type", "is not TOML"),

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from queues import MACHINE, brute_force, most_held, traces
 
+from jpo.cluster.queueing import ranked
 from jpo.cluster.queueing.selection import NAMES, SELECTIONS
 from jpo.cluster.queueing.simulate import BACKFILLINGS, Backfilling, Rule, simulate
 from jpo.cluster.workload.jobs import JobTable
@@ -27,6 +28,16 @@ def test_a_schedule_is_that_of_a_brute_force(name: str, backfilling: Backfilling
         return float(key(jobs.rows(slice(job, job + 1)), now)[0]), job
 
     assert simulate(jobs, MACHINE, Rule(name, backfilling)).tolist() == brute_force(jobs, rank, backfilling=backfilling == "easy")
+
+
+@settings(max_examples=200, deadline=None)
+@given(jobs=traces())
+def test_long_queues_are_backfilled_as_short_ones(jobs: JobTable) -> None:
+    keys = jobs.requested_seconds
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranked, "LONG", 0)
+        found = ranked.easy(jobs, MACHINE, keys)
+    assert found == brute_force(jobs, lambda job, now: (keys[job], job), backfilling=True)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

@@ -74,13 +74,14 @@ def test_gzip_and_further_columns_change_nothing(tmp_path: Path) -> None:
         (line(2, 1).replace("100", "1_0"), "log.swf:2: column 4 (run time) is '1_0', not a number"),
         (line(2, 1).replace("100", "nan"), "column 4 (run time) is nan, which no time or count is"),
         (line(2, 1).replace("100", "1e300"), "column 4 (run time) is 1e300, which no time or count is"),
-        (line(2, -1), "log.swf:2: column 2 (submit time) is -1, which is negative"),
+        (line(2, -1), "log.swf:2: column 2 (submit time) is -1, which is negative; every job has one, from 0"),
         (line(2, 1, run=-7), "log.swf:2: column 4 (run time) is -7, which is negative"),
         (line(2, 1, requested=-3), "log.swf:2: column 9 (requested time) is -3, which is negative"),
         (line(2, 1).replace(" 4 ", " 4.5 "), "log.swf:2: column 5 (allocated processors) is 4.5, not a whole number"),
         ("2 1 5 100 4", "log.swf:2: column 6 (average CPU time) is missing: the line has 5 of 18 columns"),
         (line(2, 1)[:-3], "log.swf:2: column 18 (think time) is missing: the line has 17 of 18 columns"),
         ("x" * 70_000, "log.swf:2: is longer than 65536 characters"),
+        (f"{line(2, 1)}\r{line(3, 2)}", "log.swf:2: has a carriage return within the line"),
     ],
 )
 def test_a_malformed_line_is_named_with_its_column(tmp_path: Path, text: str, told: str) -> None:
@@ -90,7 +91,15 @@ def test_a_malformed_line_is_named_with_its_column(tmp_path: Path, text: str, to
     assert (caught.value.exit_code, caught.value.code) == (2, "JPO-E740")
 
 
-@pytest.mark.parametrize("content", [b"", b"; MaxProcs: 4\n", b"\x1f\x8bdamaged", gzip.compress(b"1 2 3")[:-6], b"\x00\xff\n"])
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.swf"
+    path.write_bytes(f"\ufeff; MaxProcs: 64\r\n{line(1, 0)}\r\n".encode())
+    assert read_swf(path).machine_processors == 64
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"; MaxProcs: 4\n", b"\x1f\x8bdamaged", gzip.compress(b"1 2 3", mtime=0)[:-6], b"\x00\xff\n"]
+)
 def test_files_that_are_no_log_are_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "log.swf"
     path.write_bytes(content)
