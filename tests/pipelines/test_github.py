@@ -167,6 +167,16 @@ def test_check_mode_succeeds_and_leaves_config_ini_alone(machine: Any, tmp_path:
     assert outputs(tmp_path)["status"] == "changed"
 
 
+def test_in_check_mode_the_committed_file_goes_on_however_far_it_is_from_the_values_in_force(
+    machine: Any, tmp_path: Path, two_steps_in_force: bytes
+) -> None:
+    done = run_step(machine, tmp_path, ACTION, "Suggest", mode="check")
+    assert (done.returncode, "batch_size 16 → 64" in done.stdout) == (0, True), done.stderr
+    approved = run_step(machine, tmp_path, ACTION, "Guard")
+    assert approved.returncode == 0, approved.stdout
+    assert (machine.repository / "config.ini").read_bytes() == two_steps_in_force
+
+
 @pytest.mark.parametrize("mode", ["write", "check"])
 def test_a_shared_store_is_used_and_its_audit_log_anchored_where_a_suggestion_is_on_record(
     machine: Any, tmp_path: Path, mode: str

@@ -173,6 +173,17 @@ def test_check_mode_leaves_config_ini_alone_and_says_so_by_a_tolerated_exit_code
     assert "JPO_STATUS=changed\n" in (machine.repository / "jpo-report" / "jpo.env").read_text()
 
 
+def test_in_check_mode_the_committed_file_goes_on_however_far_it_is_from_the_values_in_force(
+    machine: Any, two_steps_in_force: bytes
+) -> None:
+    suggest, guard = jobs(mode="check").values()
+    done = run_job(machine, suggest, GITLAB_CI="true")
+    assert (done.returncode, "batch_size 16 → 64" in done.stdout) == (10, True), done.stderr
+    approved = run_job(machine, guard)
+    assert approved.returncode == 0, approved.stdout
+    assert (machine.repository / "config.ini").read_bytes() == two_steps_in_force
+
+
 @pytest.mark.parametrize("mode", ["write", "check"])
 def test_a_shared_store_is_used_and_its_audit_log_anchored_where_a_suggestion_is_on_record(machine: Any, mode: str) -> None:
     shared = machine.repository.parent / "shared.db"
