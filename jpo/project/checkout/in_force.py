@@ -7,7 +7,6 @@ then it counts, as a whole, since a mixture of both would be a configuration tha
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,7 +15,7 @@ from constraints import Facts, Limits
 from jpo import config
 from jpo.cost import usd_per_hour
 from jpo.errors import EditError, UsageError
-from jpo.files.links import project_of
+from jpo.files.links import within_project
 from jpo.history import Store
 from jpo.history.undo import LOOKED_BACK
 from jpo.project.load import LoadedSettings
@@ -39,8 +38,7 @@ class Start:
 
 def checkout_of(workload: Workload, settings: LoadedSettings) -> Checkout:
     """The checkout of a config.ini as it stands there."""
-    file = os.path.relpath(os.path.realpath(workload.path), project_of(workload.path))
-    return Checkout(file, branch_of(settings), workload.current if in_pipeline(settings) else None)
+    return Checkout(within_project(workload.path), branch_of(settings), workload.current if in_pipeline(settings) else None)
 
 
 def in_pipeline(settings: LoadedSettings) -> bool:

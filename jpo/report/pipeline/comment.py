@@ -31,16 +31,22 @@ class Comment:
 
     Attributes:
         link: address of the report, as the pipeline that made it; None where nobody knows one.
+        file: config.ini within the project: a workload may have several.
     """
 
     report: Report
     link: str | None = None
+    file: str = "config.ini"
 
 
 def marker(comment: Comment) -> str:
     """What tells the note of this workload from all others: the first line, which nobody sees. No name is part of it."""
-    identity = canonical(comment.report.suggestion.identity.labels)
-    return f"<!-- jpo:suggestion:{hashlib.sha256(identity.encode()).hexdigest()[:32]} -->"
+    return f"<!-- jpo:suggestion:{digest(comment.report.suggestion, comment.file)[:32]} -->"
+
+
+def digest(suggestion: Suggestion, file: str) -> str:
+    """What tells this workload and config.ini from all others, in hexadecimal digits."""
+    return hashlib.sha256(canonical({"workload": suggestion.identity.labels, "file": file}).encode()).hexdigest()
 
 
 def body(comment: Comment) -> str:
