@@ -93,6 +93,13 @@ def test_the_example_gives_inputs_which_the_actions_know() -> None:
     assert set(used[2]["with"]) <= set(PERSIST["inputs"])
 
 
+def test_the_pull_request_with_the_values_starts_no_training() -> None:
+    assert WORKFLOW["jobs"]["suggest"]["if"] == "${{ !startsWith(github.head_ref, 'jpo/') }}"
+    assert all(
+        "suggest" in (job["needs"], *job["needs"]) or job["needs"] == "guard" for job in list(WORKFLOW["jobs"].values())[1:]
+    )
+
+
 def test_what_was_suggested_is_proposed_as_one_pull_request(machine: Any, tmp_path: Path) -> None:
     before = (machine.repository / "config.ini").read_bytes()
     assert run_step(machine, tmp_path, ACTION, "Suggest").returncode == 0

@@ -104,6 +104,12 @@ def test_nothing_is_proposed_unless_it_is_asked_for_by_pipelines_of_the_default_
     assert "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH" in persist["rules"][0]["if"]
 
 
+def test_the_branch_that_is_proposed_starts_no_training() -> None:
+    (never, always) = EXAMPLE["workflow"]["rules"]
+    assert (never, always) == ({"if": r"$CI_COMMIT_BRANCH =~ /^jpo\//", "when": "never"}, {"when": "always"})
+    assert EXAMPLE["train"].get("rules") is None
+
+
 @pytest.mark.parametrize("shell", ["bash", "sh"])
 def test_what_the_guard_has_approved_is_proposed_as_one_merge_request(machine: Any, tmp_path: Path, shell: str) -> None:
     before = (machine.repository / "config.ini").read_bytes()
