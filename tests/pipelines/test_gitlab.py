@@ -110,6 +110,17 @@ def test_the_branch_that_is_proposed_starts_no_training() -> None:
     assert EXAMPLE["train"].get("rules") is None
 
 
+@pytest.mark.parametrize(("history", "told"), [(".jpo", True), ("jobs/.jpo", False)])
+def test_a_history_that_the_cache_does_not_keep_is_told(machine: Any, history: str, told: bool) -> None:
+    folder = machine.repository / "jobs"
+    folder.mkdir()
+    for name in ("config.ini", "jpo.toml"):
+        (machine.repository / name).rename(folder / name)
+    done = run_job(machine, jobs(config="jobs/config.ini", history=history)["jpo-suggest"])
+    assert (done.returncode, "give the component's input history" in done.stderr) == (0, told), done.stderr
+    assert (folder / ".jpo" / "jpo.db").exists()
+
+
 @pytest.mark.parametrize("shell", ["bash", "sh"])
 def test_what_the_guard_has_approved_is_proposed_as_one_merge_request(machine: Any, tmp_path: Path, shell: str) -> None:
     before = (machine.repository / "config.ini").read_bytes()
