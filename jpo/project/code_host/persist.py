@@ -24,7 +24,7 @@ TRAILER = re.compile(r"^JPO-Blob: ([0-9a-f]{40}|[0-9a-f]{64})$", re.MULTILINE)
 """Of our commits: Git's digest of the config.ini that they leave. Whoever changes that or adds a commit does not have it."""
 OF_US = re.compile(r"<!-- jpo:(?P<what>values|obsolete):(?P<values>[0-9a-f]{32}) -->")
 PERSISTING = Manner(
-    "it",
+    "the proposal",
     "branch, file or merge request",
     {
         ("gitlab", 401): "set JPO_PERSIST_TOKEN to a project access token that has not expired, with the scope api",

@@ -24,7 +24,8 @@ PURPOSE = Purpose(
     {
         "gitlab": "set the masked, protected CI/CD variable JPO_PERSIST_TOKEN to a project access token with the scope api and "
         "the role Developer; a job token cannot",
-        "github": "pass it: env GITHUB_TOKEN: ${{ github.token }}, with permissions: contents: write and pull-requests: write",
+        "github": "give the action its input token, or a step env GITHUB_TOKEN: ${{ github.token }}, with permissions: "
+        "contents: write and pull-requests: write",
     },
 )
 

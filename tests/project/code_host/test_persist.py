@@ -276,8 +276,8 @@ REFUSED = {
         "JPO-E903",
         "knows no such branch, file or merge request, or does not show it to this token (HTTP 404)",
     ),
-    "409": (refuses(409), "JPO-E904", "refused it (HTTP 409): no"),
-    "422": (refuses(422, {"message": ["is\n::error::bad"]}), "JPO-E904", "refused it (HTTP 422): "),
+    "409": (refuses(409), "JPO-E904", "refused the proposal (HTTP 409): no"),
+    "422": (refuses(422, {"message": ["is\n::error::bad"]}), "JPO-E904", "refused the proposal (HTTP 422): is ::error::bad"),
     "an object": (refuses(201, {"sha": 3, "id": 3}), "JPO-E906", "answered with something else than was asked for"),
 }
 
