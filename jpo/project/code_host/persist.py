@@ -113,7 +113,7 @@ def _brought_up_to_date(host: CodeHost, repository: Repository, wanted: Proposed
         return _closed(host, wanted, open_one, head, target)
     mine = head is None or _is_ours(host, wanted, target, head)
     if not mine:
-        why = f"{wanted.branch} has commits or changes of somebody else: it is left alone; delete it to have it made anew"
+        why = f"{wanted.branch} has commits or changes of somebody else: it is left alone until they are taken off it"
         return Persisted("left", open_one, why)
     refused = None if open_one else next((request for request in proposed if _refuses(request, wanted)), None)
     if refused:
