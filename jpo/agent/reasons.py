@@ -32,7 +32,8 @@ def without_evidence(runs_finished: int) -> tuple[tuple[str, ...], tuple[str, ..
     if not runs_finished:
         sentence = "no finished run of this workload is known yet; one run with today's values is needed as reference"
         return (sentence,), ("JPO-I601",)
-    return (f"of {runs_finished} finished runs none ended well; one that does is needed as reference",), ("JPO-I610",)
+    who = "the only finished run" if runs_finished == 1 else f"each of {runs_finished} finished runs"
+    return (f"{who} failed, or does not say how long it took; one that ended well is needed as reference",), ("JPO-I610",)
 
 
 def out_of_failure(problem: Problem, choice: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
