@@ -92,7 +92,7 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
         yield f"{name} {measured(problem, choice)}", "JPO-I603"
     else:
         text = f"is expected to {_difference(problem, choice)}; {_chances(problem, choice)}"
-        yield f"{name} was not run yet and {text}", "JPO-I604"
+        yield f"{name} was not run yet{_in_this_company(problem, choice)} and {text}", "JPO-I604"
         if problem.exploration_runs_left:
             yield "it is tried because you asked for trials: it is the most informative of what is left", "JPO-I626"
         elif problem.exploring and not problem.patient:
@@ -103,6 +103,14 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
             yield "no run has measured a validation loss: whether it is kept is not known", "JPO-W628"
         if acquisition.expected[choice] > acquisition.expected[acquisition.incumbent] and by == "belief":
             yield f"trying it may cost a little now and can save over the next {acquisition.horizon:.0f} runs", "JPO-I605"
+
+
+def _in_this_company(problem: Problem, choice: int) -> str:
+    """What is new about a choice of which each changed value was run, with other ones beside it."""
+    values, tried = problem.candidates.values, problem.belief.tried
+    changed = values[choice] != values[problem.candidates.current]
+    known = (values[tried][:, changed] == values[choice, changed]).any(axis=0)
+    return " with the other values of today" if known.all() else ""
 
 
 def _settled(problem: Problem) -> Sentences:
