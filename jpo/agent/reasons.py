@@ -106,11 +106,11 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
 
 
 def _in_this_company(problem: Problem, choice: int) -> str:
-    """What is new about a choice of which each changed value was run, with other ones beside it."""
+    """What is new about a choice of one value that was run before, with other values beside it; several are new together."""
     values, tried = problem.candidates.values, problem.belief.tried
-    changed = values[choice] != values[problem.candidates.current]
-    known = (values[tried][:, changed] == values[choice, changed]).any(axis=0)
-    return " with the other values of today" if known.all() else ""
+    (changed,) = np.nonzero(values[choice] != values[problem.candidates.current])
+    known = len(changed) == 1 and (values[tried, changed[0]] == values[choice, changed[0]]).any()
+    return " with the other values of today" if known else ""
 
 
 def _settled(problem: Problem) -> Sentences:
