@@ -17,6 +17,7 @@ from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
     from jpo.history import AuditRecord
+    from jpo.optimizer.account.savings import Saved
 
 T = TypeVar("T")
 FATES: Mapping[str, Emphasis] = {"written": "good", "conflict": "bad", "not written": "bad", "unknown": "warning"}
@@ -75,7 +76,8 @@ def _overview(review: Review) -> Iterator[Block]:
     yield Table(columns, tuple(_line(one) for one in review.workloads), "workloads", "Workloads")
     yield (
         "Saved is what as many usable results would have taken as before the first change, less what the runs since took, failed "
-        "ones included; with the 90% interval of that. It takes the job for the same: where the data grew, it says too little. "
+        "ones included; with the 90% interval of that. Where too few runs are from before, what was forecast of one stands in. "
+        "It takes the job for the same: where the data grew, it says too little. "
         "Money is what runs reported, else their time by today's [prices]."
     )
 
@@ -123,16 +125,19 @@ def _workload(workload: WorkloadReview, review: Review) -> Section:
 
 
 def _cards(workload: WorkloadReview) -> Table:
-    cards: list[Row] = []
-    for saved in workload.saved:
-        counted = numbers.counted(saved.runs_before, "run")
-        well = f"{counted} before, {saved.runs_after} after ({saved.well_after} of them ended well)"
-        cards.append((SAVED[saved.quantity], estimate(saved.saved, saved.quantity), well))
+    cards: list[Row] = [(SAVED[one.quantity], estimate(one.saved, one.quantity), rests_on(one)) for one in workload.saved]
     changed = sum(bool(made.suggestion.changes) for made in workload.decisions)
     cards.append(("Suggestions", len(workload.decisions), f"{changed} of them changed something"))
     failed = sum(not reviewed.past.recorded.run.ended_well for reviewed in workload.runs)
     cards.append(("Runs", len(workload.runs), f"{failed} of them did not end well"))
     return Table((Column("figure"), Column("value", "figure"), Column("", "prose")), tuple(cards), "figures", cards=True)
+
+
+def rests_on(saved: Saved) -> str:
+    """The runs behind a saving, and those of its sides which say nothing of it."""
+    before = "a forecast instead of runs" if saved.basis == "forecast" else numbers.counted(saved.runs_before, "run")
+    uncounted = f"; {saved.uncounted} stopped from outside or not measured" if saved.uncounted else ""
+    return f"{before} before, {saved.runs_after} after ({saved.well_after} of them ended well){uncounted}"
 
 
 def decider(decided_by: str) -> str:
