@@ -24,7 +24,7 @@ def over_time(workload: WorkloadReview) -> Plot:
     )
     shown = f"{numbers.counted(len((*before, *after, *failed)), 'run')} by their end and duration"
     lines = f"; JPO wrote other values {numbers.times(len(changed))}" if changed else ""
-    key = "A dashed line: JPO wrote other values." if changed else ""
+    key = "A dashed line stands at each of these times." if changed else ""
     marks = (
         Marks("followed no suggestion", before, "dim"),
         Marks("followed a suggestion", after),

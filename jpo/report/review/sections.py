@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from jpo.records import in_order
 from jpo.report import audit, before_after, sla
 from jpo.report.before_after import WorkloadChanges
-from jpo.report.document import Block, Column, Document, Emphasis, Inline, Note, Row, Section, Span, Table, estimate
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Note, Row, Section, Span, Table, estimate
 from jpo.report.history import against, assumed_in, ledger_blocks, or_empty
 from jpo.report.review import charts
 from jpo.report.review.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
@@ -23,6 +24,8 @@ T = TypeVar("T")
 FATES: Mapping[str, Emphasis] = {"written": "good", "conflict": "bad", "not written": "bad", "unknown": "warning"}
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "broken": "bad"}
 SAVED = {"duration_seconds": "Time saved", "cost_usd": "Money saved"}
+FORECAST = "by forecast "
+"""Before a saving that no run from before JPO bears out."""
 MOST_WORKLOADS = 10
 """In full, where only the newest rows are shown."""
 NOTHING = "nothing on record yet; start with `jpo suggest config.ini`"
@@ -84,9 +87,12 @@ def _overview(review: Review) -> Iterator[Block]:
 
 def _behind(quantity: str, review: Review) -> str:
     """Of which workloads a total is."""
-    known = [one for one in review.workloads for saved in one.saved if saved.quantity == quantity and saved.saved]
+    known = [saved for one in review.workloads for saved in one.saved if saved.quantity == quantity and saved.saved]
+    if not known:
+        return "too few runs before the first change, or none after it"
+    forecast = sum(saved.basis == "forecast" for saved in known)
     of = f"{len(known)} of {numbers.counted(len(review.workloads), 'workload')}"
-    return f"{of}, since JPO's first change to each" if known else "too few runs before the first change, or none after it"
+    return f"{of}, since JPO's first change to each{f'; {forecast} by a forecast' if forecast else ''}"
 
 
 def _line(workload: WorkloadReview) -> Row:
@@ -95,7 +101,7 @@ def _line(workload: WorkloadReview) -> Row:
     kept = workload.compliance.runs.share
     return (
         *(str(workload.identity), len(workload.runs), len(workload.decisions), or_empty(workload.since)),
-        *(estimate(saved.saved, saved.quantity) for saved in workload.saved),
+        *(saving(saved) for saved in workload.saved),
         *(inside, estimate(kept, "share") if kept else ""),
     )
 
@@ -125,12 +131,17 @@ def _workload(workload: WorkloadReview, review: Review) -> Section:
 
 
 def _cards(workload: WorkloadReview) -> Table:
-    cards: list[Row] = [(SAVED[one.quantity], estimate(one.saved, one.quantity), rests_on(one)) for one in workload.saved]
+    cards: list[Row] = [(SAVED[one.quantity], saving(one), rests_on(one)) for one in workload.saved]
     changed = sum(bool(made.suggestion.changes) for made in workload.decisions)
     cards.append(("Suggestions", len(workload.decisions), f"{changed} of them changed something"))
     failed = sum(not reviewed.past.recorded.run.ended_well for reviewed in workload.runs)
     cards.append(("Runs", len(workload.runs), f"{failed} of them did not end well"))
     return Table((Column("figure"), Column("value", "figure"), Column("", "prose")), tuple(cards), "figures", cards=True)
+
+
+def saving(saved: Saved) -> Cell:
+    """What was saved, and that it is held against a forecast where it is."""
+    return replace(estimate(saved.saved, saved.quantity), prefix=FORECAST if saved.basis == "forecast" else "")
 
 
 def rests_on(saved: Saved) -> str:

@@ -16,7 +16,7 @@ def test_runs_over_time_are_told_apart_by_what_they_followed_and_how_they_ended(
     }
     assert drawn.moments == (100.0,)
     assert drawn.description == "2 runs by their end and duration; JPO wrote other values once."
-    assert drawn.key == "A dashed line: JPO wrote other values."
+    assert drawn.key == "A dashed line stands at each of these times."
 
 
 def test_a_change_that_was_not_written_is_no_line() -> None:
