@@ -88,7 +88,7 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
         else:  # what it likes need not be what is expected
             yield f"policy {by} likes nothing that may be tried better than today's values", "JPO-I602"
     elif step == "known":
-        yield f"{name} {measured(problem, choice)}", "JPO-I603"
+        yield f"{name}, all else as now, {measured(problem, choice)}", "JPO-I603"
     else:
         text = f"is expected to {_difference(problem, choice)}; {_chances(problem, choice)}"
         yield f"{name} was not run yet and {text}", "JPO-I604"

@@ -107,7 +107,7 @@ def label(line: BeforeAfter) -> str:
 
 
 def _change(line: BeforeAfter | None) -> tuple[Cell | Inline, Inline]:
-    """-38% (-50% to -22%); of a share in points, of another difference in the quantity's unit. The word alone without an interval."""
+    """-38% (-50% to -22%); of a share in points, of another difference in its unit. The word alone without an interval."""
     if line is None:
         return "", ""
     word = Span(line.word, EMPHASIS[line.word])

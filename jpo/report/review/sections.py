@@ -131,7 +131,7 @@ def _workload(workload: WorkloadReview, review: Review) -> Section:
 
 
 def _cards(workload: WorkloadReview) -> Table:
-    cards: list[Row] = [(SAVED[one.quantity], saving(one), rests_on(one)) for one in workload.saved]
+    cards: list[Row] = [(SAVED[one.quantity], estimate(one.saved, one.quantity), rests_on(one)) for one in workload.saved]
     changed = sum(bool(made.suggestion.changes) for made in workload.decisions)
     cards.append(("Suggestions", len(workload.decisions), f"{changed} of them changed something"))
     failed = sum(not reviewed.past.recorded.run.ended_well for reviewed in workload.runs)
