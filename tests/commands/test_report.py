@@ -298,3 +298,12 @@ def test_forecasts_are_of_runs_that_end_well_in_the_table_as_in_the_picture(
     for one in json.loads(answered(capfd, "-o", "json"))["workloads"]:
         well = {run["run_id"] for run in one["runs"] if run["status"] == "succeeded" and run["suggestion_id"]}
         assert sum(made["compared"] for made in one["suggestions"]) == len(well)
+
+
+def test_what_jpo_has_not_changed_and_what_is_not_on_record_is_said_so(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with open_store("sqlite:///other.db") as store:
+        put(store, a_month_of(OTHER, suggestions=0))
+    Path("jpo.toml").write_text(TOML + '[store]\nurl = "sqlite:///other.db"\n')
+    assert answered(capfd).count("JPO changed nothing yet") == 4, "of all and of the one workload, time and money"
+    Path("config.ini").write_text(CONFIG.replace("cnn", "mlp"))
+    assert "of this workload nothing is on record" in answered(capfd, "config.ini")

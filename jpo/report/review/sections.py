@@ -24,11 +24,13 @@ T = TypeVar("T")
 FATES: Mapping[str, Emphasis] = {"written": "good", "conflict": "bad", "not written": "bad", "unknown": "warning"}
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "broken": "bad"}
 SAVED = {"duration_seconds": "Time saved", "cost_usd": "Money saved"}
+NO_CHANGE = "JPO changed nothing yet"
 FORECAST = "by forecast "
 """Before a saving that no run from before JPO bears out."""
 MOST_WORKLOADS = 10
 """In full, where only the newest rows are shown."""
 NOTHING = "nothing on record yet; start with `jpo suggest config.ini`"
+NOTHING_OF_IT = "of this workload nothing is on record; `jpo report` without CONFIG.INI shows the others"
 UNTRUSTED = "what follows this record cannot be trusted, nor can the figures below; restore the store from a backup"
 
 
@@ -40,8 +42,8 @@ def document(review: Review) -> Document:
         f"the first {MOST_WORKLOADS} of {len(review.workloads)} workloads: name the CONFIG.INI of another, or --html FILE for all"
     )
     blocks: tuple[Block, ...] = (
-        f"Made {numbers.moment(review.made_at)} UTC by JPO {review.version} from {review.place}.",
-        *(sections if review.workloads else [NOTHING]),
+        f"Made {numbers.moment(review.made_at)} UTC by JPO {review.version}; store: {review.place}",
+        *(sections if review.workloads else [NOTHING_OF_IT if review.audit.chain.records else NOTHING]),
         Note(more) if len(shown) < len(review.workloads) else "",
         Section("Learning", tuple(_learning(review))),
         Section("Audit log", tuple(_audit(review))),
@@ -88,6 +90,8 @@ def _overview(review: Review) -> Iterator[Block]:
 def _behind(quantity: str, review: Review) -> str:
     """Of which workloads a total is."""
     known = [saved for one in review.workloads for saved in one.saved if saved.quantity == quantity and saved.saved]
+    if all(one.since is None for one in review.workloads):
+        return NO_CHANGE
     if not known:
         return "too few runs before the first change, or none after it"
     forecast = sum(saved.basis == "forecast" for saved in known)
@@ -131,7 +135,10 @@ def _workload(workload: WorkloadReview, review: Review) -> Section:
 
 
 def _cards(workload: WorkloadReview) -> Table:
-    cards: list[Row] = [(SAVED[one.quantity], estimate(one.saved, one.quantity), rests_on(one)) for one in workload.saved]
+    cards: list[Row] = [
+        (SAVED[one.quantity], estimate(one.saved, one.quantity), rests_on(one) if workload.since else NO_CHANGE)
+        for one in workload.saved
+    ]
     changed = sum(bool(made.suggestion.changes) for made in workload.decisions)
     cards.append(("Suggestions", len(workload.decisions), f"{changed} of them changed something"))
     failed = sum(not reviewed.past.recorded.run.ended_well for reviewed in workload.runs)
