@@ -33,7 +33,7 @@ def of(suggestion: Suggestion) -> str:
         return ""
     if (kept := suggestion.seen.get(LOSS_KEPT)) is None:
         return " that it ends well and is no more than a tenth worse"
-    chance = numbers.percent_in_words(kept)
+    chance = numbers.chance(kept)
     return f" that it ends well and costs no more than a tenth more, {chance} that it keeps the {judged(suggestion)}"
 
 
