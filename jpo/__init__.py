@@ -28,6 +28,8 @@ record, write it. The map, floor by floor; imports go down only:
     cost/            prices, catalogues, what a run costs; SLA targets
     inventory/       what this machine has; GPUs that stay idle
     replay/          recorded jobs played again, with JPO's peers
+    phases/          what a container uses over time, and requests that follow it
+    cluster/         queues and machines under policies of workload management
 
     wording/         numbers, names and units as people read them
     files/           files that appear whole or not at all; reading.py: files that others wrote
@@ -36,7 +38,7 @@ record, write it. The map, floor by floor; imports go down only:
     errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means
     version.py  runlog.py (what a training script imports: standard library only)
 
-The nine from agent to replay are the parts: none imports another, only optimizer and the floors above combine them. The four of
+The eleven from agent to cluster are the parts: none imports another, only optimizer and the floors above combine them. The four of
 project, learning, advisor and report do not know each other. Next to this package is `constraints`, the guard: standard library
 only, it knows nothing of jpo and reads its own tables of jpo.toml. It filters candidates, decides on the proposal, and looks
 again as a process of its own in the pipeline. tests/ has the same tree.

@@ -43,6 +43,7 @@ JSON_WRITERS = {
     "jpo/report/forms/json.py": "the one place for people and programs",
     "jpo/history/canonical.py": "canonical JSON, which hashes are made of",
     "jpo/agent/sealed.py": "the header of a file of weights, whose bytes are hashed",
+    "jpo/phases/model_file.py": "the head of a model of phases, whose bytes are hashed",
     "jpo/telemetry/csv/remembered.py": "a cache of thousands of logs, compressed, which nobody but JPO reads",
 }
 """Modules that may serialise JSON, and why."""
@@ -101,6 +102,7 @@ AT_THE_GATE = {
 """Modules that may name these, and why."""
 WRITTEN = {
     "jpo/cli/gate.py": "results in one of the forms, and config.ini as it was in force",
+    "jpo/commands/cluster/agents.py": "weights",
     "jpo/commands/simulate.py": "config.ini and jpo.toml of simulated jobs, by JPO's own names",
     "jpo/commands/logs.py": "the extended table, made of csv_line",
     "jpo/commands/prices.py": "a catalogue: what instances AWS has",

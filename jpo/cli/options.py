@@ -79,7 +79,7 @@ def network_options(function: F) -> F:
         click.option("--prometheus-url", metavar="URL", help="Prometheus to ask for finished runs."),
         click.option("--timeout", metavar="DURATION", help="Deadline for all requests together, e.g. 10s."),
         click.option("--since", metavar="DURATION", help="How far back to ask at first contact, e.g. 90d."),
-    )(_gathered(function, "network", Network, ("offline", "prometheus_url", "timeout", "since")))
+    )(gathered(function, "network", Network, ("offline", "prometheus_url", "timeout", "since")))
 
 
 def output_options(*forms: str, files: bool = False) -> Callable[[F], F]:
@@ -94,12 +94,12 @@ def output_options(*forms: str, files: bool = False) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         names = ("form", "no_color", *(["files"] if files else []))
-        return options(choice, *([file] if files else []), colour_option)(_gathered(function, "output", record, names))
+        return options(choice, *([file] if files else []), colour_option)(gathered(function, "output", record, names))
 
     return decorate
 
 
-def _gathered(function: F, name: str, record: Callable[..., object], names: tuple[str, ...]) -> F:
+def gathered(function: F, name: str, record: Callable[..., object], names: tuple[str, ...]) -> F:
     """The function with the options of these names handed over as one record."""
 
     @wraps(function)

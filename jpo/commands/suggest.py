@@ -17,6 +17,7 @@ from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import suggestion_of
 from jpo.project.collect import collect, with_file_noted
 from jpo.project.load import LoadedSettings
+from jpo.project.phases.needs import with_phase_needs
 from jpo.project.project import Project, open_project
 from jpo.project.proposal import diff_of, propose
 from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, noted, refusals_on_record
@@ -66,6 +67,7 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
     with open_project(path, settings, now=options.now, read_only=options.dry_run, by_hand=options.chosen) as job:
         chosen = approved_by_hand(job, options.chosen)
         known = with_file_noted(collect(job, offline=options.offline, strict=options.strict), job)
+        known = with_phase_needs(known, job)
         request = wanted(request_of(job, known.runs, reaches=known.reaches, chosen=chosen), options)
         known = learn_what_is_new(job, request, known, options)
         policy, known = policy_for(job.store, request.explore, request.policy), damage_noted(job, request, known)

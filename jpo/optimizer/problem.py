@@ -15,7 +15,7 @@ from jpo.agent.budget import budget_left, compared_costs, reference_values, repl
 from jpo.agent.context import UNKNOWN, Context, after_misses, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import base_row, rows_of, rows_of_runs
-from jpo.agent.safety.holds import Hold, held, holds_of, of_loss, of_unmeasured
+from jpo.agent.safety.holds import Hold, held, holds_of, of_loss, of_phases, of_unmeasured
 from jpo.agent.safety.promise import Promise, promise_of
 from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import with_earlier_jobs
@@ -56,7 +56,7 @@ def problem_of(
     left = budget_left([cost for cost, _ in costs], request.budget)
     if request.nightly:
         left = replenished_budget(costs, request.budget)
-    lasting = holds_of(candidates, runs, request.named)
+    lasting = (*holds_of(candidates, runs, request.named), *of_phases(candidates, known.phase_needs))
     usable = open_to_all = without(candidates, lasting)
     promise, beliefs = None, (belief, *belief.besides)
     if request.explore != "off":

@@ -170,6 +170,8 @@ def change(
         else why(name, new, advice.current, known.runs) + elsewhere(name, new, advice.current, known)
     )
     reason = f"{alone[name]}; {ground}" if name in alone else ground
+    if known.phase_needs and name in ("cpus", "memory_gib"):
+        reason = f"{reason}; {known.phase_needs}"
     if already_run(parameter, executed, advice):
         reason = "what the job runs with, whatever config.ini says"
     if parameter.counted:

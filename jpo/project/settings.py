@@ -265,6 +265,13 @@ class CardTable(SettingsTable):
     gib_per_sample: Annotated[float, Field(ge=0)] | None = None
 
 
+class PhasesTable(SettingsTable):
+    """Model of phases (`jpo phases fit`), relative to jpo.toml: what the last `runs` needed of CPU and memory."""
+
+    model: str | None = None
+    runs: Annotated[int, Field(ge=1, le=100)] = 5
+
+
 class Settings(SettingsTable):
     """All settings that jpo.toml can contain."""
 
@@ -283,6 +290,7 @@ class Settings(SettingsTable):
     check: CheckTable = CheckTable()
     quota: QuotaTable = QuotaTable()
     card: CardTable = CardTable()
+    phases: PhasesTable = PhasesTable()
 
     @property
     def named_preferences(self) -> dict[str, Preference]:

@@ -24,7 +24,7 @@ from jpo.records.decisions import (
     Preference,
     TrackRecord,
 )
-from jpo.records.knowledge import Known
+from jpo.records.knowledge import Known, PhaseNeeds
 from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each_judged, own_quality, quality_measured
 from jpo.records.ranges import Range
 from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
@@ -101,6 +101,7 @@ __all__ = [
     "Outcome",
     "Parameter",
     "Parameters",
+    "PhaseNeeds",
     "PolicyName",
     "Preference",
     "Quality",

@@ -13,6 +13,32 @@ from jpo.records.workloads import Parameters, same
 
 
 @dataclass(frozen=True, slots=True)
+class PhaseNeeds:
+    """What the phases of a workload's last runs say of the CPU and memory that it needs.
+
+    Attributes:
+        runs: how many were measured.
+        phases: how many of the model's phases they went through.
+        cpus, memory_gib: their peaks with headroom.
+        peak_to_mean: peak / mean of CPU, and of memory where that is larger.
+        drifted: share of the newest run's samples at which it was unlike what the model knows.
+    """
+
+    runs: int
+    phases: int
+    cpus: float
+    memory_gib: float
+    peak_to_mean: float
+    drifted: float
+
+    def __str__(self) -> str:
+        measured = (
+            f"{self.phases} phases in the last {self.runs} runs" if self.runs > 1 else f"{self.phases} phases in the last run"
+        )
+        return f"{measured} peak at {self.cpus:.3g} cpus and {self.memory_gib:.3g} GiB with headroom"
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
     """Knowledge of a workload after all sources were asked.
 
@@ -28,6 +54,7 @@ class Known:
         residuals: what the other jobs of the installation did that simulated jobs do not; None where the agent learnt of none.
         evidence: the account of it for the report.
         codes: reason codes for the report.
+        phase_needs: what the phases of the last runs need; None where [phases] names no model, or nothing was measured.
         reaches: of parameters that runs did not take as they were given, how far they can be set.
     """
 
@@ -43,6 +70,7 @@ class Known:
     codes: tuple[str, ...] = ()
     siblings: tuple[Run, ...] = ()
     reaches: tuple[Reach, ...] = ()
+    phase_needs: PhaseNeeds | None = None
 
     def waiting_for(self, current: Parameters) -> str | None:
         """Id of the untried suggestion if config.ini still has its values: its outcome comes before the next one."""

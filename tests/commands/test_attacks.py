@@ -11,6 +11,7 @@ import http.server
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import threading
@@ -159,8 +160,25 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     log = [{"epoch": 1.0, attack: attack} for attack in LIVE]
     state = {"log_history": log, "best_model_checkpoint": STEERING[0], "global_step": 1}
     (folder / "tables" / "huggingface" / "trainer_state.json").write_text(json.dumps(state))
+    with (folder / "@admin ##[error] lab.csv").open("w", newline="") as table:
+        jobs = ([attack, 0, 60, 1, "", attack, attack] for attack in ATTACKS if "\0" not in attack)
+        csv.writer(table).writerows([["id", "submit", "duration", "gpus", "gpu_type", "model_class", "user"], *jobs])
+    with (folder / "pods.csv").open("w", newline="") as table:
+        pods = ([attack, 1000, 1024, 1, attack, 10, 20] for attack in ATTACKS if "\0" not in attack)
+        names = ["name", "cpu_milli", "memory_mib", "num_gpu", "gpu_spec", "creation_time", "deletion_time"]
+        csv.writer(table).writerows([names, *pods])
+    name = json.dumps(STEERING[0])
+    platform = f'name = {name}\n[processor.{name}]\nkind = "gpu"\n[node.{name}]\nprocessors = [{{ type = {name}, count = 4 }}]\n'
+    (folder / "lab.toml").write_text(f"{platform}[[cluster]]\nname = {name}\nnodes = [{{ type = {name} }}]\n")
+    agent = "from jpo.cluster.agents.base import ClassicAgent\nclass Mine(ClassicAgent): pass\n"
+    (folder / "mine.py").write_text(f"{agent}class Bad(ClassicAgent):\n    def decide(self, *seen): raise ValueError({name})\n")
     (folder / "broken").mkdir()
     (folder / "broken" / "jpo.toml").write_text('["##[error] @admin\\n::error::x"]\n"\\u001b[2J" = 1\n')
+    with (folder / "traces.csv").open("w", newline="") as table:
+        writer = csv.writer(table)
+        writer.writerow(["exec_id", "t", "cpu", "memory"])
+        for attack in ATTACKS:
+            writer.writerows([attack, t, 0.1 + t // 100 % 2, 1e8 + 1e9 * (t // 100 % 2)] for t in range(0, 400, 20))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name, value in CALLER.items():
@@ -170,11 +188,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert run(["suggest", "config.ini", "--offline", "--explore", "off", "--no-learn"]) == 0
         assert run(["rollback"]) == 0
         assert run(["suggest", "--offline", "--no-learn", "--set", "batch_size=32"]) == 0
+        assert run(["phases", "fit", "traces.csv", "-o", "phases.model"]) == 0
     return folder
 
 
 FORMS = ("text", "json", "markdown", "html")
 SMALL = "--runs 2,4 --seeds 2 --jobs 1 --policies default,random"
+LAB = "'@admin ##[error] lab.csv'"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "suggest --dry-run --diff --offline --no-learn": FORMS,
     "suggest --dry-run --diff --offline --no-learn --set batch_size=64": FORMS,
@@ -197,6 +217,16 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "report": ("text", "json", "markdown"),
     f"replay toy.csv {SMALL}": FORMS,
     "simulate --workloads 1 --runs 2": FORMS,
+    f"cluster evaluate --workload {LAB} --platform lab.toml --policy fcfs,saf": (*FORMS, "csv"),
+    f"cluster describe --workload {LAB} --platform lab.toml": FORMS,
+    "cluster test --agent mine.py:Mine --draw 60 --procs 8 --length 16 --sequences 2 --split 0": FORMS,
+    "phases fit traces.csv -o /dev/null": FORMS,
+    "phases predict phases.model traces.csv": FORMS,
+    "phases plot phases.model traces.csv": FORMS,
+    "phases expand phases.model traces.csv -o /dev/null": FORMS,
+    "phases allocate phases.model traces.csv -o /dev/null": FORMS,
+    "phases evaluate phases.model traces.csv": FORMS,
+    "phases rightsize phases.model traces.csv": FORMS,
 }
 LINES = (
     *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
@@ -236,6 +266,19 @@ LINES = (
     ),
     *("replay ATTACK.csv", "replay toy.csv --policies ATTACK", "simulate --policies ATTACK", "prices refresh toy.csv"),
     *("learn --pretrain ATTACK", "prices show --gpu-type ATTACK", "pareto --objectives ATTACK", "audit export --since ATTACK"),
+    *(
+        "cluster evaluate --workload ATTACK.swf",
+        "cluster evaluate --workload config.ini",
+        "cluster convert pods.csv --from openb",
+    ),
+    *("cluster evaluate --draw 5 --procs 4 --policy ATTACK", "cluster evaluate --draw 5 --procs 4 --fail-if ATTACK"),
+    *("cluster evaluate --workload pods.csv --platform ATTACK.toml", "cluster plot ATTACK.gif --draw 5 --procs 4"),
+    *("cluster train ATTACK.safetensors --draw 5 --procs 4", "cluster test --draw 50 --procs 4 --agent ATTACK.py:Mine"),
+    *("cluster test --model config.ini --draw 5 --procs 4", "cluster test --draw 50 --procs 4 --length 9 --agent mine.py:Bad"),
+    *("phases fit ATTACK.csv -o /dev/null", "phases predict ATTACK traces.csv", "phases fit toy.csv -o /dev/null"),
+    *("phases fit traces.csv -o /dev/null --column cpu_cores=ATTACK", "phases fit traces.csv -o /dev/null --column ATTACK"),
+    *("phases predict phases.model traces.csv --execution ATTACK", "phases fit traces.csv -o /dev/null --feature ATTACK"),
+    *("phases rightsize phases.model traces.csv --container ATTACK", "phases fit ATTACK.ini -o /dev/null"),
     *("audit verify --head ATTACK", "simulate --workloads 1 --runs 2", "suggest ATTACK.ini", "--config ATTACK history"),
 )
 """Commands that answer in lines or in an error; ATTACK is put in the place of every attack, in turn by the test."""
@@ -265,7 +308,9 @@ def answers(capfd: pytest.CaptureFixture[str], words: list[str]) -> tuple[str, s
 def test_no_report_is_steered_by_what_it_shows(
     command: str, form: str, inside: Path, capfd: pytest.CaptureFixture[str], server: str
 ) -> None:
-    out, err = answers(capfd, [*command.replace("SERVER", server).split(), "-o", form])
+    option = "--format" if command.startswith("phases") else "-o"
+    words = shlex.split(command.replace("SERVER", server))
+    out, err = answers(capfd, [*words, option, form])
     assert steered(out) + steered(err) == []
     assert out or err
     {"json": check_json, "csv": check_csv, "markdown": check_markdown, "html": check_html}.get(form, too_long)(out or "{}")
@@ -372,12 +417,24 @@ def test_every_command_is_attacked_in_every_form_that_it_has() -> None:
 
 
 def test_tables_for_spreadsheets_are_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for command in ("predict", "allocate"):
+        answers(capfd, ["phases", command, "phases.model", "traces.csv", "-o", str(tmp_path / "phases.csv")])
+        assert steered((tmp_path / "phases.csv").read_text()) == []
+        check_csv((tmp_path / "phases.csv").read_text(), exact=True)  # of executions by their ids
     exported, _ = answers(capfd, ["audit", "export", "-o", "csv"])
     check_csv(exported, exact=True)  # the chain is verified from it
     answers(capfd, ["logs", "--extended", str(tmp_path / "runs.csv"), "--epochs", str(tmp_path / "epochs.csv")])
     for table in (tmp_path / "runs.csv", tmp_path / "epochs.csv"):
         assert steered(table.read_text()) == []
         check_csv(table.read_text())
+
+
+def test_courses_in_a_picture_are_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out, err = answers(capfd, ["phases", "plot", "phases.model", "traces.csv", "-o", str(tmp_path / "p.svg")])
+    assert steered(out) + steered(err) == []
+    tags = {element.tag.rpartition("}")[2] for element in ElementTree.parse(tmp_path / "p.svg").iter()}  # noqa: S314 - our own file
+    assert not tags & {"script", "a", "image", "foreignObject"}
+    assert steered((tmp_path / "p.svg").read_text()) == []
 
 
 @pytest.mark.parametrize("command", ["pareto", "history --compare", f"replay toy.csv {SMALL}"])

@@ -20,7 +20,7 @@ from jpo.records import RESOURCES
 from jpo.wording.quality import worse_than
 
 if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, Run
+    from jpo.records import Belief, Bools, Candidates, PhaseNeeds, Run
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -113,6 +113,17 @@ def _cpus(candidates: Candidates, runs: Sequence[Run]) -> Iterator[Hold]:
         as_much = (candidates.values[:, demands] >= candidates.values[candidates.current, demands]).all(axis=1)
         words = f"asks for fewer cpus than the {min(busy):.3g} that runs keep busy"
         yield Hold(as_much & (column < min(busy)), words, "JPO-I637")
+
+
+def of_phases(candidates: Candidates, needs: PhaseNeeds | None) -> tuple[Hold, ...]:
+    """Fewer CPUs or less memory than today that are below the peaks of the last runs' phases and some headroom."""
+    held = []
+    for name, need in (("cpus", needs.cpus), ("memory_gib", needs.memory_gib)) if needs else ():
+        if name in candidates.names:
+            column = candidates.values[:, candidates.names.index(name)]
+            rows = (column < column[candidates.current] * (1 - 1e-9)) & (column < need * (1 - 1e-9))
+            held.append(Hold(rows, f"asks for less {name} than the {need:.3g} that the phases of the last runs need", "JPO-I870"))
+    return tuple(held)
 
 
 def _busy_cores(run: Run) -> float | None:

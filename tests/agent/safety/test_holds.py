@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from jpo.agent.safety.holds import held, holds_of, of_loss, of_unmeasured
-from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
+from jpo.agent.safety.holds import held, holds_of, of_loss, of_phases, of_unmeasured
+from jpo.records import Candidates, Identity, Outcome, PhaseNeeds, Run, RunStatus
 
 NAMES = ("batch_size", "gpus", "memory_gib")
 ROWS = ((32, 1, 16), (32, 2, 16), (32, 1, 32), (32, 1, 8), (32, 1, 4))
@@ -79,3 +79,12 @@ def test_where_nobody_sees_how_good_a_model_is_only_hardware_is_changed(grid, be
     assert of_unmeasured(grid(), measured, 0)[0].rows.tolist() == [False, False, True], "a model whose loss some run measured"
     hardware = Candidates(NAMES, np.array(ROWS, float), 0, np.ones(5, bool), np.zeros(5))
     assert not of_unmeasured(hardware, belief([[0] * 5] * 4), 0)[0].rows.any()
+
+
+def test_less_than_the_phases_need_is_held_and_more_is_not_asked_for():
+    needs = PhaseNeeds(runs=3, phases=5, cpus=2.0, memory_gib=6.0, peak_to_mean=1.5, drifted=0.0)
+    (hold,) = of_phases(candidates(), needs)
+    assert np.flatnonzero(hold.rows).tolist() == [4]  # 4 GiB; 8 GiB are enough
+    (hold,) = of_phases(candidates(current=4), needs)
+    assert not hold.rows.any()  # what is asked for today may be kept
+    assert of_phases(candidates(), None) == ()

@@ -1,0 +1,89 @@
+"""Options that the commands of `jpo phases` share, each written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from jpo.cli.options import FILE, F, gathered, options, seed_option, verbose_option
+from jpo.cli.output import READABLE
+
+if TYPE_CHECKING:
+    from jpo.phases.fit import FitOptions, Method
+
+METHODS = ("markov", "hmm", "changepoint", "crbm-kmeans")
+"""Of jpo.phases.fit, which needs numpy: help must not."""
+PALETTES = ("tab10", "Set2", "viridis", "cividis", "gray")
+"""Of jpo.report.plots.phases, which needs numpy, too."""
+model_file = click.argument("model", type=FILE, metavar="MODEL")
+traces_file = click.argument("traces", type=FILE, metavar="TRACES.CSV")
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """Options of a fit."""
+
+    method: Method
+    n_phases: int | None
+    seed: int
+    history: int
+    hidden: int
+    learning_rate: float
+    epochs: int
+
+    @property
+    def options(self) -> FitOptions:
+        """The same as jpo.phases has them, which need numpy."""
+        from jpo.phases.fit import FitOptions
+        from jpo.phases.methods.crbm import CrbmOptions
+
+        crbm = CrbmOptions(self.history, self.hidden, self.learning_rate, self.epochs, seed=self.seed)
+        return FitOptions(self.method, self.n_phases, self.seed, crbm)
+
+
+def column_options(function: F) -> F:
+    """--column, --feature and --execution."""
+    return options(
+        click.option(
+            "--column", "named", multiple=True, metavar="NAME=HEADER", help="A column's header; see `jpo phases --help`."
+        ),
+        click.option("--feature", "features", multiple=True, metavar="NAME", help="Use these features only, in this order."),
+        click.option("--execution", "executions", multiple=True, metavar="ID", help="These executions only; repeatable."),
+    )(function)
+
+
+def result_options(what: str) -> Callable[[F], F]:
+    """-o for the result, --format for what is said of it."""
+    return options(
+        click.option("-o", "--output", "result", type=FILE, metavar="FILE", help=what),
+        click.option("--format", "form", type=click.Choice(READABLE), default="text", show_default=True),
+        click.option("--no-color", is_flag=True, help="No colours, even on a terminal (or set NO_COLOR)."),
+        verbose_option,
+    )
+
+
+_fit_options = options(
+    click.option("--method", type=click.Choice(METHODS), default="markov", show_default=True),
+    click.option("--phases", "n_phases", type=click.IntRange(2, 50), help="How many; default: as the traces have them, 2 to 10."),
+    click.option(
+        "--history", type=click.IntRange(1, 100), default=3, show_default=True, help="crbm-kmeans: samples it looks back."
+    ),
+    click.option("--hidden", type=click.IntRange(1, 1000), default=10, show_default=True, help="crbm-kmeans: hidden units."),
+    click.option("--learning-rate", type=click.FloatRange(1e-6, 1), default=0.01, show_default=True, help="crbm-kmeans."),
+    click.option("--epochs", type=click.IntRange(1, 100_000), default=100, show_default=True, help="crbm-kmeans: at most."),
+    seed_option,
+)
+
+
+def fit_options(function: F) -> F:
+    """--method, --phases, --seed and those of crbm-kmeans, as the argument `fitting`."""
+    names = ("method", "n_phases", "seed", "history", "hidden", "learning_rate", "epochs")
+    return _fit_options(gathered(function, "fitting", Fitting, names))
+
+
+budget_option = click.option(
+    "--resizes-per-hour", "per_hour", type=click.FloatRange(0.1, 3600), default=30.0, show_default=True, help="Budget of resizes."
+)

@@ -1,0 +1,328 @@
+"""`jpo phases`: its options and help."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from jpo.cli.arguments import load_settings
+from jpo.cli.gate import put, save, save_copy
+from jpo.cli.options import FILE, options, seed_option
+from jpo.cli.output import Output, can_be_kept, coloured, not_settings, track
+from jpo.cli.phase_options import (
+    PALETTES,
+    Fitting,
+    budget_option,
+    column_options,
+    fit_options,
+    model_file,
+    result_options,
+    traces_file,
+)
+
+if TYPE_CHECKING:
+    from jpo.phases.traces import Traces
+
+
+@click.group()
+def phases() -> None:
+    """Phases of CPU, memory and GPU; requests that follow them.
+
+    TRACES.CSV has one row per sample: execution, time, and what was used. AI4DL's columns and the usual names of the same
+    things are found; others are named, e.g. --column cpu_cores=cpu --column memory_bytes=rss --column time=ts --column
+    execution=pod. A config.ini in its place stands for its own runs on record, as far as Prometheus measured them.
+    Fits need jpo[phases].
+    """
+
+
+@phases.command()
+@traces_file
+@options(fit_options, column_options, result_options("Where the model goes; needed."))
+def fit(
+    traces: Path,
+    fitting: Fitting,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    no_color: bool,
+) -> None:
+    """Find the phases of traces, and keep them as a model.
+
+    \b
+    Examples:
+      jpo phases fit traces.csv -o phases.model
+      jpo phases fit pods.csv -o phases.model --column execution=pod --column cpu_cores=cpu --column memory_bytes=rss
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import fitted
+
+    if result is None:
+        raise click.UsageError("say where the model goes: -o MODEL")
+    _keepable(result, [traces])
+    read = _read(traces, named, features, executions)
+    model, found = command.fit(read, fitting.options)
+    save_copy(result, model)
+    Output(form, colour=coloured(no_color)).show(fitted, found)
+
+
+@phases.command()
+@model_file
+@traces_file
+@click.option(
+    "--parity", is_flag=True, help="Of crbm-kmeans: labels as AI4DL shows them, some missing, the rest one sample late."
+)
+@options(column_options, result_options("Write the phase of each sample there, as CSV."))
+def predict(
+    model: Path,
+    traces: Path,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    parity: bool,
+    no_color: bool,
+) -> None:
+    """Show the phases of traces by a model.
+
+    \b
+    Examples:
+      jpo phases predict phases.model traces.csv
+      jpo phases predict phases.model traces.csv -o phases.csv
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import fitted
+
+    _keepable(result, [model, traces])
+    fitted_model = command.load(model)
+    rows, found = command.predict(fitted_model, _read(traces, named, features, executions), parity=parity)
+    if result is not None:
+        save(result, fitted.samples_csv(rows))
+    Output(form, colour=coloured(no_color)).show(fitted, found)
+
+
+@phases.command()
+@model_file
+@traces_file
+@options(budget_option, column_options, result_options("Write the requests there, as CSV; else they go to stdout."))
+def allocate(
+    model: Path,
+    traces: Path,
+    per_hour: float,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    no_color: bool,
+) -> None:
+    """Request CPU and memory from sample to sample.
+
+    A row holds until the next one of its execution: exec_id, t, cpu_alloc in cores, mem_alloc in bytes.
+
+    \b
+    Example:
+      jpo phases allocate phases.model traces.csv -o allocation.csv
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import standings
+
+    _keepable(result, [model, traces])
+    fitted_model = command.load(model)
+    rows, compared = command.requests(fitted_model, _read(traces, named, features, executions), per_hour=per_hour)
+    if result is None:
+        put(standings.requests_csv(rows))
+        return
+    save(result, standings.requests_csv(rows))
+    Output(form, colour=coloured(no_color)).show(standings, compared)
+
+
+@phases.command()
+@model_file
+@traces_file
+@click.option("--kind", type=click.Choice(["courses", "variance"]), default="courses", show_default=True)
+@click.option("--palette", type=click.Choice(PALETTES), default=PALETTES[0], show_default=True)
+@options(column_options, result_options("The picture, .png or .svg; else lines for the terminal."))
+def plot(
+    model: Path,
+    traces: Path,
+    kind: str,
+    palette: str,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    no_color: bool,
+) -> None:
+    """Draw traces over bars of their phases.
+
+    Or, with --kind variance, box plots of what each phase uses, and how frequent it is. Pictures need jpo[phases].
+
+    \b
+    Examples:
+      jpo phases plot phases.model traces.csv
+      jpo phases plot phases.model traces.csv -o courses.svg --execution run-7 --palette viridis
+      jpo phases plot phases.model traces.csv -o phases.png --kind variance
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import fitted
+    from jpo.report.plots.picture import can_plot
+
+    _keepable(result, [model, traces])
+    if result is not None:
+        can_plot(result)
+    fitted_model = command.load(model)
+    read = _read(traces, named, (), executions)
+    found = command.drawn(fitted_model, read, command.Picture(kind, palette, tuple(features)), result)
+    Output(form, colour=coloured(no_color)).show(fitted, found)
+
+
+@phases.command()
+@model_file
+@traces_file
+@click.option("--split", type=click.IntRange(0), metavar="PHASE", help="Make two phases of this one.")
+@options(seed_option, column_options, result_options("Where the new model goes; needed."))
+def expand(
+    model: Path,
+    traces: Path,
+    split: int | None,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    seed: int,
+    no_color: bool,
+) -> None:
+    """Teach a model new traces; its phases keep their numbers.
+
+    What no phase explains becomes phases of its own, with numbers behind those that there are.
+
+    \b
+    Examples:
+      jpo phases expand phases.model new.csv -o more.model
+      jpo phases expand phases.model new.csv -o more.model --split 2
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import fitted
+
+    if result is None:
+        raise click.UsageError("say where the new model goes: -o MODEL")
+    _keepable(result, [model, traces])
+    read = _read(traces, named, features, executions)
+    more, found = command.expanded(command.load(model), read, split=split, seed=seed)
+    save_copy(result, more)
+    Output(form, colour=coloured(no_color)).show(fitted, found)
+
+
+@phases.command()
+@click.argument("given", nargs=-1, required=True, type=FILE, metavar="[MODEL] TRACES.CSV")
+@click.option(
+    "--training", type=FILE, metavar="TRACES.CSV", help="What the peers know of earlier runs; default: the same traces."
+)
+@options(budget_option, fit_options, column_options, result_options("Write the report there too."))
+def evaluate(
+    given: Sequence[Path],
+    training: Path | None,
+    per_hour: float,
+    fitting: Fitting,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    no_color: bool,
+) -> None:
+    """Compare allocations by phases with simpler ways.
+
+    With a model: on these traces. Without one, each execution is left out of the fit that allocates for it.
+
+    \b
+    Examples:
+      jpo phases evaluate traces.csv
+      jpo phases evaluate phases.model new.csv --training traces.csv
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import standings
+
+    if len(given) > 2:
+        raise click.UsageError("name a model and traces, or traces alone")
+    _keepable(result, [*given, *([training] if training else [])])
+    traces = _read(given[-1], named, features, executions)
+    if len(given) == 2:
+        known = _read(training, named, features, ()) if training else None
+        compared = command.evaluate(command.load(given[0]), traces, known, per_hour=per_hour)
+    else:
+        compared = command.evaluate_left_out(traces, fitting.options, per_hour=per_hour, track=track)
+    Output(form, (result,) if result else (), colour=coloured(no_color)).show(standings, compared)
+
+
+@phases.command()
+@model_file
+@traces_file
+@click.option("--container", default="trainer", show_default=True, help="The container of the Kubernetes patch.")
+@click.option("--headroom", type=click.FloatRange(0, 10), default=0.15, show_default=True, help="Share above the peak.")
+@options(column_options, result_options("Write the Kubernetes patch there, as YAML."))
+def rightsize(
+    model: Path,
+    traces: Path,
+    container: str,
+    headroom: float,
+    named: Sequence[str],
+    features: Sequence[str],
+    executions: Sequence[str],
+    result: Path | None,
+    form: str,
+    *,
+    no_color: bool,
+) -> None:
+    """Size a workload's CPU and memory, for runs without resizes.
+
+    As lines of config.ini, and as a patch of Kubernetes resources. Nothing is written into a config.ini.
+
+    \b
+    Examples:
+      jpo phases rightsize phases.model traces.csv
+      jpo phases rightsize phases.model traces.csv -o resources.yaml --container trainer
+    """
+    from jpo.commands import phases as command
+    from jpo.report.phases import sized as subject
+
+    _keepable(result, [model, traces])
+    read = _read(traces, named, features, executions)
+    sized = command.sized(read, command.load(model), container=container, headroom=headroom)
+    if result is not None:
+        save(result, subject.patch_text(sized))
+    Output(form, colour=coloured(no_color)).show(subject, sized)
+
+
+def _read(path: Path, named: Sequence[str], features: Sequence[str], executions: Sequence[str]) -> Traces:
+    """Traces of a CSV file, or of a config.ini's own runs on record."""
+    from jpo.commands import phases as command
+
+    if path.suffix.lower() == ".ini":
+        return command.recorded(path, load_settings(path, None, {}), now=time.time(), executions=executions)
+    return command.read(path, command.columns(named, features), executions)
+
+
+def _keepable(result: Path | None, given: Sequence[Path]) -> None:
+    """Find out before anything is computed that a result could not be kept, or would destroy what it is made of."""
+    from jpo.commands.phases import refuse_overwriting
+
+    refuse_overwriting(result, given)
+    kept = [result] if result else []
+    not_settings(kept)
+    can_be_kept(kept)

@@ -1,0 +1,16 @@
+"""Phases of what training containers use over time, and requests of CPU and memory that follow them (extra `phases` for fits).
+
+traces.py      executions and their samples, read from CSV with every row checked; recorded.py: of runs on record
+features.py    samples as the models see them: scaled, near-duplicates left out
+levels.py      how many phases there are and where they lie
+chain.py       hidden Markov chains over many executions at once: filter, smoothing, Viterbi
+markov.py      the default method as a scikit-learn estimator
+methods/       other ways to find phases: hmmlearn, ruptures, AI4DL's
+model.py       a fitted model as one record; model_file.py: as a file; fit.py: from traces to a model
+expand.py      a model that learns new traces
+stream.py      the filter, sample by sample
+table.py       the phases in figures; sketch.py: as lines for a terminal
+forecast.py    what comes next in a course; prototypes.py: kinds of executions
+requests/      what is requested by them, beside simpler ways
+extra.py       optional packages
+"""

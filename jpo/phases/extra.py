@@ -1,0 +1,20 @@
+"""The optional packages of fits: imported where they are used, named where they are absent. A fitted model needs none of them."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from jpo.errors import UsageError
+
+
+def need(what: str, *packages: str) -> None:
+    """Check that packages are installed.
+
+    Raises:
+        UsageError: JPO-E733, with the command that installs them.
+    """
+    for package in packages:
+        spec = find_spec(package)
+        if spec is None or spec.origin is None:  # a folder of that name in the current directory is no package
+            remedy = 'pip install "jpo[phases,learn]"' if package == "torch" else 'pip install "jpo[phases]"'
+            raise UsageError("jpo phases", f"{what} needs {package}, which is not installed", remedy, code="JPO-E733")

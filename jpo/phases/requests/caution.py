@@ -1,0 +1,114 @@
+"""Caution of an allocation: a ladder from bold to careful, and the step that kept its promise on executions it had not seen.
+
+No step suits all traces: where phases are alike from run to run a bold one misses nothing, where each run is new a careful
+one is due. So a fit tries all steps on executions that were left out, and takes for CPU and memory the pair that allocates
+least among those of whose missed samples one can be sure that they stay within what is allowed. A run that misses more climbs
+the ladder itself.
+
+Source of the idea: Angelopoulos et al., "Conformal Risk Control", ICLR 2024; a bound by the standard error is simpler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jpo.phases.traces import Floats
+
+MISSES = 0.05
+"""Share of samples whose demand, CPU's or memory's, may be more than what was allocated."""
+CONFIDENCE = 1.645
+"""Standard errors by which the promise must be kept: in 95 of 100 fits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of the ladder.
+
+    Attributes:
+        soon: quantile of the need within the horizon for which is allocated.
+        next: quantile of the next sample's need from which more is allocated.
+        margin: what is added to a need; half of it is the least above the last sample.
+        window: what the run itself used in the last minutes counts, not what phases say.
+    """
+
+    soon: float
+    next: float
+    margin: float
+    window: bool = False
+
+
+LADDER = (
+    Step(soon=0.80, next=0.05, margin=0.02),
+    Step(soon=0.90, next=0.10, margin=0.02),
+    Step(soon=0.95, next=0.25, margin=0.02),
+    Step(soon=0.95, next=0.25, margin=0.05),
+    Step(soon=0.975, next=0.50, margin=0.10),
+    Step(soon=0.99, next=0.90, margin=0.15),
+    Step(soon=1.0, next=1.0, margin=0.05, window=True),
+    Step(soon=1.0, next=1.0, margin=0.10, window=True),
+    Step(soon=1.0, next=1.0, margin=0.20, window=True),
+    Step(soon=1.0, next=1.0, margin=0.40, window=True),
+)
+"""Two ladders, each from bold to careful: by phases (up to what KRR and the vertical pod autoscaler add), and by the most of the
+last minutes, for workloads of which each run is new."""
+CAREFUL = next(at for at, step in enumerate(LADDER) if step.window) - 1
+"""The most careful step by phases: where nothing keeps the promise."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class StepTrial:
+    """What a step did on executions that the model had not seen.
+
+    Attributes:
+        missed: shape (steps, 2), samples whose demand was not met.
+        allocated: shape (steps, 2), sum of allocations over the run's own peak.
+        samples: of how many.
+    """
+
+    missed: Floats
+    allocated: Floats
+    samples: int
+
+    def with_(self, other: StepTrial) -> StepTrial:
+        return replace(
+            self,
+            missed=self.missed + other.missed,
+            allocated=self.allocated + other.allocated,
+            samples=self.samples + other.samples,
+        )
+
+
+def cheapest(trial: StepTrial) -> tuple[int, int]:
+    """The steps for CPU and memory that allocate least and keep the promise; the last ones where none does."""
+    steps = len(LADDER)
+    # a bolder step that happened to miss less than a careful one was lucky
+    ladders = np.split(trial.missed, [CAREFUL + 1])
+    missed = np.concatenate([np.maximum.accumulate(ladder[::-1])[::-1] for ladder in ladders]) / trial.samples
+    best, least = (CAREFUL, CAREFUL), np.inf
+    for cpu in range(steps):
+        for memory in range(steps):
+            share = min(missed[cpu, 0] + missed[memory, 1], 1.0)
+            error = np.sqrt(share * (1 - share) / trial.samples)
+            cost = trial.allocated[cpu, 0] + trial.allocated[memory, 1]
+            if share + CONFIDENCE * error <= MISSES and cost < least:
+                best, least = (cpu, memory), cost
+    return best
+
+
+def window_steps(caution: Sequence[int]) -> NDArray[np.bool_]:
+    """For which of CPU and memory the last minutes count, shape (2,)."""
+    return np.array([LADDER[step].window for step in caution])
+
+
+def steps_at(caution: Sequence[int], climbed: int) -> tuple[Floats, Floats, Floats]:
+    """Quantiles soon and next, and margins, each of shape (2,), for CPU and memory; each ladder is climbed by itself."""
+    steps = [LADDER[min(step + climbed, CAREFUL if step <= CAREFUL else len(LADDER) - 1)] for step in caution]
+    return (
+        np.array([step.soon for step in steps]),
+        np.array([step.next for step in steps]),
+        np.array([step.margin for step in steps]),
+    )

@@ -1,0 +1,277 @@
+"""Traces of resources: what each execution of a container used at each sample, read from CSV with every row checked.
+
+A file has one row per sample: execution, time, and one column per resource. AI4DL's columns are found without an option, and
+so are the usual names of the same things; others are named by `TraceColumns`. Rows of several executions may be interleaved;
+within one of them time must go on. Sampling may be irregular and have gaps.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jpo import reading
+from jpo.errors import UsageError
+from jpo.reading import contents
+
+Floats = NDArray[np.float64]
+
+LARGEST_BYTES = 512 << 20
+"""A larger file is no trace that fits into memory."""
+LARGEST = 1e18
+"""Of any measurement: an exabyte. Beyond it sums of squares would not stay exact."""
+SHOWN_COLUMNS = 12
+"""Of a file, in a message."""
+
+EXECUTION = "execution"
+TIME = "time"
+CPU = "cpu_cores"
+MEMORY = "memory_bytes"
+GPU = "gpu_utilisation"
+GPU_MEMORY = "gpu_memory_bytes"
+USUAL: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        EXECUTION: ("pod.id", "exec_id", "execution", "execution_id", "run_id", "pod", "container", "id"),
+        TIME: ("timestamp", "time", "t", "ts", "unix_seconds"),
+        CPU: ("cpu.usage.cores", "cpu_cores", "cpu_usage_cores", "cpu"),
+        MEMORY: ("mem.working.set", "memory_bytes", "memory_working_set_bytes", "mem_bytes", "memory", "mem"),
+        GPU: ("gpu_utilisation", "gpu_utilization", "gpu.usage", "gpu.util", "gpu"),
+        GPU_MEMORY: ("gpu_memory_bytes", "gpu.memory", "gpu.mem.used"),
+    }
+)
+"""TraceColumns by which a quantity is found where none is named; the first that the file has. AI4DL's come first."""
+ALWAYS = (CPU, MEMORY)
+"""Features that a file must have unless others are named; GPU columns are taken where they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceColumns:
+    """Names of a file's columns.
+
+    Attributes:
+        named: header of a quantity (`execution`, `time`, or a feature); what is absent is found by USUAL.
+        features: the features to read, in this order; empty: CPU, memory, and GPU where it is measured.
+    """
+
+    named: Mapping[str, str] = field(default_factory=dict)
+    features: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ResourceCourse:
+    """One execution's samples.
+
+    Attributes:
+        execution: its id.
+        times: shape (n,), Unix seconds, strictly ascending; n is at least 2.
+        values: shape (n, features), what was used, finite and not negative.
+    """
+
+    execution: str
+    times: Floats
+    values: Floats
+
+    def __post_init__(self) -> None:
+        assert self.times.shape == self.values.shape[:1]
+        assert len(self.times) >= 2
+
+    @property
+    def seconds(self) -> float:
+        """From the first to the last sample."""
+        return float(self.times[-1] - self.times[0])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Traces:
+    """Executions with the same features.
+
+    Attributes:
+        features: names of the columns of every course's values; what ends in `_bytes` is a size.
+        courses: at least one, in the order in which they begin in the file.
+        place: the file, for messages.
+    """
+
+    features: tuple[str, ...]
+    courses: tuple[ResourceCourse, ...]
+    place: str = "traces"
+
+    @property
+    def samples(self) -> int:
+        return sum(len(course.times) for course in self.courses)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        return tuple(len(course.times) for course in self.courses)
+
+    def stacked(self) -> Floats:
+        """All values, shape (samples, features), execution after execution."""
+        return np.concatenate([course.values for course in self.courses])
+
+    def only(self, executions: Sequence[str]) -> Traces:
+        """The same with these executions alone.
+
+        Raises:
+            UsageError: JPO-E734, there is none of that name.
+        """
+        known = {course.execution: course for course in self.courses}
+        for execution in executions:
+            if execution not in known:
+                some = ", ".join([*known][:SHOWN_COLUMNS])
+                raise UsageError(self.place, f"has no execution {execution!r:.80}", f"it has {some}", code="JPO-E734")
+        return Traces(self.features, tuple(known[execution] for execution in executions), self.place)
+
+    def narrowed(self, features: Sequence[str]) -> Traces:
+        """The same with these features alone, in this order.
+
+        Raises:
+            UsageError: JPO-E731, one of them was not read.
+        """
+        for feature in features:
+            if feature not in self.features:
+                finding = f"has no feature {feature}, which is needed here (it has {', '.join(self.features)})"
+                raise UsageError(self.place, finding, f"name its column: --column {feature}=HEADER", code="JPO-E731")
+        at = [self.features.index(feature) for feature in features]
+        courses = tuple(ResourceCourse(course.execution, course.times, course.values[:, at]) for course in self.courses)
+        return Traces(tuple(features), courses, self.place)
+
+
+def read_traces(path: Path, columns: TraceColumns | None = None) -> Traces:
+    """The executions in a CSV file.
+
+    Raises:
+        UsageError: JPO-E730, the file cannot be read or a row says what cannot be: file, execution and row are named;
+            JPO-E731, it lacks a column.
+    """
+    columns = columns or TraceColumns()
+    rows = _rows(path)
+    number, header = next(rows, (0, []))
+    if not header:
+        raise _malformed(str(path), "is empty", "name a CSV file with a header and one row per sample")
+    places = _places(path, number, [name.strip() for name in header], columns)
+    features = tuple(name for name in places if name not in (EXECUTION, TIME))
+    found: dict[str, list[tuple[int, float, list[float]]]] = {}
+    for number, cells in rows:
+        if len(cells) != len(header):
+            raise _malformed(f"{path}:{number}", f"has {len(cells)} cells below {len(header)} columns")
+        execution = cells[places[EXECUTION]].strip() if EXECUTION in places else path.stem
+        where = f"{path}:{number}: execution {execution:.80}"
+        if not execution:
+            raise _malformed(f"{path}:{number}", "names no execution")
+        time = _time(where, cells[places[TIME]].strip())
+        found.setdefault(execution, []).append((number, time, [_measured(where, name, cells[places[name]]) for name in features]))
+    if not found:
+        raise _malformed(str(path), "has a header and no sample below it", "name a file with one row per sample")
+    return Traces(features, tuple(_course(path, execution, samples) for execution, samples in found.items()), str(path))
+
+
+def _course(path: Path, execution: str, samples: list[tuple[int, float, list[float]]]) -> ResourceCourse:
+    """An execution whose time goes on."""
+    if len(samples) < 2:
+        where = f"{path}:{samples[0][0]}: execution {execution:.80}"
+        raise _malformed(where, "has one sample only", "remove it: a course begins with two samples")
+    for (before, earlier, _), (number, later, _) in pairwise(samples):
+        where = f"{path}:{number}: execution {execution:.80}"
+        if later == earlier:
+            raise _malformed(where, f"has the same time as row {before} ({later:.15g})", "keep one sample for each time")
+        if later < earlier:
+            finding = f"time goes back, from {earlier:.15g} in row {before} to {later:.15g}"
+            raise _malformed(where, finding, "sort the rows of each execution by time")
+    return ResourceCourse(execution, np.array([time for _, time, _ in samples]), np.array([values for _, _, values in samples]))
+
+
+def _places(path: Path, number: int, header: list[str], columns: TraceColumns) -> dict[str, int]:
+    """Where each quantity stands in a row: execution where there is one, time, then the features in their order."""
+    optional = () if columns.features else (GPU, GPU_MEMORY)
+    wanted = (
+        EXECUTION,
+        TIME,
+        *(columns.features or (*ALWAYS, *(name for name in columns.named if name not in USUAL), *optional)),
+    )
+    places: dict[str, int] = {}
+    for name in dict.fromkeys(wanted):
+        names = (columns.named[name],) if name in columns.named else (*USUAL.get(name, ()), name)
+        header_name = next((each for each in names if each in header), None)
+        if header_name is not None and header.count(header_name) > 1:
+            finding = f"has {header.count(header_name)} columns named {header_name!r:.80}"
+            raise _malformed(f"{path}:{number}", finding, "give each column a name of its own")
+        if header_name is not None:
+            places[name] = header.index(header_name)
+        elif name in columns.named or name not in (EXECUTION, *optional):
+            shown = ", ".join(repr(each) for each in header[:SHOWN_COLUMNS] if each)
+            raise UsageError(
+                f"{path}:{number}",
+                f"has no column {' or '.join(map(repr, names[:3]))} for {name} (it has {shown or 'no names'})",
+                f"name it: --column {name}=HEADER",
+                code="JPO-E731",
+            )
+    return places
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Rows with the number of the line where each ends, without blank ones; the first is the header."""
+    remedy = "name a CSV file with one row per sample"
+    content = contents(path, LARGEST_BYTES, lambda finding: UsageError(str(path), finding, remedy, code="JPO-E730"))
+    try:
+        lines = StringIO(content.decode("utf-8-sig"), newline="")
+    except UnicodeDecodeError as error:
+        raise _malformed(str(path), "is not UTF-8 text", remedy) from error
+    reader = csv.reader(lines, strict=True)
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise _malformed(f"{path}:{reader.line_num}", f"is not CSV ({error})", remedy) from error
+        if any(cell.strip() for cell in cells):
+            yield reader.line_num, cells
+
+
+def _time(where: str, text: str) -> float:
+    """Unix seconds of a number or an ISO 8601 date with a time; one without a zone is in UTC."""
+    try:
+        value = reading.number(text)
+    except ValueError:
+        value = _moment(text)
+    if not abs(value) <= LARGEST:  # NaN too
+        raise _malformed(where, f"time = {text!r:.80} is neither a number of seconds nor a date", "write Unix seconds")
+    return value
+
+
+def _moment(text: str) -> float:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return np.nan
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _measured(where: str, feature: str, text: str) -> float:
+    """A measurement: finite, not negative."""
+    text = text.strip()
+    if not text:
+        raise _malformed(where, f"has no value of {feature}", "fill the cell, or remove the row: a gap is no error")
+    try:
+        value = reading.number(text)
+    except ValueError:
+        raise _malformed(where, f"{feature} = {text!r:.80} is not a number", "write a number") from None
+    if not np.isfinite(value):
+        raise _malformed(where, f"{feature} = {text} is not finite", "remove the row: a gap is no error")
+    if value < 0:
+        raise _malformed(where, f"{feature} = {text} is negative", "nothing uses less than nothing: correct or remove the row")
+    if value > LARGEST:
+        raise _malformed(where, f"{feature} = {text:.80} is more than anything can use", "correct or remove the row")
+    return value
+
+
+def _malformed(place: str, finding: str, remedy: str = "correct the file; docs/phases.md has the format") -> UsageError:
+    return UsageError(place, finding, remedy, code="JPO-E730")

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from phase_traces import made_traces
+
+from jpo.errors import UsageError
+from jpo.phases.fit import fit_model
+from jpo.phases.model import PhaseModel
+from jpo.phases.requests.allocate import LEAST, Budget, allocate, on_all_steps
+from jpo.phases.requests.caution import CAREFUL, LADDER
+from jpo.phases.requests.evaluate import standings
+from jpo.phases.traces import CPU, ResourceCourse, Traces
+
+
+def others(**options: object) -> Traces:
+    return made_traces(runs=3, seed=11, **options)[0]  # type: ignore[arg-type]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 60), st.floats(0, 64), st.floats(0, 1e11), st.integers(0, 2**31))
+def test_nothing_at_or_after_a_time_changes_what_was_requested_until_then(
+    model: PhaseModel, at: int, cpu: float, memory: float, seed: int
+) -> None:
+    (course, *_) = others().courses
+    rng = np.random.default_rng(seed)
+    values, times = course.values.copy(), course.times.copy()
+    values[at:] = np.abs(rng.normal(size=values[at:].shape)) * (cpu, memory)
+    times[at + 1 :] = times[at] + np.cumsum(rng.random(len(times) - at - 1) * 100 + 1)
+    changed = ResourceCourse(course.execution, times, values)
+    before, after = (allocate(model, replace(others(), courses=(one,)))[0] for one in (course, changed))
+    assert (before.requests[: at + 1] == after.requests[: at + 1]).all()
+    assert [row for row in before.resized if row <= at] == [row for row in after.resized if row <= at]
+
+
+@pytest.mark.parametrize("noise", [0.3, 1.0])
+def test_runs_that_were_not_seen_get_what_they_need_within_the_budget(noise: float) -> None:
+    traces = made_traces(runs=6, noise=noise, seed=1)[0]
+    fitted = fit_model(replace(traces, courses=traces.courses[:4]))
+    found = standings(allocate(fitted, replace(traces, courses=traces.courses[4:])))
+    assert found.met.mean >= 0.95
+    assert found.most_resizes_per_hour <= 30
+    assert found.cpu.mean < 1
+    assert found.memory.mean < 0.9
+
+
+@pytest.mark.parametrize("per_hour", [1.0, 10.0, 30.0])
+def test_at_no_time_were_there_more_resizes_than_the_budget(model: PhaseModel, per_hour: float) -> None:
+    for allocation in allocate(model, others(noise=2.0), per_hour=per_hour):
+        times = allocation.course.times
+        for count, at in enumerate(allocation.resized, start=1):
+            assert count <= (times[at] - times[0]) * per_hour / 3600
+
+
+def test_a_request_holds_until_the_next_row(model: PhaseModel) -> None:
+    (allocation, *_) = allocate(model, others())
+    rows = list(allocation.rows())
+    assert rows[0][:2] == (allocation.course.execution, allocation.course.times[0])
+    assert len(rows) == len(allocation.resized) + 1
+    times, held = np.array([row[1] for row in rows]), np.array([row[2:] for row in rows])
+    assert (allocation.requests == held[np.searchsorted(times, allocation.course.times, side="right") - 1]).all()
+
+
+def test_demand_beyond_training_is_followed(model: PhaseModel) -> None:
+    (course, *_) = others().courses
+    grown = ResourceCourse("grown", course.times, course.values * (3.0, 4.0))
+    (allocation,) = allocate(model, replace(others(), courses=(grown,)))
+    assert (allocation.requests >= grown.values).all(1).mean() > 0.85
+    assert (allocation.requests.max(0) <= grown.values.max(0) * 1.5).all()
+
+
+def test_a_trace_unlike_training_is_allocated_by_its_last_samples(model: PhaseModel) -> None:
+    times = 20.0 * np.arange(120)
+    strange = ResourceCourse("strange", times, np.tile([40.0, 9e11], (120, 1)))
+    (allocation,) = allocate(model, replace(others(), courses=(strange,)))
+    assert allocation.drifted > 0.5
+    assert (allocation.requests[20:] >= strange.values[20:]).all()
+    assert (allocation.requests[20:] <= strange.values[20:] * 1.5).all()
+
+
+def test_by_the_last_minutes_phases_say_nothing(model: PhaseModel) -> None:
+    (course, *_) = others().courses
+    (allocation,) = allocate(replace(model, caution=(CAREFUL + 1, CAREFUL + 1)), replace(others(), courses=(course,)))
+    last = allocation.resized[-1]
+    recent = course.times[:last] >= course.times[last - 1] - 300
+    peak = course.values[:last][recent].max(0)
+    assert (allocation.requests[last] <= np.maximum(peak * 1.5, LEAST * model.peak)).all()
+    assert (allocation.requests >= course.values).all(1).mean() > 0.8
+
+
+def test_requests_never_fall_below_a_share_of_the_peak(model: PhaseModel) -> None:
+    idle = ResourceCourse("idle", 20.0 * np.arange(60), np.tile([0.001, 1e6], (60, 1)))
+    (allocation,) = allocate(model, replace(others(), courses=(idle,)))
+    assert (allocation.requests >= LEAST * model.peak * 0.999).all()
+
+
+def test_all_steps_are_tried_at_once(model: PhaseModel) -> None:
+    trial = on_all_steps(model, others())
+    one = allocate(replace(model, caution=(2, 2)), others())
+    used = np.concatenate([allocation.course.values for allocation in one])
+    requests = np.concatenate([allocation.requests for allocation in one])
+    assert trial.samples == len(used)
+    assert trial.missed[2].tolist() == (requests < used).sum(0).tolist()
+    assert (np.diff(trial.allocated.sum(1)[: CAREFUL + 1]) > 0).all()
+    assert len(trial.missed) == len(LADDER)
+
+
+def test_an_unused_budget_is_not_saved_up_for_ever() -> None:
+    budget = Budget(30)
+    budget.pass_time(60)
+    assert budget.left == 0.5
+    budget.pass_time(1e9)
+    assert budget.left == 4
+
+
+def test_a_model_without_memory_allocates_nothing(traces: Traces) -> None:
+    with pytest.raises(UsageError, match="fitted without"):
+        allocate(fit_model(traces.narrowed([CPU])), others())

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import numpy as np
+
+from jpo.phases.requests.caution import CAREFUL, LADDER, StepTrial, cheapest, steps_at, window_steps
+
+STEPS = len(LADDER)
+COSTS = np.stack([np.arange(STEPS) + 1.0, np.arange(STEPS) + 1.0], axis=1)
+
+
+def trial(cpu: list[float], memory: list[float], samples: int = 1000) -> StepTrial:
+    """Misses by phases; what goes by the last minutes misses everything."""
+    rest = [float(samples)] * (STEPS - CAREFUL - 1)
+    return StepTrial(np.stack([np.array([*cpu, *rest]), np.array([*memory, *rest])], axis=1), COSTS, samples)
+
+
+def test_the_cheapest_pair_that_keeps_the_promise_is_taken() -> None:
+    assert cheapest(trial([90, 60, 30, 20, 10, 0], [5, 4, 3, 2, 1, 0])) == (2, 0)
+
+
+def test_misses_of_both_resources_share_the_promise() -> None:
+    misses = [400.0, 300, 200, 100, 50, 0]
+    cpu, memory = cheapest(trial(misses, misses, samples=10_000))
+    assert misses[cpu] + misses[memory] <= 500
+    assert cpu + memory == 4  # one step bolder for either would be too much
+
+
+def test_a_bold_step_that_was_lucky_is_not_believed() -> None:
+    assert cheapest(trial([0, 90, 0, 0, 0, 0], [0] * 6)) == (2, 0)
+
+
+def test_few_samples_ask_for_more_caution() -> None:
+    misses = [0.04, 0.03, 0.02, 0.01, 0.0, 0.0]
+    bold, careful = (cheapest(trial([n * share for share in misses], [0.0] * 6, n)) for n in (100_000, 100))
+    assert bold[0] < careful[0]
+
+
+def test_where_nothing_keeps_the_promise_the_last_step_counts() -> None:
+    assert cheapest(trial([500] * 6, [500] * 6)) == (CAREFUL, CAREFUL)
+
+
+def test_where_each_run_is_new_the_last_minutes_count() -> None:
+    missed = np.array([[300.0, 0]] * (CAREFUL + 1) + [[90.0, 0], [20, 0], [10, 0], [5, 0]])
+    cpu, memory = cheapest(StepTrial(missed, COSTS, 1000))
+    assert (cpu, memory) == (CAREFUL + 2, 0)
+    assert window_steps((cpu, memory)).tolist() == [True, False]
+
+
+def test_a_run_climbs_its_own_ladder_to_its_end() -> None:
+    soon, following, margin = steps_at((0, CAREFUL + 1), 99)
+    assert soon.tolist() == [LADDER[CAREFUL].soon, LADDER[-1].soon]
+    assert following.tolist() == [LADDER[CAREFUL].next, LADDER[-1].next]
+    assert margin.tolist() == [LADDER[CAREFUL].margin, LADDER[-1].margin]

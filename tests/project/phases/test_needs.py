@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from made import a_run
+from phase_traces import made_traces
+
+from jpo.phases.fit import fit_phases
+from jpo.phases.model_file import encoded
+from jpo.phases.traces import Traces
+from jpo.project.phases.needs import with_phase_needs
+from jpo.project.settings import PhasesTable
+from jpo.records import Known, Series
+
+RUNS = tuple(a_run(f"r{at}", 200.0 + at) for at in range(3))
+
+
+def series_of(traces: Traces) -> dict[str, tuple[Series, ...]]:
+    found = {}
+    for run, course in zip(RUNS, traces.courses, strict=True):
+        times, (cpu, memory) = tuple(course.times.tolist()), course.values.T.tolist()
+        gib = tuple(one / 2**30 for one in memory)
+        found[run.run_id] = (Series(run.run_id, "cpu_cores", times, tuple(cpu)), Series(run.run_id, "memory_gib", times, gib))
+    return found
+
+
+def job(folder: Path, table: PhasesTable, series: dict[str, tuple[Series, ...]]):  # type: ignore[no-untyped-def]
+    """As much of a project as is asked."""
+    settings = SimpleNamespace(values=SimpleNamespace(phases=table), root=folder)
+    return SimpleNamespace(settings=settings, store=SimpleNamespace(series_of=lambda run: series.get(run.run_id, ())))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("needs")
+    (folder / "phases.model").write_bytes(encoded(fit_phases(made_traces()[0])))
+    return folder
+
+
+def test_without_a_model_nothing_is_known_more(folder: Path) -> None:
+    known = Known(RUNS)
+    assert with_phase_needs(known, job(folder, PhasesTable(), series_of(made_traces(runs=3)[0]))) is known
+
+
+def test_needs_are_never_below_the_measured_peak_and_headroom(folder: Path) -> None:
+    traces = made_traces(runs=3, seed=5)[0]
+    known = with_phase_needs(Known(RUNS), job(folder, PhasesTable(model="phases.model"), series_of(traces)))
+    assert known.phase_needs is not None
+    peak = traces.stacked().max(0)
+    assert known.phase_needs.cpus >= peak[0] * 1.15
+    assert known.phase_needs.memory_gib >= peak[1] / 2**30 * 1.15
+    assert (known.phase_needs.runs, known.phase_needs.phases, known.phase_needs.drifted) == (3, 5, 0)
+    assert known.codes == ("JPO-I871",)
+    assert "5 phases in the last 3 runs peak at" in known.evidence.notes[0]
+
+
+def test_the_last_runs_count(folder: Path) -> None:
+    traces = made_traces(runs=3, seed=5)[0]
+    known = with_phase_needs(Known(RUNS), job(folder, PhasesTable(model="phases.model", runs=1), series_of(traces)))
+    assert known.phase_needs is not None
+    assert known.phase_needs.runs == 1
+
+
+def test_a_run_unlike_the_model_is_said(folder: Path) -> None:
+    traces = made_traces(runs=3, seed=5)[0]
+    strange = replace(traces.courses[-1], values=traces.courses[-1].values * (20, 400))
+    series = series_of(replace(traces, courses=(*traces.courses[:-1], strange)))
+    known = with_phase_needs(Known(RUNS), job(folder, PhasesTable(model="phases.model"), series))
+    assert known.phase_needs is not None
+    assert known.phase_needs.drifted > 0.5
+    assert "of the newest run is unlike what the model knows" in known.evidence.notes[0]
+
+
+@pytest.mark.parametrize(("model", "measured"), [("absent", True), ("phases.model", False)])
+def test_what_tells_nothing_is_a_note_and_changes_nothing(folder: Path, model: str, measured: bool) -> None:
+    series = series_of(made_traces(runs=3)[0]) if measured else {}
+    known = with_phase_needs(Known(RUNS), job(folder, PhasesTable(model=model), series))
+    assert known.phase_needs is None
+    assert known.codes == ("JPO-W872",)
