@@ -86,9 +86,9 @@ def forecasts(decided: Suggestion) -> Table:
     rows: list[Row] = []
     promised = {names.target(check.name).quantity: check for check in decided.sla}
     for quantity in suggestion.quantities(decided):
-        now, then, ratio = decided.now.of(quantity), decided.next.of(quantity), decided.expected_change(quantity)
+        now, then = decided.now.of(quantity), decided.next.of(quantity)
         name = names.OBJECTIVES.get(quantity) or short(names.heading(quantity))
-        change = Cell("" if ratio is None or decided.status == "kept" else numbers.change(ratio), emphasis="strong")
+        change = Cell("" if decided.status == "kept" else claim.change(decided, quantity), emphasis="strong")
         check = promised.get(quantity)
         word = Cell(check.verdict, emphasis=suggestion.VERDICTS[check.verdict]) if check else Cell("")
         if now or then:
