@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Literal
 
 import numpy as np
@@ -17,8 +18,8 @@ from jpo.phases.methods.changepoint import fit_changepoint
 from jpo.phases.methods.crbm import CENTRES, CrbmOptions, cluster, train_crbm
 from jpo.phases.methods.hmm import fit_hmm
 from jpo.phases.model import PhaseModel, with_needs
-from jpo.phases.requests.allocate import on_all_steps
-from jpo.phases.requests.caution import cheapest
+from jpo.phases.requests.allocate import LeftOut
+from jpo.phases.requests.caution import Pair, StepTrial, cheapest
 from jpo.phases.traces import Floats, Traces
 
 Method = Literal["markov", "hmm", "changepoint", "crbm-kmeans"]
@@ -93,7 +94,7 @@ def caution_of(traces: Traces, model: PhaseModel, options: FitOptions) -> tuple[
         return model.caution
     again = replace(options, n_phases=model.chain.phases)
     phases = np.split(model.predict(traces), np.cumsum(traces.lengths)[:-1])
-    trials = []
+    tried_on = []
     for fold in range(FOLDS):
         left_out = traces.courses[fold::FOLDS]
         kept = [at for at in range(len(traces.courses)) if at % FOLDS != fold]
@@ -104,11 +105,13 @@ def caution_of(traces: Traces, model: PhaseModel, options: FitOptions) -> tuple[
             other = fit_phases(rest, again)
         else:
             other = _without(rest, np.concatenate([phases[at] for at in kept]), model.scaler)
-        trials.append(on_all_steps(other, replace(traces, courses=tried)))
-    total = trials[0]
-    for trial in trials[1:]:
-        total = total.with_(trial)
-    return cheapest(total)
+        tried_on.append(LeftOut(other, replace(traces, courses=tried)))
+
+    def try_out(pairs: Sequence[Pair]) -> StepTrial:
+        first, *others = (left_out.on(pairs) for left_out in tried_on)
+        return reduce(StepTrial.with_, others, first)
+
+    return cheapest(try_out)
 
 
 def _without(rest: Traces, phases: Ints, scaler: Scaler) -> PhaseModel:
