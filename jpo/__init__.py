@@ -12,12 +12,16 @@ record, write it. The map, floor by floor; imports go down only:
 
     project/         one repository, opened once: settings.py declares jpo.toml, load.py merges it, project.py holds all of it;
                      workload, prices, sources of runs, proposal (asks the guard), record (audit, then write);
-                     checkout/: the values in force, where the file has the committed ones, and the branch of a pipeline
-    learning/        how the agent learns: from the history (experience), on simulated jobs (practice), and its release test
+                     checkout/: the values in force, where the file has the committed ones, and the branch of a pipeline;
+                     tables/: the larger tables of jpo.toml; code_host/: notes and merge requests; start/: what init makes
+    learning/        how the agent learns: from the history (experience), on simulated jobs (practice), and its release test;
+                     serving.py: which policy may decide
     advisor/         JPO as a library: ask and tell
-    report/          results for people and programs: document(x) and as_json(x) of each subject, in the five forms of forms/
+    report/          results for people and programs: document(x) and as_json(x) of each subject, in the five forms of forms/;
+                     review/ is `jpo report`, pipeline/ what pipelines show
 
-    optimizer/       where the parts meet: request, surrogate, sla, advise, suggestion, predictions, trade-offs, explain/
+    optimizer/       where the parts meet: request, surrogate, sla, advise, suggestion, predictions, pareto/, explain/;
+                     account/: what came of the suggestions, from runs alone
 
     agent/           which candidate next: the problem, its acquisition values, the rule, the policy, the regret; sac/ learns
     forecast/        what will happen: the belief after the runs, its calibration, trials, transfer from other workloads
@@ -28,6 +32,8 @@ record, write it. The map, floor by floor; imports go down only:
     cost/            prices, catalogues, what a run costs; SLA targets
     inventory/       what this machine has; GPUs that stay idle
     replay/          recorded jobs played again, with JPO's peers
+    phases/          what a container uses over time, and requests that follow it
+    cluster/         queues and machines under policies of workload management
 
     wording/         numbers, names and units as people read them
     files/           files that appear whole or not at all; reading.py: files that others wrote
@@ -36,10 +42,10 @@ record, write it. The map, floor by floor; imports go down only:
     errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means
     version.py  runlog.py (what a training script imports: standard library only)
 
-The nine from agent to replay are the parts: none imports another, only optimizer and the floors above combine them. The four of
-project, learning, advisor and report do not know each other. Next to this package is `constraints`, the guard: standard library
-only, it knows nothing of jpo and reads its own tables of jpo.toml. It filters candidates, decides on the proposal, and looks
-again as a process of its own in the pipeline. tests/ has the same tree.
+The eleven from agent to cluster are the parts: none imports another, only optimizer and the floors above combine them. The four
+of project, learning, advisor and report do not know each other. Next to this package is `constraints`, the guard: standard
+library only, it knows nothing of jpo and reads its own tables of jpo.toml. It filters candidates, decides on the proposal, and
+looks again as a process of its own in the pipeline. tests/ has the same tree.
 """
 
 from __future__ import annotations

@@ -169,6 +169,14 @@ def test_the_environment_example_of_the_guide_runs(capsys: pytest.CaptureFixture
     assert "memory_utilisation" in printed_by("simulate.md", "import gymnasium", capsys)
 
 
+def test_the_environment_example_of_the_cluster_lab_runs() -> None:
+    pytest.importorskip("gymnasium", reason='gymnasium not found: pip install "jpo[cluster]"')
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/cluster.md").read_text(), re.DOTALL)
+    names: dict[str, object] = {}
+    exec(compile(block, "docs/cluster.md", "exec"), names)  # noqa: S102 - the documentation's own code
+    assert names["over"] is False
+
+
 def printed_by(page: str, start: str, capsys: pytest.CaptureFixture[str]) -> str:
     """What the page's example that begins like this prints."""
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)

@@ -30,9 +30,10 @@ from jpo.errors import JpoError
 from jpo.history import open_store, verify
 from jpo.history.archive import read_lines
 from jpo.inventory.gpus import _card, _slices
-from jpo.project.load import effective, load
+from jpo.project.load import load
 from jpo.project.settings import AuthTable
 from jpo.project.sources import secret
+from jpo.project.tables.effective import effective
 from jpo.project.trial_logs import read_trials
 from jpo.project.workload import limits_of, read_workload
 from jpo.records import Identity

@@ -180,10 +180,18 @@ class Problem:
         """Whether a trial is earned under "safe": a share of the budget is left, and the job has stood still for PATIENCE runs.
 
         One of parameters of the team's own need not wait: nothing is known of them before, so that waiting tells nothing, and
-        their lines in [parameters] say what may be tried.
+        their lines in [parameters] say what may be tried. What is expected to pay off without them goes first.
         """
         affordable = self.explore == "safe" and self.min_confidence > 0 and self.budget_left >= SHARE * self.budget
-        return affordable and self.next_trial is not None and (self.patient or self.of_own(self.next_trial))
+        if not affordable or self.next_trial is None:
+            return False
+        return self.patient or (self.of_own(self.next_trial) and not self._moves_on)
+
+    @property
+    def _moves_on(self) -> bool:
+        """Whether something may be run that is expected to pay off, and not by parameters of the team's own alone."""
+        score = self.acquisition.score
+        return bool((may_try(self) & ~self._of_own & (score < score[self.acquisition.incumbent])).any())
 
     @property
     def patient(self) -> bool:

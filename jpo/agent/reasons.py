@@ -32,7 +32,8 @@ def without_evidence(runs_finished: int) -> tuple[tuple[str, ...], tuple[str, ..
     if not runs_finished:
         sentence = "no finished run of this workload is known yet; one run with today's values is needed as reference"
         return (sentence,), ("JPO-I601",)
-    return (f"of {runs_finished} finished runs none ended well; one that does is needed as reference",), ("JPO-I610",)
+    who = "the only finished run" if runs_finished == 1 else f"each of {runs_finished} finished runs"
+    return (f"{who} failed, or does not say how long it took; one that ended well is needed as reference",), ("JPO-I610",)
 
 
 def out_of_failure(problem: Problem, choice: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -91,7 +92,7 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
         yield f"{name} {measured(problem, choice)}", "JPO-I603"
     else:
         text = f"is expected to {_difference(problem, choice)}; {_chances(problem, choice)}"
-        yield f"{name} was not run yet and {text}", "JPO-I604"
+        yield f"{name} was not run yet{_in_this_company(problem, choice)} and {text}", "JPO-I604"
         if problem.exploration_runs_left:
             yield "it is tried because you asked for trials: it is the most informative of what is left", "JPO-I626"
         elif problem.exploring and not problem.patient:
@@ -102,6 +103,14 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
             yield "no run has measured a validation loss: whether it is kept is not known", "JPO-W628"
         if acquisition.expected[choice] > acquisition.expected[acquisition.incumbent] and by == "belief":
             yield f"trying it may cost a little now and can save over the next {acquisition.horizon:.0f} runs", "JPO-I605"
+
+
+def _in_this_company(problem: Problem, choice: int) -> str:
+    """What is new about a choice of one value that was run before, with other values beside it; several are new together."""
+    values, tried = problem.candidates.values, problem.belief.tried
+    (changed,) = np.nonzero(values[choice] != values[problem.candidates.current])
+    known = len(changed) == 1 and (values[tried, changed[0]] == values[choice, changed[0]]).any()
+    return " with the other values of today" if known else ""
 
 
 def _settled(problem: Problem) -> Sentences:

@@ -8,6 +8,7 @@ import click
 
 from jpo.cli.audit import audit
 from jpo.cli.check import check
+from jpo.cli.cluster import cluster
 from jpo.cli.comment import comment
 from jpo.cli.config import config
 from jpo.cli.doctor import doctor
@@ -36,7 +37,7 @@ COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
     "Every day": (suggest, check, explain, history, rollback, doctor),
     "Look ahead": (predict, pareto, sla, prices),
     "Operate": (init, report, comment, persist, observe, import_, learn, audit, state, config),
-    "Lab": (simulate, replay, phases, logs),
+    "Lab": (simulate, replay, phases, cluster, logs),
 }
 """Every command, by its group in the help."""
 SUMMARY = 60

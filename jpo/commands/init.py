@@ -13,7 +13,7 @@ from jpo.project.checkout.root import folders_up
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import asked_since, names_of, prometheus_of
 from jpo.project.start.new_files import NewFile, is_the_same, made, refuse_unmakeable, there_already
-from jpo.project.start.pipeline import CodeHost, hosts_of, pipeline_file
+from jpo.project.start.pipeline import FILES, CodeHost, configs_in, hosts_of, pipeline_file, said_in
 from jpo.project.start.settings_text import missing_lines, settings_text
 from jpo.project.trust import secrets_sent
 from jpo.project.workload import read_workload
@@ -125,8 +125,9 @@ def pipelines(path: Path, hosts: Sequence[CodeHost], toml: Path) -> Iterator[New
     root = project_of(path)
     config, folder = (os.path.relpath(os.path.realpath(one), root) for one in (path, toml.parent))
     for host in hosts:
-        file = pipeline_file(host, config, folder)
-        yield NewFile(Path(os.path.relpath(root)) / file.path, file.text, file.part)
+        others = configs_in(said_in(root / FILES[host]))
+        file = pipeline_file(host, config, folder, beside_others=bool(others) and config not in others)
+        yield NewFile(Path(os.path.relpath(root)) / file.path, file.text, "" if config in others else file.part)
 
 
 def put_in_place(file: NewFile, *, dry_run: bool) -> SetUpFile:

@@ -184,7 +184,7 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
     equal = {t.name for t in targets if to_be_lowered(surrogate, t) and as_good(surrogate, t, row, now)}
     if not all(target.kept[row] or target.name in equal for target in targets):
         return None
-    missed = [target for target in targets if not target.kept[now] and np.isfinite(target.expected[row])]
+    missed = [target for target in targets if target.kept[row] > target.kept[now] and np.isfinite(target.expected[row])]
     broken = [(target.name, target.limit, float(target.expected[row]), float(target.expected[now])) for target in missed]
     if request.as_run and not problem.candidates.admissible[row]:  # what runs make of a value may be known of the one before
         allowed = problem.candidates.admissible | (np.arange(problem.candidates.admissible.size) == row)

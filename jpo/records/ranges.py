@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 
 STEPS_PER_DECADE, MOST_STEPS = 4, 13
@@ -29,7 +30,7 @@ class Range:
     multiple_of: float | None = None
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.high - self.low) and self.low <= self.high):
+        if not (math.isfinite((self.high - self.low) * (1 if self.log else MOST_STEPS)) and self.low <= self.high):
             raise ValueError(f"a range goes from a finite low to a high that is not smaller, found {self.low}..{self.high}")
         if self.log and self.low <= 0:
             raise ValueError(f"a logarithmic range begins above 0, found low = {self.low}")
@@ -37,6 +38,8 @@ class Range:
             raise ValueError(f"multiple_of is a number above 0, found {self.multiple_of}")
         if self.integer and self.multiple_of is not None and self.multiple_of != int(self.multiple_of):
             raise ValueError(f"whole numbers are asked for, and multiples of {self.multiple_of}")
+        if self._unit and math.isinf(max(abs(self.low), abs(self.high)) / self._unit):
+            raise ValueError(f"more multiples of {self._unit:g} are in {self.low}..{self.high} than can be counted")
         if not self.steps():
             raise ValueError(f"no multiple of {self._unit:g} is in {self.low}..{self.high}")
 
@@ -57,8 +60,7 @@ class Range:
             mantissas = (1, 2, 5) if 3 * decades < MOST_STEPS else (1, 3) if 2 * decades < MOST_STEPS else (1,)
             tens = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
             found |= {float(f"{mantissa}e{ten}") for ten in tens for mantissa in mantissas}
-        elif self.high > self.low:
-            least = max((self.high - self.low) / (MOST_STEPS - 1), self._unit)
+        elif (least := max((self.high - self.low) / (MOST_STEPS - 1), self._unit)) >= sys.float_info.min:  # else nothing between
             ten = 10.0 ** math.floor(math.log10(least))
             step = next(size * ten for size in (1, 2, 5, 10) if size * ten >= least * (1 - 1e-9))
             step = self._unit * math.ceil(step / self._unit - 1e-9) if self._unit else step
@@ -86,5 +88,6 @@ class Range:
 
     def _snapped(self, value: float) -> float:
         if self._unit:
-            return float(f"{self._unit * round(value / self._unit):.12g}")  # 0.3, not 3 x 0.1
+            multiples = round(min(max(value, self.low), self.high) / self._unit)
+            return float(f"{self._unit * multiples:.12g}")  # 0.3, not 3 x 0.1
         return min(max(float(f"{value:.6g}"), self.low), self.high)

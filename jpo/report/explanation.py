@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 
 from jpo.forecast.track_record import inside
 from jpo.history.figures import ending
-from jpo.records import Interval, Run, Running, Suggestion, in_order
+from jpo.records import LOSS_KEPT, Interval, Run, Running, Suggestion, in_order
+from jpo.report import claim
 from jpo.report import suggestion as report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
 from jpo.report.history import assumed_in, run_document
@@ -61,10 +62,16 @@ def document(explained: Explanation) -> Document:
     return Document(report.headline(suggestion), blocks, report.verdict(explained.report), explained.report.currency)
 
 
+def _seen(name: str, suggestion: Suggestion) -> str:
+    """The name of what the agent saw; the record calls every quality of a model its loss."""
+    quality = claim.judged(suggestion)
+    return name.replace(" %", "%") if name != LOSS_KEPT or quality == "loss" else f"chance that it keeps the {quality}"
+
+
 def sections(explained: Explanation) -> tuple[Section, ...]:
     """What is below the report, in the order in which it is asked for."""
     suggestion = explained.report.suggestion
-    seen = tuple((name.replace(" %", "%"), value) for name, value in suggestion.seen.items())
+    seen = tuple((_seen(name, suggestion), value) for name, value in suggestion.seen.items())
     return (
         Section("Where it stands now", (Items(explained.standing),)),
         runs_now(explained),

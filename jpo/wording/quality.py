@@ -7,8 +7,8 @@ import math
 from jpo.records import VAL_LOSS, Quality
 from jpo.wording import names, numbers
 
-ROUNDING = 1e-6
-"""Share of a value below which two are equal."""
+ROUNDING = 1e-4
+"""Share of a value below which two are equal: they are written with four digits."""
 LARGEST_LOG = 10.0
 """Natural log beyond which a ratio is no longer told apart: e^10 is 2,202,547%."""
 

@@ -137,3 +137,14 @@ def test_what_changes_a_known_parameter_too_waits(grid, belief):
     candidates = replace(grid(), names=("batch_size", "dropout"), values=values)
     even = belief([[0, -0.5, -0.4], [0, 0.25, 0.25], [0, -0.3, -0.2]])
     assert Problem(candidates, even, TIME, min_confidence=0.7).allowed.tolist() == [False, False, True]
+
+
+def test_what_pays_off_without_a_parameter_of_the_teams_own_goes_first(grid, belief):
+    values = np.array([[4, 0.4], [2, 0.4], [4, 0.2]])
+    candidates = replace(grid(), names=("gpus", "dropout"), values=values)
+    fewer = belief([[0, -0.5, -0.4], [0, -0.5, 0.25], [0, -0.5, -0.2]])
+    problem = Problem(candidates, fewer, TIME, min_confidence=0.7, repeated=1)
+    assert not problem.earned
+    assert problem.allowed[1]
+    more = belief([[0, 0.5, -0.4], [0, 0.5, 0.25], [0, 0.5, -0.2]])
+    assert replace(problem, belief=more).allowed.tolist() == [False, False, True]

@@ -20,7 +20,11 @@ def problem_of(candidates, believed, **more):
 def test_before_a_run_that_ended_well_the_reason_says_which_one_is_needed():
     assert without_evidence(0)[1] == ("JPO-I601",)
     (sentence,), codes = without_evidence(3)
-    assert (sentence, codes) == ("of 3 finished runs none ended well; one that does is needed as reference", ("JPO-I610",))
+    assert codes == ("JPO-I610",)
+    assert (
+        sentence == "each of 3 finished runs failed, or does not say how long it took; one that ended well is needed as reference"
+    )
+    assert without_evidence(1)[0][0].startswith("the only finished run failed, or")
 
 
 def test_a_trial_is_explained_with_what_is_expected_its_risk_and_what_it_may_save(grid, belief):
@@ -101,3 +105,13 @@ def test_what_was_tried_counts_though_it_may_not_be_tried_any_more(grid, belief)
     believed = belief([[0, 0.2, 0.4], [0, 0.2, -0.3]], runs=(1, 0, 0), failures=(0, 2, 0))
     problem = problem_of(grid(admissible=[True, False, True]), believed, repeated=3, min_confidence=0.7)
     assert of_decision(problem, 0, 0, "keep", by="belief")[0][0].startswith("settled: 2 of 3 tried")
+
+
+def test_a_value_that_ran_beside_other_ones_is_new_with_those_of_today_alone(grid, belief):
+    candidates = replace(grid(), names=("batch_size", "gpus"), values=np.array([[32.0, 1.0], [64.0, 2.0], [64.0, 1.0]]))
+    ran_elsewhere = problem_of(candidates, belief([[0, 0.1, HALF]], runs=(1, 1, 0)))
+    assert of_decision(ran_elsewhere, 2, 2, "try", by="sac")[0][0].startswith(
+        "batch_size 64 was not run yet with the other values of today and is expected to"
+    )
+    never = problem_of(candidates, belief([[0, 0.1, HALF]], runs=(1, 0, 0)))
+    assert of_decision(never, 2, 2, "try", by="sac")[0][0].startswith("batch_size 64 was not run yet and is expected to")

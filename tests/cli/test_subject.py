@@ -15,7 +15,8 @@ from jpo.errors import UsageError
 
 ID = "20261121-060000-3fa9c1"
 WITHOUT = {"simulate", "prices refresh", "config schema", "replay"}
-"""Commands that are about no config.ini, or (replay) about any number of traces and config.inis; so are all of `jpo phases`."""
+"""Commands that are about no config.ini, or (replay) about any number of traces and config.inis; so are the labs'."""
+LABS = ("cluster ", "phases ")
 
 
 def leaves() -> Iterator[tuple[str, click.Command]]:
@@ -24,9 +25,7 @@ def leaves() -> Iterator[tuple[str, click.Command]]:
         yield from [(f"{command.name} {one.name}", one) for one in inner] or [(str(command.name), command)]
 
 
-@pytest.mark.parametrize(
-    ("name", "command"), [one for one in leaves() if one[0] not in WITHOUT and not one[0].startswith("phases ")]
-)
+@pytest.mark.parametrize(("name", "command"), [one for one in leaves() if one[0] not in WITHOUT and not one[0].startswith(LABS)])
 def test_every_command_takes_config_ini_in_the_first_place(name: str, command: click.Command) -> None:
     first = next(parameter for parameter in command.params if isinstance(parameter, click.Argument))
     assert str(first.metavar).startswith("[CONFIG.INI]"), name

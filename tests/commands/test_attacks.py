@@ -11,6 +11,7 @@ import http.server
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import threading
@@ -159,6 +160,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     log = [{"epoch": 1.0, attack: attack} for attack in LIVE]
     state = {"log_history": log, "best_model_checkpoint": STEERING[0], "global_step": 1}
     (folder / "tables" / "huggingface" / "trainer_state.json").write_text(json.dumps(state))
+    with (folder / "@admin ##[error] lab.csv").open("w", newline="") as table:
+        jobs = ([attack, 0, 60, 1, "", attack, attack] for attack in ATTACKS if "\0" not in attack)
+        csv.writer(table).writerows([["id", "submit", "duration", "gpus", "gpu_type", "model_class", "user"], *jobs])
+    with (folder / "pods.csv").open("w", newline="") as table:
+        pods = ([attack, 1000, 1024, 1, attack, 10, 20] for attack in ATTACKS if "\0" not in attack)
+        names = ["name", "cpu_milli", "memory_mib", "num_gpu", "gpu_spec", "creation_time", "deletion_time"]
+        csv.writer(table).writerows([names, *pods])
+    name = json.dumps(STEERING[0])
+    platform = f'name = {name}\n[processor.{name}]\nkind = "gpu"\n[node.{name}]\nprocessors = [{{ type = {name}, count = 4 }}]\n'
+    (folder / "lab.toml").write_text(f"{platform}[[cluster]]\nname = {name}\nnodes = [{{ type = {name} }}]\n")
+    agent = "from jpo.cluster.agents.base import ClassicAgent\nclass Mine(ClassicAgent): pass\n"
+    (folder / "mine.py").write_text(f"{agent}class Bad(ClassicAgent):\n    def decide(self, *seen): raise ValueError({name})\n")
     (folder / "broken").mkdir()
     (folder / "broken" / "jpo.toml").write_text('["##[error] @admin\\n::error::x"]\n"\\u001b[2J" = 1\n')
     with (folder / "traces.csv").open("w", newline="") as table:
@@ -181,6 +194,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 FORMS = ("text", "json", "markdown", "html")
 SMALL = "--runs 2,4 --seeds 2 --jobs 1 --policies default,random"
+LAB = "'@admin ##[error] lab.csv'"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "suggest --dry-run --diff --offline --no-learn": FORMS,
     "suggest --dry-run --diff --offline --no-learn --set batch_size=64": FORMS,
@@ -203,6 +217,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "report": ("text", "json", "markdown"),
     f"replay toy.csv {SMALL}": FORMS,
     "simulate --workloads 1 --runs 2": FORMS,
+    f"cluster evaluate --workload {LAB} --platform lab.toml --policy fcfs,saf": (*FORMS, "csv"),
+    f"cluster describe --workload {LAB} --platform lab.toml": FORMS,
+    "cluster test --agent mine.py:Mine --draw 60 --procs 8 --length 16 --sequences 2 --split 0": FORMS,
     "phases fit traces.csv -o /dev/null": FORMS,
     "phases predict phases.model traces.csv": FORMS,
     "phases plot phases.model traces.csv": FORMS,
@@ -249,6 +266,15 @@ LINES = (
     ),
     *("replay ATTACK.csv", "replay toy.csv --policies ATTACK", "simulate --policies ATTACK", "prices refresh toy.csv"),
     *("learn --pretrain ATTACK", "prices show --gpu-type ATTACK", "pareto --objectives ATTACK", "audit export --since ATTACK"),
+    *(
+        "cluster evaluate --workload ATTACK.swf",
+        "cluster evaluate --workload config.ini",
+        "cluster convert pods.csv --from openb",
+    ),
+    *("cluster evaluate --draw 5 --procs 4 --policy ATTACK", "cluster evaluate --draw 5 --procs 4 --fail-if ATTACK"),
+    *("cluster evaluate --workload pods.csv --platform ATTACK.toml", "cluster plot ATTACK.gif --draw 5 --procs 4"),
+    *("cluster train ATTACK.safetensors --draw 5 --procs 4", "cluster test --draw 50 --procs 4 --agent ATTACK.py:Mine"),
+    *("cluster test --model config.ini --draw 5 --procs 4", "cluster test --draw 50 --procs 4 --length 9 --agent mine.py:Bad"),
     *("phases fit ATTACK.csv -o /dev/null", "phases predict ATTACK traces.csv", "phases fit toy.csv -o /dev/null"),
     *("phases fit traces.csv -o /dev/null --column cpu_cores=ATTACK", "phases fit traces.csv -o /dev/null --column ATTACK"),
     *("phases predict phases.model traces.csv --execution ATTACK", "phases fit traces.csv -o /dev/null --feature ATTACK"),
@@ -283,7 +309,8 @@ def test_no_report_is_steered_by_what_it_shows(
     command: str, form: str, inside: Path, capfd: pytest.CaptureFixture[str], server: str
 ) -> None:
     option = "--format" if command.startswith("phases") else "-o"
-    out, err = answers(capfd, [*command.replace("SERVER", server).split(), option, form])
+    words = shlex.split(command.replace("SERVER", server))
+    out, err = answers(capfd, [*words, option, form])
     assert steered(out) + steered(err) == []
     assert out or err
     {"json": check_json, "csv": check_csv, "markdown": check_markdown, "html": check_html}.get(form, too_long)(out or "{}")

@@ -185,6 +185,26 @@ def test_a_second_job_of_the_repository_gets_settings_of_its_own(bare: Project) 
     assert [file["became"] for file in again["files"]] == ["as it would be"] * 2
 
 
+def test_pipelines_of_two_jobs_do_not_share_a_name(bare: Project) -> None:
+    (bare.folder / ".git").mkdir()
+    for name in ("a", "b"):
+        (bare.folder / name).mkdir()
+        (bare.folder / name / "config.ini").write_text(f"[workload]\ndataset=d\nmodel={name}\nframework=f\n[opt]\nbs = 32\n")
+    workflows = bare.folder / ".github" / "workflows"
+    for host in ("gitlab", "github"):
+        assert bare.jpo("init", "a/config.ini", "--ci", host).code == 0
+    told = {host: json.loads(bare.jpo("init", "b/config.ini", "--ci", host, "-o", "json").out) for host in ("gitlab", "github")}
+    include = yaml.safe_load(told["gitlab"]["files"][-1]["text"])["include"][0]["inputs"]
+    assert (include["name"], include["config"]) == ("jpo-b", "b/config.ini"), "jobs of one name replace each other"
+    assert told["github"]["files"][-1]["became"] == "made"
+    one, other = (yaml.safe_load((workflows / name).read_text()) for name in ("jpo.yml", "jpo-b.yml"))
+    assert one["concurrency"]["group"] != other["concurrency"]["group"], "of those that wait in a group, one runs"
+    assert one["jobs"]["persist"]["concurrency"]["group"] != other["jobs"]["persist"]["concurrency"]["group"]
+    (bare.folder / ".gitlab-ci.yml").write_text((bare.folder / ".gitlab-ci.yml").read_text() + "# ours\n")
+    again = json.loads(bare.jpo("init", "a/config.ini", "--ci", "gitlab", "-o", "json").out)["files"][-1]
+    assert (again["became"], again["text"]) == ("there already", None), "it runs this job already"
+
+
 def test_settings_next_to_config_ini_stay_and_the_cache_of_the_pipeline_is_theirs(bare: Project) -> None:
     (bare.folder / ".git").mkdir()
     (bare.folder / "train").mkdir()

@@ -389,6 +389,13 @@ def test_a_change_that_broke_the_sla_is_undone_and_the_target_named(tried: Proje
     assert "time_max = 120 was kept before it" in str(told["reasons"])
 
 
+def test_a_target_of_the_model_that_was_broken_before_is_no_reason_to_undo(tried: Project) -> None:
+    with (tried.folder / "jpo.toml").open("a") as file:
+        file.write("[sla]\nval_loss_max = 0.05\n")
+    ran(tried, 100.0)  # with a loss of 0.1, as before the change
+    assert suggested(tried)["decided_by"] != "rollback"
+
+
 def test_a_change_that_failed_twice_is_undone_and_after_one_failure_the_agent_decides(tried: Project) -> None:
     ran(tried, 5.0, status="failed")
     assert suggested(tried, "--dry-run")["decided_by"] in ("sac", "belief")

@@ -112,9 +112,9 @@ def test_a_scheduled_job_learns_in_two_lines_and_the_slim_image_of_the_others_is
     name, machine = image
     assert machine.run(["bash", "-ec"], "jpo observe", {}).returncode == 0
     if platform == "gitlab":
-        done = run_job(machine, learn_job(budget="8s"))
+        done = run_job(machine, learn_job(budget="15s"))
     else:
-        done = run_step(machine, tmp_path, LEARN, "Learn", budget="8s")
+        done = run_step(machine, tmp_path, LEARN, "Learn", budget="15s")
     assert (done.returncode, "JPO-E604" in done.stderr) == ((0, False) if name == "full" else (2, True)), done.stderr
     assert learns(machine) == (name == "full")
     if name == "full":
@@ -130,7 +130,7 @@ def test_after_a_scheduled_job_has_learnt_a_slim_image_does_not_complain(machine
     kept = {name: value for name, value in machine.environment.items() if name != "JPO_AGENT__LEARN_BUDGET"}
     machine = replace(machine, environment={**kept, "JPO_STORE__URL": url})
     assert machine.run(["bash", "-ec"], "jpo observe", {}).returncode == 0
-    assert run_job(machine, learn_job(budget="8s")).returncode == 0
+    assert run_job(machine, learn_job(budget="15s")).returncode == 0
     (machine.tools / "python").write_text(f'#!/bin/sh\nexec "{slim_python}" "$@"\n')
     assert run_job(machine, jobs()["jpo-suggest"]).returncode == 0
     assert codes_of(machine.repository / "jpo-report") == []

@@ -42,6 +42,8 @@ def test_steps_of_a_range(given_range: Range, steps: tuple[float, ...]) -> None:
         ({"low": 5, "high": 7, "multiple_of": 8}, "no multiple of 8"),
         ({"low": 0.2, "high": 0.8, "integer": True}, "no multiple of 1"),
         ({"low": 1, "high": 8, "integer": True, "multiple_of": 0.5}, "whole numbers"),
+        ({"low": 0, "high": 1.7e308}, "finite"),
+        ({"low": 0, "high": 1e8, "multiple_of": 1e-301}, "more multiples of 1e-301"),
     ],
 )
 def test_a_range_without_numbers_is_refused(options: dict[str, float], told: str) -> None:
@@ -87,6 +89,9 @@ def test_a_range_over_all_of_the_floats_has_finite_steps() -> None:
         (Range(16, 1024, log=True, integer=True), (16, 20, 50, 100, 200, 500, 1000, 1024)),
         (Range(-1, 1), (-1, -0.8, -0.6, -0.4, -0.2, 0, 0.2, 0.4, 0.6, 0.8, 1)),
         (Range(0.123, 0.123), (0.123,)),
+        (Range(0, 5e-324), (0, 5e-324)),  # no number lies between
+        (Range(-1e-322, 1e-322), (-1e-322, 1e-322)),
+        (Range(1.2e308, 1.5e308, log=True, multiple_of=1e307), (1.2e308, 1.5e308)),
     ],
 )
 def test_round_steps_are_what_people_write(given_range: Range, steps: tuple[float, ...]) -> None:

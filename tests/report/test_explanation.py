@@ -9,7 +9,7 @@ from pathlib import Path
 from made import a_run, a_suggestion
 
 from jpo.cli.output import rendered
-from jpo.records import Alternative, Change, Currency, Forecast, Interval, Outcome, RunStatus, TrackRecord
+from jpo.records import LOSS_KEPT, Alternative, Change, Currency, Forecast, Interval, Outcome, RunStatus, TrackRecord
 from jpo.report import explanation
 from jpo.report.document import Section, plain_text, shown
 from jpo.report.explanation import Explanation, sections
@@ -66,6 +66,14 @@ def test_each_question_has_its_answer() -> None:
     assert "r2 1970-01-01 00:05 succeeded 32 50s unknown unknown" in answers
     assert "chance that it fails 0.25" in answers
     assert "cost 4 10% 3 of 4 35% to 94%" in answers
+
+
+def test_the_chance_that_a_model_is_kept_has_the_name_of_its_quality() -> None:
+    seen = {LOSS_KEPT: 0.7}
+    told = replace(EXPLAINED.report, suggestion=replace(SUGGESTION, seen=seen))
+    assert "chance that it keeps the validation loss" in text(replace(EXPLAINED, report=told))
+    by_accuracy = replace(SUGGESTION, seen=seen, next=Forecast(val_accuracy=Interval(0.9, 0.8, 0.95)))
+    assert "chance that it keeps the accuracy" in text(replace(EXPLAINED, report=replace(told, suggestion=by_accuracy)))
 
 
 def test_all_reasons_are_given_where_the_report_has_but_one() -> None:

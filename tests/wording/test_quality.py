@@ -31,3 +31,4 @@ def test_a_difference_stands_next_to_the_short_name() -> None:
     assert quality.difference(VAL_LOSS, 0.4, math.log(1.1)) == "loss +10%"
     assert quality.difference(VAL_ACCURACY, 0.07, math.log(6 / 7)) == "accuracy +0.01"
     assert quality.difference(F1, 0.2, 0.0) == "f1 ±0"
+    assert quality.difference(VAL_ACCURACY, 0.07, 1e-4) == "accuracy ±0", "four digits are shown"

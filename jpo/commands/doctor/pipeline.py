@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,12 +14,9 @@ from jpo.files.links import project_of
 from jpo.project.caller import author_of
 from jpo.project.code_host.merge_request import merge_request_of
 from jpo.project.code_host.repository import repository_of
-from jpo.project.start.pipeline import hosts_of
-from jpo.reading import beginning
+from jpo.project.start.pipeline import configs_in, hosts_of, said_in
 from jpo.report.doctor import Line
 
-LARGEST_BYTES = 1 << 20
-"""Of a pipeline's file that are looked at."""
 PLACES = (".gitlab-ci.yml", ".github/workflows/*.yml", ".github/workflows/*.yaml")
 OF_JPO = re.compile(
     r"^\s*-?\s*component:\s*\S*/jpo@|/pipelines/github@|templates/jpo\.yml|\bjpo\s+suggest\b|-m\s+jpo\b", re.MULTILINE
@@ -28,22 +26,32 @@ GUARDED = re.compile(r"/pipelines/github(/guard)?@|-m\s+constraints\b")
 SERVER = re.compile(r"^\s*store-url:\s*\S|JPO_STORE__URL", re.MULTILINE)
 FOLDER = re.compile(r"^\s*(?:-\s+)?(?:(?:path|history):\s*)?[\"']?([\w./-]+)[\"']?\s*$", re.MULTILINE)
 KEPT = re.compile(r"^\s*(?:-\s+)?(?:path|history):\s*[\"']?([\w./-]*\.jpo)/?[\"']?\s*$", re.MULTILINE)
+UNFILLED = re.compile(r"\byour-organisation/|\bregistry\.example\.com/|@(?:sha256:)?0{40,64}\b")
+"""What the templates have in place of a team's own images, commits and organisation."""
 TOKENS = ("JPO_COMMENT_TOKEN", "JPO_PERSIST_TOKEN")
 
 
 def pipeline_file(case: Case) -> Iterator[Line]:
     """The pipeline's files that run JPO; what `jpo init` makes, or what a person has written."""
     root = project_of(case.config)
-    found = {file: text for file in files_of(root) if OF_JPO.search(text := said_in(file))}
+    config = os.path.relpath(os.path.realpath(case.config), root)
+    found = {str(file.relative_to(root)): text for file in files_of(root) if OF_JPO.search(text := said_in(file))}
+    ours = {name: text for name, text in found.items() if config in (configs_in(text) or [config])}
     if not found:
         hosts = " or ".join(f"--ci {host}" for host in hosts_of(root))
         remedy = f"`jpo init {hosts}` makes one" if hosts else ""
         yield Line("pipeline file", "ok", "none of the repository runs JPO", remedy)
-    for file, text in found.items():
-        name = str(file.relative_to(root))
+    elif not ours:
+        others = "; ".join(f"{name} runs JPO for {', '.join(configs_in(text))}" for name, text in found.items())
+        remedy = f"`jpo init {shlex.quote(str(case.config))}` has what it needs"
+        yield Line("pipeline file", "warning", f"none runs JPO for {config}: {others}", remedy, "JPO-W159")
+    for name, text in ours.items():
         if not (COMPONENT.search(text) or GUARDED.search(text)):
             remedy = "add `python -I -m constraints BEFORE AFTER --limits jpo.toml`, or use the template"
             yield Line("pipeline file", "warning", f"{name} runs JPO, and the guard does not look again", remedy, "JPO-W157")
+        elif unfilled := UNFILLED.search(text):
+            finding = f"{name} has {unfilled[0]} where your own belongs: no pipeline can run it"
+            yield Line("pipeline file", "warning", finding, "put in your organisation, images, digests and commits", "JPO-W158")
         else:
             yield Line("pipeline file", "ok", f"{name} runs JPO, and the guard as a process of its own")
         yield from cache_of(name, text, case, root)
@@ -91,12 +99,3 @@ def files_of(root: Path) -> Iterator[Path]:
     """The files of pipelines in a repository."""
     for pattern in PLACES:
         yield from sorted(root.glob(pattern))
-
-
-def said_in(file: Path) -> str:
-    """What a file says beside its comments; nothing of one that cannot be read."""
-    try:
-        content = beginning(file, LARGEST_BYTES, lambda finding: UsageError(str(file), finding, code="JPO-E910"))
-    except UsageError:
-        return ""
-    return re.sub(r"(^|\s)#.*", r"\1", content.decode("utf-8", "replace"))

@@ -111,6 +111,13 @@ def csv_logs(case: Case) -> Iterator[Line]:
         if unreadable := [log.reason for log in unusable if log.code == "JPO-E110"]:
             finding += f"; {len(unreadable)} cannot be read: {unreadable[0]}"
             yield Line("logs", "warning", finding, "fix or remove it: --strict ends with it", "JPO-W148")
+        elif names and runs and not ours:
+            finding = f"{finding}, but of {', '.join(str(name) for name, _ in others.most_common(MOST_SHOWN))}"
+            yield Line("logs", "warning", finding, "if the job has run, name the same in config.ini and in the job", "JPO-W142")
+        elif ours and not any(log.run.ended_well for log in runs if log.run.identity not in others):
+            yield Line(
+                "logs", "warning", f"{finding}, none of which ended well", "see why: `jpo logs` and what it wrote", "JPO-W148"
+            )
         else:
             yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].reason}" if unusable else ""))
         for cause in by_cause([Skipped(log.run_id, log.reason, log.kind) for log in unusable if log.kind in AMISS]):

@@ -16,7 +16,10 @@ FILES: dict[CodeHost, str] = {"gitlab": ".gitlab-ci.yml", "github": ".github/wor
 SOURCES: dict[CodeHost, str] = {"gitlab": "gitlab/.gitlab-ci.yml", "github": "github/example-workflow.yml"}
 PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 """A path that neither YAML nor a shell nor the component's own rule reads as something else."""
+CONFIG = re.compile(r"^[ \t]+(?:-[ \t]+)?config:[ \t]*[\"']?([\w./-]+)[\"']?[ \t]*(?:#.*)?$", re.MULTILINE)
 LARGEST_GIT_CONFIG_BYTES = 1 << 16
+LARGEST_BYTES = 1 << 20
+"""Of a pipeline's file that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +59,13 @@ def _hosts_of_remotes(git_config: Path) -> Iterator[CodeHost]:
         yield "github"
 
 
-def pipeline_file(host: CodeHost, config: str, settings: str = ".") -> PipelineFile:
+def pipeline_file(host: CodeHost, config: str, settings: str = ".", *, beside_others: bool = False) -> PipelineFile:
     """The file for a config.ini.
 
     Args:
         config: relative to the repository.
         settings: so is the folder of jpo.toml, and of the history.
+        beside_others: the repository's file runs JPO for another config.ini; two of a name would be one to the host.
 
     Raises:
         UsageError: JPO-E910, the path has signs that would have to be quoted in YAML and shell.
@@ -75,7 +79,35 @@ def pipeline_file(host: CodeHost, config: str, settings: str = ".") -> PipelineF
     text = re.sub(r"(?<![\w./-])jpo\.toml", str(folder / "jpo.toml"), text)
     text = re.sub(r"^( +(?:path|history): )\.jpo$", rf"\g<1>{folder / '.jpo'}", text, flags=re.MULTILINE)
     text = re.sub(r"^( +path: )\.(?=$| )", rf"\g<1>{place.parent}", text, flags=re.MULTILINE)
-    return PipelineFile(FILES[host], text, part_of(text) if host == "gitlab" else text)
+    path = FILES[host]
+    if beside_others:  # jobs, workflows and what waits for each other are known by their names
+        word = word_of(place)
+        path = path.replace("jpo.yml", f"jpo-{word}.yml")
+        text = text.replace("name: Train\n", f"name: Train {config}\n", 1)
+        text = re.sub(r"^( +group: )(train|jpo-persist)\b", rf"\g<1>\g<2>-{word}", text, flags=re.MULTILINE)
+        if host == "gitlab":
+            text = text.replace("      config: ", f"      name: jpo-{word}\n      config: ", 1)
+    return PipelineFile(path, text, part_of(text) if host == "gitlab" else text)
+
+
+def word_of(config: PurePosixPath) -> str:
+    """A word for the job of a config.ini, from where it lies."""
+    path = config.parent if config.name == "config.ini" else config.with_suffix("")
+    return re.sub(r"[^a-z0-9]+", "-", str(path).lower()).strip("-") or "config"
+
+
+def configs_in(text: str) -> list[str]:
+    """For which config.ini a pipeline's file runs JPO by the templates; empty: it does not say."""
+    return sorted({found[1].removeprefix("./") for found in CONFIG.finditer(text)})
+
+
+def said_in(file: Path) -> str:
+    """What a file says beside its comments; nothing of one that cannot be read."""
+    try:
+        content = beginning(file, LARGEST_BYTES, lambda finding: UsageError(str(file), finding, code="JPO-E910"))
+    except UsageError:
+        return ""
+    return re.sub(r"(^|\s)#.*", r"\1", content.decode("utf-8", "replace"))
 
 
 def part_of(text: str) -> str:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from jpo.report.doctor import Line
 
 ROOT = Path(__file__).parents[3]
-GITLAB = (ROOT / "pipelines" / "gitlab" / ".gitlab-ci.yml").read_text()
-GITHUB = (ROOT / "pipelines" / "github" / "example-workflow.yml").read_text()
+GITLAB = (ROOT / "pipelines" / "gitlab" / ".gitlab-ci.yml").read_text().replace(" config.ini", " train/config.ini")
+GITLAB = GITLAB.replace("registry.example.com", "registry.of.ours").replace("sha256:" + "0" * 64, "sha256:" + "1f" * 32)
+GITHUB = (ROOT / "pipelines" / "github" / "example-workflow.yml").read_text().replace(" config.ini", " train/config.ini")
+GITHUB = GITHUB.replace("your-organisation", "ours").replace("0" * 40, "1f" * 20)
 
 
 @pytest.fixture
@@ -71,6 +73,30 @@ def test_the_components_own_default_and_a_folder_above_do(here: Case) -> None:
 def test_a_script_without_the_guard_is_a_warning(here: Case) -> None:
     found = lines(here, {".gitlab-ci.yml": "a:\n  script:\n    - jpo suggest config.ini\n"})
     assert [(line.status, line.code) for line in found] == [("warning", "JPO-W157"), ("warning", "JPO-W156")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "own", "placeholder"),
+    [
+        (".gitlab-ci.yml", GITLAB, "sha256:" + "1f" * 32, "sha256:" + "0" * 64),
+        (".gitlab-ci.yml", GITLAB, "registry.of.ours/", "registry.example.com/"),
+        (".github/workflows/train.yml", GITHUB, "@" + "1f" * 20, "@" + "0" * 40),
+        (".github/workflows/train.yml", GITHUB, "ours/", "your-organisation/"),
+    ],
+)
+def test_what_nobody_has_filled_in_yet_is_a_warning(here: Case, name: str, text: str, own: str, placeholder: str) -> None:
+    found = lines(here, {name: text.replace(own, placeholder)})[0]
+    assert (found.status, found.code) == ("warning", "JPO-W158")
+    assert placeholder in found.finding
+
+
+@pytest.mark.parametrize(("name", "text"), [(".gitlab-ci.yml", GITLAB), (".github/workflows/train.yml", GITHUB)])
+def test_a_pipeline_of_another_job_is_named_unless_another_file_runs_this_one(here: Case, name: str, text: str) -> None:
+    (found,) = lines(here, {name: text.replace("train/config.ini", "eval/config.ini")})
+    assert (found.status, found.code) == ("warning", "JPO-W159")
+    assert found.finding == f"none runs JPO for train/config.ini: {name} runs JPO for eval/config.ini"
+    ours = lines(here, {".github/workflows/zz.yml": GITHUB})
+    assert [(line.status, "zz.yml" in line.finding) for line in ours] == [("ok", True), ("ok", True)]
 
 
 def test_files_that_run_no_jpo_and_comments_that_name_it_are_none(here: Case) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable
@@ -135,6 +136,22 @@ def test_logs_that_are_missing_or_cannot_be_read_are_named(empty: Project) -> No
     logs = diagnosis(empty)[1]["logs"]
     assert logs["code"] == "JPO-W148"
     assert "2 files, 1 finished run, 1 of this workload; 1 cannot be read: " in logs["finding"]
+
+
+def test_logs_of_other_workloads_alone_and_runs_that_all_failed_are_warnings(empty: Project) -> None:
+    configure(empty, '[csv]\nlogs = ["runs/*.csv"]\n')
+    empty.log(1, 16, 100.0)
+    log = empty.folder / "runs" / "run-1.csv"
+    well = log.read_text()
+    assert diagnosis(empty)[1]["logs"]["status"] == "ok"
+    log.write_text(re.sub(r"# model=\S+", "# model=another", well))
+    logs = diagnosis(empty)[1]["logs"]
+    assert (logs["status"], logs["code"]) == ("warning", "JPO-W142")
+    assert re.search(r"1 finished run, 0 of this workload, but of \S+/another/\S+$", logs["finding"])
+    log.write_text(well.replace("status=succeeded", "status=failed"))
+    logs = diagnosis(empty)[1]["logs"]
+    assert (logs["status"], logs["code"]) == ("warning", "JPO-W148")
+    assert logs["finding"].endswith("1 of this workload, none of which ended well")
 
 
 def test_logs_in_milliseconds_or_that_end_before_they_start_are_named(empty: Project) -> None:

@@ -1,0 +1,164 @@
+"""Jobs per second of the cluster lab beside a simulator as they are usually written, on the same jobs, with the same schedules.
+
+Equal processors: jobs drawn after Lublin and Feitelson for 128 processors; both simulate in turn, so that a slow moment meets
+both, and every start must be the same. Platform: 24 nodes of three GPU types. Environment: decisions per second, by Gymnasium.
+
+    python benchmarks/cluster.py [--jobs 5000] [--rounds 5] [--log LOG.SWF --procs P] [--json]
+
+Exit code 1 if a claim does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from peers import event_scheduler
+
+from jpo.cluster.environment.episode import EpisodeOptions
+from jpo.cluster.machine.discipline import Discipline, run
+from jpo.cluster.platform.platform import NodeGroup, NodeType, Platform, ProcessorType, equal_processors
+from jpo.cluster.queueing.selection import selection
+from jpo.cluster.queueing.simulate import Rule, simulate
+from jpo.cluster.workload.demand import DemandTable, one_core_each
+from jpo.cluster.workload.jobs import JobTable
+from jpo.cluster.workload.lublin import draw_jobs
+from jpo.cluster.workload.swf import read_swf
+
+KEYS: dict[str, Callable[[event_scheduler.Job], float]] = {
+    "fcfs": lambda job: job.submit,
+    "sjf": lambda job: job.requested,
+    "saf": lambda job: job.requested * job.processors,
+}
+LEAST = {"fcfs": 300_000, "fcfs+easy": 120_000, "wfp3": 20_000, "platform fcfs": 100_000, "decisions job": 20_000}
+"""Jobs, or decisions, per second that are documented."""
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(description="Jobs per second of the cluster lab beside a usual simulator.")
+    parser.add_argument("--jobs", type=int, default=5000, help="jobs to draw (default: 5000)")
+    parser.add_argument("--rounds", type=int, default=5, help="measurements of each; the median counts (default: 5)")
+    parser.add_argument("--log", type=Path, help="a log of the Standard Workload Format in place of drawn jobs")
+    parser.add_argument("--procs", type=int, default=128, help="processors of the machine (default: 128)")
+    parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
+    options = parser.parse_args(argv)
+    jobs = read_swf(options.log).jobs if options.log else draw_jobs(options.jobs, options.procs, load=0.65, seed=0)
+    measured = {**queues(jobs, options.procs, options.rounds), **platforms(options.rounds), **decisions()}
+    failed = [name for name, least in LEAST.items() if measured[name]["per_second"] < least]
+    if options.json:
+        print(json.dumps({"measured": measured, "least": LEAST, "failed": failed}))
+    else:
+        print(table(measured, len(jobs), options))
+    return 1 if failed else 0
+
+
+def queues(jobs: JobTable, processors: int, rounds: int) -> dict[str, dict[str, float]]:
+    """Jobs per second of both, by rule; SystemExit where a start differs."""
+    found: dict[str, dict[str, float]] = {}
+    for name in ("fcfs", "sjf", "saf", "wfp3"):
+        for easy in (False, True):
+            rule = Rule(name, "easy" if easy else "none")
+            ours, theirs = [], []
+            for _ in range(rounds):
+                began = time.perf_counter()
+                starts = simulate(jobs, processors, rule)
+                ours.append(len(jobs) / (time.perf_counter() - began))
+                if name not in KEYS:
+                    continue
+                listed = as_objects(jobs)
+                began = time.perf_counter()
+                other = event_scheduler.simulate(listed, processors, KEYS[name], easy=easy)
+                theirs.append(len(jobs) / (time.perf_counter() - began))
+                if not np.array_equal(starts, other):
+                    raise SystemExit(f"{rule.name}: schedules differ")
+            found[rule.name] = {"per_second": statistics.median(ours)}
+            if theirs:
+                found[rule.name] |= {
+                    "peer": statistics.median(theirs),
+                    "ratio": statistics.median(ours) / statistics.median(theirs),
+                }
+    return found
+
+
+def as_objects(jobs: JobTable) -> list[event_scheduler.Job]:
+    """Jobs as the peer takes them."""
+    columns = (jobs.ids, jobs.submit_seconds, jobs.run_seconds, jobs.requested_seconds, jobs.processors)
+    return [event_scheduler.Job(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def platforms(rounds: int) -> dict[str, dict[str, float]]:
+    """Jobs per second on nodes that differ; jobs of one task of 1 to 8 GPUs."""
+    cpu = ProcessorType("cpu", "cpu", 64, 1.0, 3.0)
+    gpus = [
+        ProcessorType(name, "gpu", 8, speed, watts) for name, speed, watts in (("a", 1.0, 400), ("b", 0.5, 300), ("c", 2.0, 700))
+    ]
+    platform = Platform("three types", tuple(NodeGroup("c", NodeType(gpu.name, (cpu, gpu), 512), 8) for gpu in gpus))
+    drawn = draw_jobs(10_000, 192, load=0.9, seed=1)
+    jobs = drawn.with_processors(np.minimum(drawn.processors, 8))
+    count, devices = len(jobs), jobs.processors
+    nothing = np.zeros(count)
+    ones = np.ones(count, dtype=np.int64)
+    demand = DemandTable(ones, 4 * devices, devices, 8.0 * devices, nothing, ("",) * count, ("",) * count, nothing + np.inf)
+    found = {}
+    for backfilling in ("none", "easy"):
+        speeds = []
+        for _ in range(rounds):
+            began = time.perf_counter()
+            run(jobs, demand, platform, Discipline(selection("fcfs", seed=0), "first", backfilling))
+            speeds.append(count / (time.perf_counter() - began))
+        found["platform fcfs+easy" if backfilling == "easy" else "platform fcfs"] = {"per_second": statistics.median(speeds)}
+    return found
+
+
+def decisions() -> dict[str, dict[str, float]]:
+    """Decisions per second through Gymnasium, observations and rewards included."""
+    try:
+        from jpo.cluster.agents.sequences import Sequences
+        from jpo.cluster.environment.gym import ClusterEnv
+    except ImportError as error:
+        raise SystemExit('needs gymnasium, which is not installed: pip install "jpo[cluster]"') from error
+    jobs = draw_jobs(4000, 128, load=0.9, seed=2)
+    source = Sequences(jobs, one_core_each(jobs), equal_processors(128), 512)
+    found = {}
+    for mode in ("job", "backfill", "pair"):
+        env = ClusterEnv(source, EpisodeOptions(mode, slots=16))
+        steps, began = 0, time.perf_counter()
+        for seed in range(6):
+            env.reset(seed=seed)
+            over = False
+            while not over:
+                _, _, over, _, _ = env.step(np.int64(np.argmax(env.action_masks())))
+                steps += 1
+        found[f"decisions {mode}"] = {"per_second": steps / (time.perf_counter() - began)}
+    return found
+
+
+def table(measured: dict[str, dict[str, float]], jobs: int, options: argparse.Namespace) -> str:
+    lines = [
+        "## Cluster lab",
+        "",
+        f"`python benchmarks/cluster.py`: {jobs} jobs on {options.procs} processors, median of {options.rounds}, one core. The",
+        "peer is a simulator as they are usually written (objects, everything sorted anew); every start is the same. Platform:",
+        "10,000 jobs of one task, 24 nodes of three GPU types. Decisions: through Gymnasium.",
+        "",
+        "| what | per second | peer | ratio | at least |",
+        "|---|---|---|---|---|",
+    ]
+    for name, one in measured.items():
+        peer = f"{one['peer']:,.0f} | {one['ratio']:.1f}" if "peer" in one else " | "
+        least = f"{LEAST[name]:,}" if name in LEAST else ""
+        lines.append(f"| {name} | {one['per_second']:,.0f} | {peer} | {least} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

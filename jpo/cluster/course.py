@@ -1,0 +1,109 @@
+"""Course: one schedule in full, which device did what when. For pictures, and for tools that read what Batsim writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+
+from jpo.cluster.grid import Scenario, discipline
+from jpo.cluster.machine.bill import Bill, bill
+from jpo.cluster.machine.discipline import run
+from jpo.cluster.machine.occupancy import Occupancy
+from jpo.cluster.metrics import QueueMetrics, queue_metrics
+from jpo.cluster.queueing.simulate import Rule, simulate
+from jpo.cluster.workload.jobs import JobTable, Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceCourse:
+    """A schedule with its devices.
+
+    Attributes:
+        devices: by job the numbers of the cores and GPUs that it held, sorted.
+        kinds: by device the name of its processor type.
+        killed: by job whether it was ended at its requested time.
+    """
+
+    workload: str
+    rule: Rule
+    jobs: JobTable
+    starts: Seconds
+    ends: Seconds
+    devices: tuple[tuple[int, ...], ...]
+    kinds: tuple[str, ...]
+    killed: tuple[bool, ...]
+    metrics: QueueMetrics
+    bill: Bill | None
+
+
+def course(scenario: Scenario, rule: Rule) -> DeviceCourse:
+    """Simulate a scenario under a rule and give every job its devices, the lowest free numbers first."""
+    jobs, site = scenario.jobs, scenario.site
+    if site is None:
+        starts = simulate(jobs, scenario.processors, rule, seed=scenario.seed)
+        ends = starts + jobs.run_seconds
+        held = [((0, count),) for count in jobs.processors.tolist()]
+        devices = assigned(starts, ends, held, [scenario.processors])
+        metrics = queue_metrics(jobs, starts, scenario.processors)
+        kinds = ("processor",) * scenario.processors
+        return DeviceCourse(scenario.name, rule, jobs, starts, ends, devices, kinds, (False,) * len(jobs), metrics, None)
+    schedule = run(jobs, site.demand, site.platform, discipline(site, rule, scenario.seed))
+    types = Occupancy(site.platform).types
+    cores = [allocation.cores for allocation in schedule.allocations]
+    devices = assigned(schedule.starts, schedule.ends, cores, [kind.cores for kind in types])
+    gpus = bool(site.demand.gpus.any())
+    metrics = queue_metrics(
+        jobs,
+        schedule.starts,
+        scenario.processors,
+        run_seconds=schedule.ends - schedule.starts,
+        held=site.demand.tasks * (site.demand.gpus if gpus else site.demand.cpus),
+    )
+    names = tuple(kind.name for kind in types for _ in range(kind.cores))
+    owed = bill(jobs, site.demand, site.platform, schedule)
+    return DeviceCourse(scenario.name, rule, jobs, schedule.starts, schedule.ends, devices, names, schedule.killed, metrics, owed)
+
+
+def assigned(
+    starts: Seconds, ends: Seconds, held: Sequence[Sequence[tuple[int, int]]], sizes: Sequence[int]
+) -> tuple[tuple[int, ...], ...]:
+    """The numbers of the devices that each job held, from 0.
+
+    Args:
+        held: by job (processor, how many) pairs. sizes: devices of each processor.
+    """
+    first = np.concatenate(([0], np.cumsum(sizes))).tolist()
+    free = [list(range(first[place], first[place + 1])) for place in range(len(sizes))]
+    running: list[tuple[float, int]] = []
+    found: list[tuple[int, ...]] = [()] * len(held)
+    for job in np.lexsort((ends, starts)).tolist():
+        while running and running[0][0] <= starts[job]:
+            _, gone = heappop(running)
+            place_of = np.searchsorted(first, found[gone], side="right") - 1
+            for device, place in zip(found[gone], place_of.tolist(), strict=True):
+                heappush(free[place], device)
+        found[job] = tuple(sorted(heappop(free[place]) for place, count in held[job] for _ in range(count)))
+        heappush(running, (float(ends[job]), job))
+    return tuple(found)
+
+
+def busy_over_time(starts: Seconds, ends: Seconds, held: Sequence[int]) -> tuple[Seconds, Seconds]:
+    """How many devices are busy from each moment on: moments and numbers, both of the same shape."""
+    changes = np.concatenate((np.array(held, dtype=np.float64), -np.array(held, dtype=np.float64)))
+    moments = np.concatenate((starts, ends))
+    order = np.argsort(moments, kind="stable")
+    return moments[order], np.cumsum(changes[order])
+
+
+def intervals(numbers: Sequence[int]) -> str:
+    """Sorted numbers as Batsim writes them: 0-3 7."""
+    parts: list[list[int]] = []
+    for value in numbers:
+        if parts and value == parts[-1][-1] + 1:
+            parts[-1][1:] = [value]
+        else:
+            parts.append([value])
+    return " ".join("-".join(map(str, part)) for part in parts)

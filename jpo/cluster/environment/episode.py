@@ -1,0 +1,255 @@
+"""Episode: jobs on a platform, decision by decision.
+
+A decision is due whenever a job waits that could start. Action modes:
+
+    job        start one of the first K waiting jobs that fit, or void: nothing more at this moment
+    backfill   the first of the queue starts as soon as it fits; who goes before it meanwhile, or void: nobody more at this moment
+    pair       start jobs by a pair of job and resource selection as far as they fit, or void: wait for the next event
+
+Void is open only as long as something is still to happen, so that an episode always ends.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jpo.cluster.environment.rewards import SIGNS, EpisodeLedger
+from jpo.cluster.machine.discipline import reservation, within
+from jpo.cluster.machine.occupancy import Holding, Occupancy
+from jpo.cluster.machine.placement import Placement
+from jpo.cluster.machine.simulation import Simulation
+from jpo.cluster.platform.platform import Platform
+from jpo.cluster.queueing.selection import selection
+from jpo.cluster.workload.demand import DemandingJobs, DemandTable
+from jpo.cluster.workload.jobs import JobTable
+
+ActionMode = Literal["job", "backfill", "pair"]
+PAIR_JOBS = {
+    "random": "random",
+    "first": "fcfs",
+    "shortest": "sjf",
+    "smallest": "smallest",
+    "low_mem": "low_mem",
+    "low_mem_bw": "low_mem_bw",
+}
+"""HDeepRM's job selections by their names there."""
+PAIR_RESOURCES = ("random", "high_gflops", "high_cores", "high_mem", "high_mem_bw", "low_power")
+PAIRS = tuple((job, resource) for job in PAIR_JOBS for resource in PAIR_RESOURCES)
+"""HDeepRM's 36 policy pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeOptions:
+    """What an agent decides, and how the rest is decided.
+
+    Attributes:
+        slots: K, how many waiting jobs it chooses from.
+        order: the job selection that sorts the queue; its keys must not change with time.
+        resources: the resource selection of modes job and backfill.
+        pairs: of mode pair.
+        void: whether mode pair has it.
+        queue_sensitivity: share by which a queue grows that an agent sees as 1; above 0.
+        energy: whether energy is part of the rewards; they are a little slower then.
+    """
+
+    mode: ActionMode = "job"
+    slots: int = 32
+    order: str = "fcfs"
+    resources: str = "first"
+    pairs: tuple[tuple[str, str], ...] = PAIRS
+    void: bool = True
+    energy: bool = True
+    seed: int = 0
+    queue_sensitivity: float = 1.0
+
+    @property
+    def actions(self) -> int:
+        """How many actions there are; void is the last one."""
+        return len(self.pairs) + int(self.void) if self.mode == "pair" else self.slots + 1
+
+
+class Episode:
+    """Decisions about jobs that all fit the platform. `done` once all of them have ended."""
+
+    def __init__(self, jobs: JobTable, demand: DemandTable, platform: Platform, options: EpisodeOptions) -> None:
+        self.jobs, self.demand, self.options = jobs, demand, options
+        self.simulation = Simulation(jobs, demand, platform)
+        gpus = bool(demand.gpus.any())
+        devices = platform.cores("gpu" if gpus else "cpu")
+        work = (demand.tasks * (demand.gpus if gpus else demand.cpus)).tolist()
+        self._gpus, self._on_gpus = gpus, (demand.gpus > 0).tolist()
+        self._wanted: list[int] = (demand.tasks * np.where(demand.gpus > 0, demand.gpus, demand.cpus)).tolist()
+        self._free: tuple[int, int] = (0, 0)  # CPU cores, GPUs
+        self._count_free()
+        self.ledger = EpisodeLedger(self.simulation, devices, work, energy=options.energy)
+        seen = DemandingJobs(jobs, demand)
+        names = [options.order] if options.mode != "pair" else list(dict.fromkeys(PAIR_JOBS[job] for job, _ in options.pairs))
+        keys = [selection(name, seed=options.seed).key(seen, 0.0) for name in names]
+        orders = {name: np.argsort(key, kind="stable") for name, key in zip(names, keys, strict=True)}
+        self._rank = {name: np.argsort(order, kind="stable").tolist() for name, order in orders.items()}
+        self._job: list[int] = orders[names[0]].tolist()
+        self._order = self._rank[names[0]]
+        resources = [options.resources] if options.mode != "pair" else list(dict.fromkeys(found for _, found in options.pairs))
+        self._placements = {name: Placement(name, self.simulation.state, seed=options.seed) for name in resources}
+        self._placement = self._placements[resources[0]]
+        self._queue: list[int] = []  # ranks in the order of the options
+        self._fits: dict[int, Holding | None] = {}
+        self._seen: list[int] = []  # the jobs that actions number
+        self._open: list[Holding | None] = []  # by action: what the job would get; None: the action is not open
+        self._before = self.ledger.metrics()
+        self._left = len(jobs)
+        self.done = False
+        self._await_decision()
+
+    def waiting(self) -> list[int]:
+        """The jobs that actions number, at most as many as there are slots."""
+        return self._first_waiting() if self.options.mode == "pair" else self._seen
+
+    def _first_waiting(self) -> list[int]:
+        job, first = self._job, 1 if self.options.mode == "backfill" else 0
+        return [job[rank] for rank in self._queue[first : first + self.options.slots]]
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Which actions are open; at least one while the episode goes on."""
+        mask = np.zeros(self.options.actions, dtype=np.bool_)
+        if self.options.mode == "pair":
+            mask[: len(self.options.pairs)] = True
+            mask[-1] |= self._to_come()
+            return mask
+        mask[: len(self._open)] = [allocation is not None for allocation in self._open]
+        mask[-1] = self._to_come()
+        return mask
+
+    def _to_come(self) -> bool:
+        return bool(self.simulation.running) or self.simulation.coming < len(self.jobs)
+
+    def step(self, action: int) -> NDArray[np.float64]:
+        """Take an action that is open, and let time pass until the next decision: the reward, in the order of METRICS.
+
+        Raises:
+            ValueError: the action is not open.
+        """
+        if self.done:
+            raise ValueError("the episode is over")
+        if self.options.mode == "pair":
+            self._pair(action)
+        elif action == self.options.slots:
+            if not self._to_come():
+                raise ValueError("void is not open: nothing more would ever happen")
+            self._advance()
+        else:
+            allocation = self._open[action] if 0 <= action < len(self._open) else None
+            if allocation is None:
+                raise ValueError(f"action {action} is not open")
+            self._start(self.waiting()[action], allocation)
+        self._await_decision()
+        return self.reward()
+
+    def reward(self) -> NDArray[np.float64]:
+        """What there was since it was asked for the last time; `step` asks. The first one holds what no decision could change."""
+        metrics = self.ledger.metrics()
+        growth = metrics - self._before
+        self._before = metrics
+        return SIGNS * growth
+
+    def _pair(self, action: int) -> None:
+        pairs = self.options.pairs
+        if 0 <= action < len(pairs):
+            self._start_by(*pairs[action])
+        elif not (action == len(pairs) and self.options.void and self._to_come()):
+            raise ValueError(f"action {action} is not open")
+        if self._queue and self._to_come():
+            self._advance()
+
+    def _count_free(self) -> None:
+        state = self.simulation.state
+        gpus = sum([count for count, gpu in zip(state.free, state.is_gpu, strict=True) if gpu]) if self._gpus else 0
+        self._free = (sum(state.free_cpus), gpus)
+
+    def _start_by(self, job_selection: str, resources: str) -> None:
+        """Start jobs in the order of a pair as long as the next one fits."""
+        rank, placement = self._rank[PAIR_JOBS[job_selection]], self._placements[resources]
+        for job in sorted((self._job[place] for place in self._queue), key=rank.__getitem__):
+            allocation = placement.place(self.simulation.state, self.simulation.need[job])
+            if allocation is None:
+                break
+            self._start(job, allocation)
+
+    def _start(self, job: int, allocation: Holding) -> None:
+        self.simulation.start(job, allocation)
+        del self._queue[bisect_left(self._queue, self._order[job])]
+        self.ledger.started(job)
+        self._count_free()
+        if self._fits:  # what did not fit does not fit now either
+            self._fits = {need: None for need, found in self._fits.items() if found is None}
+
+    def _advance(self) -> None:
+        """Let the next thing happen."""
+        ended, came = self.simulation.advance()
+        ledger = self.ledger
+        ledger.pass_time(self.simulation.now)
+        for job in ended:
+            ledger.ended(job)
+        self._left -= len(ended)
+        for job in came:
+            ledger.came(job)
+            insort(self._queue, self._order[job])
+        if ended:
+            self._fits = {}
+            self._count_free()
+
+    def _await_decision(self) -> None:
+        """Let time pass until there is something to decide, or all jobs have ended."""
+        while True:
+            if self._queue and self._due():
+                return
+            if not self._left:
+                self.done = True
+                return
+            self._advance()
+
+    def _due(self) -> bool:
+        mode = self.options.mode
+        if mode == "pair":
+            return True
+        if mode == "backfill":
+            self._start_head()
+        waiting = self._seen = self._first_waiting()
+        self._open = [self._could_start(job) for job in waiting]
+        if mode == "backfill" and any(self._open):
+            head = self.simulation.need[self._job[self._queue[0]]]
+            shadow, spare = reservation(self.simulation, self._placement, head)
+            for place, (job, allocation) in enumerate(zip(waiting, self._open, strict=True)):
+                if allocation is not None and not self._delays_nobody(job, allocation, shadow, spare):
+                    self._open[place] = None
+        return any(self._open)
+
+    def _delays_nobody(self, job: int, allocation: Holding, shadow: float, spare: Occupancy) -> bool:
+        """Whether a job ends before the reservation of the first of the queue, or takes what that leaves over."""
+        simulation = self.simulation
+        expected = simulation.now + simulation.requested[job] / simulation.speed_on(job, allocation)
+        return expected <= shadow or within(spare, allocation)
+
+    def _start_head(self) -> None:
+        """Start the first of the queue as long as it fits."""
+        while self._queue:
+            head = self._job[self._queue[0]]
+            allocation = self._could_start(head)
+            if allocation is None:
+                return
+            self._start(head, allocation)
+
+    def _could_start(self, job: int) -> Holding | None:
+        """What a waiting job would get if it started now, whoever is delayed."""
+        if self._wanted[job] > self._free[self._on_gpus[job]]:
+            return None
+        need = self.simulation.need[job]
+        known = id(need)  # jobs that need the same have the same object, and hashing a tuple takes as long as placing one
+        if known not in self._fits:
+            self._fits[known] = self._placement.place(self.simulation.state, need)
+        return self._fits[known]

@@ -1,0 +1,100 @@
+"""Bill of a schedule: energy, cost and deadlines, worked out afterwards from who held what when."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from jpo.cluster.machine.occupancy import Occupancy
+from jpo.cluster.machine.simulation import Schedule
+from jpo.cluster.platform.platform import Platform, PowerShares, ProcessorType
+from jpo.cluster.workload.demand import DemandTable
+from jpo.cluster.workload.jobs import JobTable
+
+SECONDS_PER_HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What a schedule costs, from the first submit to the last end.
+
+    Attributes:
+        energy_joules: sum over processors of the integral of what they draw, see `watts`.
+        edp_joule_seconds: energy x makespan, the energy-delay product.
+        cost_usd: of each node its price x the time in which at least one job is on it.
+        gpu_utilisation, cpu_utilisation: held GPU (or CPU core) seconds / (GPUs x makespan); None where there are none.
+        sla_misses: jobs that ended after their deadline; None where no job has one.
+        killed: jobs that were ended at their requested time.
+    """
+
+    energy_joules: float
+    edp_joule_seconds: float
+    cost_usd: float
+    gpu_utilisation: float | None
+    cpu_utilisation: float | None
+    sla_misses: int | None
+    killed: int
+
+
+def watts(processor: ProcessorType, busy: int, power: PowerShares) -> float:
+    """What a processor draws with so many busy cores.
+
+    All busy: their watts. None busy: the idle share of all cores. In between: busy cores in full, the others their share beside
+    busy ones, and what the processor would draw when idle.
+    """
+    idle = power.idle * processor.cores
+    if not busy:
+        return idle * processor.watts
+    if busy == processor.cores:
+        return busy * processor.watts
+    return (busy + power.beside_busy * (processor.cores - busy) + idle) * processor.watts
+
+
+def bill(jobs: JobTable, demand: DemandTable, platform: Platform, schedule: Schedule) -> Bill:
+    """The bill of a schedule of at least one job."""
+    state = Occupancy(platform)
+    begin, end = float(jobs.submit_seconds.min()), float(schedule.ends.max())
+    changes: dict[int, list[tuple[float, int]]] = defaultdict(list)
+    visits: dict[int, list[tuple[float, int]]] = defaultdict(list)
+    starts, ends = schedule.starts.tolist(), schedule.ends.tolist()
+    for start, stop, allocation in zip(starts, ends, schedule.allocations, strict=True):
+        for place, count in allocation.cores:
+            changes[place] += ((start, count), (stop, -count))
+        for node in {state.node[place] for place, _ in allocation.cores}:
+            visits[node] += ((start, 1), (stop, -1))
+    energy, held = 0.0, {"cpu": 0.0, "gpu": 0.0}
+    for place, processor in enumerate(state.types):
+        for seconds, busy in spans(changes[place], begin, end):
+            energy += seconds * watts(processor, busy, platform.power)
+            held[processor.kind] += seconds * busy
+    hours = (
+        (node.usd_per_hour, sum(seconds for seconds, there in spans(visits[place], begin, end) if there))
+        for place, (_, node) in enumerate(platform.nodes)
+    )
+    makespan = end - begin
+    gpus, cpus = platform.cores("gpu"), platform.cores("cpu")
+    due = np.isfinite(demand.deadlines)
+    return Bill(
+        energy_joules=energy,
+        edp_joule_seconds=energy * makespan,
+        cost_usd=sum(price * seconds for price, seconds in hours) / SECONDS_PER_HOUR,
+        gpu_utilisation=held["gpu"] / (gpus * makespan) if gpus and makespan else None,
+        cpu_utilisation=held["cpu"] / (cpus * makespan) if cpus and makespan else None,
+        sla_misses=int((schedule.ends - jobs.submit_seconds > demand.deadlines)[due].sum()) if due.any() else None,
+        killed=sum(schedule.killed),
+    )
+
+
+def spans(changes: Iterable[tuple[float, int]], begin: float, end: float) -> Iterable[tuple[float, int]]:
+    """How long how many were there, from begin to end: (seconds, count) pairs."""
+    now, count = begin, 0
+    for moment, change in sorted(changes):
+        if moment > now:
+            yield moment - now, count
+            now = moment
+        count += change
+    if end > now:
+        yield end - now, count

@@ -1,0 +1,132 @@
+"""Occupancy: what is free on each node and processor while jobs come and go. Plain lists: this is read millions of times."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from jpo.cluster.platform.platform import UNLIMITED, Platform
+from jpo.cluster.workload.demand import DemandTable
+
+GRAIN = 2.0**20
+"""Parts of a GiB, and of a GB/s, in which memory and bandwidth are counted: sums of them are exact, so that what is given back
+millions of times stays what it was."""
+
+
+class Need(NamedTuple):
+    """What a job needs, as plain numbers: the row of a DemandTable. Jobs that need the same have the same object."""
+
+    tasks: int
+    cpus: int
+    gpus: int
+    memory_gib: float
+    bandwidth_gbps: float
+    gpu_type: str
+
+
+class Holding(NamedTuple):
+    """What a job holds.
+
+    Attributes:
+        cores: (processor, how many) pairs; a processor may be there several times.
+        memory: (node, GiB) pairs, one for each task or group of tasks.
+    """
+
+    cores: tuple[tuple[int, int], ...]
+    memory: tuple[tuple[int, float], ...]
+
+
+class Occupancy:
+    """Free cores of each processor, and memory and CPU cores of each node.
+
+    Attributes:
+        free: cores by processor. node: where each processor is. free_cpus, memory: by node. bandwidth: GB/s by processor.
+        cpu_processors: the processors with CPU cores of each node.
+    """
+
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+        self.types = [processor for _, node in platform.nodes for processor in node.processors]
+        self.node = [place for place, (_, node) in enumerate(platform.nodes) for _ in node.processors]
+        self.clusters = [cluster for cluster, _ in platform.nodes]
+        self.memory = [in_grains(node.memory_gib) for _, node in platform.nodes]
+        self.free = [processor.cores for processor in self.types]
+        self.bandwidth = [in_grains(processor.bandwidth_gbps) for processor in self.types]
+        self.is_gpu = [processor.kind == "gpu" for processor in self.types]
+        self.cpu_processors: list[list[int]] = [[] for _ in platform.nodes]
+        for place, node in enumerate(self.node):
+            if not self.is_gpu[place]:
+                self.cpu_processors[node].append(place)
+        self.free_cpus = [sum(self.free[place] for place in places) for places in self.cpu_processors]
+
+    def copy(self) -> Occupancy:
+        """The same state, to try what would be."""
+        other = object.__new__(Occupancy)
+        other.__dict__.update(self.__dict__)
+        other.memory, other.free = self.memory.copy(), self.free.copy()
+        other.bandwidth, other.free_cpus = self.bandwidth.copy(), self.free_cpus.copy()
+        return other
+
+    def take(self, allocation: Holding, need: Need, *, sign: int = 1) -> None:
+        """Take what an allocation names; with sign -1 give it back."""
+        free, bandwidth = self.free, need.bandwidth_gbps
+        for place, count in allocation.cores:
+            free[place] -= sign * count
+            if not self.is_gpu[place]:
+                self.free_cpus[self.node[place]] -= sign * count
+                if bandwidth:
+                    self.bandwidth[place] -= sign * count * bandwidth
+        for node, gib in allocation.memory:
+            self.memory[node] -= sign * gib
+
+    def tasks_that_fit(self, place: int, need: Need) -> int:
+        """How many tasks of a job could start with this as the processor that does their main work."""
+        node = self.node[place]
+        if need.gpus:
+            if not self.is_gpu[place] or (need.gpu_type and self.types[place].name != need.gpu_type):
+                return 0
+            count = self.free[place] // need.gpus
+            if need.cpus:
+                count = min(count, self.free_cpus[node] // need.cpus)
+        elif self.is_gpu[place] or not self.free[place]:
+            return 0
+        else:
+            count = self.free[place] // need.cpus or int(self.free_cpus[node] >= need.cpus)  # a large task may span sockets
+        if need.memory_gib:
+            room = self.memory[node] // need.memory_gib
+            if room < count:
+                count = int(room)
+        return count
+
+    def cores_of(self, place: int, count: int, need: Need) -> list[tuple[int, int]]:
+        """The cores that so many tasks take, which fit: on the processor itself first, CPU cores then anywhere in its node."""
+        taken: list[tuple[int, int]] = []
+        if need.gpus:
+            taken.append((place, count * need.gpus))
+        left = count * need.cpus
+        if left <= self.free[place] and not need.gpus:
+            return [(place, left)]
+        others = self.cpu_processors[self.node[place]]
+        for processor in others if need.gpus else (place, *(other for other in others if other != place)):
+            part = min(left, self.free[processor])
+            if part:
+                taken.append((processor, part))
+                left -= part
+            if not left:
+                break
+        return taken
+
+
+def needs(demand: DemandTable) -> list[Need]:
+    """The rows of a table."""
+    amounts = (np.round(column * GRAIN) / GRAIN for column in (demand.memory_gib, demand.bandwidth_gbps))
+    columns = (demand.tasks, demand.cpus, demand.gpus, *amounts)
+    rows = list(zip(*(column.tolist() for column in columns), demand.gpu_types, strict=True))
+    different = {row: Need(*row) for row in set(rows)}
+    return [different[row] for row in rows]
+
+
+def in_grains(amount: float) -> float:
+    """An amount as a whole number of grains; infinite stays infinite."""
+    return round(amount * GRAIN) / GRAIN if amount < UNLIMITED else amount

@@ -1,0 +1,162 @@
+"""Simulation of a heterogeneous platform: arrivals, ends, and speeds that change while jobs share memory bandwidth.
+
+A job runs at the speed of its slowest processor for its class, divided by the slow-down of being scattered, times what a conflict
+of memory bandwidth leaves. Schedulers expect it to end after its requested time at that speed, without conflicts. Whatever
+happens at one instant happens before they look: ends first, then arrivals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+
+from jpo.cluster.machine.occupancy import Holding, Occupancy, needs
+from jpo.cluster.platform.platform import UNLIMITED, Platform
+from jpo.cluster.workload.demand import DemandTable
+from jpo.cluster.workload.jobs import JobTable, Seconds
+
+NEVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When each job ran, and where. `killed`: whether it was ended at its requested time."""
+
+    starts: Seconds
+    ends: Seconds
+    allocations: tuple[Holding, ...]
+    killed: tuple[bool, ...]
+
+
+class Simulation:
+    """The state of a platform while jobs come and go. discipline.py manages it; an environment steps it by itself."""
+
+    def __init__(self, jobs: JobTable, demand: DemandTable, platform: Platform, *, kill: bool = False) -> None:
+        self.jobs, self.platform = jobs, platform
+        self.state = Occupancy(platform)
+        self.need = needs(demand)
+        self.classes = demand.classes
+        self.submit = [*jobs.submit_seconds.tolist(), NEVER]
+        self.requested: list[float] = jobs.requested_seconds.tolist()
+        self._work: list[float] = np.minimum(jobs.run_seconds, jobs.requested_seconds if kill else np.inf).tolist()
+        self.killed = (jobs.run_seconds > jobs.requested_seconds).tolist() if kill else [False] * len(jobs)
+        count = len(jobs)
+        self.starts, self.ends = [0.0] * count, [NEVER] * count
+        self.allocations: list[Holding | None] = [None] * count
+        self.expected = [NEVER] * count  # the end that schedulers expect
+        self.running: dict[int, None] = {}  # in the order of starts
+        self.coming, self.now = 0, 0.0
+        self._ends: list[tuple[float, int, int]] = []  # end, job, version
+        self._version = [0] * count
+        self._limited = bool(demand.bandwidth_gbps.any()) and any(limit < UNLIMITED for limit in self.state.bandwidth)
+        self._limits = self.state.bandwidth.copy()
+        self._share = [1.0] * len(self._limits)  # of its speed that each processor has
+        self._on: list[dict[int, None]] = [{} for _ in self._limits]
+        self._speed, self._rate, self._since = [0.0] * count, [0.0] * count, [0.0] * count
+
+    def advance(self) -> tuple[list[int], list[int]]:
+        """Go to the next moment at which something happens, and let all of it happen: the jobs that ended, and that came.
+
+        Raises:
+            StopIteration: nothing will happen any more.
+        """
+        ends, version = self._ends, self._version
+        while ends and ends[0][2] != version[ends[0][1]]:
+            heappop(ends)
+        now = self.submit[self.coming]
+        if ends and ends[0][0] < now:
+            now = ends[0][0]
+        if now == NEVER:
+            raise StopIteration
+        self.now = now
+        ended: list[int] = []
+        while ends and ends[0][0] <= now:
+            _, job, known = heappop(ends)
+            if known == version[job]:
+                ended.append(job)
+                self._end(job)
+        begun = self.coming
+        while self.submit[self.coming] <= now:
+            self.coming += 1
+        if ended and self._limited:
+            self._share_bandwidth(ended)
+        return ended, list(range(begun, self.coming))
+
+    def _end(self, job: int) -> None:
+        allocation = self.allocations[job]
+        assert allocation is not None
+        self.state.take(allocation, self.need[job], sign=-1)
+        self.ends[job] = self.now
+        del self.running[job]
+        if self._limited:
+            for place, _ in allocation.cores:
+                self._on[place].pop(job, None)
+
+    def speed_on(self, job: int, allocation: Holding) -> float:
+        """The speed at which a job would run there without conflicts, relative to the reference."""
+        state, need, name = self.state, self.need[job], self.classes[job]
+        slowest = UNLIMITED
+        for place, _ in allocation.cores:
+            if not need.gpus or state.is_gpu[place]:
+                kind = state.types[place]
+                speed = kind.speeds.get(name, kind.speed) if name else kind.speed
+                if speed < slowest:
+                    slowest = speed
+        if len(allocation.cores) > 1:
+            nodes = {state.node[place] for place, _ in allocation.cores}
+            if len(nodes) > 1:
+                scattered = len({state.clusters[node] for node in nodes}) > 1
+                slowest /= self.platform.slowdowns.clusters if scattered else self.platform.slowdowns.nodes
+        return slowest
+
+    def start(self, job: int, allocation: Holding) -> None:
+        """Start a job where it fits."""
+        self.state.take(allocation, self.need[job])
+        now, speed = self.now, self.speed_on(job, allocation)
+        self.starts[job], self.allocations[job] = now, allocation
+        self.expected[job] = now + self.requested[job] / speed
+        self.running[job] = None
+        self._speed[job] = speed
+        if not self._limited:
+            heappush(self._ends, (now + self._work[job] / speed, job, 0))
+            return
+        self._rate[job], self._since[job] = 0.0, now
+        for place, _ in allocation.cores:
+            self._on[place][job] = None
+        self._share_bandwidth([job])
+
+    def _share_bandwidth(self, touched: Sequence[int]) -> None:
+        """Find out at which speed jobs go on whose processors jobs have left or joined."""
+        changed: dict[int, None] = {job: None for job in touched if job in self.running}
+        conflict = self.platform.slowdowns.conflict
+        for job in touched:
+            allocation = self.allocations[job]
+            assert allocation is not None
+            for place, _ in allocation.cores:
+                left, limit = self.state.bandwidth[place], self._limits[place]
+                share = 1.0 if left >= -1e-9 * limit else (limit / (limit - left) if conflict is None else conflict)
+                if share != self._share[place]:
+                    self._share[place] = share
+                    changed.update(self._on[place])
+        for job in changed:
+            self._go_on(job)
+
+    def _go_on(self, job: int) -> None:
+        """Take account of the work done so far, and when the rest will be done."""
+        allocation = self.allocations[job]
+        assert allocation is not None
+        self._work[job] -= self._rate[job] * (self.now - self._since[job])
+        self._rate[job] = self._speed[job] * min(self._share[place] for place, _ in allocation.cores)
+        self._since[job] = self.now
+        self._version[job] += 1
+        end = self.now + max(self._work[job], 0.0) / self._rate[job]
+        heappush(self._ends, (end, job, self._version[job]))
+
+    def schedule(self) -> Schedule:
+        """What came of it, once all jobs have ended."""
+        allocations = tuple(allocation for allocation in self.allocations if allocation is not None)
+        assert len(allocations) == len(self.starts)
+        return Schedule(np.array(self.starts), np.array(self.ends), allocations, tuple(self.killed))

@@ -1,0 +1,12 @@
+"""Queues before a machine whose processors are all alike: which job next, and which may go before its turn.
+
+    selection.py     which job next: the keys that sort a queue
+    first_come.py    first come, first served: no queue needs to be kept
+    ranked.py        keys that do not change: the queue stays sorted; without backfilling, or EASY
+    timed.py         keys that change with time: the queue is sorted at each pass
+    conservative.py  every job has a reservation
+    simulate.py      the one of these that a rule needs
+    assign.py        which processors each job held, afterwards
+
+In all of them, whatever happens at one instant happens before the scheduler looks: ends first, then arrivals.
+"""

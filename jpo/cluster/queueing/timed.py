@@ -1,0 +1,112 @@
+"""A queue whose keys change with time: it is sorted at each pass at which something is free, without backfilling or with EASY."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+
+from jpo.cluster.queueing.selection import Key
+from jpo.cluster.workload.jobs import JobTable, Seconds, Whole
+
+NEVER = float("inf")
+
+
+@dataclass(slots=True)
+class WaitingRows:
+    """What a key sees of the waiting jobs."""
+
+    submit_seconds: Seconds
+    requested_seconds: Seconds
+    processors: Whole
+
+    @property
+    def memory_gib(self) -> Seconds:
+        """No key that changes with time looks at it."""
+        return np.zeros(len(self.processors))
+
+    @property
+    def bandwidth_gbps(self) -> Seconds:
+        """Nor at this."""
+        return np.zeros(len(self.processors))
+
+
+def timed(jobs: JobTable, processors: int, key: Key, *, backfilling: bool) -> list[float]:
+    """When each job starts; with `backfilling` by the rules of EASY, see ranked.py."""
+    submit, run = [*jobs.submit_seconds.tolist(), NEVER], jobs.run_seconds.tolist()
+    requested, needed = jobs.requested_seconds.tolist(), jobs.processors.tolist()
+    start = [0.0] * len(run)
+    running: list[tuple[float, int]] = []  # end, job
+    ends: list[float] = []  # expected ends of running jobs, sorted
+    held: list[int] = []  # their processors
+    queue: list[int] = []  # in the order of arrival, which settles ties
+    free, coming, last = processors, 0, len(run)
+    while coming < last or queue:
+        now = submit[coming]
+        if running and running[0][0] < now:
+            now = running[0][0]
+        while running and running[0][0] <= now:
+            job = heappop(running)[1]
+            free += needed[job]
+            place = bisect_left(ends, start[job] + requested[job])
+            while held[place] != needed[job]:
+                place += 1
+            del ends[place], held[place]
+        while submit[coming] <= now:
+            queue.append(coming)
+            coming += 1
+        if not (queue and free):
+            continue
+        shadow, extra, ahead = NEVER, 0, True
+        for job in sorted_by(key, jobs, queue, now):
+            count = needed[job]
+            if ahead and count > free:
+                if not backfilling:
+                    break
+                ahead = False
+                shadow, extra = reservation(ends, held, free, count)
+                continue
+            if count > free:
+                continue
+            if not ahead and now + requested[job] > shadow:
+                if count > extra:
+                    continue
+                extra -= count
+            free -= count
+            start[job] = now
+            place = bisect_right(ends, now + requested[job])
+            ends.insert(place, now + requested[job])
+            held.insert(place, count)
+            heappush(running, (now + run[job], job))
+            queue.remove(job)
+            if not free:
+                break
+    return start
+
+
+def sorted_by(key: Key, jobs: JobTable, queue: Sequence[int], now: float) -> list[int]:
+    """The waiting jobs, the smallest key first."""
+    if len(queue) == 1:
+        return [queue[0]]
+    rows = np.array(queue)
+    waiting = WaitingRows(jobs.submit_seconds[rows], jobs.requested_seconds[rows], jobs.processors[rows])
+    sorted_rows: list[int] = rows[np.argsort(key(waiting, now), kind="stable")].tolist()
+    return sorted_rows
+
+
+def reservation(ends: Sequence[float], held: Sequence[int], free: int, first: int) -> tuple[float, int]:
+    """When the first of the queue can start, if requests hold, and what it leaves over then.
+
+    Args:
+        ends: expected ends of running jobs, sorted; `held` their processors.
+        free: processors now, fewer than `first`, which the job needs.
+    """
+    available, place = free, -1
+    while available < first:
+        place += 1
+        available += held[place]
+    available += sum(held[place + 1 : bisect_right(ends, ends[place])])
+    return ends[place], available - first

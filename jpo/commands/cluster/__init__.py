@@ -1,0 +1,1 @@
+"""`jpo cluster`: the story of each of its commands."""

@@ -1,0 +1,41 @@
+"""Agents of a user's own file: loaded when named, and whatever they raise is one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jpo.cluster.agents.base import ClassicAgent
+from jpo.cluster.agents.loaded import AgentFaults, load_agent
+from jpo.errors import UsageError
+
+
+def test_a_class_of_a_file_is_found(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("from jpo.cluster.agents.base import ClassicAgent\nclass Mine(ClassicAgent):\n    pass\n")
+    assert issubclass(load_agent(f"{tmp_path}/mine.py:Mine"), ClassicAgent)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "told"),
+    [
+        ("x = 1 / 0\n", "Mine", "raised ZeroDivisionError: division by zero (line 1 of mine.py)"),
+        ("def (:\n", "Mine", "raised SyntaxError"),
+        ("import no_such_module\n", "Mine", "raised ModuleNotFoundError"),
+        ("raise SystemExit(0)\n", "Mine", "raised SystemExit"),
+        ("class Other: pass\n", "Mine", "has no agent Mine"),
+        ("class Mine: pass\n", "Mine", "derives from neither ClassicAgent nor LearningAgent"),
+        ("", "no name", "names no class of a file"),
+    ],
+)
+def test_a_file_that_holds_no_agent_or_raises_is_one_line(tmp_path: Path, content: str, name: str, told: str) -> None:
+    (tmp_path / "mine.py").write_text(content)
+    with pytest.raises(UsageError) as caught:
+        load_agent(f"{tmp_path}/mine.py:{name}")
+    assert told in str(caught.value)
+    assert caught.value.code == "JPO-E748"
+
+
+def test_an_interrupt_stays_one() -> None:
+    with pytest.raises(KeyboardInterrupt), AgentFaults("mine"):
+        raise KeyboardInterrupt
