@@ -88,7 +88,7 @@ class Budget:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Seen:
+class AfterSample:
     """What is known after a sample, whatever is requested.
 
     Attributes:
@@ -114,7 +114,7 @@ class Requests:
         _, _, margin = steps_at(caution, 0)
         self.current: Floats = np.maximum(model.first_need * (1 + margin), self._least)
 
-    def follow(self, seen: Seen) -> bool:
+    def follow(self, seen: AfterSample) -> bool:
         """Take note of a sample and what may follow it; whether the request has changed."""
         need, recent, likely = seen.need, seen.recent, seen.likely
         self._budget.pass_time(seen.seconds)
@@ -213,7 +213,7 @@ def _allocated(model: PhaseModel, course: ResourceCourse, per_hour: float) -> Al
     return Allocation(course, *_followed(model, seen, model.caution, per_hour), drifted)
 
 
-def _watched(model: PhaseModel, course: ResourceCourse) -> tuple[list[Seen], float]:
+def _watched(model: PhaseModel, course: ResourceCourse) -> tuple[list[AfterSample], float]:
     """What is known after each sample but the last, and the share of samples unlike training."""
     names = _features(model)
     densities = model.densities(course.values[:, [names.index(name) for name in model.scaler.names]])
@@ -221,12 +221,12 @@ def _watched(model: PhaseModel, course: ResourceCourse) -> tuple[list[Seen], flo
     seen = []
     for at, (time, need) in enumerate(zip(course.times[:-1], course.values[:-1, :RESOURCES], strict=True)):
         likely = watch.see(float(time), need, densities[at])
-        seen.append(Seen(float(time - course.times[at - 1]) if at else 0.0, need, likely, watch.recent))
+        seen.append(AfterSample(float(time - course.times[at - 1]) if at else 0.0, need, likely, watch.recent))
     return seen, watch.drifted / len(course.times)
 
 
 def _followed(
-    model: PhaseModel, seen: Iterable[Seen], caution: tuple[int, int], per_hour: float
+    model: PhaseModel, seen: Iterable[AfterSample], caution: tuple[int, int], per_hour: float
 ) -> tuple[Floats, tuple[int, ...]]:
     """Requests at each sample, shape (samples, 2), and the positions at which they changed."""
     follower = Requests(model, caution, per_hour)
