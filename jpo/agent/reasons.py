@@ -41,7 +41,7 @@ def out_of_failure(problem: Problem, choice: int) -> tuple[tuple[str, ...], tupl
     candidates, belief = problem.candidates, problem.belief
     failures = int(belief.failures[candidates.current])
     finding = f"today's values failed {numbers.times(failures)} and never ended well, and nothing that did is within one step"
-    chance = numbers.percent_in_words(float(belief.p_fail[choice]))
+    chance = numbers.chance(float(belief.p_fail[choice]))
     nearest = f"{_name(choice, candidates)} comes nearest to it and fails with a chance of {chance}"
     watched, warnings = of_watch(problem.interval_factor)
     return (f"{finding}; {nearest}", *watched), ("JPO-W617", *warnings)
@@ -71,7 +71,7 @@ def _promise(problem: Problem, choice: int) -> Sentences:
     """That a promised loss comes first, with the chance of what is claimed then; or why it is not lowered."""
     promise = problem.promise
     if promise and promise.lowering[choice]:
-        chance = numbers.percent_in_words(float(problem.p_claim[choice]))
+        chance = numbers.chance(float(problem.p_claim[choice]))
         does = quality.better(promise.quality)
         yield f"{promise.finding}: {_name(choice, problem.candidates)} {does} with a chance of {chance}", "JPO-I640"
     elif promise:
@@ -89,7 +89,7 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
         else:  # what it likes need not be what is expected
             yield f"policy {by} likes nothing that may be tried better than today's values", "JPO-I602"
     elif step == "known":
-        yield f"{name} {measured(problem, choice)}", "JPO-I603"
+        yield f"{name}, all else as now, {measured(problem, choice)}", "JPO-I603"
     else:
         text = f"is expected to {_difference(problem, choice)}; {_chances(problem, choice)}"
         yield f"{name} was not run yet{_in_this_company(problem, choice)} and {text}", "JPO-I604"
@@ -185,7 +185,7 @@ def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> tuple[
         if hold.rows[favourite]:
             return f"{than} looks promising but {hold.why}", hold.code
     if not problem.sure[favourite]:
-        chance = numbers.percent_in_words(float(problem.p_claim[favourite]))
+        chance = numbers.chance(float(problem.p_claim[favourite]))
         trial = "ends well and costs no more than a tenth more than today"
         keeps = f"is better than today and keeps the {quality.name_of(problem.belief.quality)}"
         what = keeps if problem.belief.tried[favourite] else trial
@@ -233,7 +233,7 @@ def measured(problem: Problem, row: int) -> str:
 
 
 def _risk(problem: Problem, row: int) -> str:
-    return f"chance of being more than 10% worse than today: {numbers.percent_in_words(problem.acquisition.p_worse_today[row])}"
+    return f"chance of being more than 10% worse than today: {numbers.chance(problem.acquisition.p_worse_today[row])}"
 
 
 def _chances(problem: Problem, row: int) -> str:
@@ -241,11 +241,11 @@ def _chances(problem: Problem, row: int) -> str:
     kept = problem.p_loss_kept
     if kept is None or problem.quality_floor is None or problem.promise:
         return _risk(problem, row)
-    claim = f"ends well and costs no more than a tenth more than today: {numbers.percent_in_words(float(problem.p_claim[row]))}"
+    claim = f"ends well and costs no more than a tenth more than today: {numbers.chance(float(problem.p_claim[row]))}"
     belief, base = problem.belief, base_row(problem.candidates, problem.reference)
     level = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, base]))
     loss = f"that it {quality.kept_within(belief.quality, level, problem.quality_floor)}"
-    return f"chance that it {claim}, {loss}: {numbers.percent_in_words(float(kept[row]))}"
+    return f"chance that it {claim}, {loss}: {numbers.chance(float(kept[row]))}"
 
 
 def _runs(n: float) -> str:

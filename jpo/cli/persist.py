@@ -12,6 +12,7 @@ from jpo.cli.gate import answer, complain, put
 from jpo.cli.options import FILE, options, toml_option, verbose_option
 from jpo.cli.subject import config_ini
 from jpo.errors import JpoError
+from jpo.files.links import within_project
 
 IN_A_PIPELINE = ("gitlab", "github")
 
@@ -48,8 +49,8 @@ def persist(
     try:
         note = comment(None, source, settings, given, link=link or settings.author.get("url"))
         if dry_run:
-            made = note.report.suggestion
-            put(f"{proposal.branch(made)}\n{proposal.title(made)}\n\n{proposal.text(note)}")
+            made, file = note.report.suggestion, within_project(config)
+            put(f"{proposal.branch(made, file)}\n{proposal.title(made, file)}\n\n{proposal.text(note)}")
         else:
             answer(command.propose(note, config, settings, os.environ, timeout_seconds=seconds))
     except JpoError as error:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from jpo.errors import UsageError
+from jpo.files.links import within_project
 from jpo.history.audit import read_row
 from jpo.project.code_host.merge_request import merge_request_of
 from jpo.project.code_host.notes import Written, put_note
@@ -34,7 +35,7 @@ def comment(
     if source and suggestion_id:
         raise UsageError("--from", "names a suggestion, and so does the ID", "leave one of them out", code="JPO-E908")
     made = replace(read_report(source), currency=currency_of(settings)) if source else on_record(suggestion_id, settings, config)
-    return Comment(made, link)
+    return Comment(made, link, within_project(made.path))
 
 
 def on_record(suggestion_id: str | None, settings: LoadedSettings, config: Path | None = None) -> Report:

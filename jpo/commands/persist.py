@@ -46,8 +46,8 @@ def wanted(note: Comment, content: bytes, path: str) -> ProposedChange:
     """
     made = note.report.suggestion
     values = proposal.values(made)
-    body = f"{marker(values)}\n\n{proposal.text(note)}"
-    return ProposedChange(proposal.branch(made), path, content, values, proposal.title(made), body, proposal.message(made))
+    body, title = f"{marker(values)}\n\n{proposal.text(note)}", proposal.title(made, path)
+    return ProposedChange(proposal.branch(made, path), path, content, values, title, body, proposal.message(made))
 
 
 def in_words(done: Persisted, sign: str) -> str:

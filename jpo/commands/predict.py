@@ -53,9 +53,9 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
         if trials:
             can_be_scaled(workload)
         known = with_doubts_noted(collect(job))
-    logs_of_trials = {trial.run_id for trial in trials}  # one may be among the logs of runs
-    runs = [run for run in known.runs if run.run_id not in logs_of_trials]
-    request = request_of(job, runs, reaches=known.reaches)
+        logs_of_trials = {trial.run_id for trial in trials}  # one may be among the logs of runs
+        runs = [run for run in known.runs if run.run_id not in logs_of_trials]
+        request = request_of(job, runs, reaches=known.reaches)
     configurations = asked_for(question, workload, request)
     others, siblings = known.others, known.siblings
     surrogate = surrogate_of(request, runs, seed=seed, others=others, siblings=siblings)

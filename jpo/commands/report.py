@@ -23,7 +23,8 @@ from jpo.history.undo import in_effect
 from jpo.learning.serving import own_policy
 from jpo.optimizer.account.configurations import measured_front
 from jpo.optimizer.account.rewards import reward_components
-from jpo.optimizer.account.savings import QUANTITIES, Saved, savings, sides_of, together
+from jpo.optimizer.account.savings import QUANTITIES, Saved, savings, together
+from jpo.optimizer.account.sides import Sides, sides_of
 from jpo.project.load import LoadedSettings
 from jpo.project.project import (
     ProjectStore,
@@ -34,7 +35,7 @@ from jpo.project.project import (
     targets_of,
 )
 from jpo.project.workload import read_workload
-from jpo.records import Identity, Preference, Quality, Suggestion
+from jpo.records import Identity, Preference, Quality, Run, Suggestion
 from jpo.report.audit import maker
 from jpo.report.before_after import WorkloadChange
 from jpo.report.history import Follower, History, PastRun
@@ -57,7 +58,7 @@ class Answers:
     """
 
     history: Callable[[Store, Prices, int | None, Mapping[str, float]], History]
-    change: Callable[[Store, Identity, Prices, Mapping[str, bool]], WorkloadChange]
+    change: Callable[[Identity, Sides, Prices, Mapping[str, bool]], WorkloadChange]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,19 +162,21 @@ def _as_logged(made: Suggestion, record: AuditRecord | None) -> bool:
 def reviewed(
     identity: Identity, past: History, log: AuditRead, job: ProjectStore, criteria: Criteria, answers: Answers
 ) -> WorkloadReview:
-    """One workload; parameters that a run did not report had the usual values."""
+    """One workload; what a run did not report of its parameters was as it was then, else had the usual values."""
     runs = [one for one in past.runs if one.recorded.run.identity == identity]
     made = [one for one in past.suggestions if one.identity == identity]
     recorded = [one.recorded for one in runs]
-    usual = usual_values([entry.run for entry in recorded]).get(identity, {})
-    whole = [entry.run.completed(usual) for entry in recorded]
     sides = sides_of(in_effect(job.store, identity, recorded), recorded)
+    then = {run.run_id: run for run in (*sides.before, *sides.after)}
+    known = [then.get(entry.run.run_id, entry.run) for entry in recorded]
+    usual = {**(made[-1].suggested if made else {}), **usual_values(known).get(identity, {})}
+    whole = [run.completed(usual) for run in known]
     return WorkloadReview(
         identity,
         sides.since,
         savings(sides, job.prices),
-        answers.change(job.store, identity, job.prices, criteria.direction),
-        [reviewed_run(one, usual, criteria.targets, job.prices) for one in runs],
+        answers.change(identity, sides, job.prices, criteria.direction),
+        [reviewed_run(one, run, criteria.targets, job.prices) for one, run in zip(runs, whole, strict=True)],
         [decision(one, past.followers.get(one.suggestion_id, ()), log) for one in made],
         past.ledgers[identity],
         compliance(check_run(criteria.targets, run, job.prices) for run in whole),
@@ -183,9 +186,8 @@ def reviewed(
     )
 
 
-def reviewed_run(past: PastRun, usual: Mapping[str, float], targets: Mapping[str, float], prices: Prices) -> ReviewedRun:
-    """A run with what it cost, and what it promised."""
-    run = past.recorded.run.completed(usual)
+def reviewed_run(past: PastRun, run: Run, targets: Mapping[str, float], prices: Prices) -> ReviewedRun:
+    """A run, with all its parameters, with what it cost, and what it promised."""
     checks = [(check, measured(check.name, run, prices)) for check in check_run(targets, run, prices)]
     return ReviewedRun(past, run_cost_usd(run, prices), usd_per_hour(run.parameters, prices), checks)
 
@@ -194,8 +196,9 @@ def decision(made: Suggestion, followers: Sequence[Follower], log: AuditRead) ->
     """A suggestion, and what came of it."""
     record = log.made.get(made.suggestion_id)
     fate = log.became.get(made.suggestion_id, "unknown") if made.changes else "kept"
-    well = [seconds for follower in followers if follower.run.ended_well and (seconds := follower.run.outcome.duration_seconds)]
-    inside = [follower.inside["duration_seconds"] for follower in followers if "duration_seconds" in follower.inside]
+    ended = [follower for follower in followers if follower.run.ended_well]  # forecasts are of such runs
+    well = [seconds for follower in ended if (seconds := follower.run.outcome.duration_seconds)]
+    inside = [follower.inside["duration_seconds"] for follower in ended if "duration_seconds" in follower.inside]
     return ReviewedSuggestion(made, asked_by(record), fate, spread(well), len(followers), len(inside), sum(inside))
 
 

@@ -29,6 +29,11 @@ def followed(path: Path) -> Path:
     return target
 
 
+def within_project(path: Path) -> str:
+    """The name of a file within its project, which tells several files of one workload apart wherever the checkout lies."""
+    return os.path.relpath(os.path.realpath(path), project_of(path))
+
+
 def is_open_already(path: Path) -> bool:
     """Whether a name is one of what this process was started with, e.g. /dev/stdout."""
     return bool(OPEN_FILES.fullmatch(str(path)))

@@ -87,6 +87,7 @@ def compare(
     change = _difference(earlier, later, seed) if min(earlier.size, later.size) >= FEWEST else None
     size = 1.0 if kind == "ratio" else max(abs(mean_before or 0.0), abs(mean_after or 0.0))
     word = _word(change, ROUNDING * size, more_is_better=more_is_better)
+    change = change and _without_rounding(change, ROUNDING * size)
     if kind == "ratio":
         mean_before, mean_after = (None if mean is None else math.exp(mean) for mean in (mean_before, mean_after))
         change = change and Interval(*(_exp(log) for log in (change.mean, change.low, change.high)))
@@ -121,11 +122,12 @@ def compare_with_forecast(
     noise = (high - low) / (2 * tail)
     spread = float(later.std(ddof=1)) if later.size >= FEWEST else noise
     half, mean = tail * math.hypot(noise, spread / math.sqrt(later.size)), float(later.mean()) - middle
-    change = Interval(mean, mean - half, mean + half)
+    exact = Interval(mean, mean - half, mean + half)
     size = 1.0 if ratio else max(abs(expected.mean), abs(float(later.mean())))
-    word = _word(change, ROUNDING * size, more_is_better=more_is_better)
+    word = _word(exact, ROUNDING * size, more_is_better=more_is_better)
+    change = _without_rounding(exact, ROUNDING * size)
     mean_after = math.exp(float(later.mean())) if ratio else float(later.mean())
-    told = Interval(*map(_exp, (mean, change.low, change.high))) if ratio else change
+    told = Interval(*map(_exp, (change.mean, change.low, change.high))) if ratio else change
     kind: Kind = "ratio" if ratio else "difference"
     return BeforeAfter(quantity, kind, expected.mean, mean_after, runs_before, later.size, told, word, "forecast")
 
@@ -146,6 +148,11 @@ def compare_shares(quantity: str, before: Sequence[bool], after: Sequence[bool])
         change = Interval(difference, low, high)
     word = _word(change, ROUNDING, more_is_better=False)
     return BeforeAfter(quantity, "difference", share_before, share_after, len(before), len(after), change, word)
+
+
+def _without_rounding(difference: Interval, rounding: float) -> Interval:
+    """The difference of equal means is 0, whatever floating point makes of it."""
+    return Interval(*(0.0 if abs(end) <= rounding else end for end in (difference.mean, difference.low, difference.high)))
 
 
 def _exp(log: float) -> float:

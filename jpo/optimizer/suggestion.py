@@ -210,7 +210,9 @@ def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> st
     today = None if alone is None else median_seconds(runs, current)
     if alone is None or today is None:
         return reason
-    return f"{reason}; alone it takes {round(100 * abs(alone / today - 1))}% {'less' if alone < today else 'more'} time (median)"
+    percent = round(100 * abs(alone / today - 1))
+    takes = f"{percent}% {'less' if alone < today else 'more'} time" if percent else "as long"
+    return f"{reason}; alone it takes {takes} (median)"
 
 
 def runs_at(name: str, value: float, runs: Sequence[Run]) -> list[Run]:

@@ -46,7 +46,7 @@ class FailureChance:
     basis: str
 
     def __str__(self) -> str:
-        return f"{numbers.percent_in_words(self.probability)} ({self.basis})"
+        return f"{numbers.chance(self.probability)} ({self.basis})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -107,12 +107,12 @@ def label(line: BeforeAfter) -> str:
 
 
 def _change(line: BeforeAfter | None) -> tuple[Cell | Inline, Inline]:
-    """-38% (-50% to -22%); of a share in points, of another difference in the quantity's unit. Empty without an interval."""
+    """-38% (-50% to -22%); of a share in points, of another difference in its unit. The word alone without an interval."""
     if line is None:
         return "", ""
     word = Span(line.word, EMPHASIS[line.word])
     if line.change is None:
-        return "", word
+        return word, ""
     difference = "points" if names.quantity(line.quantity).form == "percent" else "difference"
     quantity = "change" if line.kind == "ratio" else difference
     return Cell(line.change.mean, quantity, line.change.low, line.change.high), word

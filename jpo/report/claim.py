@@ -33,7 +33,7 @@ def of(suggestion: Suggestion) -> str:
         return ""
     if (kept := suggestion.seen.get(LOSS_KEPT)) is None:
         return " that it ends well and is no more than a tenth worse"
-    chance = numbers.percent_in_words(kept)
+    chance = numbers.chance(kept)
     return f" that it ends well and costs no more than a tenth more, {chance} that it keeps the {judged(suggestion)}"
 
 
@@ -56,9 +56,22 @@ def _improves(suggestion: Suggestion) -> str:
 
 def other_qualities(suggestion: Suggestion) -> Iterator[str]:
     """What a change is expected to do to an accuracy or a metric of the user's own: "accuracy +0.004"."""
-    for name in (name for name in suggestion.next.known if name == "val_accuracy" or name in suggestion.next.metrics):
-        if (difference := suggestion.expected_difference(name)) is not None:
-            yield f"{names.heading(name)} {numbers.difference(difference)}"
+    for name in suggestion.next.known:
+        if _by_difference(suggestion, name) and (said := change(suggestion, name)):
+            yield f"{names.heading(name)} {said}"
+
+
+def change(suggestion: Suggestion, quantity: str) -> str:
+    """What is expected of a quantity, next to today's values: "-22%", or "+0.004" of a quality whose ratio says nothing."""
+    if _by_difference(suggestion, quantity):
+        difference = suggestion.expected_difference(quantity)
+        return "" if difference is None else numbers.difference(difference)
+    ratio = suggestion.expected_change(quantity)
+    return "" if ratio is None else numbers.change(ratio)
+
+
+def _by_difference(suggestion: Suggestion, quantity: str) -> bool:
+    return quantity == "val_accuracy" or quantity in suggestion.next.metrics
 
 
 def track_record(track: Sequence[TrackRecord]) -> str:

@@ -165,6 +165,7 @@ class Plot:
     Attributes:
         title: what it shows.
         description: what is to be seen, in sentences: the text alternative, which stands below the picture too.
+        key: what its lines and rings mean, in a sentence for those who see them; empty: nothing to explain.
         x, y: names of the quantities of its axes.
         x_label, y_label: what people read at the axes; empty: the names of the quantities.
         front: corners of a front, drawn as the border of what they dominate; less is better in both.
@@ -182,6 +183,7 @@ class Plot:
     front: tuple[tuple[float, float], ...] = ()
     moments: tuple[float, ...] = ()
     diagonal: bool = False
+    key: str = ""
 
     @property
     def points(self) -> tuple[tuple[float, float], ...]:

@@ -94,7 +94,7 @@ def whole(point: Point, front: Front) -> bool:
 
 def fails(point: Point) -> str:
     """The chance that a run of it fails; empty where it is unknown."""
-    return numbers.percent_in_words(point.failure.probability) if point.failure else ""
+    return numbers.chance(point.failure.probability) if point.failure else ""
 
 
 def remarks(point: Point, currency: Currency = USD) -> Inline:

@@ -48,7 +48,7 @@ def outcomes(rows: Sequence[Row]) -> Table:
 
 def fails(row: Row) -> str:
     """The chance that a run of it fails."""
-    return numbers.percent_in_words(row.failure.probability) if row.failure else ""
+    return numbers.chance(row.failure.probability) if row.failure else ""
 
 
 def _figure(quantity: str) -> Column:

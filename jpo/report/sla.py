@@ -187,7 +187,9 @@ def seen(threshold: Threshold, currency: Currency) -> str:
     if threshold.least is None or threshold.most is None:
         return ""
     least, most = (numbers.written(threshold.name, value, currency) for value in (threshold.least, threshold.most))
-    limit = "in USD; " if threshold.toml is not None and threshold.name == "cost_max" and currency != USD else ""
+    limit = ""
+    if threshold.limit is not None and threshold.name == "cost_max" and currency != USD:
+        limit = f"in USD, which is {numbers.written(threshold.name, threshold.limit, currency)}; "
     return f"{limit}{numbers.counted(threshold.runs, 'run')}, {least}" + (f" to {most}" if most != least else "")
 
 

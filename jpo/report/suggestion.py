@@ -104,8 +104,7 @@ def in_short(suggestion: Suggestion) -> Iterator[Inline]:
     """What a change is expected to do: "time -22%  cost +51%  loss ±0%   confidence high (95%)"; nothing of what is kept."""
     if suggestion.status == "kept":
         return
-    ratios = {name: suggestion.expected_change(quantity) for quantity, name in names.OBJECTIVES.items()}
-    parts = [f"{name} {numbers.change(ratio)}" for name, ratio in ratios.items() if ratio is not None]
+    parts = [f"{name} {said}" for quantity, name in names.OBJECTIVES.items() if (said := claim.change(suggestion, quantity))]
     expected = "  ".join((*parts, *claim.other_qualities(suggestion)))
     sure = claim.with_confidence(suggestion)
     if expected or sure:

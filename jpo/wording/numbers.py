@@ -61,6 +61,11 @@ def percent_in_words(ratio: float) -> str:
     return "less than 1%" if 0 < ratio < 0.005 else percent(ratio)
 
 
+def chance(probability: float) -> str:
+    """A chance that rests on finitely many runs, or simulated jobs: never 0%."""
+    return "less than 1%" if probability <= 0.005 else percent(probability)
+
+
 def times(number: int) -> str:
     """once, 3 times."""
     return "once" if number == 1 else f"{number} times"

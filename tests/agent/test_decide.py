@@ -41,7 +41,10 @@ def test_without_a_finished_run_it_keeps_and_asks_for_one(grid, belief):
 def test_a_measured_better_candidate_is_taken_and_explained_with_numbers(grid, belief):
     found = ask(grid(), belief([[0, math.log(0.79), 0.5]], runs=(2, 3, 0)))
     assert found.choice == 1
-    assert found.reasons[0] == "batch_size 64 was run 3 times and is expected to take 21% less time and cost 21% less"
+    assert (
+        found.reasons[0]
+        == "batch_size 64, all else as now, was run 3 times and is expected to take 21% less time and cost 21% less"
+    )
     assert (found.decided_by, found.step, found.confidence) == ("belief", "known", 0.99)
 
 

@@ -51,6 +51,21 @@ def test_nights_keep_one_merge_request_until_somebody_merges_it(project: Project
     assert "nothing to propose" in project.jpo(*PERSIST).out
 
 
+def test_two_files_of_one_workload_have_a_merge_request_each(
+    project: Project, host: CodeHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project.folder / "jobs" / "b"
+    folder.mkdir(parents=True)
+    (folder / "config.ini").write_bytes(project.config.read_bytes())
+    commit = host.repository.commit("main", {"jobs/b/config.ini": project.config.read_bytes()})
+    monkeypatch.setenv("CI_COMMIT_SHA" if host.kind == "gitlab" else "GITHUB_SHA", commit)
+    for name in ("config.ini", "jobs/b/config.ini"):
+        project.jpo("suggest", name, *SUGGEST[2:])
+        assert " opened: " in project.jpo("persist", name, "--from", "s.json").out
+    assert [one.title.endswith(" in jobs_b") for one in host.repository.open] == [False, True]
+    assert len(host.repository.branches) == 3
+
+
 def test_a_file_without_the_values_of_the_suggestion_is_not_proposed(project: Project, host: CodeHost) -> None:
     project.jpo(*SUGGEST, "--check")
     answer = project.jpo(*PERSIST, "--strict")

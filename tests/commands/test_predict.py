@@ -330,3 +330,10 @@ def test_one_absurd_run_is_named_and_changes_no_figure(project: Project) -> None
     assert "1 skipped (implausible: duration 1e+05 is 981 times more than the other runs" in " ".join(told.out.split())
     project.jpo("observe", "--offline")
     assert "run-9" in project.jpo("history").out, "it is still on record"
+
+
+def test_a_job_that_waits_for_baseline_runs_is_predicted_too(project, predict):
+    toml = project.folder / "jpo.toml"
+    toml.write_text(toml.read_text() + "[agent]\nbaseline_runs = 9\n")
+    code, out, error = predict("config.ini", "-o", "json")
+    assert (code, error, len(rows(out))) == (0, None, 1)

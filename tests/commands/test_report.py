@@ -8,6 +8,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from reviewed import BEGAN, DAY, a_month_of, put
 from jpo.__main__ import run
 from jpo.cli.report import NAMES
 from jpo.history import AuditEvent, open_store
-from jpo.records import Finished, Identity, Outcome
+from jpo.records import Finished, Identity, Outcome, Run
 
 JOB, OTHER = Identity("cifar10", "resnet18", "pytorch"), Identity("digits", "cnn", "pytorch")
 TOML = """\
@@ -252,3 +253,57 @@ def test_the_command_line_stays_light() -> None:
     code = "import sys, jpo.cli.main; print(sorted({'jinja2', 'rich', 'numpy', 'jpo.report.review'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_the_report_and_the_comparison_have_the_same_sides_and_basis(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A job that JPO changed before its first run: both hold what came of it against the forecast."""
+    new = Identity("letters", "mlp", "pytorch")
+    with open_store(f"sqlite:///{STORE}") as store:
+        put(store, a_month_of(new, suggestions=9, before=0))
+    told = {one["workload"]["model"]: one for one in json.loads(answered(capfd, "-o", "json"))["workloads"]}
+    assert run(["history", "--compare", "-o", "json"]) == 0
+    compared = {one["workload"]["model"]: one for one in json.loads(capfd.readouterr().out)["workloads"]}
+    assert {model: one["before_after"] for model, one in told.items()} == compared
+    for model, one in told.items():
+        line = compared[model]["since_first_change"][0]
+        assert (one["saved"][0]["basis"], one["saved"][0]["runs_before"]) == (line["basis"], line["runs_before"])
+    (time_saved, money_saved) = told["mlp"]["saved"]
+    assert (time_saved["basis"], money_saved["basis"]) == ("forecast", "runs")
+    assert time_saved["saved"]["low"] < time_saved["saved"]["mean"] < time_saved["saved"]["high"]
+    assert money_saved["saved"] is None, "no cost was forecast"
+    assert "a forecast instead of runs before, " in answered(capfd)
+
+
+def test_what_a_run_cost_is_the_same_wherever_it_is_told(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Runs that report no resources had those that config.ini gave them then."""
+    quiet = Identity("words", "quiet", "pytorch")
+    with open_store(f"sqlite:///{STORE}") as store:
+        for entry in a_month_of(quiet, suggestions=4):
+            told = (
+                entry if not isinstance(entry, Run) else replace(entry, parameters={"batch_size": entry.parameters["batch_size"]})
+            )
+            put(store, [told])
+    (one,) = (one for one in json.loads(answered(capfd, "-o", "json"))["workloads"] if one["workload"]["model"] == "quiet")
+    before, after = (
+        [run for run in one["runs"] if (run["started_at"] < one["first_change"]) is early] for early in (True, False)
+    )
+    money = one["saved"][1]
+    assert money["each_before"] == pytest.approx(sum(run["cost_usd"] for run in before) / len(before))
+    assert money["spent"] == pytest.approx(sum(run["cost_usd"] for run in after))
+
+
+def test_forecasts_are_of_runs_that_end_well_in_the_table_as_in_the_picture(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for one in json.loads(answered(capfd, "-o", "json"))["workloads"]:
+        well = {run["run_id"] for run in one["runs"] if run["status"] == "succeeded" and run["suggestion_id"]}
+        assert sum(made["compared"] for made in one["suggestions"]) == len(well)
+
+
+def test_what_jpo_has_not_changed_and_what_is_not_on_record_is_said_so(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with open_store("sqlite:///other.db") as store:
+        put(store, a_month_of(OTHER, suggestions=0))
+    Path("jpo.toml").write_text(TOML + '[store]\nurl = "sqlite:///other.db"\n')
+    assert answered(capfd).count("JPO changed nothing yet") == 4, "of all and of the one workload, time and money"
+    Path("config.ini").write_text(CONFIG.replace("cnn", "mlp"))
+    assert "of this workload nothing is on record" in answered(capfd, "config.ini")

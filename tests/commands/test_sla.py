@@ -157,7 +157,7 @@ def test_a_limit_in_usd_says_so_next_to_amounts_in_another_currency(project):
     with (project.folder / "jpo.toml").open("a") as file:
         file.write('currency = "EUR"\nper_usd = 0.5\n')  # [prices] stands last
     (line,) = [line for line in project.jpo("sla", "suggest").out.split("\n") if line.startswith("cost_max")]
-    assert "# in USD; 3 runs, " in line
+    assert "# in USD, which is 0.0013 EUR; 3 runs, " in line
     assert line.endswith(" EUR")
 
 

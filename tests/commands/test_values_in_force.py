@@ -172,6 +172,20 @@ def test_a_merge_that_comes_a_night_late_does_not_turn_back_the_values(project: 
     assert night(project, merged, "--explore", "off")["current"]["batch_size"] == 256
 
 
+def test_values_of_an_older_suggestion_are_a_persons_and_what_they_replace_is_told(
+    project: Project, on_gitlab: Callable[..., None]
+) -> None:
+    committed = project.config.read_bytes()
+    night(project, committed, "--set", "batch_size=32")
+    merged = project.config.read_bytes()
+    for size in (64, 128):
+        night(project, committed, "--set", f"batch_size={size}")
+    told = night(project, merged, "--explore", "off")
+    assert told["current"]["batch_size"] == 32
+    assert note(told, "JPO-I856").endswith("they count: batch_size 32, where 128 was in force")
+    assert "JPO-I856" not in night(project, merged, "--explore", "off")["reason_codes"]
+
+
 def test_start_from_committed_begins_with_the_file_every_night(project: Project) -> None:
     add(project, '[agent]\nstart_from = "committed"\n')
     committed = project.config.read_bytes()

@@ -131,3 +131,13 @@ def test_a_forecast_that_has_no_logarithm_is_compared_by_difference() -> None:
     assert (result.kind, result.after, result.word) == ("difference", pytest.approx(0.05), "no clear change")
     none = compare_with_forecast("wer", Interval(0.1, 0.05, 0.3), [], more_is_better=False)
     assert (none.before, none.after, none.change, none.word) == (0.1, None, None, "too few")
+
+
+def test_means_that_differ_by_rounding_alone_differ_by_nothing() -> None:
+    values = [-2.95 + error for error in (1e-15, -2e-15, 3e-15)]
+    told = compare("bleu", [-2.95, -2.95, -2.95], values, more_is_better=True, seed=0, difference=True)
+    assert told.change == Interval(0.0, 0.0, 0.0)
+    expected = Interval(-2.95, -3.1, -2.8)
+    told = compare_with_forecast("bleu", expected, values, more_is_better=True, difference=True)
+    assert told.change is not None
+    assert (told.change.mean, told.change.high) == (0.0, pytest.approx(0.15, rel=1e-3))

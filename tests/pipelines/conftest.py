@@ -59,6 +59,19 @@ def machine(repository: Path, tools: Path, tmp_path: Path) -> Machine:
     return Machine(repository, {**environment, "JPO_AGENT__LEARN_BUDGET": "0"}, tools)  # nothing is learnt, as in the slim image
 
 
+@pytest.fixture
+def two_steps_in_force(machine: Machine) -> bytes:
+    """The committed config.ini, from which the values in force are further away than one step may lead."""
+    config, settings = machine.repository / "config.ini", machine.repository / "jpo.toml"
+    committed = config.read_bytes()
+    settings.write_text(settings.read_text().replace("max_change = 8.0", "max_change = 2.0"))
+    for value in (32, 64):
+        done = machine.run(["sh", "-ec"], f"jpo suggest --offline --set batch_size={value}", {"GITLAB_CI": "true"})
+        assert done.returncode == 0, done.stderr
+        config.write_bytes(committed)
+    return committed
+
+
 @dataclass
 class Refusal:
     """A Prometheus that answers 401 to everything, and what it received."""

@@ -93,6 +93,12 @@ def test_the_example_gives_inputs_which_the_actions_know() -> None:
     assert set(used[2]["with"]) <= set(PERSIST["inputs"])
 
 
+def test_the_pull_request_with_the_values_starts_no_training() -> None:
+    assert WORKFLOW["jobs"]["suggest"]["if"] == "${{ !startsWith(github.head_ref, 'jpo/') }}"
+    waits_for = {name: job.get("needs") for name, job in WORKFLOW["jobs"].items()}
+    assert waits_for == {"suggest": None, "guard": "suggest", "persist": ["suggest", "guard"], "train": "guard"}
+
+
 def test_what_was_suggested_is_proposed_as_one_pull_request(machine: Any, tmp_path: Path) -> None:
     before = (machine.repository / "config.ini").read_bytes()
     assert run_step(machine, tmp_path, ACTION, "Suggest").returncode == 0
@@ -165,6 +171,16 @@ def test_check_mode_succeeds_and_leaves_config_ini_alone(machine: Any, tmp_path:
     assert run_step(machine, tmp_path, ACTION, "Report").returncode == 0
     assert (machine.repository / "config.ini").read_bytes() == before
     assert outputs(tmp_path)["status"] == "changed"
+
+
+def test_in_check_mode_the_committed_file_goes_on_however_far_it_is_from_the_values_in_force(
+    machine: Any, tmp_path: Path, two_steps_in_force: bytes
+) -> None:
+    done = run_step(machine, tmp_path, ACTION, "Suggest", mode="check")
+    assert (done.returncode, "batch_size 16 → 64" in done.stdout) == (0, True), done.stderr
+    approved = run_step(machine, tmp_path, ACTION, "Guard")
+    assert approved.returncode == 0, approved.stdout
+    assert (machine.repository / "config.ini").read_bytes() == two_steps_in_force
 
 
 @pytest.mark.parametrize("mode", ["write", "check"])

@@ -104,6 +104,23 @@ def test_nothing_is_proposed_unless_it_is_asked_for_by_pipelines_of_the_default_
     assert "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH" in persist["rules"][0]["if"]
 
 
+def test_the_branch_that_is_proposed_starts_no_training() -> None:
+    (never, always) = EXAMPLE["workflow"]["rules"]
+    assert (never, always) == ({"if": r"$CI_COMMIT_BRANCH =~ /^jpo\//", "when": "never"}, {"when": "always"})
+    assert EXAMPLE["train"].get("rules") is None
+
+
+@pytest.mark.parametrize(("history", "told"), [(".jpo", True), ("jobs/.jpo", False)])
+def test_a_history_that_the_cache_does_not_keep_is_told(machine: Any, history: str, told: bool) -> None:
+    folder = machine.repository / "jobs"
+    folder.mkdir()
+    for name in ("config.ini", "jpo.toml"):
+        (machine.repository / name).rename(folder / name)
+    done = run_job(machine, jobs(config="jobs/config.ini", history=history)["jpo-suggest"])
+    assert (done.returncode, "give the component's input history" in done.stderr) == (0, told), done.stderr
+    assert (folder / ".jpo" / "jpo.db").exists()
+
+
 @pytest.mark.parametrize("shell", ["bash", "sh"])
 def test_what_the_guard_has_approved_is_proposed_as_one_merge_request(machine: Any, tmp_path: Path, shell: str) -> None:
     before = (machine.repository / "config.ini").read_bytes()
@@ -171,6 +188,17 @@ def test_check_mode_leaves_config_ini_alone_and_says_so_by_a_tolerated_exit_code
     assert run_job(machine, suggest).returncode in suggest["allow_failure"]["exit_codes"] == [10]
     assert (machine.repository / "config.ini").read_bytes() == before
     assert "JPO_STATUS=changed\n" in (machine.repository / "jpo-report" / "jpo.env").read_text()
+
+
+def test_in_check_mode_the_committed_file_goes_on_however_far_it_is_from_the_values_in_force(
+    machine: Any, two_steps_in_force: bytes
+) -> None:
+    suggest, guard = jobs(mode="check").values()
+    done = run_job(machine, suggest, GITLAB_CI="true")
+    assert (done.returncode, "batch_size 16 → 64" in done.stdout) == (10, True), done.stderr
+    approved = run_job(machine, guard)
+    assert approved.returncode == 0, approved.stdout
+    assert (machine.repository / "config.ini").read_bytes() == two_steps_in_force
 
 
 @pytest.mark.parametrize("mode", ["write", "check"])

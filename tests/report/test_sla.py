@@ -91,7 +91,7 @@ def test_a_proposal_is_lines_for_the_settings_and_comments_where_nothing_can_be_
         "# a note\n"
         "[sla]\n"
         'time_max = "2h"   # 3 runs, 1h 00m to 1h 30m\n'
-        "cost_max = 12.5   # in USD; 3 runs, 4.00 EUR\n"
+        "cost_max = 12.5   # in USD, which is 6.25 EUR; 3 runs, 4.00 EUR\n"
         "# val_loss_max: unknown, measured in 0 of at least 3 runs\n"
     )
 

@@ -117,5 +117,9 @@ def test_a_share_that_is_little_is_not_called_nothing(ratio: float, text: str) -
     assert numbers.percent_in_words(ratio) == text
 
 
+def test_a_chance_is_never_nothing() -> None:
+    assert [numbers.chance(probability) for probability in (0.0, 0.005, 0.02)] == ["less than 1%", "less than 1%", "2%"]
+
+
 def test_once_is_a_word() -> None:
     assert (numbers.times(1), numbers.times(3)) == ("once", "3 times")

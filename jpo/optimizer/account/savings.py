@@ -2,6 +2,7 @@
 
 What counts is what a usable result took: the time and money of all runs, failed ones included, by the number of those that ended
 well. Runs that were stopped from outside say nothing of either, and those that followed no suggestion since are on neither side.
+Where too few runs are from before, what was forecast of one stands in for them, and is marked as such.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.cost import Prices, outcome_of
-from jpo.forecast.before_after import FEWEST, t_quantile
-from jpo.history import RecordedRun, latest_start
+from jpo.forecast.before_after import FEWEST, Basis, t_quantile
 from jpo.history.figures import LARGEST
-from jpo.records import Interval, Run, RunStatus, Suggestion
+from jpo.optimizer.account.sides import Sides
+from jpo.records import Interval, Run, RunStatus
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -26,29 +27,16 @@ QUANTITIES = ("duration_seconds", "cost_usd")
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
-    """Runs before JPO's first change and after it.
-
-    Attributes:
-        since: unix seconds of the first change; None: JPO changed nothing yet, and all runs are before.
-        after: those that followed the suggestions made since.
-    """
-
-    since: float | None
-    before: tuple[Run, ...]
-    after: tuple[Run, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Saved:
     """What was saved of a quantity; below 0: more was spent.
 
     Attributes:
         each_before: what each run that ended well took before, failed ones included; None: nothing was measured.
-        runs_before: runs which that rests on.
+        runs_before: runs from before that were measured; `each_before` rests on them, if `basis` is not the forecast.
         runs_after: runs since that were measured; `well_after`: those of them that ended well.
         spent: what these took together.
         saved: what as many results would have taken as before, less that; None: too few runs before, or none after.
+        uncounted: runs of either side that say nothing: stopped from outside, or not measured.
     """
 
     quantity: str
@@ -58,26 +46,8 @@ class Saved:
     well_after: int
     spent: float
     saved: Interval | None
-
-
-def sides_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun]) -> Sides:
-    """The runs of a workload before and after, with the parameters that they do not report as they were then.
-
-    Args:
-        effective: the suggestions that took effect, as they went on record.
-    """
-    at = next((number for number, made in enumerate(effective) if made.changes), None)
-    if at is None:
-        return Sides(None, tuple(entry.run for entry in recorded), ())
-    first = effective[at]
-    values = {made.suggestion_id: made.suggested for made in effective[at:]}
-    before = tuple(
-        entry.run.completed(first.current)
-        for entry in recorded
-        if entry.suggestion_id not in values and latest_start(entry.run) < first.created_at
-    )
-    after = tuple(entry.run.completed(values[entry.suggestion_id]) for entry in recorded if entry.suggestion_id in values)
-    return Sides(first.created_at, before, after)
+    basis: Basis = "runs"
+    uncounted: int = 0
 
 
 def savings(sides: Sides, prices: Prices) -> tuple[Saved, ...]:
@@ -89,13 +59,19 @@ def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
     """What was saved of one quantity."""
     before, before_well = measured(quantity, sides.before, prices)
     after, after_well = measured(quantity, sides.after, prices)
-    each = float(before.sum() / before_well.sum()) if before_well.any() else None
-    well, spent = int(after_well.sum()), float(after.sum())
-    saved = None
-    if each is not None and len(before) >= FEWEST and len(after):
+    well, spent, expected = int(after_well.sum()), float(after.sum()), sides.expected.of(quantity)
+    basis: Basis = "forecast" if expected and len(after) and before_well.sum() < FEWEST else "runs"
+    each, saved = float(before.sum() / before_well.sum()) if before_well.any() else None, None
+    if expected and basis == "forecast":  # it may be wrong in the same way of every run
+        each, saved = (
+            expected.mean,
+            Interval(*(well * of_each - spent for of_each in (expected.mean, expected.low, expected.high))),
+        )
+    elif each is not None and len(before) >= FEWEST and len(after):
         half = half_width(before - each * before_well, before_well, well)
         saved = Interval(well * each - spent, well * each - spent - half, well * each - spent + half)
-    return Saved(quantity, each, len(before), len(after), well, spent, saved)
+    uncounted = len(sides.before) + len(sides.after) - len(before) - len(after)
+    return Saved(quantity, each, len(before), len(after), well, spent, saved, basis, uncounted)
 
 
 def measured(quantity: str, runs: Iterable[Run], prices: Prices) -> tuple[Floats, Floats]:

@@ -7,7 +7,6 @@ then it counts, as a whole, since a mixture of both would be a configuration tha
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,7 +15,7 @@ from constraints import Facts, Limits
 from jpo import config
 from jpo.cost import usd_per_hour
 from jpo.errors import EditError, UsageError
-from jpo.files.links import project_of
+from jpo.files.links import within_project
 from jpo.history import Store
 from jpo.history.undo import LOOKED_BACK
 from jpo.project.load import LoadedSettings
@@ -39,8 +38,7 @@ class Start:
 
 def checkout_of(workload: Workload, settings: LoadedSettings) -> Checkout:
     """The checkout of a config.ini as it stands there."""
-    file = os.path.relpath(os.path.realpath(workload.path), project_of(workload.path))
-    return Checkout(file, branch_of(settings), workload.current if in_pipeline(settings) else None)
+    return Checkout(within_project(workload.path), branch_of(settings), workload.current if in_pipeline(settings) else None)
 
 
 def in_pipeline(settings: LoadedSettings) -> bool:
@@ -65,10 +63,8 @@ def start_of(workload: Workload, store: Store, settings: LoadedSettings, limits:
         return Start(workload)
     applied = applied_to(here, store, workload)
     found = last_about(workload, applied, here)
-    if found is None:
+    if found is None or same(found.suggested, workload.current):
         return Start(workload, set_by_a_person(workload, applied, here))
-    if same(found.suggested, workload.current):
-        return Start(workload)
     origin = next((made for made in reversed(applied) if made.changes and same(made.suggested, found.suggested)), found)
     return with_values_of(origin, workload, settings, limits, now=now)
 
@@ -122,9 +118,10 @@ def of_branch(made: Suggestion, here: Checkout) -> bool:
 
 
 def set_by_a_person(workload: Workload, applied: Sequence[Suggestion], here: Checkout) -> dict[str, str]:
-    """That the file has been set to other values since the last suggestion for it, where it is a checkout's."""
+    """That the file has been set to other values since the last suggestion for it, where it is a checkout's; they may be those
+    of an older suggestion."""
     last = next((made for made in reversed(applied) if of_branch(made, here)), None)
-    if last is None or last.checkout is None or last.checkout.committed is None:
+    if last is None or last.checkout is None or last.checkout.committed is None or same(last.suggested, workload.current):
         return {}
     note = f"{printable(str(workload.path))} was set to other values since suggestion {last.suggestion_id}"
     return {f"{note}, and they count: {differences(workload, last.suggested)}": SET_BY_A_PERSON}

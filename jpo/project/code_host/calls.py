@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -132,8 +132,26 @@ def _document(body: bytes) -> dict[str, object] | list[object] | None:
 
 
 def _reason(document: object) -> str:
-    """The host's own words: {"message": ...} of both, {"error", "error_description"} of GitLab."""
+    """The host's own words: {"message": ...} of both, {"errors": [{"message": ...}]} of GitHub, lists by field
+    and {"error", "error_description"} of GitLab; each once."""
     if not isinstance(document, dict):
         return "no reason given"
-    said = [document.get(name) for name in ("message", "error", "error_description")]
-    return ": ".join(str(words) for words in said if words) or "no reason given"
+    said = [words for name in ("message", "errors", "error", "error_description") for words in _words(document.get(name))]
+    return ": ".join(dict.fromkeys(said)) or "no reason given"
+
+
+def _words(said: object, levels: int = 3) -> Iterator[str]:
+    """The sentences in a part of an answer, as deep as hosts put them; of GitHub's errors without a message, field and code."""
+    match said:
+        case str() if said:
+            yield said
+        case [*parts] if levels:
+            for part in parts:
+                yield from _words(part, levels - 1)
+        case {"message": str(message)}:
+            yield message
+        case {"field": str(field), "code": str(code)}:
+            yield f"{field} {code}"
+        case dict() if levels:
+            for name, inner in said.items():
+                yield from (f"{name} {words}" for words in _words(inner, levels - 1))

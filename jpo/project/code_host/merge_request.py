@@ -108,7 +108,7 @@ def _of_gitlab(environ: Mapping[str, str], number: int | None) -> MergeRequest |
         raise unusable("CI_MERGE_REQUEST_IID", named)
     page = f"{page}/-/merge_requests/{named}" if ADDRESS.fullmatch(page) else ""
     authority = environ.get("JPO_COMMENT_CA_FILE") or environ.get("CI_SERVER_TLS_CA_FILE")
-    api, token = api_of(environ, "CI_API_V4_URL"), token_of(environ, "gitlab", NOTE)
+    api, token = api_of(environ, "CI_API_V4_URL", NOTE), token_of(environ, "gitlab", NOTE)
     return MergeRequest("gitlab", api, project, int(named), page, token, Path(authority) if authority else None)
 
 
@@ -121,7 +121,7 @@ def _of_github(environ: Mapping[str, str], number: int | None) -> MergeRequest |
         raise unusable("GITHUB_REPOSITORY", project)
     server, authority = environ.get("GITHUB_SERVER_URL", ""), environ.get("JPO_COMMENT_CA_FILE")
     page = f"{server}/{project}/pull/{number}" if ADDRESS.fullmatch(server) else ""
-    api, token = api_of(environ, "GITHUB_API_URL"), token_of(environ, "github", NOTE)
+    api, token = api_of(environ, "GITHUB_API_URL", NOTE), token_of(environ, "github", NOTE)
     return MergeRequest("github", api, project, number, page, token, Path(authority) if authority else None)
 
 
@@ -141,11 +141,11 @@ def _number_of_event(path: str) -> int | None:
     return number if isinstance(number, int) and NUMBER.fullmatch(str(number)) else None
 
 
-def api_of(environ: Mapping[str, str], variable: str) -> str:
+def api_of(environ: Mapping[str, str], variable: str, purpose: Purpose) -> str:
     address = environ.get(variable, "")
     if not ADDRESS.fullmatch(address):
         raise unusable(variable, address)
-    check_encrypted(address, "the token of JPO_COMMENT_TOKEN or GITHUB_TOKEN")
+    check_encrypted(address, f"the token of {purpose.variable} or GITHUB_TOKEN")
     return address.rstrip("/")
 
 

@@ -24,7 +24,7 @@ TRAILER = re.compile(r"^JPO-Blob: ([0-9a-f]{40}|[0-9a-f]{64})$", re.MULTILINE)
 """Of our commits: Git's digest of the config.ini that they leave. Whoever changes that or adds a commit does not have it."""
 OF_US = re.compile(r"<!-- jpo:(?P<what>values|obsolete):(?P<values>[0-9a-f]{32}) -->")
 PERSISTING = Manner(
-    "it",
+    "the proposal",
     "branch, file or merge request",
     {
         ("gitlab", 401): "set JPO_PERSIST_TOKEN to a project access token that has not expired, with the scope api",
@@ -113,7 +113,7 @@ def _brought_up_to_date(host: CodeHost, repository: Repository, wanted: Proposed
         return _closed(host, wanted, open_one, head, target)
     mine = head is None or _is_ours(host, wanted, target, head)
     if not mine:
-        why = f"{wanted.branch} has commits or changes of somebody else: it is left alone; delete it to have it made anew"
+        why = f"{wanted.branch} has commits or changes of somebody else: it is left alone until they are taken off it"
         return Persisted("left", open_one, why)
     refused = None if open_one else next((request for request in proposed if _refuses(request, wanted)), None)
     if refused:

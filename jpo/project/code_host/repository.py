@@ -24,7 +24,8 @@ PURPOSE = Purpose(
     {
         "gitlab": "set the masked, protected CI/CD variable JPO_PERSIST_TOKEN to a project access token with the scope api and "
         "the role Developer; a job token cannot",
-        "github": "pass it: env GITHUB_TOKEN: ${{ github.token }}, with permissions: contents: write and pull-requests: write",
+        "github": "give the action its input token, or a step env GITHUB_TOKEN: ${{ github.token }}, with permissions: "
+        "contents: write and pull-requests: write",
     },
 )
 
@@ -94,7 +95,7 @@ def repository_of(environ: Mapping[str, str]) -> Repository | str:
     authority = environ.get("JPO_COMMENT_CA_FILE") or (environ.get("CI_SERVER_TLS_CA_FILE") if kind == "gitlab" else None)
     token = token_of(environ, kind, PURPOSE)
     ca_file = Path(authority) if authority else None
-    return Repository(kind, api_of(environ, names[3]), project, branch, commit, Path(root), token, ca_file)
+    return Repository(kind, api_of(environ, names[3], PURPOSE), project, branch, commit, Path(root), token, ca_file)
 
 
 def encoded(text: str) -> str:

@@ -28,7 +28,12 @@ CROSS = 3.5
 """Half of the width of a cross."""
 HOUR, DAY = 3600.0, 86400.0
 STEPS_OF_DURATIONS = (*(1, 2, 5, 10, 15, 30), *(60.0 * n for n in (1, 2, 5, 10, 15, 30)), *(HOUR * n for n in (1, 2, 3, 6, 12)))
-STEPS_OF_MOMENTS = (*(60, 300, 900), *(HOUR * n for n in (1, 3, 6, 12)), *(DAY * n for n in (1, 2, 7, 14, 30, 61, 91, 183, 365)))
+STEPS_OF_MOMENTS = (
+    *(60.0 * n for n in (1, 2, 3, 5, 10, 15, 20, 30)),
+    *(HOUR * n for n in (1, 1.5, 2, 3, 4, 6, 8, 12)),
+    *(DAY * n for n in (1, 2, 3, 4, 5, 7, 10, 14, 21, 30, 45, 61, 91, 122, 183, 274, 365)),
+)
+"""None is more than twice the one before: an axis has two numbers at least."""
 
 
 @dataclass(frozen=True, slots=True)

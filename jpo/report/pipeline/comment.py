@@ -31,16 +31,22 @@ class Comment:
 
     Attributes:
         link: address of the report, as the pipeline that made it; None where nobody knows one.
+        file: config.ini within the project: a workload may have several.
     """
 
     report: Report
     link: str | None = None
+    file: str = "config.ini"
 
 
 def marker(comment: Comment) -> str:
     """What tells the note of this workload from all others: the first line, which nobody sees. No name is part of it."""
-    identity = canonical(comment.report.suggestion.identity.labels)
-    return f"<!-- jpo:suggestion:{hashlib.sha256(identity.encode()).hexdigest()[:32]} -->"
+    return f"<!-- jpo:suggestion:{digest(comment.report.suggestion, comment.file)[:32]} -->"
+
+
+def digest(suggestion: Suggestion, file: str) -> str:
+    """What tells this workload and config.ini from all others, in hexadecimal digits."""
+    return hashlib.sha256(canonical({"workload": suggestion.identity.labels, "file": file}).encode()).hexdigest()
 
 
 def body(comment: Comment) -> str:
@@ -80,9 +86,9 @@ def forecasts(decided: Suggestion) -> Table:
     rows: list[Row] = []
     promised = {names.target(check.name).quantity: check for check in decided.sla}
     for quantity in suggestion.quantities(decided):
-        now, then, ratio = decided.now.of(quantity), decided.next.of(quantity), decided.expected_change(quantity)
+        now, then = decided.now.of(quantity), decided.next.of(quantity)
         name = names.OBJECTIVES.get(quantity) or short(names.heading(quantity))
-        change = Cell("" if ratio is None or decided.status == "kept" else numbers.change(ratio), emphasis="strong")
+        change = Cell("" if decided.status == "kept" else claim.change(decided, quantity), emphasis="strong")
         check = promised.get(quantity)
         word = Cell(check.verdict, emphasis=suggestion.VERDICTS[check.verdict]) if check else Cell("")
         if now or then:

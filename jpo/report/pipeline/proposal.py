@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from pathlib import PurePosixPath
 
 from jpo.history.canonical import canonical
 from jpo.records import Suggestion
@@ -24,18 +25,27 @@ left alone, and so is the branch from then on. Below is the last suggestion; the
 
 def slug(suggestion: Suggestion) -> str:
     """The workload in letters, digits and underscores."""
-    return re.sub(r"[^a-z0-9]+", "_", str(suggestion.identity).lower())[:LONGEST_SLUG].strip("_") or "job"
+    return words(str(suggestion.identity)) or "job"
 
 
-def branch(suggestion: Suggestion) -> str:
-    """The branch of this workload, which no other one has."""
-    digest = hashlib.sha256(canonical(suggestion.identity.labels).encode()).hexdigest()
-    return f"jpo/{slug(suggestion)}.{digest[:12]}"
+def words(text: str) -> str:
+    """The beginning of a text in letters, digits and underscores."""
+    return re.sub(r"[^a-z0-9]+", "_", text.lower())[:LONGEST_SLUG].strip("_")
 
 
-def title(suggestion: Suggestion) -> str:
+def branch(suggestion: Suggestion, file: str) -> str:
+    """The branch of this workload and its config.ini, which no other one has.
+
+    Args:
+        file: config.ini within the project: a workload may have several.
+    """
+    return f"jpo/{slug(suggestion)}.{comment.digest(suggestion, file)[:12]}"
+
+
+def title(suggestion: Suggestion, file: str) -> str:
     """The same every night, so that who gets mails of changes gets none for that."""
-    return f"JPO: values in force for {slug(suggestion)}"
+    folder = words(str(PurePosixPath(file).parent))
+    return f"JPO: values in force for {slug(suggestion)}" + (f" in {folder}" if folder else "")
 
 
 def message(suggestion: Suggestion) -> str:

@@ -65,6 +65,8 @@ def report_of(given: Mapping[str, object]) -> Report:
     if wild := next((number for number in _numbers(document.model_dump(exclude={"seed"})) if not _plausible(number)), None):
         raise ValueError(f"has the number {wild!s:.40}, which nothing of a run can be")
     targets = (*names.TARGETS, *(f"{name}{end}" for name in document.forecast.metrics for end in ("_min", "_max")))
+    if "\0" in document.config:
+        raise ValueError(f"names a config.ini {document.config!r:.80}, which no file can be called")
     unknown = [check.name for check in document.sla if check.name not in targets]
     if unknown:
         raise ValueError(f"has a target {unknown[0]!r:.80}, which is none")

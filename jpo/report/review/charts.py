@@ -23,13 +23,16 @@ def over_time(workload: WorkloadReview) -> Plot:
         made.suggestion.created_at for made in workload.decisions if made.suggestion.changes and made.fate == "written"
     )
     shown = f"{numbers.counted(len((*before, *after, *failed)), 'run')} by their end and duration"
-    lines = f"; a dashed line where JPO wrote other values ({numbers.times(len(changed))})" if changed else ""
+    lines = f"; JPO wrote other values {numbers.times(len(changed))}" if changed else ""
+    key = "A dashed line stands at each of these times." if changed else ""
     marks = (
         Marks("followed no suggestion", before, "dim"),
         Marks("followed a suggestion", after),
         Marks("did not end well", failed, "bad"),
     )
-    return Plot("Runs over time", f"{shown}{lines}.", "moment", "duration_seconds", marks, "ended (UTC)", moments=changed)
+    return Plot(
+        "Runs over time", f"{shown}{lines}.", "moment", "duration_seconds", marks, "ended (UTC)", moments=changed, key=key
+    )
 
 
 def well(past: PastRun) -> bool:
@@ -52,10 +55,11 @@ def against_forecast(workload: WorkloadReview) -> Plot:
             found[past.compared.inside].append((expected.mean, seconds))
     inside, outside = tuple(found[True]), tuple(found[False])
     counted = numbers.counted(len((*inside, *outside)), "run")
-    description = f"Of {counted}, {len(inside)} inside the 90% interval of the forecast; on the dashed line it was right."
+    description = f"Of {counted}, {len(inside)} inside the 90% interval of the forecast."
+    key = "On the dashed line it was right."
     marks = (Marks("inside the interval", inside, "good"), Marks("outside", outside, "bad"))
     axes = ("duration_seconds", "duration_seconds")
-    return Plot("Duration against its forecast", description, *axes, marks, "forecast", "actual", diagonal=True)
+    return Plot("Duration against its forecast", description, *axes, marks, "forecast", "actual", diagonal=True, key=key)
 
 
 def trade_off(workload: WorkloadReview) -> Plot:
@@ -77,11 +81,11 @@ def trade_off(workload: WorkloadReview) -> Plot:
     named = f"{names.heading(x)} and {names.heading(y)}"
     tried = numbers.counted(len((*corners, *others)), "configuration")
     best = f"{len(corners)} of {tried} not beaten by another one in {named}"
-    where = "; a ring marks the values of the newest suggestion" if today else ""
+    key = "A ring: the values of the newest suggestion." if today else ""
     marks = (
         Marks("newest suggestion", tuple(today), "warning", hollow=True),
         Marks("beaten by another one", tuple(others), "dim"),
         Marks("on the front", tuple(corners)),
     )
     stairs = () if front.maximised else tuple(corners)
-    return Plot("Measured trade-off", f"{best}{where}.", x, y, marks, y_label=f"{names.heading(y)}{more}", front=stairs)
+    return Plot("Measured trade-off", f"{best}.", x, y, marks, y_label=f"{names.heading(y)}{more}", front=stairs, key=key)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from jpo.records import in_order
 from jpo.report import audit, before_after, sla
 from jpo.report.before_after import WorkloadChanges
-from jpo.report.document import Block, Column, Document, Emphasis, Inline, Note, Row, Section, Span, Table, estimate
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Note, Row, Section, Span, Table, estimate
 from jpo.report.history import against, assumed_in, ledger_blocks, or_empty
 from jpo.report.review import charts
 from jpo.report.review.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
@@ -17,14 +18,19 @@ from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
     from jpo.history import AuditRecord
+    from jpo.optimizer.account.savings import Saved
 
 T = TypeVar("T")
 FATES: Mapping[str, Emphasis] = {"written": "good", "conflict": "bad", "not written": "bad", "unknown": "warning"}
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "broken": "bad"}
 SAVED = {"duration_seconds": "Time saved", "cost_usd": "Money saved"}
+NO_CHANGE = "JPO changed nothing yet"
+FORECAST = "by forecast "
+"""Before a saving that no run from before JPO bears out."""
 MOST_WORKLOADS = 10
 """In full, where only the newest rows are shown."""
 NOTHING = "nothing on record yet; start with `jpo suggest config.ini`"
+NOTHING_OF_IT = "of this workload nothing is on record; `jpo report` without CONFIG.INI shows the others"
 UNTRUSTED = "what follows this record cannot be trusted, nor can the figures below; restore the store from a backup"
 
 
@@ -36,8 +42,8 @@ def document(review: Review) -> Document:
         f"the first {MOST_WORKLOADS} of {len(review.workloads)} workloads: name the CONFIG.INI of another, or --html FILE for all"
     )
     blocks: tuple[Block, ...] = (
-        f"Made {numbers.moment(review.made_at)} UTC by JPO {review.version} from {review.place}.",
-        *(sections if review.workloads else [NOTHING]),
+        f"Made {numbers.moment(review.made_at)} UTC by JPO {review.version}; store: {review.place}",
+        *(sections if review.workloads else [NOTHING_OF_IT if review.audit.chain.records else NOTHING]),
         Note(more) if len(shown) < len(review.workloads) else "",
         Section("Learning", tuple(_learning(review))),
         Section("Audit log", tuple(_audit(review))),
@@ -75,16 +81,22 @@ def _overview(review: Review) -> Iterator[Block]:
     yield Table(columns, tuple(_line(one) for one in review.workloads), "workloads", "Workloads")
     yield (
         "Saved is what as many usable results would have taken as before the first change, less what the runs since took, failed "
-        "ones included; with the 90% interval of that. It takes the job for the same: where the data grew, it says too little. "
+        "ones included; with the 90% interval of that. Where too few runs are from before, what was forecast of one stands in. "
+        "It takes the job for the same: where the data grew, it says too little. "
         "Money is what runs reported, else their time by today's [prices]."
     )
 
 
 def _behind(quantity: str, review: Review) -> str:
     """Of which workloads a total is."""
-    known = [one for one in review.workloads for saved in one.saved if saved.quantity == quantity and saved.saved]
+    known = [saved for one in review.workloads for saved in one.saved if saved.quantity == quantity and saved.saved]
+    if all(one.since is None for one in review.workloads):
+        return NO_CHANGE
+    if not known:
+        return "too few runs before the first change, or none after it"
+    forecast = sum(saved.basis == "forecast" for saved in known)
     of = f"{len(known)} of {numbers.counted(len(review.workloads), 'workload')}"
-    return f"{of}, since JPO's first change to each" if known else "too few runs before the first change, or none after it"
+    return f"{of}, since JPO's first change to each{f'; {forecast} by a forecast' if forecast else ''}"
 
 
 def _line(workload: WorkloadReview) -> Row:
@@ -93,7 +105,7 @@ def _line(workload: WorkloadReview) -> Row:
     kept = workload.compliance.runs.share
     return (
         *(str(workload.identity), len(workload.runs), len(workload.decisions), or_empty(workload.since)),
-        *(estimate(saved.saved, saved.quantity) for saved in workload.saved),
+        *(saving(saved) for saved in workload.saved),
         *(inside, estimate(kept, "share") if kept else ""),
     )
 
@@ -123,16 +135,27 @@ def _workload(workload: WorkloadReview, review: Review) -> Section:
 
 
 def _cards(workload: WorkloadReview) -> Table:
-    cards: list[Row] = []
-    for saved in workload.saved:
-        counted = numbers.counted(saved.runs_before, "run")
-        well = f"{counted} before, {saved.runs_after} after ({saved.well_after} of them ended well)"
-        cards.append((SAVED[saved.quantity], estimate(saved.saved, saved.quantity), well))
+    cards: list[Row] = [
+        (SAVED[one.quantity], estimate(one.saved, one.quantity), rests_on(one) if workload.since else NO_CHANGE)
+        for one in workload.saved
+    ]
     changed = sum(bool(made.suggestion.changes) for made in workload.decisions)
     cards.append(("Suggestions", len(workload.decisions), f"{changed} of them changed something"))
     failed = sum(not reviewed.past.recorded.run.ended_well for reviewed in workload.runs)
     cards.append(("Runs", len(workload.runs), f"{failed} of them did not end well"))
     return Table((Column("figure"), Column("value", "figure"), Column("", "prose")), tuple(cards), "figures", cards=True)
+
+
+def saving(saved: Saved) -> Cell:
+    """What was saved, and that it is held against a forecast where it is."""
+    return replace(estimate(saved.saved, saved.quantity), prefix=FORECAST if saved.basis == "forecast" else "")
+
+
+def rests_on(saved: Saved) -> str:
+    """The runs behind a saving, and those of its sides which say nothing of it."""
+    before = "a forecast instead of runs" if saved.basis == "forecast" else numbers.counted(saved.runs_before, "run")
+    uncounted = f"; {saved.uncounted} stopped from outside or not measured" if saved.uncounted else ""
+    return f"{before} before, {saved.runs_after} after ({saved.well_after} of them ended well){uncounted}"
 
 
 def decider(decided_by: str) -> str:

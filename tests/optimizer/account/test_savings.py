@@ -4,12 +4,11 @@ import math
 from dataclasses import replace
 
 import pytest
-from made import a_suggestion
 
 from jpo.cost import Prices
-from jpo.history import RecordedRun
-from jpo.optimizer.account.savings import Saved, Sides, saved_of, savings, sides_of, together
-from jpo.records import Identity, Interval, Outcome, Run, RunStatus
+from jpo.optimizer.account.savings import Saved, saved_of, savings, together
+from jpo.optimizer.account.sides import Sides
+from jpo.records import Forecast, Identity, Interval, Outcome, Run, RunStatus
 
 JOB = Identity("d", "m", "f")
 T95 = {2: 2.920, 3: 2.353}
@@ -44,9 +43,8 @@ def test_what_failed_runs_took_belongs_to_the_next_result() -> None:
 def test_runs_stopped_from_outside_and_runs_without_a_measurement_count_on_neither_side() -> None:
     more = (run(9999, RunStatus.STOPPED), run(None))
     plain = Sides(0.0, (run(100), run(110), run(120)), (run(80),))
-    assert saved_of("duration_seconds", Sides(0.0, plain.before + more, plain.after + more), Prices()) == saved_of(
-        "duration_seconds", plain, Prices()
-    )
+    counted = saved_of("duration_seconds", Sides(0.0, plain.before + more, plain.after + more), Prices())
+    assert counted == replace(saved_of("duration_seconds", plain, Prices()), uncounted=4)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +59,17 @@ def test_too_few_runs_are_unknown_and_not_zero(sides: Sides) -> None:
     assert saved_of("duration_seconds", sides, Prices()).saved is None
 
 
+def test_a_forecast_stands_in_for_too_few_runs_and_may_be_wrong_of_all_in_the_same_way() -> None:
+    after = (run(50), run(60), run(20, RunStatus.FAILED))
+    expected = Forecast(Interval(100, 80, 130))
+    saved = saved_of("duration_seconds", Sides(0.0, (run(90),), after, expected=expected), Prices())
+    assert (saved.basis, saved.each_before, saved.runs_before) == ("forecast", 100, 1)
+    assert saved.saved == Interval(2 * 100 - 130, 2 * 80 - 130, 2 * 130 - 130)
+    measured = saved_of("duration_seconds", Sides(0.0, (run(90),) * 3, after, expected=expected), Prices())
+    assert (measured.basis, measured.each_before) == ("runs", 90)
+    assert saved_of("duration_seconds", Sides(0.0, (), (), expected=expected), Prices()).saved is None
+
+
 def test_money_needs_prices() -> None:
     sides = Sides(0.0, (run(3600), run(3600), run(3600)), (run(1800),))
     assert [one.saved is None for one in savings(sides, Prices())] == [False, True]
@@ -68,18 +77,6 @@ def test_money_needs_prices() -> None:
     assert money.each_before == 6.0
     assert money.saved is not None
     assert money.saved.mean == pytest.approx(3.0)
-
-
-def test_sides_are_before_the_first_change_and_what_followed_it() -> None:
-    kept, later = (a_suggestion(name, at, status="kept", changes=()) for name, at in (("s0", 500.0), ("s2", 4000.0)))
-    changed = a_suggestion("s1", 2000.0)
-    followed = {1000.0: None, 1500.0: "s0", 2500.0: "s1", 3000.0: None, 4500.0: "s2"}
-    entries = [RecordedRun(run(1.0, at=at), suggestion_id, at) for at, suggestion_id in followed.items()]
-    sides = sides_of((kept, changed, later), entries)
-    assert sides.since == 2000.0
-    assert [one.started_at for one in sides.before] == [1000.0, 1500.0]
-    assert [one.started_at for one in sides.after] == [2500.0, 4500.0]
-    assert sides_of((kept,), entries) == Sides(None, tuple(entry.run for entry in entries), ())
 
 
 def test_several_workloads_save_together_with_the_root_of_their_squares() -> None:

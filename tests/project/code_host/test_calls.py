@@ -42,3 +42,21 @@ def test_json_that_is_none_is_no_answer(body: bytes) -> None:
         with pytest.raises(CodeHostError, match="no JSON") as caught:
             calls.ask("GET", "x")
         assert caught.value.code == "JPO-E906"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"message": "no", "errors": [{"message": "may not open any"}, "twice"]}, "no: may not open any: twice"),
+        ({"message": "no", "errors": [{"resource": "PullRequest", "field": "base", "code": "invalid"}]}, "no: base invalid"),
+        ({"message": ["another one exists: !3"]}, "another one exists: !3"),
+        ({"message": {"base": ["is gone", "is\n::error::bad"]}}, "base is gone: base is ::error::bad"),
+        ({"error": "insufficient_scope", "message": "insufficient_scope"}, "insufficient_scope"),
+        ({"message": [[[[["deep"]]]]]}, "no reason given"),
+        ([], "no reason given"),
+    ],
+)
+def test_a_refusal_is_told_in_the_hosts_own_words(said: object, words: str) -> None:
+    with served(sends(said, 422)) as server, calls_to(server.url) as calls, pytest.raises(CodeHostError) as caught:
+        calls.ask("GET", "x")
+    assert caught.value.finding == f"refused the note (HTTP 422): {words}"

@@ -125,7 +125,11 @@ REFUSED = {
     "404": (refuses(404), "JPO-E903", "knows no such merge request, or does not show it to this token (HTTP 404): no"),
     "409": (refuses(409), "JPO-E904", "refused the note (HTTP 409): no"),
     "410": (refuses(410), "JPO-E904", "refused the note (HTTP 410): no"),
-    "422": (refuses(422, {"message": {"note": ["is too\n::error::long"]}}), "JPO-E904", "refused the note (HTTP 422): {'note'"),
+    "422": (
+        refuses(422, {"message": {"note": ["is too\n::error::long"]}}),
+        "JPO-E904",
+        "refused the note (HTTP 422): note is too ",
+    ),
     "html": (refuses(200, html=True), "JPO-E906", "answered with HTTP 200 and no JSON (a sign-in page?)"),
     "html 404": (refuses(404, html=True), "JPO-E903", "knows no such merge request"),
     "a number": (refuses(200, 3), "JPO-E906", "and no JSON"),

@@ -119,6 +119,19 @@ def test_it_goes_on_though_other_files_have_changed_since_the_checkout(host: Cod
     whole(host.repository)
 
 
+def test_a_branch_is_kept_up_to_date_again_when_a_persons_commit_is_taken_off_it(host: CodeHost, tmp_path: Path) -> None:
+    """On GitHub there is no other way: it closes the pull request of a deleted branch, which is a person's no."""
+    git = host.repository
+    put(host, tmp_path)
+    ours = git.branches[BRANCH]
+    git.commit(BRANCH, {"train.py": b"print(3)\n"})
+    left = put(host, tmp_path, MORE)
+    assert (left.how, left.why.endswith("it is left alone until they are taken off it")) == ("left", True)
+    git.branches[BRANCH] = ours
+    assert put(host, tmp_path, MORE).how == "updated"
+    whole(git, MORE.content)
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [
@@ -276,8 +289,8 @@ REFUSED = {
         "JPO-E903",
         "knows no such branch, file or merge request, or does not show it to this token (HTTP 404)",
     ),
-    "409": (refuses(409), "JPO-E904", "refused it (HTTP 409): no"),
-    "422": (refuses(422, {"message": ["is\n::error::bad"]}), "JPO-E904", "refused it (HTTP 422): "),
+    "409": (refuses(409), "JPO-E904", "refused the proposal (HTTP 409): no"),
+    "422": (refuses(422, {"message": ["is\n::error::bad"]}), "JPO-E904", "refused the proposal (HTTP 422): is ::error::bad"),
     "an object": (refuses(201, {"sha": 3, "id": 3}), "JPO-E906", "answered with something else than was asked for"),
 }
 

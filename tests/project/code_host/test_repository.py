@@ -89,3 +89,10 @@ def test_elsewhere_it_is_an_error_and_names_are_one_part_of_an_address() -> None
         repository_of({})
     assert encoded("jpo/a.b") == "jpo%2Fa.b"
     assert strange("x").code == "JPO-E906"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_says_which_token_would_travel_unencrypted(kind: Literal["gitlab", "github"], tmp_path: Path) -> None:
+    variable = "CI_API_V4_URL" if kind == "gitlab" else "GITHUB_API_URL"
+    with pytest.raises(UsageError, match="the token of JPO_PERSIST_TOKEN"):
+        repository_of(environment(kind, tmp_path) | {variable: "http://host.example.com/api"})

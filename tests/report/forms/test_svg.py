@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -78,10 +79,10 @@ def test_a_front_is_the_border_of_what_its_points_dominate() -> None:
 
 
 def test_who_does_not_see_it_has_its_description_in_every_form() -> None:
-    document = Document("t", (chart(((1.0, 2.0), (3.0, 4.0))),))
+    document = Document("t", (chart(((1.0, 2.0), (3.0, 4.0)), key="A dashed line: now."),))
     page = html.render(document)
     assert 'role="img" aria-labelledby="s-1-t" aria-describedby="s-1-d"' in page
-    assert '<p id="s-1-d" class="dim">3 runs.</p>' in page
+    assert '<p id="s-1-d" class="dim">3 runs. A dashed line: now.</p>' in page
     assert markdown.render(document) == "### t\n\n3 runs.\n"
     assert text.render(document, width=80, colour=False) == "t\n\n3 runs.\n"
 
@@ -95,3 +96,11 @@ def test_what_is_bad_is_a_cross_and_not_only_red() -> None:
     drawn = svg.drawing(Plot("t", "d", "moment", "duration_seconds", marks), USD)
     assert [path.count("l") for _, path in drawn.dots] == [0, 2]
     assert [path for _, path in drawn.legend] == ["M6.0 6.0h0", "M2.5 2.5l7 7m0-7l-7 7"]
+
+
+@pytest.mark.parametrize("days", [0.002, 0.05, 0.3, 1, 2, 3, 5, 8, 13, 20, 45, 60, 100, 300, 700])
+def test_an_axis_of_days_has_numbers_enough_to_read_it(days: float) -> None:
+    drawn = svg.drawing(chart(((1.75e9, 2.0), (1.75e9 + days * 86_400, 4.0))), USD)
+    texts = [text for _, text in drawn.x.ticks]
+    assert 2 <= len(set(texts)) == len(texts) <= 5
+    assert len({round(later - one) for (one, _), (later, _) in pairwise(drawn.x.ticks)}) == 1

@@ -42,6 +42,7 @@ def test_the_marker_is_that_of_the_workload_and_holds_no_name() -> None:
     assert comment.marker(one) == comment.marker(note(suggested(suggestion_id="another"))) != comment.marker(other)
     assert comment.body(other).split("\n")[0] == comment.marker(other)
     assert "admin" not in comment.marker(other)
+    assert comment.marker(one) != comment.marker(replace(one, file="jobs/b/config.ini"))
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=range(len(ATTACKS)))

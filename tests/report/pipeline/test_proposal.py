@@ -14,6 +14,8 @@ from jpo.project.code_host.notes import LARGEST_BODY
 from jpo.records import Evidence, Identity
 from jpo.report.pipeline import proposal
 
+FILE = "config.ini"
+
 
 def test_it_says_what_a_merge_means_and_what_the_last_suggestion_was() -> None:
     text = proposal.text(note(suggested(), link="https://ci.example/7"))
@@ -24,9 +26,15 @@ def test_it_says_what_a_merge_means_and_what_the_last_suggestion_was() -> None:
 
 def test_each_workload_has_a_branch_of_its_own_and_the_same_one_every_night() -> None:
     one, other = suggested(identity=Identity("a b", "c", "d")), suggested(identity=Identity("a", "b c", "d"))
-    assert proposal.branch(one) == proposal.branch(replace(one, suggestion_id="another", reasons=()))
-    assert re.fullmatch(r"jpo/a_b_c_d\.[0-9a-f]{12}", proposal.branch(one))
-    assert proposal.branch(one) != proposal.branch(other)
+    assert proposal.branch(one, FILE) == proposal.branch(replace(one, suggestion_id="another", reasons=()), FILE)
+    assert re.fullmatch(r"jpo/a_b_c_d\.[0-9a-f]{12}", proposal.branch(one, FILE))
+    assert proposal.branch(one, FILE) != proposal.branch(other, FILE)
+
+
+def test_each_config_ini_of_a_workload_has_a_branch_and_a_title_of_its_own() -> None:
+    assert proposal.branch(suggested(), "a/config.ini") != proposal.branch(suggested(), "b/config.ini")
+    assert proposal.title(suggested(), FILE) == "JPO: values in force for digits_cnn_pytorch"
+    assert proposal.title(suggested(), "jobs/@a/config.ini").endswith(" in jobs_a")
 
 
 def test_the_same_values_are_the_same_suggestion() -> None:
@@ -49,7 +57,7 @@ def test_no_text_breaks_out_of_it(attack: str) -> None:
     assert steered(text) == []
     check_markdown(text)
     assert len(text) < LARGEST_BODY
-    assert re.fullmatch(r"jpo/[a-z0-9_]{1,40}\.[0-9a-f]{12}", proposal.branch(hostile))
-    assert re.fullmatch(r"JPO: values in force for [a-z0-9_]{1,40}", proposal.title(hostile))
+    assert re.fullmatch(r"jpo/[a-z0-9_]{1,40}\.[0-9a-f]{12}", proposal.branch(hostile, attack))
+    assert re.fullmatch(r"JPO: values in force for [a-z0-9_]{1,40}( in [a-z0-9_]{1,40})?", proposal.title(hostile, attack))
     assert re.fullmatch(r"Values in force for [a-z0-9_]{1,40}", proposal.message(hostile))
     assert re.fullmatch(r"[0-9a-f]{32}", proposal.values(hostile))

@@ -15,7 +15,8 @@ def test_runs_over_time_are_told_apart_by_what_they_followed_and_how_they_ended(
         "did not end well": ((300.0, 9.0),),
     }
     assert drawn.moments == (100.0,)
-    assert drawn.description == "2 runs by their end and duration; a dashed line where JPO wrote other values (once)."
+    assert drawn.description == "2 runs by their end and duration; JPO wrote other values once."
+    assert drawn.key == "A dashed line stands at each of these times."
 
 
 def test_a_change_that_was_not_written_is_no_line() -> None:
@@ -26,7 +27,8 @@ def test_a_change_that_was_not_written_is_no_line() -> None:
 def test_a_run_lies_where_its_forecast_and_its_duration_meet() -> None:
     drawn = against_forecast(WORKLOAD)
     assert [marks.points for marks in drawn.marks] == [((48.0, 50.0),), ()]
-    assert drawn.description == "Of 1 run, 1 inside the 90% interval of the forecast; on the dashed line it was right."
+    assert drawn.description == "Of 1 run, 1 inside the 90% interval of the forecast."
+    assert drawn.key == "On the dashed line it was right."
     assert drawn.diagonal
 
 

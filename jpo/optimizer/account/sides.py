@@ -1,0 +1,76 @@
+"""Sides: which runs of a workload are from before JPO's first change, and which came of it.
+
+Before: the runs that started before the first change was written; of fewer than FEWEST also later ones with the values from
+before it. After: those that followed a suggestion made since, also one that kept the values or a rollback. What ran with other
+values in between is neither. `jpo history --compare` and `jpo report` both tell their story from these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jpo.forecast.before_after import FEWEST
+from jpo.history import RecordedRun, latest_start
+from jpo.records import Forecast, Parameters, Run, Suggestion, same
+
+UNKNOWN = Forecast()
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Runs before JPO's first change and after it, with the parameters that they do not report as they were then.
+
+    Attributes:
+        since, last: unix seconds of the first and of the newest change; None: JPO changed nothing yet, and all runs are before.
+        newest: of those after, the ones that followed the newest change or a later suggestion.
+        left_out: later runs that are on neither side.
+        expected: what was forecast of a run with the values from before the first change, which stands in for too few runs.
+    """
+
+    since: float | None
+    before: tuple[Run, ...]
+    after: tuple[Run, ...]
+    last: float | None = None
+    newest: tuple[Run, ...] = ()
+    left_out: int = 0
+    expected: Forecast = UNKNOWN
+
+
+def sides_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun]) -> Sides:
+    """The sides of a workload.
+
+    Args:
+        effective: the suggestions that took effect, as they went on record.
+        recorded: its runs, oldest first.
+    """
+    at = [number for number, made in enumerate(effective) if made.changes]
+    if not at:
+        return Sides(None, tuple(entry.run for entry in recorded), ())
+    first, last = effective[at[0]], effective[at[-1]]
+    since_first = {made.suggestion_id for made in effective[at[0] :]}
+    others = [entry.run for entry in recorded if entry.suggestion_id not in since_first]
+    before = [run for run in others if latest_start(run) < first.created_at]
+    if len(before) < FEWEST:  # whoever set the old values again measured them
+        before += [run for run in others if latest_start(run) >= first.created_at and _reported(first.current, run)]
+    expected = (made.now for made in effective if made.now.known and same(made.current, first.current))
+    return Sides(
+        first.created_at,
+        tuple(run.completed(first.current) for run in before),
+        _followers(recorded, effective[at[0] :]),
+        last.created_at,
+        _followers(recorded, effective[at[-1] :]),
+        len(others) - len(before),
+        next(expected, UNKNOWN),
+    )
+
+
+def _reported(values: Parameters, run: Run) -> bool:
+    """Whether a run reported all of these values."""
+    return values.keys() <= run.parameters.keys() and same(run.parameters, values)
+
+
+def _followers(recorded: Sequence[RecordedRun], made: Sequence[Suggestion]) -> tuple[Run, ...]:
+    """The runs that followed these suggestions; what they do not report of their parameters was as suggested."""
+    values = {one.suggestion_id: one.suggested for one in made}
+    return tuple(entry.run.completed(values[entry.suggestion_id]) for entry in recorded if entry.suggestion_id in values)
