@@ -67,7 +67,7 @@ def fit(
         raise click.UsageError("say where the model goes: -o MODEL")
     _keepable(result, [traces])
     read = _read(traces, named, features, executions)
-    model, found = command.fit(read, fitting.options)
+    model, found = command.fit(read, fitting.options, track)
     save_copy(result, model)
     Output(form, colour=coloured(no_color)).show(fitted, found)
 

@@ -19,11 +19,11 @@ from jpo.phases.model_file import encoded, read_model
 from jpo.phases.prototypes import prototypes
 from jpo.phases.recorded import traces_of
 from jpo.phases.requests.allocate import Allocation, allocate
-from jpo.phases.requests.evaluate import Track, compare, leave_out, standings
+from jpo.phases.requests.evaluate import compare, leave_out, standings
 from jpo.phases.requests.rightsize import config_lines, patch_lines, rightsize
 from jpo.phases.sketch import MOST, course_lines, phase_lines
 from jpo.phases.table import GIB, phase_figures
-from jpo.phases.traces import TraceColumns, Traces, read_traces
+from jpo.phases.traces import TraceColumns, Traces, Track, read_traces
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
@@ -57,9 +57,9 @@ def columns(named: Sequence[str], features: Sequence[str]) -> TraceColumns:
     return TraceColumns({name.strip(): header.strip() for name, _, header in pairs}, tuple(features))
 
 
-def fit(traces: Traces, options: FitOptions) -> tuple[bytes, Phases]:
+def fit(traces: Traces, options: FitOptions, track: Track) -> tuple[bytes, Phases]:
     """A model as the bytes of its file, and the phases that it found."""
-    model = fit_model(traces, options)
+    model = fit_model(traces, options, track)
     return encoded(model), _phases(model, traces, phases_of(model, traces))
 
 

@@ -21,6 +21,10 @@ Ints = NDArray[np.int64]
 Number = TypeVar("Number", bound=np.generic)
 BLOCK = 128
 """Samples of an execution that are solved in one go; longer ones in blocks."""
+GUESSES = 4
+"""How often the ends of all blocks are looked at before each phase in which a block may begin is."""
+ALIKE = 1e-7
+"""Difference of log densities that is rounding."""
 FARTHEST = 200.0
 """Half a squared distance in standard deviations beyond which all samples are equally strange: exp(-200) is still a number."""
 
@@ -124,79 +128,101 @@ def smooth(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tuple
 def viterbi(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> Ints:
     """The most probable path of phases of each execution, shape (samples,).
 
-    Long executions are cut into blocks that are solved side by side for each phase in which a block may begin; which one it is,
-    and so the whole path, is found from block to block. The path is exactly that of one pass.
+    Executions are cut into blocks that are solved side by side. How good it is to enter a block in each phase depends on those
+    before; mostly the last samples say it already. So all blocks are entered as if nothing came before, and again with what that
+    says at their ends. Where the ends stay they are right, from the first block on; else each phase in which a block may begin
+    is looked at. The path is exactly that of one pass.
     """
-    if max(lengths) <= BLOCK:
-        return _side_by_side(chain, log_emissions, lengths)
     blocks = [min(BLOCK, length - begin) for length in lengths for begin in range(0, length, BLOCK)]
-    batch = padded(log_emissions, blocks)  # (blocks, BLOCK, k)
-    only = np.where(np.eye(chain.phases, dtype=bool), 0.0, -np.inf)  # (begins in, is in)
-    best, came = _advance(chain, batch, np.asarray(blocks) - 1, only[None] + batch[:, :1])
-    begins, ends = _through_blocks(chain, best, [-(-length // BLOCK) for length in lengths])
-    return stacked(_back(came[np.arange(len(blocks)), :, begins], np.asarray(blocks) - 1, ends), blocks)
+    firsts = np.cumsum([0, *(-(-length // BLOCK) for length in lengths[:-1])])
+    moves, last = np.log(chain.transitions + 1e-300), np.asarray(blocks) - 1
+    batch = np.ascontiguousarray(padded(log_emissions, blocks).transpose(1, 2, 0))  # (time, k, blocks)
+    start = np.log(chain.start + 1e-300)
+    entered = _entered(np.zeros((chain.phases, len(blocks))), moves, firsts, start)
+    scores = _scores(batch, entered, moves)
+    for _ in range(GUESSES):
+        guessed, entered = entered, _entered(_ends(scores, last), moves, firsts, start)
+        if np.allclose(entered, guessed, rtol=0, atol=ALIKE):
+            break
+        scores = _scores(batch, entered, moves)
+    else:
+        scores = _scores(batch, _entered_after_all(batch, last, moves, firsts, start), moves)
+    return stacked(_paths(scores, moves, last, firsts), blocks)
 
 
-def _side_by_side(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> Ints:
-    """The paths of executions in one pass."""
-    batch, ends = padded(log_emissions, lengths), np.asarray(lengths) - 1
-    start = np.log(chain.start + 1e-300) + batch[:, 0]
-    best, came = _advance(chain, batch, ends, start[:, None, :])
-    return stacked(_back(came[:, :, 0], ends, best[:, 0].argmax(1)), lengths)
-
-
-def _advance(chain: Chain, batch: Floats, ends: Ints, best: Floats) -> tuple[Floats, NDArray[np.int8]]:
-    """Scores of the best paths to each phase at the end, shape (rows, ways, k), and from where each came, (rows, time, ways, k).
+def _scores(batch: Floats, entered: Floats, moves: Floats) -> Floats:
+    """Log densities of the best paths to each phase at each sample, shape (time, k, rows).
 
     Args:
-        batch: log emissions, shape (rows, time, k).
-        ends: shape (rows,), position of the last sample.
-        best: scores at the first sample; there may be several ways to begin.
+        batch: log emissions, shape (time, k, rows).
+        entered: shape (k, rows), log densities of the best paths that enter each phase at the first sample.
+        moves: shape (k, k), log probabilities from phase to phase.
     """
-    moves = np.log(chain.transitions + 1e-300)  # (from, to)
-    came = np.zeros((*batch.shape[:2], *best.shape[1:]), dtype=np.int8)
-    for t in range(1, batch.shape[1]):
-        reached = best[:, :, :1] + moves[0]  # (rows, ways, to); a maximum over a short last axis is slow in numpy
-        for phase in range(1, chain.phases):
-            other = best[:, :, phase : phase + 1] + moves[phase]
-            better = other > reached
-            np.copyto(reached, other, where=better)
-            np.copyto(came[:, t], phase, where=better)
-        reached += batch[:, t, None, :]
-        best = np.where((t <= ends)[:, None, None], reached, best)
-    return best, came
+    scores, ways = np.empty_like(batch), np.empty((len(moves), *entered.shape))
+    np.add(entered, batch[0], out=scores[0])
+    for t in range(1, len(batch)):
+        np.add(scores[t - 1][:, None, :], moves[:, :, None], out=ways)  # (from, to, rows)
+        np.maximum.reduce(ways, axis=0, out=scores[t])
+        scores[t] += batch[t]
+    return scores
 
 
-def _through_blocks(chain: Chain, best: Floats, counts: Sequence[int]) -> tuple[Ints, Ints]:
-    """The phase in which each block begins and the one in which it ends, on the best path through all blocks of its execution."""
-    moves, k = np.log(chain.transitions + 1e-300), chain.phases
-    begins, ends = np.zeros(len(best), dtype=np.int64), np.zeros(len(best), dtype=np.int64)
-    first = 0
-    for count in counts:
-        entered = np.zeros((count, k), dtype=np.int64)  # the phase before, for each in which a block may begin
-        way = np.zeros((count, k), dtype=np.int64)  # the one in which it begins, for each in which it may end
-        score = np.log(chain.start + 1e-300)
-        for block in range(count):
-            if block:
-                reached = score[:, None] + moves
-                entered[block], score = reached.argmax(0), reached.max(0)
-            through = score[:, None] + best[first + block]
-            way[block], score = through.argmax(0), through.max(0)
-        phase = int(score.argmax())
-        for block in range(count - 1, -1, -1):
-            ends[first + block] = phase
-            begins[first + block] = way[block, phase]
-            phase = int(entered[block, begins[first + block]])
-        first += count
-    return begins, ends
+def _ends(scores: Floats, last: Ints) -> Floats:
+    """Scores at the last sample of each row, shape (k, rows)."""
+    ends: Floats = scores[last, :, np.arange(len(last))].T
+    return ends
 
 
-def _back(came: NDArray[np.int8], ends: Ints, phase: Ints) -> Ints:
-    """Paths that end in these phases, shape (rows, time)."""
-    path = np.zeros(came.shape[:2], dtype=np.int64)
-    rows = np.arange(len(ends))
-    for t in range(came.shape[1] - 1, -1, -1):
-        path[:, t] = phase
-        if t:
-            phase = np.where(t <= ends, came[rows, t, phase], phase)
-    return path
+def _entered(ends: Floats, moves: Floats, firsts: Ints, start: Floats) -> Floats:
+    """How good it is to enter each phase, by the scores at the end of the block before; the best one counts 0."""
+    entered: Floats = np.roll((ends[:, None, :] + moves[:, :, None]).max(0), 1, axis=1)
+    entered[:, firsts] = start[:, None]
+    entered -= entered.max(0)
+    return entered
+
+
+def _entered_after_all(batch: Floats, last: Ints, moves: Floats, firsts: Ints, start: Floats) -> Floats:
+    """The same from block to block, where the end of a block depends on what came long before."""
+    k = len(moves)
+    one = np.where(np.eye(k, dtype=bool), 0.0, -np.inf)
+    through = np.stack([_ends(_scores(batch, np.tile(one[:, [way]], len(last)), moves), last) for way in range(k)])
+    ends = np.zeros((k, len(last)))
+    begins = set(firsts.tolist())
+    for block in range(len(last)):
+        before = start if block in begins else (ends[:, block - 1, None] + moves).max(0)
+        ends[:, block] = (before[:, None] + through[:, :, block]).max(0)
+    return _entered(ends, moves, firsts, start)
+
+
+def _paths(scores: Floats, moves: Floats, last: Ints, firsts: Ints) -> Ints:
+    """The best path through each block, shape (rows, time); a block ends in the phase from which the next one's path comes."""
+    k, rows = scores.shape[1:]
+    ways = np.empty(scores.shape, dtype=np.int8)  # the phase at a sample, for each in which the block may end
+    way: Ints = np.tile(np.arange(k)[:, None], rows)
+    ways[-1] = way
+    for t in range(len(scores) - 1, 0, -1):
+        before: Ints = np.take_along_axis(_came(scores[t - 1], moves), way, axis=0)
+        way = np.where(t <= last, before, way)
+        ways[t - 1] = way
+    came = _came(_ends(scores, last), moves)  # for each phase in which the next block may begin
+    best = _ends(scores, last).argmax(0)
+    end = best.copy()
+    is_first = np.zeros(rows + 1, dtype=bool)
+    is_first[[*firsts, rows]] = True
+    for block in range(rows - 2, -1, -1):
+        if not is_first[block + 1]:
+            end[block] = came[ways[0, end[block + 1], block + 1], block]
+    paths: Ints = ways[:, end, np.arange(rows)].T.astype(np.int64)
+    return paths
+
+
+def _came(scores: Floats, moves: Floats) -> Ints:
+    """From which phase the best path to each comes, shape (k, rows); of equal ones the first."""
+    came = np.zeros(scores.shape, dtype=np.int64)
+    reached = scores[0] + moves[0][:, None]
+    for phase in range(1, len(moves)):
+        other = scores[phase] + moves[phase][:, None]
+        better = other > reached
+        np.copyto(reached, other, where=better)
+        np.copyto(came, phase, where=better)
+    return came

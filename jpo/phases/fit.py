@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Literal
 
 import numpy as np
@@ -17,9 +18,9 @@ from jpo.phases.methods.changepoint import fit_changepoint
 from jpo.phases.methods.crbm import CENTRES, CrbmOptions, cluster, train_crbm
 from jpo.phases.methods.hmm import fit_hmm
 from jpo.phases.model import PhaseModel, with_needs
-from jpo.phases.requests.allocate import on_all_steps
-from jpo.phases.requests.caution import cheapest
-from jpo.phases.traces import Floats, Traces
+from jpo.phases.requests.allocate import LeftOut
+from jpo.phases.requests.caution import Pair, StepTrial, cheapest
+from jpo.phases.traces import Floats, Traces, Track, silently
 
 Method = Literal["markov", "hmm", "changepoint", "crbm-kmeans"]
 METHODS: tuple[Method, ...] = ("markov", "hmm", "changepoint", "crbm-kmeans")
@@ -48,28 +49,31 @@ class FitOptions:
     crbm: CrbmOptions = field(default_factory=CrbmOptions)
 
 
-def fit_model(traces: Traces, options: FitOptions | None = None) -> PhaseModel:
+def fit_model(traces: Traces, options: FitOptions | None = None, track: Track = silently) -> PhaseModel:
     """Phases, what they need, and how much caution requests ask for.
+
+    Args:
+        track: shows how far it is.
 
     Raises:
         UsageError: JPO-E733, a package is not installed; JPO-E735, every feature is constant.
     """
     options = options or FitOptions()
-    model = fit_phases(traces, options)
-    return replace(model, caution=caution_of(traces, model, options))
+    model = fit_phases(traces, options, track)
+    return replace(model, caution=caution_of(traces, model, options, track))
 
 
-def fit_phases(traces: Traces, options: FitOptions | None = None) -> PhaseModel:
+def fit_phases(traces: Traces, options: FitOptions | None = None, track: Track = silently) -> PhaseModel:
     """The same with the caution that nobody has tried."""
     options = options or FitOptions()
     need("a fit of phases", "sklearn")
     some = f"execution {traces.courses[0].execution:.80}" + (f" and {len(traces.courses) - 1} more" if traces.courses[1:] else "")
     scaler = fit_scaler(traces.stacked(), traces.features, f"{traces.place}: {some}")
-    chain, weights = _found(scaler.transform(traces.stacked()), traces, options)
+    chain, weights = _found(scaler.transform(traces.stacked()), traces, options, track)
     return replace(with_needs(options.method, scaler, chain, traces), weights=weights)
 
 
-def _found(scaled: Floats, traces: Traces, options: FitOptions) -> tuple[Chain, Mapping[str, Floats]]:
+def _found(scaled: Floats, traces: Traces, options: FitOptions, track: Track) -> tuple[Chain, Mapping[str, Floats]]:
     """The chain of a method, and the method's own weights."""
     k, seed = options.n_phases, options.seed
     if options.method == "hmm":
@@ -77,13 +81,13 @@ def _found(scaled: Floats, traces: Traces, options: FitOptions) -> tuple[Chain, 
     if options.method == "changepoint":
         return fit_chain(scaled, fit_changepoint(scaled, traces.lengths, k, seed), traces.lengths), {}
     if options.method == "crbm-kmeans":
-        crbm, _ = train_crbm(scaled, traces.lengths, replace(options.crbm, seed=seed))
+        crbm, _ = train_crbm(scaled, traces.lengths, replace(options.crbm, seed=seed), track)
         phases, centres = cluster(crbm.activations(scaled, traces.lengths), k or PHASES_OF_AI4DL, seed)
         return fit_chain(scaled, phases, traces.lengths), {**crbm.arrays(), CENTRES: centres}
     return fit_chain(scaled, find_levels(scaled, k, seed), traces.lengths), {}
 
 
-def caution_of(traces: Traces, model: PhaseModel, options: FitOptions) -> tuple[int, int]:
+def caution_of(traces: Traces, model: PhaseModel, options: FitOptions, track: Track = silently) -> tuple[int, int]:
     """The steps for CPU and memory that kept the promise on executions left out; the model's own without any to leave out.
 
     `markov` is fitted anew without them. Other methods, whose fits take longer, keep their phases and lose what those executions
@@ -93,8 +97,8 @@ def caution_of(traces: Traces, model: PhaseModel, options: FitOptions) -> tuple[
         return model.caution
     again = replace(options, n_phases=model.chain.phases)
     phases = np.split(model.predict(traces), np.cumsum(traces.lengths)[:-1])
-    trials = []
-    for fold in range(FOLDS):
+    tried_on = []
+    for fold in track(range(FOLDS), "caution on executions left out"):
         left_out = traces.courses[fold::FOLDS]
         kept = [at for at in range(len(traces.courses)) if at % FOLDS != fold]
         few = np.cumsum([len(course.times) for course in left_out]) <= MOST_TRIED / FOLDS
@@ -104,11 +108,13 @@ def caution_of(traces: Traces, model: PhaseModel, options: FitOptions) -> tuple[
             other = fit_phases(rest, again)
         else:
             other = _without(rest, np.concatenate([phases[at] for at in kept]), model.scaler)
-        trials.append(on_all_steps(other, replace(traces, courses=tried)))
-    total = trials[0]
-    for trial in trials[1:]:
-        total = total.with_(trial)
-    return cheapest(total)
+        tried_on.append(LeftOut(other, replace(traces, courses=tried)))
+
+    def try_out(pairs: Sequence[Pair]) -> StepTrial:
+        first, *others = (left_out.on(pairs) for left_out in tried_on)
+        return reduce(StepTrial.with_, others, first)
+
+    return cheapest(try_out)
 
 
 def _without(rest: Traces, phases: Ints, scaler: Scaler) -> PhaseModel:

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,7 @@ NUMBERS = ("interval_seconds", "least_density")
 COUNTS = ("executions", "samples")
 
 Arrays = Mapping[str, NDArray[np.generic]]
+Part = TypeVar("Part")
 
 
 def encoded(model: PhaseModel) -> bytes:
@@ -49,21 +51,48 @@ def encoded(model: PhaseModel) -> bytes:
         "format": FORMAT,
         "schema": SCHEMA,
         "method": model.method,
-        "features": list(model.scaler.names),
-        "kept": list(model.scaler.kept),
-        "left_out": list(model.scaler.notes),
+        **scaler_head(model.scaler),
         "caution": list(model.caution),
         "notes": list(model.notes),
         **{name: getattr(model, name) for name in (*NUMBERS, *COUNTS)},
     }
     arrays = {
-        **{f"scaler.{name}": getattr(model.scaler, name) for name in ("centre", "scale")},
+        **scaler_arrays(model.scaler),
         **{f"chain.{field.name}": getattr(model.chain, field.name) for field in fields(Chain)},
         **({f"needs.{field.name}": getattr(model.needs, field.name) for field in fields(Positions)} if model.needs else {}),
         "first_need": model.first_need,
         "peak": model.peak,
         **model.weights,
     }
+    return sealed(head, arrays)
+
+
+def scaler_head(scaler: Scaler) -> Mapping[str, object]:
+    """What model.json says of a scaler."""
+    return {"features": list(scaler.names), "kept": list(scaler.kept), "left_out": list(scaler.notes)}
+
+
+def scaler_arrays(scaler: Scaler) -> Mapping[str, Floats]:
+    """A scaler's arrays by their names in the file."""
+    return {"scaler.centre": scaler.centre, "scaler.scale": scaler.scale}
+
+
+def decoded_scaler(head: Mapping[str, object], arrays: Arrays) -> Scaler:
+    """The scaler of a head and its arrays, each checked."""
+    names, kept = _texts(head, "features"), _counts(head, "kept")
+    _require(len(kept) > 0 and all(at < len(names) for at in kept), "keeps features that it does not name")
+    scale = _floats(arrays, "scaler.scale", (len(kept),))
+    _require(bool((scale > 0).all()), "has a scale that is not above 0")
+    return Scaler(names, kept, _floats(arrays, "scaler.centre", (len(kept),)), scale, _texts(head, "left_out"))
+
+
+def decoded_weights(arrays: Arrays) -> Mapping[str, Floats]:
+    """The arrays of a method's own, checked for numbers."""
+    return {name: _floats(arrays, name, arrays[name].shape) for name in arrays if name.startswith("method.")}
+
+
+def sealed(head: Mapping[str, object], arrays: Arrays) -> bytes:
+    """A head and arrays under one hash."""
     text = json.dumps(head, sort_keys=True, allow_nan=False).encode()
     body = b"%d\n%s\n%s" % (len(text), text, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
     return HEAD + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
@@ -75,6 +104,15 @@ def read_model(path: Path) -> PhaseModel:
     Raises:
         UsageError: JPO-E732, it cannot be read, is no model, not every byte is as it was written, or it is of another schema.
     """
+    return opened(path, FORMAT, _decoded)
+
+
+def opened(path: Path, kind: str, decoded: Callable[[Mapping[str, object], Arrays], Part]) -> Part:
+    """What a file of a format says.
+
+    Raises:
+        UsageError: JPO-E732, as above.
+    """
     data = contents(path, LARGEST_BYTES, lambda finding: _refused(path, finding))
     if not data.startswith(HEAD):
         raise _refused(path, "is no model of jpo phases")
@@ -85,9 +123,9 @@ def read_model(path: Path) -> PhaseModel:
         size, _, rest = data[start + 1 :].partition(b"\n")
         length = int(size)
         head = json_object(rest[:length])
-        _require(head.get("format") == FORMAT, "is no model of jpo phases")
+        _require(head.get("format") == kind, f"is no {kind.removeprefix(FORMAT).strip() or 'model'} of jpo phases")
         _require(head.get("schema") == SCHEMA, f"has schema {head.get('schema')!r:.20}; this version of JPO reads {SCHEMA}")
-        return _decoded(head, load(rest[length + 1 :]))
+        return decoded(head, load(rest[length + 1 :]))
     except (ValueError, KeyError, TypeError, SafetensorError) as error:
         finding = str(error) if isinstance(error, Unfit) else "matches its hash, but does not say what a model says"
         raise _refused(path, finding) from error
@@ -99,9 +137,8 @@ class Unfit(ValueError):
 
 def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
     """The model of a head and its arrays, each checked."""
-    names, kept = _texts(head, "features"), _counts(head, "kept")
-    _require(len(kept) > 0 and all(at < len(names) for at in kept), "keeps features that it does not name")
-    d = len(kept)
+    scaler = decoded_scaler(head, arrays)
+    d = len(scaler.kept)
     k = len(arrays["chain.start"])
     _require(1 <= k <= MOST_PHASES, f"has {k} phases")
     shapes = {"start": (k,), "transitions": (k, k), "means": (k, d), "variances": (k, d)}
@@ -109,13 +146,12 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
     sums = np.r_[chain.start.sum(), chain.transitions.sum(1)]
     probable = chain.start.min() >= 0 and chain.transitions.min() >= 0 and bool((np.abs(sums - 1) < 1e-6).all())
     _require(probable, "has transitions that are no probabilities")
-    scale = _floats(arrays, "scaler.scale", (d,))
-    _require(bool((chain.variances > 0).all() and (scale > 0).all()), "has a scale or a variance that is not above 0")
+    _require(bool((chain.variances > 0).all()), "has a variance that is not above 0")
     caution = _counts(head, "caution")
     _require(len(caution) == RESOURCES and all(step < len(LADDER) for step in caution), "has no caution for CPU and memory")
     return PhaseModel(
         method=_text(head, "method"),
-        scaler=Scaler(names, kept, _floats(arrays, "scaler.centre", (d,)), scale, _texts(head, "left_out")),
+        scaler=scaler,
         chain=chain,
         needs=_positions(arrays, k) if "needs.phase" in arrays else None,
         caution=(caution[0], caution[1]),
@@ -125,7 +161,7 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
         executions=_count(head, "executions"),
         samples=_count(head, "samples"),
         notes=_texts(head, "notes"),
-        weights={name: _floats(arrays, name, arrays[name].shape) for name in arrays if name.startswith("method.")},
+        weights=decoded_weights(arrays),
     )
 
 

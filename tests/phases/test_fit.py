@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,3 +26,14 @@ def test_constant_traces_are_named_with_their_execution(traces: Traces) -> None:
 
 def test_one_execution_leaves_none_to_try_caution_on(traces: Traces) -> None:
     assert fit_model(replace(traces, courses=traces.courses[:1])).caution == (BOLDEST_KNOWN, BOLDEST_KNOWN)
+
+
+def test_a_fit_says_how_far_it_is(traces: Traces) -> None:
+    shown: list[str] = []
+
+    def track(numbers: Sequence[int], what: str) -> Iterable[int]:
+        shown.append(what)
+        return numbers
+
+    fit_model(replace(traces, courses=traces.courses[:3]), track=track)
+    assert shown == ["caution on executions left out"]

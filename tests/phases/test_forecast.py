@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from phase_traces import made_traces
 
+from jpo.phases.fit import fit_model
 from jpo.phases.forecast import forecast
 from jpo.phases.model import PhaseModel
+from jpo.phases.requests.allocate import allocate
 from jpo.phases.traces import ResourceCourse, Traces
 
 
@@ -53,3 +55,11 @@ def test_needs_cover_what_comes_by_their_quantile(model: PhaseModel) -> None:
         soon = course.times[at:] <= course.times[at - 1] + 120
         covered.append((course.values[at:][soon].max(0) <= need * 1.05).mean())
     assert np.mean(covered) > 0.8
+
+
+def test_a_container_without_measured_memory_needs_none() -> None:
+    traces = made_traces(runs=2, seed=21)[0]
+    without = replace(traces, courses=tuple(ResourceCourse(c.execution, c.times, c.values * (1.0, 0.0)) for c in traces.courses))
+    fitted = fit_model(without)
+    assert all(expected.need is not None and 0 <= expected.need[1] <= 1 for expected in forecast(fitted, without))
+    assert all(np.isfinite(allocation.requests).all() for allocation in allocate(fitted, without))

@@ -18,7 +18,7 @@ import numpy as np
 
 from jpo.phases.chain import Ints
 from jpo.phases.extra import need
-from jpo.phases.traces import Floats
+from jpo.phases.traces import Floats, Track, silently
 
 NAMES = ("hidden_visible", "visible_history", "hidden_history", "visible_bias", "hidden_bias")
 PREFIX = "method.crbm."
@@ -134,7 +134,7 @@ def crbm_of(weights: Mapping[str, Floats]) -> Crbm | None:
     return crbm if fits and d > 0 and wide >= d and wide % d == 0 else None
 
 
-def train_crbm(scaled: Floats, lengths: Sequence[int], options: CrbmOptions) -> tuple[Crbm, list[float]]:
+def train_crbm(scaled: Floats, lengths: Sequence[int], options: CrbmOptions, track: Track = silently) -> tuple[Crbm, list[float]]:
     """A machine by contrastive divergence, and its error of reconstruction after each epoch.
 
     Raises:
@@ -154,7 +154,7 @@ def train_crbm(scaled: Floats, lengths: Sequence[int], options: CrbmOptions) -> 
     velocities = tuple(torch.zeros_like(weight) for weight in weights)
     errors: list[float] = []
     with torch.no_grad():
-        for _ in range(options.epochs):
+        for _ in track(range(options.epochs), "epochs"):
             error = 0.0
             for rows in torch.split(torch.randperm(len(visible), generator=generator), options.batch):
                 v, past, share = visible[rows], history[rows], 1 / len(rows)

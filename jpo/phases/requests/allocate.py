@@ -7,7 +7,7 @@ it has come, its time neither.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from jpo.phases.traces import CPU, MEMORY, Floats, ResourceCourse, Traces
 
 RESIZES_PER_HOUR = 30.0
 """How often a request may change."""
+HOUR_SECONDS = 3600.0
 MOST_SAVED_UP = 4.0
 """Resizes that a quiet time leaves for a lively one."""
 WORTHWHILE = 0.10
@@ -56,14 +57,51 @@ class Allocation:
 
 
 class Budget:
-    """Resizes that are left: one comes with every share of an hour, unused ones are kept up to MOST_SAVED_UP."""
+    """Resizes that are left: one comes with every share of an hour, unused ones are kept up to MOST_SAVED_UP.
+
+    What was kept never makes an hour, wherever it begins, have more than its resizes.
+    """
 
     def __init__(self, per_hour: float) -> None:
-        self.left = 0.0
-        self._per_second = per_hour / 3600
+        self._saved = 0.0
+        self._per_hour = per_hour
+        self._now = 0.0
+        self._spent: list[float] = []
+
+    @property
+    def left(self) -> float:
+        """Resizes that may be spent now."""
+        return min(self._saved, max(self._per_hour, 1.0) - len(self._spent))
 
     def pass_time(self, seconds: float) -> None:
-        self.left = min(MOST_SAVED_UP, self.left + seconds * self._per_second)
+        """A sample comes: what was decided at the one before holds from now on."""
+        self._now += seconds
+        if self._spent and np.isinf(self._spent[-1]):
+            self._spent[-1] = self._now
+        self._spent = [time for time in self._spent if time > self._now - HOUR_SECONDS]
+        self._saved = min(MOST_SAVED_UP, self._saved + seconds * self._per_hour / HOUR_SECONDS)
+
+    def spend(self) -> None:
+        """One resize, which holds from the next sample on, whenever that comes."""
+        self._saved -= 1
+        self._spent.append(np.inf)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AfterSample:
+    """What is known after a sample, whatever is requested.
+
+    Attributes:
+        seconds: since the sample before it; 0 at the first.
+        need: shape (2,), what the sample used.
+        likely: what may be needed next, and within the horizon; None where nobody knows: `recent` counts.
+        recent: shape (2,), the most within RECENT_SECONDS.
+    """
+
+    seconds: float
+    need: Floats
+    likely: tuple[Likely, Likely] | None
+    recent: Floats
 
 
 class Requests:
@@ -76,16 +114,10 @@ class Requests:
         _, _, margin = steps_at(caution, 0)
         self.current: Floats = np.maximum(model.first_need * (1 + margin), self._least)
 
-    def follow(self, need: Floats, seconds: float, likely: tuple[Likely, Likely] | None, recent: Floats) -> bool:
-        """Take note of a sample and what may follow it; whether the request has changed.
-
-        Args:
-            need: shape (2,), what the sample used.
-            seconds: since the one before it.
-            likely: what may be needed next, and within the horizon; None where nobody knows: `recent` counts.
-            recent: shape (2,), the most within RECENT_SECONDS.
-        """
-        self._budget.pass_time(seconds)
+    def follow(self, seen: AfterSample) -> bool:
+        """Take note of a sample and what may follow it; whether the request has changed."""
+        need, recent, likely = seen.need, seen.recent, seen.likely
+        self._budget.pass_time(seen.seconds)
         self._missed += float((need > self.current).any()) - MISSES
         careful = len(LADDER) if likely is None else max(0, int(self._missed))
         soon_q, next_q, margin = steps_at(self._caution, careful)
@@ -100,7 +132,7 @@ class Requests:
         saves = self.current > wanted * (1 + worthwhile)
         if self._budget.left < 1 or not ((self.current < trigger * 0.999).any() or saves.any()):
             return False
-        self._budget.left -= 1
+        self._budget.spend()
         self.current = np.where((self.current < wanted) | saves, wanted, self.current)
         return True
 
@@ -148,45 +180,62 @@ def allocate(model: PhaseModel, traces: Traces, *, per_hour: float = RESIZES_PER
         UsageError: JPO-E736, the model knows nothing of CPU and memory; JPO-E731, the traces lack one of its features.
     """
     _require_needs(model, traces)
-    return tuple(_allocated(model, course, (model.caution,), per_hour)[0] for course in traces.narrowed(_features(model)).courses)
+    return tuple(_allocated(model, course, per_hour) for course in traces.narrowed(_features(model)).courses)
 
 
-def on_all_steps(model: PhaseModel, traces: Traces) -> StepTrial:
-    """What each step of caution does on executions that the model has not seen."""
-    _require_needs(model, traces)
-    cautions = tuple((at, at) for at in range(len(LADDER)))
-    trial = StepTrial(np.zeros((len(LADDER), RESOURCES)), np.zeros((len(LADDER), RESOURCES)), 0)
-    for course in traces.narrowed(_features(model)).courses:
-        used = course.values[:, :RESOURCES]
-        allocations = _allocated(model, course, cautions, RESIZES_PER_HOUR)
-        missed = np.array([(allocation.requests < used).sum(0) for allocation in allocations], dtype=np.float64)
-        peak = np.maximum(used.max(0), 1e-9)
-        allocated = np.array([(allocation.requests / peak).sum(0) for allocation in allocations])
-        trial = trial.with_(StepTrial(missed, allocated, len(used)))
-    return trial
+class LeftOut:
+    """Executions that a model has not seen, on which steps of caution are tried; what is known at each sample is found once.
+
+    Raises:
+        UsageError: JPO-E736, the model knows nothing of CPU and memory; JPO-E731, the traces lack one of its features.
+    """
+
+    def __init__(self, model: PhaseModel, traces: Traces) -> None:
+        _require_needs(model, traces)
+        self._model = model
+        self._courses = [(course, _watched(model, course)[0]) for course in traces.narrowed(_features(model)).courses]
+
+    def on(self, cautions: Sequence[tuple[int, int]]) -> StepTrial:
+        """What pairs of steps, for CPU and memory, do on them."""
+        nothing = np.zeros((len(cautions), RESOURCES))
+        trial = StepTrial(nothing, nothing[:, 0], nothing, 0)
+        for course, seen in self._courses:
+            used = course.values[:, :RESOURCES]
+            made = [_followed(self._model, seen, caution, RESIZES_PER_HOUR)[0] for caution in cautions]
+            missed = np.array([requests < used for requests in made])  # (cautions, samples, 2)
+            allocated = np.array([(requests / np.maximum(used.max(0), 1e-9)).sum(0) for requests in made])
+            trial = trial.with_(StepTrial(missed.sum(1), missed.any(2).sum(1), allocated, len(used)))
+        return trial
 
 
-def _allocated(
-    model: PhaseModel, course: ResourceCourse, cautions: Sequence[tuple[int, int]], per_hour: float
-) -> tuple[Allocation, ...]:
-    """Requests on several steps of caution at once: what may be needed is the same for all."""
+def _allocated(model: PhaseModel, course: ResourceCourse, per_hour: float) -> Allocation:
+    seen, drifted = _watched(model, course)
+    return Allocation(course, *_followed(model, seen, model.caution, per_hour), drifted)
+
+
+def _watched(model: PhaseModel, course: ResourceCourse) -> tuple[list[AfterSample], float]:
+    """What is known after each sample but the last, and the share of samples unlike training."""
     names = _features(model)
     densities = model.densities(course.values[:, [names.index(name) for name in model.scaler.names]])
     watch = Watch(model)
-    followers = [Requests(model, caution, per_hour) for caution in cautions]
-    requests = [[follower.current] for follower in followers]
-    resized: list[list[int]] = [[] for _ in followers]
+    seen = []
     for at, (time, need) in enumerate(zip(course.times[:-1], course.values[:-1, :RESOURCES], strict=True)):
         likely = watch.see(float(time), need, densities[at])
-        seconds = float(time - course.times[at - 1]) if at else 0.0
-        for follower, made, changed in zip(followers, requests, resized, strict=True):
-            if follower.follow(need, seconds, likely, watch.recent):
-                changed.append(at + 1)
-            made.append(follower.current)
-    drifted = watch.drifted / len(course.times)
-    return tuple(
-        Allocation(course, np.array(made), tuple(changed), drifted) for made, changed in zip(requests, resized, strict=True)
-    )
+        seen.append(AfterSample(float(time - course.times[at - 1]) if at else 0.0, need, likely, watch.recent))
+    return seen, watch.drifted / len(course.times)
+
+
+def _followed(
+    model: PhaseModel, seen: Iterable[AfterSample], caution: tuple[int, int], per_hour: float
+) -> tuple[Floats, tuple[int, ...]]:
+    """Requests at each sample, shape (samples, 2), and the positions at which they changed."""
+    follower = Requests(model, caution, per_hour)
+    requests, resized = [follower.current], []
+    for at, known in enumerate(seen, start=1):
+        if follower.follow(known):
+            resized.append(at)
+        requests.append(follower.current)
+    return np.array(requests), tuple(resized)
 
 
 def _features(model: PhaseModel) -> tuple[str, ...]:

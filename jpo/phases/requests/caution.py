@@ -10,18 +10,25 @@ Source of the idea: Angelopoulos et al., "Conformal Risk Control", ICLR 2024; a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jpo.phases.traces import Floats
 
+Pair = tuple[int, int]
+"""Steps for CPU and memory."""
 MISSES = 0.05
 """Share of samples whose demand, CPU's or memory's, may be more than what was allocated."""
 CONFIDENCE = 1.645
 """Standard errors by which the promise must be kept: in 95 of 100 fits."""
+TRIED_AT_ONCE = 4
+"""Pairs of steps between which the cheapest that keeps the promise is looked for."""
+NO_MISS = -float(np.log(0.05))
+"""Misses that are still likely where as many samples as were tried had none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +72,13 @@ class StepTrial:
 
     Attributes:
         missed: shape (steps, 2), samples whose demand was not met.
+        either: shape (steps,), samples whose demand for CPU or memory was not met.
         allocated: shape (steps, 2), sum of allocations over the run's own peak.
         samples: of how many.
     """
 
     missed: Floats
+    either: Floats
     allocated: Floats
     samples: int
 
@@ -77,26 +86,45 @@ class StepTrial:
         return replace(
             self,
             missed=self.missed + other.missed,
+            either=self.either + other.either,
             allocated=self.allocated + other.allocated,
             samples=self.samples + other.samples,
         )
 
 
-def cheapest(trial: StepTrial) -> tuple[int, int]:
-    """The steps for CPU and memory that allocate least and keep the promise; the last ones where none does."""
-    steps = len(LADDER)
+def cheapest(tried: Callable[[Sequence[Pair]], StepTrial]) -> Pair:
+    """The steps for CPU and memory that allocate least and keep the promise; the most careful by phases where none does.
+
+    A run climbs its ladder by the misses of both, so that what a step misses depends on the other one: each is tried for both,
+    and then the pairs that this promises, until one keeps it.
+
+    Args:
+        tried: what pairs of steps do on executions that the model has not seen.
+    """
+    pairs = _promising(tried([(step, step) for step in range(len(LADDER))]))
+    for at in range(0, len(pairs), TRIED_AT_ONCE):
+        some = pairs[at : at + TRIED_AT_ONCE]
+        trial = tried(some)
+        kept = [pair for pair, missed in zip(some, trial.either, strict=True) if _keeps(missed, trial.samples)]
+        if kept:
+            return kept[0]
+    return CAREFUL, CAREFUL
+
+
+def _promising(trial: StepTrial) -> list[Pair]:
+    """Pairs of which no step misses too much, the one that seems to allocate least first."""
     # a bolder step that happened to miss less than a careful one was lucky
     ladders = np.split(trial.missed, [CAREFUL + 1])
-    missed = np.concatenate([np.maximum.accumulate(ladder[::-1])[::-1] for ladder in ladders]) / trial.samples
-    best, least = (CAREFUL, CAREFUL), np.inf
-    for cpu in range(steps):
-        for memory in range(steps):
-            share = min(missed[cpu, 0] + missed[memory, 1], 1.0)
-            error = np.sqrt(share * (1 - share) / trial.samples)
-            cost = trial.allocated[cpu, 0] + trial.allocated[memory, 1]
-            if share + CONFIDENCE * error <= MISSES and cost < least:
-                best, least = (cpu, memory), cost
-    return best
+    missed = np.concatenate([np.maximum.accumulate(ladder[::-1])[::-1] for ladder in ladders])
+    cpu, memory = ([step for step, count in enumerate(counts) if _keeps(count, trial.samples)] for counts in missed.T)
+    return sorted(product(cpu, memory), key=lambda pair: float(trial.allocated[pair[0], 0] + trial.allocated[pair[1], 1]))
+
+
+def _keeps(missed: float, samples: int) -> bool:
+    """Whether one can be sure of the promise; of few samples without a miss the standard error says nothing, NO_MISS does."""
+    share = min(missed / samples, 1.0)
+    error = np.sqrt(share * (1 - share) / samples)
+    return bool(max(share + CONFIDENCE * error, NO_MISS / samples) <= MISSES)
 
 
 def window_steps(caution: Sequence[int]) -> NDArray[np.bool_]:

@@ -190,7 +190,8 @@ def expect(
 def _likely(needs: Floats, stays: Bools, levels: Floats, level: Floats, least: Floats, weights: Floats) -> Likely:
     """Futures carried over to this run's level where they stayed in the phase."""
     cpu = level[0] + needs[:, 0] - levels[:, 0]
-    memory = np.maximum(level[1], least[1]) * np.maximum(needs[:, 1], least[1]) / np.maximum(levels[:, 1], least[1])
+    at_least = max(float(least[1]), 1.0)  # a byte: nothing has no factor
+    memory = np.maximum(level[1], at_least) * np.maximum(needs[:, 1], at_least) / np.maximum(levels[:, 1], at_least)
     carried = np.where(stays[:, None], np.stack([cpu, memory], axis=1), needs)
     orders = np.argsort(carried, axis=0)
     return Likely(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from jpo.phases.model import PhaseModel
 from jpo.phases.requests.allocate import RESIZES_PER_HOUR, Allocation, allocate
 from jpo.phases.requests.demand import RESOURCES
 from jpo.phases.requests.peers import PEERS
-from jpo.phases.traces import CPU, MEMORY, Floats, Traces
+from jpo.phases.traces import CPU, MEMORY, Floats, Traces, Track, silently
 
 DRAWS = 1000
 """Of the bootstrap over executions."""
@@ -19,8 +19,6 @@ MOST_LEFT_OUT = 20
 """Executions that are left out one after the other; of more, parts of as many executions each."""
 
 Fit = Callable[[Traces], PhaseModel]
-Track = Callable[[Sequence[int], str], Iterable[int]]
-"""Yields the numbers, and shows how far it is under a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +46,6 @@ class Standings:
     memory: Share
     resizes_per_hour: float
     most_resizes_per_hour: float
-
-
-def _silently(numbers: Sequence[int], what: str) -> Iterable[int]:
-    return numbers
 
 
 def standings(allocations: Sequence[Allocation], *, seed: int = 0) -> Standings:
@@ -92,7 +86,7 @@ def compare(
 
 
 def leave_out(
-    traces: Traces, fit: Fit, *, per_hour: float = RESIZES_PER_HOUR, track: Track = _silently
+    traces: Traces, fit: Fit, *, per_hour: float = RESIZES_PER_HOUR, track: Track = silently
 ) -> Mapping[str, tuple[Allocation, ...]]:
     """The same, each execution allocated for by a model that was fitted on the others.
 

@@ -11,7 +11,7 @@ from phase_traces import made_traces
 from jpo.errors import UsageError
 from jpo.phases.fit import fit_model
 from jpo.phases.model import PhaseModel
-from jpo.phases.requests.allocate import LEAST, Budget, allocate, on_all_steps
+from jpo.phases.requests.allocate import LEAST, Budget, LeftOut, allocate
 from jpo.phases.requests.caution import CAREFUL, LADDER
 from jpo.phases.requests.evaluate import standings
 from jpo.phases.traces import CPU, ResourceCourse, Traces
@@ -98,15 +98,30 @@ def test_requests_never_fall_below_a_share_of_the_peak(model: PhaseModel) -> Non
     assert (allocation.requests >= LEAST * model.peak * 0.999).all()
 
 
-def test_all_steps_are_tried_at_once(model: PhaseModel) -> None:
-    trial = on_all_steps(model, others())
-    one = allocate(replace(model, caution=(2, 2)), others())
-    used = np.concatenate([allocation.course.values for allocation in one])
-    requests = np.concatenate([allocation.requests for allocation in one])
-    assert trial.samples == len(used)
-    assert trial.missed[2].tolist() == (requests < used).sum(0).tolist()
+def test_pairs_of_steps_are_tried_as_they_would_be_allocated(model: PhaseModel) -> None:
+    pairs = [*((step, step) for step in range(len(LADDER))), (CAREFUL + 1, 2)]
+    trial = LeftOut(model, others()).on(pairs)
+    for at, caution in ((2, (2, 2)), (-1, (CAREFUL + 1, 2))):
+        one = allocate(replace(model, caution=caution), others())
+        used = np.concatenate([allocation.course.values for allocation in one])
+        missed = np.concatenate([allocation.requests for allocation in one]) < used
+        assert trial.samples == len(used)
+        assert trial.missed[at].tolist() == missed.sum(0).tolist()
+        assert trial.either[at] == missed.any(1).sum()
     assert (np.diff(trial.allocated.sum(1)[: CAREFUL + 1]) > 0).all()
-    assert len(trial.missed) == len(LADDER)
+
+
+@pytest.mark.parametrize("per_hour", [1.0, 7.0, 30.0])
+def test_no_hour_has_more_resizes_than_its_budget(model: PhaseModel, per_hour: float) -> None:
+    rng = np.random.default_rng(0)
+    times = np.cumsum(rng.choice([5.0, 60.0, 4000.0], 3000, p=[0.6, 0.399, 0.001]))
+    quiet = (np.arange(3000) // 150) % 2  # what is saved up in a quiet time is spent in a lively one
+    lively = np.exp(rng.normal(0, 1, 3000))
+    course = ResourceCourse("walk", times, np.stack([np.where(quiet, 1.0, lively), np.full(3000, 2e9)], axis=1))
+    (allocation,) = allocate(model, replace(others(), courses=(course,)), per_hour=per_hour)
+    at = times[list(allocation.resized)]
+    within = np.searchsorted(at, at + 3600, side="left") - np.arange(len(at))
+    assert within.max() <= per_hour
 
 
 def test_an_unused_budget_is_not_saved_up_for_ever() -> None:

@@ -1,17 +1,34 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from jpo.phases.requests.caution import CAREFUL, LADDER, StepTrial, cheapest, steps_at, window_steps
+from jpo.phases.requests import caution
+from jpo.phases.requests.caution import CAREFUL, LADDER, Pair, StepTrial, steps_at, window_steps
 
 STEPS = len(LADDER)
 COSTS = np.stack([np.arange(STEPS) + 1.0, np.arange(STEPS) + 1.0], axis=1)
 
 
 def trial(cpu: list[float], memory: list[float], samples: int = 1000) -> StepTrial:
-    """Misses by phases; what goes by the last minutes misses everything."""
+    """Misses of each step by phases; what goes by the last minutes misses everything."""
     rest = [float(samples)] * (STEPS - CAREFUL - 1)
-    return StepTrial(np.stack([np.array([*cpu, *rest]), np.array([*memory, *rest])], axis=1), COSTS, samples)
+    missed = np.stack([np.array([*cpu, *rest]), np.array([*memory, *rest])], axis=1)
+    return StepTrial(missed, np.minimum(missed.sum(1), samples), COSTS, samples)
+
+
+def cheapest(steps: StepTrial) -> Pair:
+    """Where what a step misses does not depend on the other one, and CPU and memory never miss the same sample."""
+
+    def tried(pairs: Sequence[Pair]) -> StepTrial:
+        missed, allocated = (
+            np.array([[of_steps[cpu, 0], of_steps[memory, 1]] for cpu, memory in pairs])
+            for of_steps in (steps.missed, steps.allocated)
+        )
+        return StepTrial(missed, missed.sum(1), allocated, steps.samples)
+
+    return caution.cheapest(tried)
 
 
 def test_the_cheapest_pair_that_keeps_the_promise_is_taken() -> None:
@@ -41,9 +58,29 @@ def test_where_nothing_keeps_the_promise_the_last_step_counts() -> None:
 
 def test_where_each_run_is_new_the_last_minutes_count() -> None:
     missed = np.array([[300.0, 0]] * (CAREFUL + 1) + [[90.0, 0], [20, 0], [10, 0], [5, 0]])
-    cpu, memory = cheapest(StepTrial(missed, COSTS, 1000))
+    cpu, memory = cheapest(StepTrial(missed, missed.sum(1), COSTS, 1000))
     assert (cpu, memory) == (CAREFUL + 2, 0)
     assert window_steps((cpu, memory)).tolist() == [True, False]
+
+
+def test_a_pair_that_misses_more_than_its_steps_is_not_taken() -> None:
+    """A step for memory is more careful where CPU misses, too; beside a careful one for CPU it stays bold."""
+    pairs_tried: list[Pair] = []
+
+    def tried(pairs: Sequence[Pair]) -> StepTrial:
+        pairs_tried.extend(pairs)
+        missed = np.array(
+            [[60.0 if cpu < 4 else 4, 20.0 if cpu == memory else 15.0 * max(4 - memory, 0)] for cpu, memory in pairs]
+        )
+        return StepTrial(missed, missed.sum(1), COSTS[: len(pairs)] if pairs[0] != (0, 0) else COSTS, 1000)
+
+    assert caution.cheapest(tried) == (4, 2)
+    assert (4, 0) in pairs_tried
+
+
+def test_no_miss_in_a_few_samples_proves_nothing() -> None:
+    assert cheapest(trial([0.0] * 6, [0.0] * 6, 25)) == (CAREFUL, CAREFUL)
+    assert cheapest(trial([0.0] * 6, [0.0] * 6, 60)) == (0, 0)
 
 
 def test_a_run_climbs_its_own_ladder_to_its_end() -> None:

@@ -1,0 +1,91 @@
+"""Parts of a fitted model as files of their own: its scaler, AI4DL's machine, and the clusters of the machine's hidden units.
+
+Each is a file like a model's: one hash over JSON and safetensors, every shape and number checked when it is read. Together they
+label samples as the method crbm-kmeans does; a scaler serves any method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jpo.phases.chain import Ints
+from jpo.phases.features import Scaler
+from jpo.phases.methods.crbm import CENTRES, Crbm, crbm_of, nearest
+from jpo.phases.model_file import (
+    SCHEMA,
+    Arrays,
+    Unfit,
+    decoded_scaler,
+    decoded_weights,
+    opened,
+    scaler_arrays,
+    scaler_head,
+    sealed,
+)
+from jpo.phases.traces import Floats
+
+SCALER, CRBM, CLUSTERS = "jpo phases scaler", "jpo phases crbm", "jpo phases clusters"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Clusters:
+    """Clusters of hidden units.
+
+    Attributes:
+        centres: shape (k, hidden units).
+    """
+
+    centres: Floats
+
+    def phases(self, activations: Floats) -> Ints:
+        """The phase of each sample by its hidden units, shape (samples,)."""
+        return nearest(activations, self.centres)
+
+
+def clusters_of(weights: Mapping[str, Floats]) -> Clusters | None:
+    """The clusters in a model's weights; None where there are none."""
+    return Clusters(weights[CENTRES]) if CENTRES in weights and weights[CENTRES].ndim == 2 else None
+
+
+def encoded_part(part: Scaler | Crbm | Clusters) -> bytes:
+    """The bytes of a part's file; the same part, the same bytes."""
+    if isinstance(part, Scaler):
+        return sealed({"format": SCALER, "schema": SCHEMA, **scaler_head(part)}, scaler_arrays(part))
+    if isinstance(part, Crbm):
+        return sealed({"format": CRBM, "schema": SCHEMA}, part.arrays())
+    return sealed({"format": CLUSTERS, "schema": SCHEMA}, {CENTRES: part.centres})
+
+
+def read_scaler(path: Path) -> Scaler:
+    """The scaler in a file.
+
+    Raises:
+        UsageError: JPO-E732, it cannot be read, is no scaler, not every byte is as it was written, or it is of another schema.
+    """
+    return opened(path, SCALER, decoded_scaler)
+
+
+def read_crbm(path: Path) -> Crbm:
+    """The machine in a file; JPO-E732 as above."""
+
+    def decoded(head: Mapping[str, object], arrays: Arrays) -> Crbm:
+        crbm = crbm_of(decoded_weights(arrays))
+        if crbm is None:
+            raise Unfit("has weights that do not go together")
+        return crbm
+
+    return opened(path, CRBM, decoded)
+
+
+def read_clusters(path: Path) -> Clusters:
+    """The clusters in a file; JPO-E732 as above."""
+
+    def decoded(head: Mapping[str, object], arrays: Arrays) -> Clusters:
+        clusters = clusters_of(decoded_weights(arrays))
+        if clusters is None or not clusters.centres.size:
+            raise Unfit("has no centres")
+        return clusters
+
+    return opened(path, CLUSTERS, decoded)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jpo.errors import UsageError
+from jpo.phases.features import Scaler
+from jpo.phases.fit import FitOptions, fit_phases
+from jpo.phases.methods.crbm import Crbm, CrbmOptions, crbm_of
+from jpo.phases.methods.labels import phases_of
+from jpo.phases.model import PhaseModel
+from jpo.phases.model_file import SCHEMA, encoded, read_model, sealed
+from jpo.phases.parts import CRBM, SCALER, Clusters, clusters_of, encoded_part, read_clusters, read_crbm, read_scaler
+from jpo.phases.traces import Traces
+
+
+@pytest.fixture(scope="module")
+def fitted(traces: Traces) -> PhaseModel:
+    return fit_phases(traces, FitOptions("crbm-kmeans", crbm=CrbmOptions(epochs=5)))
+
+
+def parts(fitted: PhaseModel) -> tuple[Scaler, Crbm, Clusters]:
+    crbm, clusters = crbm_of(fitted.weights), clusters_of(fitted.weights)
+    assert crbm is not None
+    assert clusters is not None
+    return fitted.scaler, crbm, clusters
+
+
+def test_parts_that_were_saved_one_by_one_label_as_the_model_does(fitted: PhaseModel, traces: Traces, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("scaler", "crbm", "clusters")]
+    for path, part in zip(paths, parts(fitted), strict=True):
+        path.write_bytes(encoded_part(part))
+    scaler, crbm, clusters = read_scaler(paths[0]), read_crbm(paths[1]), read_clusters(paths[2])
+    scaled = scaler.transform(traces.stacked())
+    assert (scaled == fitted.scaler.transform(traces.stacked())).all()
+    labels = clusters.phases(crbm.activations(scaled, traces.lengths, parity=True))
+    assert (labels == phases_of(fitted, traces, parity=True)).all()
+    again = (scaler, crbm, clusters)
+    assert [encoded_part(part) for part in again] == [encoded_part(part) for part in parts(fitted)]
+
+
+def test_each_reads_its_own_kind_alone(fitted: PhaseModel, tmp_path: Path) -> None:
+    files = [encoded(fitted), *map(encoded_part, parts(fitted))]
+    for at, read in enumerate((read_model, read_scaler, read_crbm, read_clusters)):
+        for other, data in enumerate(files):
+            path = tmp_path / f"{at}-{other}"
+            path.write_bytes(data)
+            if at == other:
+                read(path)
+                continue
+            with pytest.raises(UsageError, match=r"is no .* of jpo phases") as refused:
+                read(path)
+            assert refused.value.code == "JPO-E732"
+
+
+@pytest.mark.parametrize("cut", [0, 30, 95, -1])
+def test_a_part_cut_short_is_refused(cut: int, fitted: PhaseModel, tmp_path: Path) -> None:
+    path = tmp_path / "part"
+    path.write_bytes(encoded_part(fitted.scaler)[:cut])
+    with pytest.raises(UsageError, match="part"):
+        read_scaler(path)
+
+
+def test_a_forged_part_is_refused(fitted: PhaseModel, tmp_path: Path) -> None:
+    _, crbm, _ = parts(fitted)
+    path = tmp_path / "part"
+    bad = {**crbm.arrays(), "method.crbm.hidden_bias": np.ones(3)}
+    path.write_bytes(sealed({"format": CRBM, "schema": SCHEMA}, bad))
+    with pytest.raises(UsageError, match="do not go together"):
+        read_crbm(path)
+    head = {"format": SCALER, "schema": SCHEMA, "features": ["a"], "kept": [0], "left_out": []}
+    path.write_bytes(sealed(head, {"scaler.centre": np.zeros(1), "scaler.scale": np.array([np.nan])}))
+    with pytest.raises(UsageError, match="not finite"):
+        read_scaler(path)
