@@ -73,6 +73,11 @@ def timed(jobs: JobTable, processors: int, key: Key, *, backfilling: bool) -> li
             coming += 1
         if not (queue and free):
             continue
+        if len(queue) == 1:
+            if needed[queue[0]] <= free:
+                free -= needed[queue[0]]
+                begin(queue.pop())
+            continue
         waiting = waiting_rows(jobs, np.array(queue))
         keys = key(waiting, now)
         begun: list[int] = []  # their places in the queue
