@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from jpo.cli.options import FILE, F, gathered, options, seed_option, verbose_option
-from jpo.cli.output import READABLE
+from jpo.cli.options import FILE, F, colour_option, gathered, options, seed_option, verbose_option
+from jpo.cli.output import READABLE, Output, coloured
 
 if TYPE_CHECKING:
     from jpo.phases.fit import FitOptions, Method
@@ -44,25 +45,51 @@ class Fitting:
         return FitOptions(self.method, self.n_phases, self.seed, crbm)
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is read of a file of traces: headers as NAME=HEADER, features and executions, all of them where none is named."""
+
+    columns: Sequence[str] = ()
+    features: Sequence[str] = ()
+    executions: Sequence[str] = ()
+
+
+_selection_options = options(
+    click.option("--column", "columns", multiple=True, metavar="NAME=HEADER", help="A column's header; see `jpo phases --help`."),
+    click.option("--feature", "features", multiple=True, metavar="NAME", help="Use these features only, in this order."),
+    click.option("--execution", "executions", multiple=True, metavar="ID", help="These executions only; repeatable."),
+)
+
+
 def column_options(function: F) -> F:
-    """--column, --feature and --execution."""
-    return options(
-        click.option(
-            "--column", "named", multiple=True, metavar="NAME=HEADER", help="A column's header; see `jpo phases --help`."
-        ),
-        click.option("--feature", "features", multiple=True, metavar="NAME", help="Use these features only, in this order."),
-        click.option("--execution", "executions", multiple=True, metavar="ID", help="These executions only; repeatable."),
-    )(function)
+    """--column, --feature and --execution, as the argument `selection`."""
+    return _selection_options(gathered(function, "selection", Selection, ("columns", "features", "executions")))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Where a command's result goes, None: nowhere else, and what is said of it."""
+
+    result: Path | None
+    report: Output
 
 
 def result_options(what: str) -> Callable[[F], F]:
-    """-o for the result, --format for what is said of it."""
-    return options(
-        click.option("-o", "--output", "result", type=FILE, metavar="FILE", help=what),
-        click.option("--format", "form", type=click.Choice(READABLE), default="text", show_default=True),
-        click.option("--no-color", is_flag=True, help="No colours, even on a terminal (or set NO_COLOR)."),
-        verbose_option,
-    )
+    """-o for the result, --format and --no-color for what is said of it, as the argument `told`."""
+
+    def told(result: Path | None, form: str, no_color: bool) -> Told:
+        return Told(result, Output(form, colour=coloured(no_color)))
+
+    def decorate(function: F) -> F:
+        shared = options(
+            click.option("-o", "--output", "result", type=FILE, metavar="FILE", help=what),
+            click.option("--format", "form", type=click.Choice(READABLE), default="text", show_default=True),
+            colour_option,
+            verbose_option,
+        )
+        return shared(gathered(function, "told", told, ("result", "form", "no_color")))
+
+    return decorate
 
 
 _fit_options = options(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,12 @@ import click
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import put, save, save_copy
 from jpo.cli.options import FILE, options, seed_option
-from jpo.cli.output import Output, can_be_kept, coloured, not_settings, track
+from jpo.cli.output import can_be_kept, not_settings, track
 from jpo.cli.phase_options import (
     PALETTES,
     Fitting,
+    Selection,
+    Told,
     budget_option,
     column_options,
     fit_options,
@@ -45,13 +48,8 @@ def phases() -> None:
 def fit(
     traces: Path,
     fitting: Fitting,
-    named: Sequence[str],
-    features: Sequence[str],
-    executions: Sequence[str],
-    result: Path | None,
-    form: str,
-    *,
-    no_color: bool,
+    selection: Selection,
+    told: Told,
 ) -> None:
     """Find the phases of traces, and keep them as a model.
 
@@ -63,13 +61,13 @@ def fit(
     from jpo.commands import phases as command
     from jpo.report.phases import fitted
 
-    if result is None:
+    if told.result is None:
         raise click.UsageError("say where the model goes: -o MODEL")
-    _keepable(result, [traces])
-    read = _read(traces, named, features, executions)
+    _keepable(told.result, [traces])
+    read = _read(traces, selection)
     model, found = command.fit(read, fitting.options, track)
-    save_copy(result, model)
-    Output(form, colour=coloured(no_color)).show(fitted, found)
+    save_copy(told.result, model)
+    told.report.show(fitted, found)
 
 
 @phases.command()
@@ -82,14 +80,10 @@ def fit(
 def predict(
     model: Path,
     traces: Path,
-    named: Sequence[str],
-    features: Sequence[str],
-    executions: Sequence[str],
-    result: Path | None,
-    form: str,
+    selection: Selection,
+    told: Told,
     *,
     parity: bool,
-    no_color: bool,
 ) -> None:
     """Show the phases of traces by a model.
 
@@ -101,12 +95,12 @@ def predict(
     from jpo.commands import phases as command
     from jpo.report.phases import fitted
 
-    _keepable(result, [model, traces])
+    _keepable(told.result, [model, traces])
     fitted_model = command.load(model)
-    rows, found = command.predict(fitted_model, _read(traces, named, features, executions), parity=parity)
-    if result is not None:
-        save(result, fitted.samples_csv(rows))
-    Output(form, colour=coloured(no_color)).show(fitted, found)
+    rows, found = command.predict(fitted_model, _read(traces, selection), parity=parity)
+    if told.result is not None:
+        save(told.result, fitted.samples_csv(rows))
+    told.report.show(fitted, found)
 
 
 @phases.command()
@@ -117,13 +111,8 @@ def allocate(
     model: Path,
     traces: Path,
     per_hour: float,
-    named: Sequence[str],
-    features: Sequence[str],
-    executions: Sequence[str],
-    result: Path | None,
-    form: str,
-    *,
-    no_color: bool,
+    selection: Selection,
+    told: Told,
 ) -> None:
     """Request CPU and memory from sample to sample.
 
@@ -136,14 +125,14 @@ def allocate(
     from jpo.commands import phases as command
     from jpo.report.phases import standings
 
-    _keepable(result, [model, traces])
+    _keepable(told.result, [model, traces])
     fitted_model = command.load(model)
-    rows, compared = command.requests(fitted_model, _read(traces, named, features, executions), per_hour=per_hour)
-    if result is None:
+    rows, compared = command.requests(fitted_model, _read(traces, selection), per_hour=per_hour)
+    if told.result is None:
         put(standings.requests_csv(rows))
         return
-    save(result, standings.requests_csv(rows))
-    Output(form, colour=coloured(no_color)).show(standings, compared)
+    save(told.result, standings.requests_csv(rows))
+    told.report.show(standings, compared)
 
 
 @phases.command()
@@ -157,13 +146,8 @@ def plot(
     traces: Path,
     kind: str,
     palette: str,
-    named: Sequence[str],
-    features: Sequence[str],
-    executions: Sequence[str],
-    result: Path | None,
-    form: str,
-    *,
-    no_color: bool,
+    selection: Selection,
+    told: Told,
 ) -> None:
     """Draw traces over bars of their phases.
 
@@ -179,13 +163,13 @@ def plot(
     from jpo.report.phases import fitted
     from jpo.report.plots.picture import can_plot
 
-    _keepable(result, [model, traces])
-    if result is not None:
-        can_plot(result)
+    _keepable(told.result, [model, traces])
+    if told.result is not None:
+        can_plot(told.result)
     fitted_model = command.load(model)
-    read = _read(traces, named, (), executions)
-    found = command.drawn(fitted_model, read, command.Picture(kind, palette, tuple(features)), result)
-    Output(form, colour=coloured(no_color)).show(fitted, found)
+    read = _read(traces, replace(selection, features=()))
+    found = command.drawn(fitted_model, read, command.Picture(kind, palette, tuple(selection.features)), told.result)
+    told.report.show(fitted, found)
 
 
 @phases.command()
@@ -197,14 +181,10 @@ def expand(
     model: Path,
     traces: Path,
     split: int | None,
-    named: Sequence[str],
-    features: Sequence[str],
-    executions: Sequence[str],
-    result: Path | None,
-    form: str,
+    selection: Selection,
+    told: Told,
     *,
     seed: int,
-    no_color: bool,
 ) -> None:
     """Teach a model new traces; its phases keep their numbers.
 
@@ -218,13 +198,13 @@ def expand(
     from jpo.commands import phases as command
     from jpo.report.phases import fitted
 
-    if result is None:
+    if told.result is None:
         raise click.UsageError("say where the new model goes: -o MODEL")
-    _keepable(result, [model, traces])
-    read = _read(traces, named, features, executions)
+    _keepable(told.result, [model, traces])
+    read = _read(traces, selection)
     more, found = command.expanded(command.load(model), read, split=split, seed=seed)
-    save_copy(result, more)
-    Output(form, colour=coloured(no_color)).show(fitted, found)
+    save_copy(told.result, more)
+    told.report.show(fitted, found)
 
 
 @phases.command()
@@ -238,13 +218,8 @@ def evaluate(
     training: Path | None,
     per_hour: float,
     fitting: Fitting,
-    named: Sequence[str],
-    features: Sequence[str],
-    executions: Sequence[str],
-    result: Path | None,
-    form: str,
-    *,
-    no_color: bool,
+    selection: Selection,
+    told: Told,
 ) -> None:
     """Compare allocations by phases with simpler ways.
 
@@ -260,14 +235,14 @@ def evaluate(
 
     if len(given) > 2:
         raise click.UsageError("name a model and traces, or traces alone")
-    _keepable(result, [*given, *([training] if training else [])])
-    traces = _read(given[-1], named, features, executions)
+    _keepable(told.result, [*given, *([training] if training else [])])
+    traces = _read(given[-1], selection)
     if len(given) == 2:
-        known = _read(training, named, features, ()) if training else None
+        known = _read(training, replace(selection, executions=())) if training else None
         compared = command.evaluate(command.load(given[0]), traces, known, per_hour=per_hour)
     else:
         compared = command.evaluate_left_out(traces, fitting.options, per_hour=per_hour, track=track)
-    Output(form, (result,) if result else (), colour=coloured(no_color)).show(standings, compared)
+    replace(told.report, files=(told.result,) if told.result else ()).show(standings, compared)
 
 
 @phases.command()
@@ -281,13 +256,8 @@ def rightsize(
     traces: Path,
     container: str,
     headroom: float,
-    named: Sequence[str],
-    features: Sequence[str],
-    executions: Sequence[str],
-    result: Path | None,
-    form: str,
-    *,
-    no_color: bool,
+    selection: Selection,
+    told: Told,
 ) -> None:
     """Size a workload's CPU and memory, for runs without resizes.
 
@@ -301,21 +271,21 @@ def rightsize(
     from jpo.commands import phases as command
     from jpo.report.phases import sized as subject
 
-    _keepable(result, [model, traces])
-    read = _read(traces, named, features, executions)
+    _keepable(told.result, [model, traces])
+    read = _read(traces, selection)
     sized = command.sized(read, command.load(model), container=container, headroom=headroom)
-    if result is not None:
-        save(result, subject.patch_text(sized))
-    Output(form, colour=coloured(no_color)).show(subject, sized)
+    if told.result is not None:
+        save(told.result, subject.patch_text(sized))
+    told.report.show(subject, sized)
 
 
-def _read(path: Path, named: Sequence[str], features: Sequence[str], executions: Sequence[str]) -> Traces:
+def _read(path: Path, selection: Selection) -> Traces:
     """Traces of a CSV file, or of a config.ini's own runs on record."""
     from jpo.commands import phases as command
 
     if path.suffix.lower() == ".ini":
-        return command.recorded(path, load_settings(path, None, {}), now=time.time(), executions=executions)
-    return command.read(path, command.columns(named, features), executions)
+        return command.recorded(path, load_settings(path, None, {}), now=time.time(), executions=selection.executions)
+    return command.read(path, command.columns(selection.columns, selection.features), selection.executions)
 
 
 def _keepable(result: Path | None, given: Sequence[Path]) -> None:
