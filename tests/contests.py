@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from jpo.replay import POLICIES, Contest, Execution, Trace
-
-
-def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
-    return numbers
 
 
 def noisy(name: str, *seconds: float) -> Trace:

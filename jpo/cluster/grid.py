@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
@@ -17,6 +17,7 @@ from jpo.cluster.queueing.simulate import Rule, simulate
 from jpo.cluster.workload.demand import DemandTable
 from jpo.cluster.workload.jobs import JobTable
 from jpo.errors import UsageError
+from jpo.records import Track
 
 ParallelBackend = Literal["loky", "threading", "ray"]
 WORTH_PROCESSES = 300_000
@@ -103,10 +104,6 @@ def discipline(site: Site, rule: Rule, seed: int) -> Discipline:
     """A rule as it manages a heterogeneous platform."""
     chosen = selection(rule.selection, seed=seed)
     return Discipline(chosen, rule.resources or "first", rule.backfilling, site.kill, seed)
-
-
-Track = Callable[[Sequence[int], str], Iterable[int]]
-"""Shows how far a loop is: the numbers it goes through, and what for."""
 
 
 def evaluate_all(

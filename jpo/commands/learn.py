@@ -15,7 +15,6 @@ from jpo.learning import alternatives, continual
 from jpo.learning.continual import Learnt, Round
 from jpo.learning.deadline import Deadline
 from jpo.learning.installation import residuals_here
-from jpo.learning.practice import Track
 from jpo.learning.release import CERTAINTY_OF_LOOKS, SAVED_SECONDS, Candidate, Release, ReleaseTest, release_if_passed
 from jpo.learning.serving import LEARNING, own_policy, policy_for
 from jpo.optimizer.request import Request
@@ -24,7 +23,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.reading import contents
-from jpo.records import Identity, Known, PolicyName
+from jpo.records import Identity, Known, PolicyName, Track
 from jpo.wording.numbers import counted, percent_in_words, times
 
 MEANWHILE = "JPO-E506"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
@@ -25,13 +25,12 @@ from jpo.project.project import open_history, preference_of, targets_of
 from jpo.project.request import qualities_of, quality_of
 from jpo.project.sources import own_names
 from jpo.reading import beginning, same_file
-from jpo.records import Identity, Preference, Quality, Run, Suggestion
+from jpo.records import Identity, Preference, Quality, Run, Suggestion, Track
 from jpo.report.logs import REWARDS, Judged, LogFigures, NotUsable, epochs_csv, epochs_head, extended_csv, extended_head
 from jpo.telemetry import log_files, read_each
 from jpo.telemetry.csv.lines import COLUMNS, Log
 from jpo.telemetry.csv.log import whole_lines
 
-Track = Callable[[Sequence[int], str], Iterable[int]]
 Rewards = tuple[dict[str, float], float | None]
 """What a run earned: its vector by name, as far as it is known, and the scalar."""
 

@@ -23,11 +23,12 @@ from jpo.phases.requests.evaluate import compare, leave_out, standings
 from jpo.phases.requests.rightsize import config_lines, patch_lines, rightsize
 from jpo.phases.sketch import MOST, course_lines, phase_lines
 from jpo.phases.table import GIB, phase_figures
-from jpo.phases.traces import TraceColumns, Traces, Track, read_traces
+from jpo.phases.traces import TraceColumns, Traces, read_traces
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.reading import same_file
+from jpo.records import Track
 from jpo.report.phases.fitted import ComingPhase, Kind, Phases
 from jpo.report.phases.sized import Sized
 from jpo.report.phases.standings import ComparedWays

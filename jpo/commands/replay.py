@@ -22,7 +22,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.reading import same_file
 from jpo.records import POLICIES as NAMED
-from jpo.records import Outcome, PolicyName, Run
+from jpo.records import Outcome, PolicyName, Run, Track
 from jpo.replay import (
     OBJECTIVES,
     POLICIES,
@@ -33,7 +33,6 @@ from jpo.replay import (
     PolicyFactory,
     ReplayProblem,
     Trace,
-    Track,
     hold,
     read_trace,
     trace_of,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,15 +25,13 @@ from jpo.project.load import LoadedSettings, load, merge
 from jpo.project.project import preference_of
 from jpo.project.request import explore_of
 from jpo.project.workload import read_workload
-from jpo.records import Finished, Run
+from jpo.records import Finished, Run, Track
 from jpo.simulate.fleet import Fleet
 from jpo.simulate.installations import AS_SIMULATED, Installation, Kind, draw_installation
 from jpo.simulate.workloads import SimulatedWorkload, draw_workload
 
 Suggest = Callable[[Path, LoadedSettings, str, float], str]
 """(config.ini, settings, suggestion id, now) -> who decided; config.ini is changed."""
-Track = Callable[[Sequence[int], str], Iterable[int]]
-
 START = 1_767_225_600.0
 """2026-01-01 00:00 UTC: night 0."""
 NIGHT, PAUSE = 86_400.0, 600.0

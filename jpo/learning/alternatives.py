@@ -17,8 +17,8 @@ from jpo.agent.reward import regret_reward
 from jpo.agent.state import SHARED
 from jpo.errors import UsageError
 from jpo.learning.forks import practice_job, practise_with, practised
-from jpo.learning.practice import Track, begin, silently, step
-from jpo.records import NAMED_PREFERENCES, PolicyName
+from jpo.learning.practice import begin, step
+from jpo.records import NAMED_PREFERENCES, PolicyName, Track, silently
 
 if TYPE_CHECKING:
     from jpo.agent.policy import Weights

@@ -7,7 +7,7 @@ would bring, through the same belief, state and safety screen, and the simulator
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -28,16 +28,10 @@ from jpo.learning.job import Job, execute
 if TYPE_CHECKING:
     from jpo.agent.policy import Policy
 
-Track = Callable[[Sequence[int], str], Iterable[int]]
 """Goes through numbers and shows how far it is: `track(range(10), "practice")`."""
 
 BOUND = 4.0
 """Optima which a run counts at most where costs are compared: one ruinous job would outweigh a hundred others."""
-
-
-def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
-    """Track of a loop that shows no progress."""
-    return numbers
 
 
 @dataclass(eq=False)

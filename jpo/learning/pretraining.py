@@ -18,8 +18,8 @@ from jpo.agent.policy import SHAPES, Policy, mean_policy, save_policy
 from jpo.agent.sealed import seal, unseal
 from jpo.errors import StoreError, UsageError
 from jpo.learning.forks import practise_with
-from jpo.learning.practice import Track, silently
 from jpo.learning.release import RELEASE_JOBS, ReleaseTest, figures_of, release_test
+from jpo.records import Track, silently
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

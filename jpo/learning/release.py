@@ -23,8 +23,9 @@ from jpo.learning.continual import progress_of
 from jpo.learning.deadline import Deadline
 from jpo.learning.forks import MOST_JOBS
 from jpo.learning.job import DOMAINS, Job, earlier_jobs, new_job
-from jpo.learning.practice import Choose, Track, by_belief_rule, by_policy, mean_cost, play, silently
+from jpo.learning.practice import Choose, by_belief_rule, by_policy, mean_cost, play
 from jpo.learning.serving import AGENT, POLICY, own_policy
+from jpo.records import Track, silently
 from jpo.simulate.installations import KINDS, draw_installation
 from jpo.version import __version__
 

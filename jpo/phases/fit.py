@@ -20,7 +20,8 @@ from jpo.phases.methods.hmm import fit_hmm
 from jpo.phases.model import PhaseModel, with_needs
 from jpo.phases.requests.allocate import LeftOut
 from jpo.phases.requests.caution import Pair, StepTrial, cheapest
-from jpo.phases.traces import Floats, Traces, Track, silently
+from jpo.phases.traces import Floats, Traces
+from jpo.records import Track, silently
 
 Method = Literal["markov", "hmm", "changepoint", "crbm-kmeans"]
 METHODS: tuple[Method, ...] = ("markov", "hmm", "changepoint", "crbm-kmeans")

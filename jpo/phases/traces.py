@@ -8,7 +8,7 @@ within one of them time must go on. Sampling may be irregular and have gaps.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import StringIO
@@ -24,9 +24,6 @@ from jpo.errors import UsageError
 from jpo.reading import contents
 
 Floats = NDArray[np.float64]
-Track = Callable[[Sequence[int], str], Iterable[int]]
-"""Yields the numbers, and shows how far it is under a name."""
-
 LARGEST_BYTES = 512 << 20
 """A larger file is no trace that fits into memory."""
 LARGEST = 1e18
@@ -144,11 +141,6 @@ class Traces:
         at = [self.features.index(feature) for feature in features]
         courses = tuple(ResourceCourse(course.execution, course.times, course.values[:, at]) for course in self.courses)
         return Traces(tuple(features), courses, self.place)
-
-
-def silently(numbers: Sequence[int], what: str) -> Iterable[int]:
-    """The Track that shows nothing."""
-    return numbers
 
 
 def read_traces(path: Path, columns: TraceColumns | None = None) -> Traces:

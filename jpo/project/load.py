@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,18 +21,13 @@ from jpo.project.settings import Settings
 from jpo.project.tables.faults import explained, place_of, refuse_impossible
 from jpo.reading import DEEPEST, contents
 from jpo.reading import toml as toml_of
+from jpo.records import Track, silently
 
 SECRETS = ("token", "password")
 MAX_TOML_BYTES = 1 << 20  # a settings file of more than 1 MiB is something else
 
 
-Track = Callable[[Sequence[int], str], Iterable[int]]
 """Goes through numbers and shows how far it is: `track(range(10), "reading logs")`."""
-
-
-def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
-    """Track of a loop that shows no progress."""
-    return numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from jpo.records.decisions import (
     TrackRecord,
 )
 from jpo.records.knowledge import Known, PhaseNeeds
+from jpo.records.progress import Track, silently
 from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each_judged, own_quality, quality_measured
 from jpo.records.ranges import Range
 from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
@@ -117,6 +118,7 @@ __all__ = [
     "Stray",
     "Suggestion",
     "Terms",
+    "Track",
     "TrackRecord",
     "Undo",
     "Word",
@@ -129,5 +131,6 @@ __all__ = [
     "plain_values",
     "quality_measured",
     "same",
+    "silently",
     "value_of",
 ]

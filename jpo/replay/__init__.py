@@ -8,7 +8,7 @@ policies/      the peers; ladders.py: knobs as steps
 extras.py      optional packages
 """
 
-from jpo.replay.contest import Backend, Contest, Result, Standing, Track, hold
+from jpo.replay.contest import Backend, Contest, Result, Standing, hold
 from jpo.replay.metrics import Estimate, Score
 from jpo.replay.own_runs import OwnRuns, trace_of
 from jpo.replay.play import OBJECTIVES, Objective, PolicyFactory, Replay, ReplayPolicy, ReplayProblem, expected, play
@@ -33,7 +33,6 @@ __all__ = [
     "Score",
     "Standing",
     "Trace",
-    "Track",
     "expected",
     "hold",
     "play",

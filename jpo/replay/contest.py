@@ -6,10 +6,11 @@ of its arguments, so the result does not depend on where it was computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from jpo.records import Track
 from jpo.replay.extras import need
 from jpo.replay.metrics import Score, over_workloads, score
 from jpo.replay.play import Objective, PolicyFactory, Replay, ReplayProblem, play
@@ -17,8 +18,6 @@ from jpo.replay.policies.simple import Default
 from jpo.replay.traces import Trace
 
 Backend = Literal["loky", "threading", "ray"]
-Track = Callable[[Sequence[int], str], Iterable[int]]
-"""Iterates over numbers and shows the progress."""
 SEEDS_PER_PIECE, PIECES_PER_WORKER = 5, 4
 """Size of the pieces: small enough to be spread and to show progress, large enough that distributing them costs little."""
 

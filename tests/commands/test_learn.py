@@ -17,8 +17,8 @@ from jpo.commands.learn import pretrain
 from jpo.history import open_store
 from jpo.learning import pretraining
 from jpo.learning.installation import RESIDUALS
-from jpo.learning.practice import silently
 from jpo.learning.serving import AGENT, POLICY
+from jpo.records import silently
 
 if TYPE_CHECKING:
     from conftest import Project

@@ -13,7 +13,6 @@ from jpo.learning import release
 from jpo.learning.continual import Round, catch_up, untested
 from jpo.learning.deadline import Deadline
 from jpo.learning.job import DOMAINS
-from jpo.learning.practice import silently
 from jpo.learning.release import (
     CANDIDATE,
     CERTAINTY,
@@ -36,7 +35,7 @@ from jpo.learning.release import (
     test_job as job_of,
 )
 from jpo.learning.serving import AGENT, POLICY, own_policy, policy_for
-from jpo.records import Identity, Known
+from jpo.records import Identity, Known, silently
 from tests.learning.test_experience import REQUEST, RUNS
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from contests import silently, small_contest
+from contests import small_contest
 
 from jpo.errors import UsageError
+from jpo.records import silently
 from jpo.replay import POLICIES, Contest, Result, hold, play
 from jpo.replay.contest import Backend
 from jpo.replay.extras import is_installed

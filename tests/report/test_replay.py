@@ -4,9 +4,10 @@ import re
 from typing import Any
 
 import pytest
-from contests import silently, small_contest
+from contests import small_contest
 
 from jpo.cli.output import rendered
+from jpo.records import silently
 from jpo.replay import POLICIES, Contest, Execution, Result, Trace, hold
 from jpo.report import replay as subject
 from jpo.report.replay import Played

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Seen = NDArray[np.float32]
 
 Source = Callable[[np.random.Generator], tuple[JobTable, DemandTable, Platform]]
-"""RulesAndSeeds the jobs of an episode, which all fit the platform."""
+"""Draws the jobs of an episode, which all fit the platform."""
 
 
 class ClusterEnv(gymnasium.Env["Seen", "np.int64"]):

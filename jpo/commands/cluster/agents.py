@@ -18,7 +18,7 @@ from jpo.cluster.agents.sequences import Sequences, SeveralWorkloads
 from jpo.cluster.agents.training import live, reference, train_once
 from jpo.cluster.environment.episode import Episode, EpisodeOptions
 from jpo.cluster.environment.rewards import METRICS
-from jpo.cluster.grid import Scenario, Track
+from jpo.cluster.grid import Scenario
 from jpo.cluster.machine.placement import RESOURCES
 from jpo.cluster.platform.platform import equal_processors
 from jpo.cluster.queueing.selection import NAMES, SELECTIONS
@@ -27,6 +27,7 @@ from jpo.cluster.workload.demand import one_core_each
 from jpo.commands.cluster.scenarios import known_as
 from jpo.errors import UsageError
 from jpo.files import whole
+from jpo.records import Track
 from jpo.report.cluster.standings import ContestResult
 
 SHORTEST = 2
@@ -194,7 +195,7 @@ def player(agent_file: str | None, model: Path | None, seed: int) -> tuple[str, 
 def sequences_of(
     scenarios: Sequence[Scenario], length: int, begin: float, end: float
 ) -> Callable[[np.random.Generator], JobSequence]:
-    """RulesAndSeeds sequences of a part of the workloads.
+    """Draws sequences of a part of the workloads.
 
     Raises:
         UsageError: JPO-E744, a part is shorter than a sequence.

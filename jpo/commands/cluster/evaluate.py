@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from jpo.cluster.claim import Claim, parsed
 from jpo.cluster.course import DeviceCourse, course
-from jpo.cluster.grid import ParallelBackend, Track, evaluate_all
+from jpo.cluster.grid import ParallelBackend, evaluate_all
 from jpo.cluster.queueing.simulate import Rule
 from jpo.commands.cluster.scenarios import RulesAndSeeds, Sources, scenarios_of
 from jpo.errors import NothingAdmissible, UsageError
+from jpo.records import Track
 from jpo.report.cluster.evaluation import Evaluated
 
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from jpo.phases.chain import Ints
 from jpo.phases.extra import need
-from jpo.phases.traces import Floats, Track, silently
+from jpo.phases.traces import Floats
+from jpo.records import Track, silently
 
 NAMES = ("hidden_visible", "visible_history", "hidden_history", "visible_bias", "hidden_bias")
 PREFIX = "method.crbm."

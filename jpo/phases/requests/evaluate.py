@@ -11,7 +11,8 @@ from jpo.phases.model import PhaseModel
 from jpo.phases.requests.allocate import RESIZES_PER_HOUR, Allocation, allocate
 from jpo.phases.requests.demand import RESOURCES
 from jpo.phases.requests.peers import PEERS
-from jpo.phases.traces import CPU, MEMORY, Floats, Traces, Track, silently
+from jpo.phases.traces import CPU, MEMORY, Floats, Traces
+from jpo.records import Track, silently
 
 DRAWS = 1000
 """Of the bootstrap over executions."""

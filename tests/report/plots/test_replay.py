@@ -3,9 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from contests import silently, small_contest
+from contests import small_contest
 
 from jpo.errors import UsageError
+from jpo.records import silently
 from jpo.replay import Contest, Result, hold
 from jpo.report.plots import replay
 
