@@ -44,6 +44,7 @@ JSON_WRITERS = {
     "jpo/history/canonical.py": "canonical JSON, which hashes are made of",
     "jpo/agent/sealed.py": "the header of a file of weights, whose bytes are hashed",
     "jpo/phases/model_file.py": "the head of a model of phases, whose bytes are hashed",
+    "jpo/launch/ledger.py": "launch.json, which nobody but JPO reads",
     "jpo/telemetry/csv/remembered.py": "a cache of thousands of logs, compressed, which nobody but JPO reads",
 }
 """Modules that may serialise JSON, and why."""
@@ -59,6 +60,7 @@ MAY_WRITE_FILES = {
     "jpo/__main__.py": "/dev/null in place of a closed stdout, and the log file of an internal error",
     "jpo/cli/gate.py": "/dev/null in place of a closed stdout",
     "constraints/workload_checker.py": "the checker's private copy",
+    "jpo/launch/ledger.py": "an empty file that is locked; what stands in the ledger goes through the writer",
 }
 """Modules that may create or replace files, and why; what config.ini, results and exports go through is jpo/files."""
 STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__", "sys.excepthook", "sys.unraisablehook"}
@@ -113,6 +115,9 @@ WRITTEN = {
     "jpo/report/plots/picture.py": "pictures",
     "jpo/__main__.py": "the log of a bug, released",
     "jpo/files/writer.py": "how a file is replaced whole, config.ini among them",
+    "jpo/launch/course.py": "config.ini as a run was given it, byte for byte",
+    "jpo/launch/ledger.py": "launch.json, for JPO to read",
+    "jpo/launch/simulated.py": "what a simulated job would have written, made by its caller",
     "jpo/runlog.py": "the log of a run, for JPO to read",
     "constraints/workload_checker.py": "what the team's checker reads",
 }
@@ -122,6 +127,7 @@ MODES = {repr(kind + suffix) for kind in ("w", "a", "x", "r+", "w+") for suffix 
 UNTESTED = {
     "jpo/errors.py": "a tree of classes without behaviour; tests/commands/test_exit_codes.py raises each",
     "jpo/policies.py": "names alone; tests/agent/alternatives/test_named.py makes each",
+    "jpo/launch/launcher.py": "a Protocol; tests/launches.py is the suite of all that follow it",
     "jpo/records/arrays.py": "shapes alone; tests/forecast and tests/agent build each",
     "jpo/records/knowledge.py": "one record; tests/project/test_collect.py fills it",
     "jpo/report/review/record.py": "records alone; tests/commands/test_report.py fills each",

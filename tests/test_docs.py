@@ -14,7 +14,7 @@ import pytest
 
 from jpo.__main__ import run
 from jpo.cli.main import cli
-from jpo.errors import ConflictError, EditError, JpoError, NothingAdmissible, StoreError, TelemetryError, UsageError
+from jpo.errors import ConflictError, EditError, JpoError, LaunchError, NothingAdmissible, StoreError, TelemetryError, UsageError
 from jpo.project.settings import Settings
 from jpo.records import PARAMETERS
 from jpo.telemetry import contract
@@ -97,7 +97,7 @@ def test_the_page_of_reason_codes_has_exactly_the_codes_of_the_program() -> None
 
 def test_the_page_of_exit_codes_has_the_codes_of_the_errors() -> None:
     told = {int(number) for number in re.findall(r"^\| (\d+) \|", (ROOT / "docs/exit-codes.md").read_text(), re.MULTILINE)}
-    kinds = (JpoError, UsageError, NothingAdmissible, TelemetryError, StoreError, EditError, ConflictError)
+    kinds = (JpoError, UsageError, NothingAdmissible, TelemetryError, StoreError, EditError, ConflictError, LaunchError)
     assert told == {0, 10, 130, 141} | {kind.exit_code for kind in kinds}
 
 
