@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.errors import LaunchError
+from jpo.launch.aws.launcher import AwsLauncher
 from jpo.launch.launcher import Launcher
+from jpo.project.launch.instances import offers_of, place_of
 from jpo.project.load import LoadedSettings
 
 LAUNCHES = ".jpo/launches"
@@ -63,7 +66,7 @@ def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 
 def _aws(settings: LoadedSettings, here: Surroundings) -> Launcher:
-    raise _not_there("aws")
+    return AwsLauncher(place_of(settings, here.environ), offers_of(settings, here.environ), time.time)
 
 
 def _not_there(engine: str) -> LaunchError:
