@@ -52,7 +52,10 @@ def test_where_instances_start_stands_in_its_table(tmp_path: Path) -> None:
 
 
 def test_the_region_may_be_that_of_prices_or_of_aws_own_variables(tmp_path: Path) -> None:
-    assert region_of(settings(tmp_path, '[prices]\ncatalogue = "aws"\nregion = "us-east-1"\n'), {"AWS_REGION": "eu-west-1"}) == "us-east-1"
+    assert (
+        region_of(settings(tmp_path, '[prices]\ncatalogue = "aws"\nregion = "us-east-1"\n'), {"AWS_REGION": "eu-west-1"})
+        == "us-east-1"
+    )
     assert region_of(settings(tmp_path, ""), {"AWS_DEFAULT_REGION": "eu-west-1"}) == "eu-west-1"
     assert region_of(settings(tmp_path, ""), {}) is None
 
