@@ -53,20 +53,19 @@ def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath |
         LaunchError: JPO-E755, it is too large.
     """
     here, there = PurePosixPath(job.folder), folder or PurePosixPath(job.folder)
-    named = PurePosixPath(job.environment.get(CONFIG, str(here / "config.ini")))
-    file = there / named.relative_to(here) if named.is_relative_to(here) else named
+    file = moved(job.environment.get(CONFIG, str(here / "config.ini")), here, there)
     facts = {
         "run_id": job.run_id,
-        "command": list(job.command),
+        "command": [moved(word, here, there) for word in job.command],
         "folder": str(there),
-        "environment": dict(sorted({**job.environment, **({CONFIG: str(file)} if CONFIG in job.environment else {})}.items())),
+        "environment": {name: moved(value, here, there) for name, value in sorted(job.environment.items())},
         "longest_seconds": None if job.longest_seconds is None else float(job.longest_seconds),
         "region": home.region,
         "bucket": home.bucket,
         "key": home.key,
     }
     files = {ON_INSTANCE / "job.json": json.dumps(facts).encode(), ON_INSTANCE / "supervisor.py": SUPERVISOR.read_bytes()}
-    files |= {file: config} if config else {}
+    files |= {PurePosixPath(file): config} if config else {}
     minutes = math.ceil(life_seconds(job.longest_seconds) / 60)
     told = {
         "write_files": [_file(path, content) for path, content in files.items()],
@@ -81,6 +80,15 @@ def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath |
         finding = f"its command, environment and config.ini take {len(data)} bytes as user data, and EC2 takes {MOST_BYTES}"
         raise LaunchError(f"run {job.run_id}", finding, "make config.ini or the environment smaller", code="JPO-E755")
     return data
+
+
+def moved(word: str, here: PurePosixPath, there: PurePosixPath) -> str:
+    """A word in which the path of a file below `here` is that of the same file below `there`: "--config=/srv/job/a.ini"."""
+    option, sign, value = word.partition("=") if word.startswith("-") else ("", "", word)
+    path = PurePosixPath(value)
+    if not value.startswith("/") or ".." in path.parts or not path.is_relative_to(here):
+        return word
+    return f"{option}{sign}{there / path.relative_to(here)}"
 
 
 def _file(path: PurePosixPath, content: bytes) -> Mapping[str, str]:

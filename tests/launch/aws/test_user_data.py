@@ -55,11 +55,14 @@ def test_it_is_the_same_for_the_same_job_whatever_the_order_and_kind_of_its_numb
 
 
 def test_config_ini_goes_where_the_code_is_on_the_image() -> None:
-    job = replace(JOB, environment={"JPO_CONFIG": "/srv/job/conf/digits.ini"})
+    words = ("python3", "/srv/job/train.py", "--config=/srv/job/conf/digits.ini", "/srv/job/../x", "/srv/jobs", "a=/srv/job/b")
+    job = replace(JOB, command=words, environment={"JPO_CONFIG": "/srv/job/conf/digits.ini"})
     data = user_data(job, b"x", HOME, PurePosixPath("/opt/training"))
     assert files(data)["/opt/training/conf/digits.ini"] == b"x"
     about = json.loads(files(data)["/var/lib/jpo/job.json"])
     assert about["folder"] == "/opt/training"
+    changed = ["python3", "/opt/training/train.py", "--config=/opt/training/conf/digits.ini"]
+    assert about["command"] == [*changed, "/srv/job/../x", "/srv/jobs", "a=/srv/job/b"]
     assert about["environment"]["JPO_CONFIG"] == "/opt/training/conf/digits.ini"
 
 
