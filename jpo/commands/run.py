@@ -13,7 +13,7 @@ from pathlib import Path
 from jpo.cost import run_cost_usd
 from jpo.errors import LaunchError
 from jpo.history import Store
-from jpo.launch.course import follow, start
+from jpo.launch.course import LONGEST_PAUSE, follow, start
 from jpo.launch.excerpt import last_words
 from jpo.launch.job import JobStatus, LaunchJob
 from jpo.launch.launcher import Launcher
@@ -35,6 +35,7 @@ from jpo.report.progress import Live
 FAILED, NO_LOG, SHARED = "JPO-E759", "JPO-E772", "JPO-W776"
 PATIENCE_SECONDS = 30.0
 """How long a run that is cancelled may take to end before whoever cancelled it is let go."""
+LOCAL_PAUSE = 0.5
 HOW_TO_LOG = "let the script write one: `with RunLog(...)` of jpo.runlog, three lines (docs/reporting.md)"
 
 
@@ -108,11 +109,16 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
 def _to_its_end(entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings, here: Surface) -> None:
     """Follow a run, showing how it goes."""
     shown = ""
-    for status in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep):
+    for status in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep, longest_pause=_pause(launcher)):
         told = progress_of(entry, ledger, settings) or (f"{entry.job.run_id}: {_state(status)}", None, None)
         if told[0] != shown:
             here.live.progress(*told)
         shown = told[0]
+
+
+def _pause(launcher: Launcher) -> float:
+    """Seconds between two looks: of a run here they cost next to nothing."""
+    return LOCAL_PAUSE if launcher.name == "local" else LONGEST_PAUSE
 
 
 def _state(status: JobStatus) -> str:
@@ -125,7 +131,7 @@ def _cancelled(entry: Entry, launcher: Launcher, ledger: Path, here: Surface) ->
     here.live.note(f"{entry.job.run_id}: cancelled, waiting for its end")
     launcher.cancel(entry.engine_id)
     until = here.clock() + PATIENCE_SECONDS
-    for _ in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep):
+    for _ in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep, longest_pause=_pause(launcher)):
         if here.clock() > until:
             return
 
