@@ -7,7 +7,7 @@ nobody watches, and the next command puts on record what came of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jpo.cost import run_cost_usd
@@ -22,7 +22,7 @@ from jpo.project.launch.accounts import accounted_for
 from jpo.project.launch.command import invocation_of
 from jpo.project.launch.engines import launcher_of, ledger_of
 from jpo.project.launch.finished import EndedRun, put_on_record
-from jpo.project.launch.jobs import job_of, new_run_id
+from jpo.project.launch.jobs import job_of, new_run_id, stop_after_seconds
 from jpo.project.launch.progress import progress_of
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
@@ -88,6 +88,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
         return _report(Entry(job, launcher.name, options.now), ledger, notes=invocation.notes)
     with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
         accounted_for(settings, store, here.environ, now=options.now)
+        job = _as_before(_shortened(job, stop_after_seconds(workload, settings, store)), ledger)
     notes = {**invocation.notes, **_shared(job, launcher)}
     entry = start(job, launcher, ledger, now=options.now, config=workload.content)
     if options.detached:
@@ -104,6 +105,18 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
         entry = read(ledger, run_id) or entry
         ended = put_on_record(entry, ledger, settings, store, now=here.clock())
     return _ended(entry, ended, before, ledger, settings, {**notes, **ended.notes}, here.environ)
+
+
+def _shortened(job: LaunchJob, seconds: float | None) -> LaunchJob:
+    """The job, ended when it cannot win any more, if it would not be before."""
+    known = [limit for limit in (job.longest_seconds, seconds) if limit is not None]
+    return replace(job, longest_seconds=min(known, default=None))
+
+
+def _as_before(job: LaunchJob, ledger: Path) -> LaunchJob:
+    """The job that has this id, where it is the same but for how long it may take: what is known of others changes."""
+    before = read(ledger, job.run_id)
+    return before.job if before and before.job == replace(job, longest_seconds=before.job.longest_seconds) else job
 
 
 def _to_its_end(entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings, here: Surface) -> None:
