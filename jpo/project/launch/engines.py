@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.launch.launcher import Launcher
+from jpo.launch.slurm.launcher import SlurmLauncher
+from jpo.launch.slurm.site import Site
 from jpo.project.load import LoadedSettings
 
 LAUNCHES = ".jpo/launches"
@@ -55,7 +58,9 @@ def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 
 def _slurm(settings: LoadedSettings, here: Surroundings) -> Launcher:
-    raise _not_there("slurm")
+    table = settings.values.launch.slurm
+    site = Site(table.partition, table.account, table.qos, table.options)
+    return SlurmLauncher(site, here.ledger, here.environ, time.time)
 
 
 def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
