@@ -19,8 +19,8 @@ put() {
   (umask 077 && printf '%s %s\n' "$@" >"$file.$job" && mv -f "$file.$job" "$file") || rm -f "$file.$job"
 }
 
-if ! mkdir -m 700 "$jpo_files/began"; then
-  [[ -d $jpo_files/began ]] || { echo "jpo: node $node cannot write $jpo_files: is it shared with the nodes, and is there room?" >&2; exit 73; }
+if ! said=$(mkdir -m 700 "$jpo_files/began" 2>&1); then
+  [[ -d $jpo_files/began ]] || { echo "jpo: node $node cannot write the run's folder (shared with the nodes? room?): $said" >&2; exit 73; }
   echo "jpo: this run has begun before; it is not started twice (job $job)" >&2
   exit 75
 fi
@@ -60,7 +60,7 @@ watch() {
   local peak=0 now pause=1
   while kill -0 "$training"; do
     if ((nodes == 1)); then
-      now=$(scontrol listpids "$SLURM_JOB_ID" | awk '$1 > 0 {printf sep $1; sep = ","}')
+      now=$(scontrol listpids "$SLURM_JOB_ID" | awk '$1 + 0 {printf sep $1; sep = ","}')
       now=$(ps -o pgid=,rss= -p "$now" | awk -v us=$$ -v me="$BASHPID" '$1 != us && $1 != me {sum += $2} END {print sum + 0}')
       if ((now > peak)); then
         peak=$now
@@ -80,20 +80,25 @@ watch() {
 watch &
 watcher=$!
 
+exec 2>/dev/null # bash would tell of a command that a signal ended, with the text of this script
+
 wait "$training"
 code=$?
-while kill -0 "$training" 2>/dev/null; do # a signal to this shell ends its wait, not the command
+while kill -0 "$training"; do # a signal to this shell ends its wait, not the command
   wait "$training"
   code=$?
 done
-wait "$training" 2>/dev/null
+wait "$training"
 again=$?
 ((again == 127)) || code=$again
 ended=$(date +%s.%N)
-kill -KILL -- "-$training" "-$watcher" 2>/dev/null # what the command left behind, and who watched it
-wait "$watcher" 2>/dev/null
-cpu=$(times | awk 'NR == 2 {gsub(",", "."); gsub("m", " "); gsub("s", ""); print $1 * 60 + $2 + $3 * 60 + $4}')
-read -r _ memory <"$jpo_files/memory_kib" 2>/dev/null
+kill -KILL -- "-$training" "-$watcher" # what the command left behind, and who watched it
+wait "$watcher"
+cpu=- memory=-
+if ((nodes == 1)); then # of all that was waited for, in ticks: cutime and cstime of proc(5)
+  cpu=$(awk -v ticks="$(getconf CLK_TCK)" '{sub(/.*\) /, ""); print ($14 + $15) / ticks}' "/proc/$$/stat")
+  read -r _ memory <"$jpo_files/memory_kib"
+fi
 put end job "$job" node "$node" began "$began" ended "$ended" exit_code "$code" ended_by "${ended_by:--}" \
-  memory_kib "${memory:--}" cpu_seconds "$( ((nodes == 1)) && echo "$cpu" || echo -)"
+  memory_kib "${memory:--}" cpu_seconds "${cpu:--}"
 exit "$code"

@@ -78,7 +78,7 @@ def chosen(partitions: Iterable[Partition], names: str | None) -> list[Partition
 
 
 def as_spelled(needs: Needs, nodes: Iterable[Node]) -> Needs:
-    """The same needs with the type of GPU as the cluster has it: "nvidia_a100-sxm4-80gb" for "a100"; None where it tells no types."""
+    """The same needs with the type of GPU as the cluster has it, "nvidia_a100-sxm4-80gb"; None where it tells no types."""
     if not needs.gpu_type:
         return needs
     wanted, amounts = needs.gpu_type.lower(), Counter[str]()
@@ -106,7 +106,8 @@ def shortcoming(needs: Needs, nodes: Sequence[Node], partitions: Sequence[Partit
     for what, amount, there in asked:
         if amount and sum(each >= amount for each in there) < needs.nodes:
             most = sorted(there, reverse=True)[min(needs.nodes, len(there)) - 1]
-            return f"asks for {amount} {what}{each_node}, and {place} has at most {most}", f"ask for at most {most}"
+            remedy = f"ask for at most {most}" if most else "choose another type or partition"
+            return f"asks for {amount} {what}{each_node}, and {place} has {f'at most {most}' if most else 'none'}", remedy
     most_nodes = min(
         len(where), max((len(where) if each.most_nodes is None else each.most_nodes for each in partitions), default=0)
     )

@@ -18,8 +18,9 @@ PATIENCE_SECONDS = 60.0
 LONGEST_WORDS = 300
 AWAY = re.compile(
     r"unable to contact slurm|connect failure|timed out|connection (?:refused|reset|failure)|zero bytes were transmitted"
-    r"|standby mode|not responding|not connected|temporarily unable|resource temporarily unavailable|authentication (?:error|failed)"
-    r"|munge|no route to host|name or service not known|unable to establish|configuration source|dns srv|incompatible|shutting down",
+    r"|standby mode|not responding|not connected|temporarily unable|resource temporarily unavailable"
+    r"|authentication (?:error|failed)|munge|no route to host|name or service not known|unable to establish"
+    r"|configuration source|dns srv|incompatible|shutting down",
     re.IGNORECASE,
 )
 """What the programs say when the controller, or munge in front of it, cannot be reached now."""
@@ -34,7 +35,7 @@ PAIR = re.compile(r"(?:^| )([A-Za-z][\w:/]*)=(\S*)")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a program printed; `complaint` is what it said of its failure, in one line, and empty where it succeeded."""
+    """What a program printed, on stderr where stdout is empty; `complaint`: why it failed, in one line; empty: it did not."""
 
     text: str
     complaint: str = ""
@@ -73,7 +74,7 @@ class Programs:
             raise LaunchError(program, f"cannot be started ({error.strerror})", remedy, code="JPO-E761") from error
         said = done.stderr.decode("utf-8", "replace")
         if done.returncode == 0:
-            return Answer(done.stdout.decode("utf-8", "replace"), "")
+            return Answer(done.stdout.decode("utf-8", "replace") or said)
         if AWAY.search(said):
             raise away(program, words(said))
         return Answer(done.stdout.decode("utf-8", "replace"), words(said) or f"exit code {done.returncode}")

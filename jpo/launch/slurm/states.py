@@ -27,6 +27,10 @@ ENDED = {
     "REVOKED": RunStatus.STOPPED,
 }
 """How a run ended. A node that was lost says nothing against the configuration: ended from outside, before it was done."""
+ENDED_BY = {"longest_seconds": "ran longer than it may (timeout)", "limit_of_slurm": "the partition's time limit"}
+"""Reasons that batch.sh knows, and SLURM does not."""
+OF_THE_COMMAND = {"COMPLETED", "FAILED", "OUT_OF_MEMORY"}
+"""States in which the exit code is that of the command; in others it is 0 and says nothing."""
 LARGEST_EXIT_CODE = 128
 """Beyond it bash tells of a signal."""
 SUFFIXES = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 2**10}
@@ -59,30 +63,37 @@ def of_sacct(rows: Iterable[Mapping[str, str]]) -> JobStatus | None:
 def of_end(end: Ended) -> JobStatus:
     """How a job ended that SLURM has forgotten: as batch.sh wrote it down."""
     ended_as = RunStatus.SUCCEEDED if end.exit_code == 0 else RunStatus.FAILED
-    status = JobStatus(JobState.ENDED, _exit_code(end.exit_code), ended_as, signal_in_words(end.exit_code or 0))
-    return with_end(status, None, end)
+    return with_end(JobStatus(JobState.ENDED, None, ended_as, signal_in_words(end.exit_code or 0)), None, end)
 
 
 def with_end(status: JobStatus, began: Began | None, end: Ended | None) -> JobStatus:
-    """What SLURM says of a job, and what batch.sh saw of it, which is more exact."""
-    if not status.over or end is None:
-        started_at = (began and began.at) or status.started_at
-        return replace(status, started_at=started_at, place=status.place or (began.node if began else ""))
+    """What SLURM says of a job, and what batch.sh saw of it, which is more exact.
+
+    A command that ended by itself and well has succeeded, also where a controller that was restarted has lost it. A job that has
+    begun and waits again was requeued by somebody: its run is over, since none starts twice.
+    """
+    if began and status.state is JobState.WAITING:
+        status = JobStatus(JobState.ENDED, ended_as=RunStatus.STOPPED, reason="requeued; a run is not started twice")
+    status = replace(
+        status,
+        place=status.place or (began.node if began else "") or (end.node if end else ""),
+        started_at=(began and began.at) or (end and end.began_at) or status.started_at,
+    )
+    if end is None or not status.over:
+        return status
     status = replace(
         status,
         exit_code=_exit_code(end.exit_code),
-        place=status.place or end.node,
-        started_at=end.began_at or status.started_at,
         ended_at=end.ended_at or status.ended_at,
-        memory_gib=end.memory_gib if end.memory_gib is not None else status.memory_gib,
+        memory_gib=status.memory_gib if end.memory_gib is None else end.memory_gib,
         cpu_seconds=end.cpu_seconds,
     )
-    if end.ended_by == "longest_seconds":
-        return replace(status, ended_as=RunStatus.STOPPED, reason="ran longer than it may (timeout)")
-    if end.ended_by == "limit_of_slurm":
-        return replace(status, ended_as=RunStatus.STOPPED, reason="the partition's time limit")
-    if end.ended_by == "slurm" and status.ended_as is RunStatus.FAILED:
+    if end.ended_by in ENDED_BY:
+        return replace(status, ended_as=RunStatus.STOPPED, reason=ENDED_BY[end.ended_by])
+    if end.ended_by and status.ended_as is RunStatus.FAILED:
         return replace(status, ended_as=RunStatus.STOPPED)
+    if not end.ended_by and end.exit_code == 0 and status.ended_as is RunStatus.STOPPED:
+        return replace(status, ended_as=RunStatus.SUCCEEDED, reason="")
     return status
 
 
@@ -104,7 +115,7 @@ def _status(state: str, code_and_signal: str, reason: str) -> JobStatus:
         return JobStatus(JobState.RUNNING, reason="" if word == "RUNNING" else word.lower())
     code, _, signal = code_and_signal.partition(":")
     killed = int(signal) if signal.isdigit() and signal != "0" else 0
-    exit_code = None if killed or not code.isdigit() else _exit_code(int(code))
+    exit_code = _exit_code(int(code)) if code.isdigit() and not killed and word in OF_THE_COMMAND else None
     said = ", ".join(part for part in (word if word != "COMPLETED" else "", reason, f"signal {killed}" if killed else "") if part)
     return JobStatus(JobState.ENDED, exit_code, ENDED[word], said)
 
