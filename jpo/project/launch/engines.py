@@ -9,9 +9,11 @@ from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.inventory.machine import machine_here
+from jpo.launch.aws.launcher import AwsLauncher
 from jpo.launch.launcher import Launcher
 from jpo.launch.slurm.launcher import SlurmLauncher
 from jpo.launch.slurm.site import Site
+from jpo.project.launch.instances import offers_of, place_of
 from jpo.project.load import LoadedSettings
 
 LAUNCHES = ".jpo/launches"
@@ -78,7 +80,7 @@ def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 
 def _aws(settings: LoadedSettings, here: Surroundings) -> Launcher:
-    raise _not_there("aws")
+    return AwsLauncher(place_of(settings, here.environ), offers_of(settings, here.environ), time.time)
 
 
 def _not_there(engine: str) -> LaunchError:
