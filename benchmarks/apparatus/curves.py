@@ -20,7 +20,7 @@ from types import ModuleType
 import numpy as np
 import torch
 from sklearn.datasets import make_classification, make_friedman1, make_moons
-from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import log_loss
 from sklearn.neural_network import MLPClassifier
@@ -187,6 +187,59 @@ def boosting(configuration: Configuration, seed: int) -> Curve:
         yield float(np.mean((model.predict(points[900:]) - values[900:]) ** 2))
 
 
+def autoencoder(configuration: Configuration, seed: int) -> Curve:
+    """Points near a curved surface are squeezed through a few numbers: AdamW with a warm-up."""
+    rng = np.random.default_rng(21)
+    hidden = rng.normal(size=(1600, 3))
+    points = np.tanh(hidden @ rng.normal(size=(3, 24))) + 0.1 * rng.normal(size=(1600, 24))
+    inputs = torch.tensor(points, dtype=torch.float32)
+    torch.manual_seed(seed)
+    width = int(configuration["width"])
+    model = nn.Sequential(nn.Linear(24, 48), nn.GELU(), nn.Linear(48, width), nn.Linear(width, 48), nn.GELU(), nn.Linear(48, 24))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=configuration["learning_rate"])
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 0.1, 1.0, 5)
+    yield from _epochs(model, optimizer, (inputs, inputs), configuration, mse_loss, schedule)
+
+
+def stepped(configuration: Configuration, seed: int) -> Curve:
+    """A classifier whose learning rate falls to a tenth twice: its loss falls in steps."""
+    points, labels = make_classification(1800, 30, n_informative=12, n_classes=5, flip_y=0.05, random_state=17)
+    data = torch.tensor(points, dtype=torch.float32), torch.tensor(labels)
+    torch.manual_seed(seed)
+    width = int(configuration["width"])
+    model = nn.Sequential(nn.Linear(30, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, 5))
+    optimizer = torch.optim.SGD(model.parameters(), lr=configuration["learning_rate"], momentum=0.9, weight_decay=1e-3)
+    schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, [20, 32])
+    yield from _epochs(model, optimizer, data, configuration, cross_entropy, schedule)
+
+
+def copying(configuration: Configuration, seed: int) -> Curve:
+    """A recurrent network remembers the first of eight signs: plateaus of other lengths."""
+    signs = np.random.default_rng(31).integers(0, 2, size=(1000, 8))
+    data = torch.tensor(signs, dtype=torch.float32).unsqueeze(2), torch.tensor(signs[:, 0])
+    torch.manual_seed(seed)
+    model = _Last(int(configuration["width"]))
+    optimizer = torch.optim.Adam(model.parameters(), lr=configuration["learning_rate"])
+    yield from _epochs(model, optimizer, data, configuration, cross_entropy, None)
+
+
+def forest(configuration: Configuration, seed: int) -> Curve:
+    """Boosted trees that classify: an epoch is three of them."""
+    points, labels = make_classification(1500, 25, n_informative=8, flip_y=0.1, random_state=23)
+    model = GradientBoostingClassifier(
+        learning_rate=configuration["learning_rate"],
+        max_depth=int(configuration["depth"]),
+        max_features=configuration["features"],
+        n_estimators=3,
+        warm_start=True,
+        random_state=seed,
+    )
+    for epoch in range(int(configuration["epochs"])):
+        model.n_estimators = 3 * (epoch + 1)
+        model.fit(points[:1000], labels[:1000])
+        yield float(log_loss(labels[1000:], model.predict_proba(points[1000:])))
+
+
 Family = tuple[Callable[[Configuration, int], Curve], list[Configuration], int]
 FAMILIES: Mapping[str, Family] = {
     "digits": (
@@ -227,6 +280,26 @@ FAMILIES: Mapping[str, Family] = {
     "boosting": (
         boosting,
         grid(learning_rate=(0.01, 0.03, 0.1, 0.3, 1.0), depth=(1, 2, 3, 4, 6), subsample=(0.3, 0.6, 1.0), epochs=(40,)),
+        0,
+    ),
+    "autoencoder": (
+        autoencoder,
+        grid(batch_size=(16, 64, 256), learning_rate=(1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2), width=(2, 3, 4, 8), epochs=(30,)),
+        0,
+    ),
+    "stepped": (
+        stepped,
+        grid(batch_size=(16, 32, 128), learning_rate=(0.001, 0.003, 0.01, 0.03, 0.1, 0.3), width=(16, 32, 64, 128), epochs=(40,)),
+        0,
+    ),
+    "copying": (
+        copying,
+        grid(batch_size=(16, 32, 64, 128), learning_rate=(3e-4, 1e-3, 3e-3, 1e-2, 3e-2), width=(4, 8, 16), epochs=(40,)),
+        0,
+    ),
+    "forest": (
+        forest,
+        grid(learning_rate=(0.01, 0.03, 0.1, 0.3, 1.0), depth=(1, 2, 3, 5), features=(0.2, 0.5, 1.0), epochs=(40,)),
         0,
     ),
 }
