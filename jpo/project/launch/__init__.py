@@ -1,0 +1,6 @@
+"""Launching for one repository: which engine, which job, and what came of it, as jpo.toml and config.ini have it.
+
+engines.py     `--on`, [launch] -> Launcher
+jobs.py        config.ini, the command -> LaunchJob
+finished.py    an entry of the ledger that ended -> the Run that goes on record
+"""

@@ -1,0 +1,79 @@
+"""Engines by the name that `--on` and [launch] on have, and where the ledger of what they run is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jpo.errors import LaunchError
+from jpo.launch.launcher import Launcher
+from jpo.project.load import LoadedSettings
+
+LAUNCHES = ".jpo/launches"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an engine may need of the process that launches.
+
+    Attributes:
+        environ: its environment variables.
+        ledger: absolute; the folder with one folder per run.
+        detached: runs go on when this process ends; else an engine on this machine ends them with it.
+    """
+
+    environ: Mapping[str, str]
+    ledger: Path
+    detached: bool = False
+
+
+def ledger_of(settings: LoadedSettings) -> Path:
+    """The ledger of launched runs, absolute, there or not: `.jpo/launches` where a new store would be."""
+    return (settings.store_root or settings.root).absolute() / LAUNCHES
+
+
+def launcher_of(
+    settings: LoadedSettings, on: str | None = None, *, environ: Mapping[str, str], detached: bool = False
+) -> Launcher:
+    """The engine that is meant.
+
+    Args:
+        on: its name; None: as [launch] on says.
+        environ: of this process; engines read from it what their own clients would (KUBECONFIG, AWS_PROFILE).
+        detached: runs go on when this process ends.
+
+    Raises:
+        LaunchError: JPO-E753, the engine cannot be used as it is set up.
+    """
+    name = on or settings.values.launch.on
+    return ENGINES[name](settings, Surroundings(environ, ledger_of(settings), detached))
+
+
+def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:
+    raise _not_there("local")
+
+
+def _slurm(settings: LoadedSettings, here: Surroundings) -> Launcher:
+    raise _not_there("slurm")
+
+
+def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
+    raise _not_there("kubernetes")
+
+
+def _aws(settings: LoadedSettings, here: Surroundings) -> Launcher:
+    raise _not_there("aws")
+
+
+def _not_there(engine: str) -> LaunchError:
+    return LaunchError(f"--on {engine}", "is not part of this version of JPO", "choose another engine", code="JPO-E753")
+
+
+ENGINES: Mapping[str, Callable[[LoadedSettings, Surroundings], Launcher]] = {
+    "local": _local,
+    "slurm": _slurm,
+    "kubernetes": _kubernetes,
+    "aws": _aws,
+}
+"""Every engine: what it is made of stands in its table of [launch]."""

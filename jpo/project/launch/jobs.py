@@ -1,0 +1,92 @@
+"""The job that a config.ini and a command make, the same for every engine."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from jpo.errors import UsageError
+from jpo.launch.job import RUN_ID, LaunchJob, Needs
+from jpo.project.load import LoadedSettings
+from jpo.project.prices import prices_of
+from jpo.records import Workload, plain
+
+NOTHING: Mapping[str, str] = {}
+NOT_OF_AN_ID = "-"
+PRICES = {"usd_per_gpu_hour": "JPO_USD_PER_GPU_HOUR", "usd_per_cpu_hour": "JPO_USD_PER_CPU_HOUR"}
+PRICES |= {"usd_per_gib_hour": "JPO_USD_PER_GIB_HOUR"}
+
+
+def new_run_id(workload: Workload, *, now: float) -> str:
+    """An id for a run that starts now: model, time (UTC) and what tells it from others of the same second."""
+    model = "".join(sign if sign.isascii() and sign.isalnum() else NOT_OF_AN_ID for sign in workload.identity.model.lower())
+    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    return f"{model.strip(NOT_OF_AN_ID)[:32] or 'run'}-{moment}-{secrets.token_hex(2)}"
+
+
+def job_of(
+    workload: Workload,
+    settings: LoadedSettings,
+    command: Sequence[str],
+    *,
+    run_id: str,
+    environment: Mapping[str, str] = NOTHING,
+    longest_seconds: float | None = None,
+) -> LaunchJob:
+    """The job that runs a command with the values of a config.ini, in the folder of that file.
+
+    Its environment has every value as JPO_BATCH_SIZE and the like, prices of an hour (JPO_USD_PER_GPU_HOUR), and the path of
+    config.ini as JPO_CONFIG; engines add JPO_RUN_ID and JPO_RUNLOG_DIR.
+
+    Args:
+        workload: with the values that the run is to have.
+        command: program and arguments; empty: the one of [launch] command.
+        environment: further variables, which win; no secrets.
+        longest_seconds: None: as [launch] timeout says.
+
+    Raises:
+        UsageError: JPO-E756, there is no command; JPO-E757, the id cannot be that of a run.
+    """
+    words = tuple(command) or settings.values.launch.command
+    if not words:
+        finding, remedy = "names no script and no command", "write `jpo run train.py`, or [launch] command in jpo.toml"
+        raise UsageError("jpo run", finding, remedy, code="JPO-E756")
+    if not RUN_ID.fullmatch(run_id):
+        remedy = "use 1 to 63 of A-Z a-z 0-9 . _ -, a letter or digit first"
+        raise UsageError("--run-id", f"{run_id!r:.80} cannot be the id of a run", remedy, code="JPO-E757")
+    longest = settings.values.launch.timeout if longest_seconds is None else longest_seconds
+    values = {f"JPO_{name.upper()}": f"{plain(value)}" for name, value in workload.current.items()}
+    return LaunchJob(
+        run_id,
+        workload.identity,
+        words,
+        workload.path.absolute().parent,
+        {**values, **_prices(settings), "JPO_CONFIG": str(workload.path.absolute()), **environment},
+        needs_of(workload, settings),
+        workload.current,
+        longest,
+    )
+
+
+def needs_of(workload: Workload, settings: LoadedSettings) -> Needs:
+    """The resources that a config.ini asks for, and the GPU type that [prices] names."""
+    current, nodes = workload.current, workload.terms.nodes
+    return Needs(
+        gpus=int(current.get("gpus", 0)),
+        gpu_type=settings.values.prices.gpu_type,
+        cpus=current.get("cpus") or None,
+        memory_gib=current.get("memory_gib") or None,
+        nodes=int(nodes or 1),
+    )
+
+
+def folder_of(settings: LoadedSettings, workload: Workload) -> Path:
+    """Where a job starts: in the folder of its config.ini, as whoever wrote the script starts it."""
+    return workload.path.absolute().parent
+
+
+def _prices(settings: LoadedSettings) -> dict[str, str]:
+    prices = prices_of(settings)
+    return {variable: f"{price:g}" for name, variable in PRICES.items() if (price := getattr(prices, name)) is not None}
