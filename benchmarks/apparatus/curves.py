@@ -53,7 +53,8 @@ def digits(configuration: Configuration, seed: int) -> Curve:
 
 def _example() -> ModuleType:
     specification = importlib.util.spec_from_file_location("digits_example", EXAMPLE)
-    assert specification and specification.loader
+    if specification is None or specification.loader is None:
+        raise FileNotFoundError(EXAMPLE)
     module = sys.modules.get("digits_example") or importlib.util.module_from_spec(specification)
     if "digits_example" not in sys.modules:
         sys.modules["digits_example"] = module
@@ -259,7 +260,12 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "annealed": (
         annealed,
-        grid(batch_size=(16, 64, 256), learning_rate=(0.001, 0.003, 0.01, 0.03, 0.1, 0.3), weight_decay=(0, 1e-4, 1e-3, 1e-2), epochs=(40,)),
+        grid(
+            batch_size=(16, 64, 256),
+            learning_rate=(0.001, 0.003, 0.01, 0.03, 0.1, 0.3),
+            weight_decay=(0, 1e-4, 1e-3, 1e-2),
+            epochs=(40,),
+        ),
         0,
     ),
     "sequences": (
@@ -269,12 +275,20 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "overfitting": (
         overfitting,
-        grid(batch_size=(8, 32, 128), learning_rate=(3e-4, 1e-3, 3e-3, 1e-2, 3e-2), width=(8, 32, 128), weight_decay=(1e-4, 1e-1), epochs=(50,)),
+        grid(
+            batch_size=(8, 32, 128),
+            learning_rate=(3e-4, 1e-3, 3e-3, 1e-2, 3e-2),
+            width=(8, 32, 128),
+            weight_decay=(1e-4, 1e-1),
+            epochs=(50,),
+        ),
         0,
     ),
     "linear": (
         linear,
-        grid(learning_rate=(1e-3, 1e-2, 0.1, 1.0), power=(0.1, 0.25, 0.5), weight_decay=(1e-5, 1e-4, 1e-3, 1e-2, 0.1), epochs=(40,)),
+        grid(
+            learning_rate=(1e-3, 1e-2, 0.1, 1.0), power=(0.1, 0.25, 0.5), weight_decay=(1e-5, 1e-4, 1e-3, 1e-2, 0.1), epochs=(40,)
+        ),
         0,
     ),
     "boosting": (

@@ -42,9 +42,7 @@ def total_seconds(
     return _by_pace(elapsed, times[-1], paces, last, counts if early else [])
 
 
-def _by_pace(
-    elapsed: float, now: tuple[float, float], paces: Sequence[float], last: float, counts: Sequence[float]
-) -> Interval:
+def _by_pace(elapsed: float, now: tuple[float, float], paces: Sequence[float], last: float, counts: Sequence[float]) -> Interval:
     """The epochs that are left at the pace so far; both may vary."""
     pace, left = fmean(paces), max(0.0, last - now[0])
     deviation = max(stdev(paces), SMOOTH * pace)

@@ -1,4 +1,4 @@
-"""Error after the last epoch of a run that goes on, as a distribution: what is to come is what earlier runs still gained from there.
+"""Error after the last epoch of a run that goes on, as a distribution: earlier runs say what is still gained from there on.
 
 From the same share of its epochs on, the fall of ln error that is left, for each unit of ln epochs, is
 
@@ -8,8 +8,8 @@ with a Student's t around it. Finished runs of the workload say the three number
 any, and beside few of them, wide priors do. `common` holds what all runs of a job share, such as a learning rate that falls along
 a schedule; `persistence` is 1 for a power law without a floor; `lag`: who is behind has more left to learn.
 
-Source: Bayesian linear regression with a conjugate normal-inverse-gamma prior (Bishop, "Pattern Recognition and Machine Learning",
-2006, section 3.3); slopes in ln-ln: Hestness et al., "Deep Learning Scaling is Predictable, Empirically", 2017. The priors are of
+Source: Bayesian linear regression with a conjugate normal-inverse-gamma prior (Bishop, "Pattern Recognition and Machine
+Learning", 2006, section 3.3); slopes in ln-ln: Hestness et al., "Deep Learning Scaling is Predictable, Empirically", 2017. The priors are of
 the curves of two families (benchmarks/curves: digits, teacher); the others were kept for judging.
 """
 
@@ -104,9 +104,7 @@ def _spread(curve: Curve, level: float, lowest: float, share: float, horizon: fl
     return math.hypot(OWN * horizon + LAGGING * math.sqrt(1 - share) * (level - lowest), 1.25 * curve.roughness(), 0.01)
 
 
-def _posterior(
-    rows: Sequence[Floats], falls: Sequence[float], spreads: Sequence[float]
-) -> tuple[Floats, Floats, float, int]:
+def _posterior(rows: Sequence[Floats], falls: Sequence[float], spreads: Sequence[float]) -> tuple[Floats, Floats, float, int]:
     """Mean and covariance (of scale 1) of the three numbers, the scale, and its degrees of freedom."""
     precision, right = np.diag(PRIOR_DEVIATIONS**-2.0), PRIOR / PRIOR_DEVIATIONS**2
     prior_precision, squares = precision, float(PRIOR_RUNS)
@@ -114,12 +112,12 @@ def _posterior(
         weighted = np.array(rows) / np.array(spreads)[:, None]
         measured = np.array(falls) / np.array(spreads)
         precision, right = precision + weighted.T @ weighted, right + weighted.T @ measured
-        mean = np.linalg.solve(precision, right)
+        mean = np.asarray(np.linalg.solve(precision, right), dtype=np.float64)
         squares += float(measured @ measured + PRIOR @ prior_precision @ PRIOR - mean @ precision @ mean)
     else:
-        mean = PRIOR
+        mean = PRIOR.copy()
     freedom = PRIOR_RUNS + len(rows)
-    return mean, np.linalg.inv(precision), math.sqrt(max(squares, 1e-9) / freedom), freedom
+    return mean, np.asarray(np.linalg.inv(precision), dtype=np.float64), math.sqrt(max(squares, 1e-9) / freedom), freedom
 
 
 def student_below(t: float, freedom: int) -> float:

@@ -69,8 +69,16 @@ def proposed(stop: Verdict, released: Sequence[Release], *, now: float) -> tuple
     if stop.stop:
         return (Adjustment(now, "stop", stop.why, wins=stop.wins, expected=Expected(stop.saves_seconds, stop.saves_usd)),)
     return tuple(
-        Adjustment(now, "release", each.why, each.resource, each.given, each.kept, expected=Expected(None, each.saves_usd),
-                   saves_usd_per_hour=each.saves_usd_per_hour)
+        Adjustment(
+            now,
+            "release",
+            each.why,
+            each.resource,
+            each.given,
+            each.kept,
+            expected=Expected(None, each.saves_usd),
+            saves_usd_per_hour=each.saves_usd_per_hour,
+        )
         for each in released
     )
 
@@ -91,13 +99,11 @@ def must_wait(before: Sequence[Adjustment], *, now: float, cooldown: float = COO
     return 0.0 if last is None else max(0.0, cooldown - (now - last))
 
 
-def settled(
-    adjustment: Adjustment, *, ended_at: float, usd_per_hour: float | None, won: bool | None
-) -> Adjustment:
+def settled(adjustment: Adjustment, *, ended_at: float, usd_per_hour: float | None, won: bool | None) -> Adjustment:
     """The decision with what came of it, once its run has ended.
 
-    A stop that was carried out saved what had been expected less what ending took. One that was not would have saved all that came
-    after it. A release saved its share of the price for as long as the run still went on; not carried out, nothing.
+    A stop that was carried out saved what had been expected less what ending took. One that was not would have saved all that
+    came after it. A release saved its share of the price for as long as the run still went on; not carried out, nothing.
 
     Args:
         won: whether the run ended as the best of its workload; None: nobody can say.
@@ -113,4 +119,3 @@ def settled(
     spared = None if adjustment.expected.seconds is None else max(0.0, adjustment.expected.seconds - after)
     usd = None if spared is None or usd_per_hour is None else usd_per_hour * spared / 3600
     return replace(adjustment, actual=Expected(spared, usd))
-

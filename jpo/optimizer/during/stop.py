@@ -6,12 +6,12 @@ model is needed the rival has to run again: that costs one. So a run is stopped 
 
     left > horizon x E[gain] + (P(good enough) if its model is needed)        and        P(it wins) < SURE
 
-the belief rule (docs/decisions/0020) applied to the rest of a run, with a guard. Of a run of which nobody knows how far it is,
-the paid-for rule of `jpo replay` decides: at twice the rival's cost it is stopped. What a run has paid already is gone either way,
-and counts only towards whether it can win.
+the belief rule (docs/decisions/0020) applied to the rest of a run, with a guard. Of a run of which nobody knows how far it
+is, the paid-for rule of `jpo replay` decides: at twice the rival's cost it is stopped. What a run has paid already is gone
+either way, and counts only towards whether it can win.
 
-No policy was trained for this: the released SAC policies choose between configurations. What is compared here are values under the
-agent's own objective, with the forecast of the learning curve as belief.
+No policy was trained for this: the released SAC policies choose between configurations. What is compared here are values under
+the agent's own objective, with the forecast of the learning curve as belief.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from jpo.records import Preference
 if TYPE_CHECKING:
     from jpo.records import Floats
 
-SURE = 0.02
+SURE = 0.01
 """A run whose chance to win is above this goes on, whatever the values say: a belief may be wrong."""
 PAID_FOR = 2.0
 """Multiples of the rival at which a run without known progress is stopped: `STOP_AT` of jpo/replay (Zeus, NSDI 2023, 4.4)."""
-FEWEST_FINISHED = 3
+FEWEST_FINISHED = 5
 """Finished runs with a curve, before which no curve is a reason to stop: one schedule is known from nothing else."""
 GRID = 401
 """Points at which the distribution of the final error is summed up."""
@@ -155,4 +155,6 @@ def _because(stop: bool, wins: float, rival: Rival, final: FinalError | None, op
         chance += f" (it will cost at least {optimistic:.2f} times as much)"
     if stop or wins >= SURE:
         return chance
-    return f"{chance}, but " + ("its model is needed, and going on costs less than another run" if needed else "little is left to pay")
+    return f"{chance}, but " + (
+        "its model is needed, and going on costs less than another run" if needed else "little is left to pay"
+    )
