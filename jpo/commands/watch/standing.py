@@ -11,13 +11,12 @@ from jpo.cost import Prices, check_sla, usd_per_hour
 from jpo.forecast.curves.curve import curve_of
 from jpo.forecast.curves.end import total_seconds
 from jpo.forecast.curves.final import final_error
-from jpo.launch.job import JobState
 from jpo.optimizer.during.adjustment import Adjustment
 from jpo.optimizer.during.progress import RunProgress
 from jpo.optimizer.during.stop import FEWEST_FINISHED, Verdict
 from jpo.project.watching.past import PastRuns
 from jpo.project.watching.seen import Seen
-from jpo.records import Currency, Forecast, Interval, SlaCheck
+from jpo.records import Currency, Forecast, Interval, Run, RunStatus, SlaCheck
 from jpo.report.watch.watched import Compared, Watched
 from jpo.wording import numbers
 
@@ -154,12 +153,12 @@ def _from(start: float | None, total: Interval | None) -> Interval | None:
 
 def _compared(seen: Seen, past: PastRuns, usd: float | None) -> Iterator[Compared]:
     """Time, money and quality next to the baseline's at the same progress."""
-    share = 1.0 if seen.state is JobState.ENDED and seen.status == "succeeded" else share_of(seen)
     if not past.baseline:
         return
-    seconds = [run.outcome.duration_seconds for run, _ in past.baseline if run.outcome.duration_seconds]
-    costs = [cost for _, cost in past.baseline if cost is not None]
-    then = {"duration_seconds": _at(share, seconds), "cost_usd": _at(share, costs)}
+    then = {
+        "duration_seconds": _then(seen, [(run, run.outcome.duration_seconds) for run, _ in past.baseline]),
+        "cost_usd": _then(seen, past.baseline),
+    }
     here = {"duration_seconds": seen.elapsed_seconds, "cost_usd": usd}
     for quantity, (good, bad) in PERCENT_WORDS.items():
         yield _line(quantity, here[quantity], then[quantity], good, bad)
@@ -170,8 +169,16 @@ def _compared(seen: Seen, past: PastRuns, usd: float | None) -> Iterator[Compare
         yield _line(past.quality.name, values[both[-1]], earlier[both[-1]], good, bad)
 
 
-def _at(share: float | None, values: Sequence[float]) -> float | None:
-    return share * fmean(values) if share and values else None
+def _then(seen: Seen, baseline: Sequence[tuple[Run, float | None]]) -> float | None:
+    """What the baseline had spent when it was as far: after as many epochs, else at the same share of the whole."""
+    done, share = seen.epochs_done, share_of(seen)
+    values = []
+    for run, amount in baseline:
+        if amount and done and run.outcome.epochs:
+            values.append(amount * done / run.outcome.epochs)
+        elif amount and (share or seen.status is RunStatus.SUCCEEDED):
+            values.append(amount * (share or 1.0))
+    return fmean(values) if values else None
 
 
 def _line(quantity: str, here: float | None, then: float | None, less: str, more: str) -> Compared:

@@ -9,8 +9,8 @@ any, and beside few of them, wide priors do. `common` holds what all runs of a j
 a schedule; `persistence` is 1 for a power law without a floor; `lag`: who is behind has more left to learn.
 
 Source: Bayesian linear regression with a conjugate normal-inverse-gamma prior (Bishop, "Pattern Recognition and Machine
-Learning", 2006, section 3.3); slopes in ln-ln: Hestness et al., "Deep Learning Scaling is Predictable, Empirically", 2017. The priors are of
-the curves of two families (benchmarks/curves: digits, teacher); the others were kept for judging.
+Learning", 2006, section 3.3); slopes in ln-ln: Hestness et al., "Deep Learning Scaling is Predictable, Empirically", 2017. The
+priors are of the curves of two families (benchmarks/curves: digits, teacher); the others were kept for judging.
 """
 
 from __future__ import annotations
