@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.learning.installation import residuals_here
-from jpo.learning.serving import LEARNING, policy_for, unreadable
+from jpo.learning.serving import LEARNING, NOT_LEARNT, policy_for, unreadable
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import suggestion_of
@@ -24,14 +24,6 @@ from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, 
 from jpo.project.request import approved_by_hand, request_of
 from jpo.records import Known, Parameters, PolicyName
 from jpo.report.suggestion import Report
-
-NOT_LEARNT = {
-    "JPO-W605": "the agent took in no new runs: another process did, or its state is damaged; "
-    "`jpo learn --rebuild` makes it anew",
-    "JPO-W650": "learning is off because torch is not installed, and nobody learns from these runs: "
-    'pip install "jpo[learn]" (pipelines: the full image); if that is meant, [agent] learn_budget = "0s"',
-}
-"""What the report says with these codes."""
 
 
 @dataclass(frozen=True, slots=True)
