@@ -18,7 +18,7 @@ from jpo.cli.subject import config_and_run
 from jpo.errors import UsageError
 
 if TYPE_CHECKING:
-    from jpo.report.watch.watched import Watched
+    from jpo.report.watch.watched import WatchedRun
 
 
 @click.command()
@@ -76,14 +76,14 @@ def watch(
             show_all(story.follow(found, clock=time.time, sleep=time.sleep), output)
 
 
-def show_all(states: Iterator[Watched], output: Output) -> None:
+def show_all(states: Iterator[WatchedRun], output: Output) -> None:
     """Each state as it comes: a table that changes for people, a line per step for logs, JSON Lines for programs."""
     from jpo.commands.watch.story import is_step
     from jpo.report.forms import json
     from jpo.report.watch import watched
     from jpo.report.watch.screen import live
 
-    last: Watched | None = None
+    last: WatchedRun | None = None
     if output.form == "text" and for_people():
         with live(progress_stream()) as draw:
             for state in states:

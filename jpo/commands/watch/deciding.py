@@ -15,12 +15,12 @@ from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, read
 from jpo.launch.resize import Resizable
 from jpo.optimizer.during.adjustment import Adjustment, is_new, must_wait, proposed, settled
-from jpo.optimizer.during.progress import RunProgress, Use
+from jpo.optimizer.during.progress import ResourceUse, RunProgress
 from jpo.optimizer.during.release import releases
-from jpo.optimizer.during.stop import Verdict, verdict
+from jpo.optimizer.during.stop import StopVerdict, verdict
 from jpo.project.watching import account
 from jpo.project.watching.past import PastRuns
-from jpo.project.watching.seen import Seen
+from jpo.project.watching.seen import SeenRun
 from jpo.records import Preference
 from jpo.wording import numbers
 
@@ -53,7 +53,7 @@ class Window:
     looks: list[tuple[float | None, float | None, float | None, float | None]] = field(default_factory=list)
     _before: tuple[float, float] | None = None
 
-    def take(self, seen: Seen) -> None:
+    def take(self, seen: SeenRun) -> None:
         """Add what this look shows."""
         cpus = seen.busy_cpus
         if cpus is None and seen.cpu_seconds is not None and self._before and seen.at > self._before[0]:
@@ -62,7 +62,7 @@ class Window:
             self._before = seen.at, seen.cpu_seconds
         self.looks = [*self.looks, (seen.epochs_done, cpus, seen.memory_gib, seen.busy_gpus)][-WINDOW_LOOKS:]
 
-    def uses(self, given: Needs) -> tuple[Use, ...]:
+    def uses(self, given: Needs) -> tuple[ResourceUse, ...]:
         """What was given and used of each resource that was measured at every look but the first."""
         epochs = [done for done, *_ in self.looks if done is not None]
         passed = epochs[-1] - epochs[0] if epochs else None
@@ -72,12 +72,12 @@ class Window:
             values = [look[at] for look in self.looks[1:]]
             measured = [value for value in values if value is not None]
             if amount and values and len(measured) == len(values):
-                found.append(Use(resource, amount, max(measured), len(measured), passed))
+                found.append(ResourceUse(resource, amount, max(measured), len(measured), passed))
         return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Handle:
     """How a run can be reached: its engine and its place in the ledger."""
 
     entry: Entry
@@ -85,7 +85,7 @@ class Reach:
     ledger: Path
 
 
-def is_due(seen: Seen, last: float | None, epochs: float | None, every: float | None) -> bool:
+def is_due(seen: SeenRun, last: float | None, epochs: float | None, every: float | None) -> bool:
     """Whether it is time for a decision: enough epochs have passed since the last one.
 
     Args:
@@ -97,14 +97,14 @@ def is_due(seen: Seen, last: float | None, epochs: float | None, every: float | 
     return seen.epochs_done >= (step if last is None else last + step)
 
 
-def judged(progress: RunProgress, past: PastRuns, preference: Preference, wishes: Wishes) -> Verdict:
+def judged(progress: RunProgress, past: PastRuns, preference: Preference, wishes: Wishes) -> StopVerdict:
     """Whether the run should go on."""
     serves = horizon(past.well, None)
     return verdict(progress, past.rival, preference, past.finished, needed=not wishes.trial, horizon=serves)
 
 
 def wanted(
-    judgement: Verdict, window: Window, progress: RunProgress, seen: Seen, prices: Prices, given: Needs
+    judgement: StopVerdict, window: Window, progress: RunProgress, seen: SeenRun, prices: Prices, given: Needs
 ) -> tuple[Adjustment, ...]:
     """What should be done now."""
     released = releases(window.uses(given), progress, seen.parameters, prices)
@@ -112,7 +112,7 @@ def wanted(
 
 
 def decide(
-    made: Sequence[Adjustment], reach: Reach | None, wishes: Wishes, store: Store | None, *, now: float
+    made: Sequence[Adjustment], reach: Handle | None, wishes: Wishes, store: Store | None, *, now: float
 ) -> tuple[tuple[Adjustment, ...], str]:
     """Carry out what should be done, or say it: once, however many watch. Returns all decisions so far, and what holds the next.
 
@@ -136,7 +136,7 @@ def decide(
         return tuple(adjustments), ""
 
 
-def carried_out(adjustment: Adjustment, reach: Reach) -> Adjustment:
+def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
     """Do it; what the engine does not do is said in the decision."""
     entry = read(reach.ledger, reach.entry.job.run_id) or reach.entry
     if entry.engine_id is None or entry.end is not None:
@@ -161,7 +161,7 @@ def with_kept(needs: Needs, resource: str, kept: float) -> Needs:
     return replace(needs, cpus=kept) if resource == "cpus" else replace(needs, memory_gib=kept)
 
 
-def settle(seen: Seen, past: PastRuns, reach: Reach | None, store: Store | None, prices: Prices) -> tuple[Adjustment, ...]:
+def settle(seen: SeenRun, past: PastRuns, reach: Handle | None, store: Store | None, prices: Prices) -> tuple[Adjustment, ...]:
     """Once a run has ended: what came of each decision about it, once."""
     if reach is None:
         return ()
@@ -177,7 +177,7 @@ def settle(seen: Seen, past: PastRuns, reach: Reach | None, store: Store | None,
         return tuple(adjustments)
 
 
-def _won(seen: Seen, past: PastRuns) -> bool | None:
+def _won(seen: SeenRun, past: PastRuns) -> bool | None:
     """Whether the run ended with a better model than the best run before it, or faster; None: nobody can say."""
     if past.rival is None or seen.status is None:
         return None

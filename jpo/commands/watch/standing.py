@@ -13,11 +13,11 @@ from jpo.forecast.curves.end import total_seconds
 from jpo.forecast.curves.final import final_error
 from jpo.optimizer.during.adjustment import Adjustment
 from jpo.optimizer.during.progress import RunProgress
-from jpo.optimizer.during.stop import FEWEST_FINISHED, Verdict
+from jpo.optimizer.during.stop import FEWEST_FINISHED, StopVerdict
 from jpo.project.watching.past import PastRuns
-from jpo.project.watching.seen import Seen
+from jpo.project.watching.seen import SeenRun
 from jpo.records import Currency, Forecast, Interval, Run, RunStatus, SlaCheck
-from jpo.report.watch.watched import Compared, Watched
+from jpo.report.watch.watched import BesideBaseline, WatchedRun
 from jpo.wording import numbers
 
 SAME_AS_BEFORE = 0.03
@@ -27,7 +27,7 @@ MISSED = "JPO-W783"
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class ProjectTerms:
     """What a project says about runs, as far as it matters to one that is watched."""
 
     prices: Prices
@@ -35,7 +35,7 @@ class Terms:
     targets: Mapping[str, float]
 
 
-def progress_of(seen: Seen, past: PastRuns, prices: Prices) -> RunProgress | None:
+def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | None:
     """The run as decisions see it; None while nobody knows when it began."""
     elapsed = seen.elapsed_seconds
     if elapsed is None:
@@ -52,12 +52,12 @@ def progress_of(seen: Seen, past: PastRuns, prices: Prices) -> RunProgress | Non
     )
 
 
-def epochs_of(seen: Seen) -> float | None:
+def epochs_of(seen: SeenRun) -> float | None:
     """How many epochs it will have at most."""
     return seen.parameters.get("epochs")
 
 
-def share_of(seen: Seen) -> float | None:
+def share_of(seen: SeenRun) -> float | None:
     """How much of its work is done."""
     epochs = epochs_of(seen)
     if epochs and seen.epochs_done is not None:
@@ -65,7 +65,7 @@ def share_of(seen: Seen) -> float | None:
     return seen.share_done
 
 
-def _total(seen: Seen, past: PastRuns) -> Interval | None:
+def _total(seen: SeenRun, past: PastRuns) -> Interval | None:
     elapsed, start = seen.elapsed_seconds, seen.started_at
     assert elapsed is not None
     assert start is not None
@@ -83,21 +83,21 @@ def final_of(progress: RunProgress | None, past: PastRuns) -> Interval | None:
 
 
 def standing(
-    seen: Seen,
+    seen: SeenRun,
     past: PastRuns,
     progress: RunProgress | None,
-    terms: Terms,
-    verdict: Verdict | None,
+    terms: ProjectTerms,
+    verdict: StopVerdict | None,
     decisions: Sequence[Adjustment] = (),
     held: str = "",
-) -> Watched:
+) -> WatchedRun:
     """All that is said of a run at one look."""
     total = None if progress is None or seen.over else progress.total_seconds
     rate = usd_per_hour(seen.parameters, terms.prices)
     elapsed, final = seen.elapsed_seconds, None if seen.over else final_of(progress, past)
     curve = seen.curve(past.quality)
     checks = _sla(seen, total, rate, final, past, terms)
-    return Watched(
+    return WatchedRun(
         seen.run_id,
         seen.identity,
         seen.parameters,
@@ -151,7 +151,7 @@ def _from(start: float | None, total: Interval | None) -> Interval | None:
     return None if start is None or total is None else Interval(start + total.mean, start + total.low, start + total.high)
 
 
-def _compared(seen: Seen, past: PastRuns, usd: float | None) -> Iterator[Compared]:
+def _compared(seen: SeenRun, past: PastRuns, usd: float | None) -> Iterator[BesideBaseline]:
     """Time, money and quality next to the baseline's at the same progress."""
     if not past.baseline:
         return
@@ -169,7 +169,7 @@ def _compared(seen: Seen, past: PastRuns, usd: float | None) -> Iterator[Compare
         yield _line(past.quality.name, values[both[-1]], earlier[both[-1]], good, bad)
 
 
-def _then(seen: Seen, baseline: Sequence[tuple[Run, float | None]]) -> float | None:
+def _then(seen: SeenRun, baseline: Sequence[tuple[Run, float | None]]) -> float | None:
     """What the baseline had spent when it was as far: after as many epochs, else at the same share of the whole."""
     done, share = seen.epochs_done, share_of(seen)
     values = []
@@ -181,16 +181,16 @@ def _then(seen: Seen, baseline: Sequence[tuple[Run, float | None]]) -> float | N
     return fmean(values) if values else None
 
 
-def _line(quantity: str, here: float | None, then: float | None, less: str, more: str) -> Compared:
+def _line(quantity: str, here: float | None, then: float | None, less: str, more: str) -> BesideBaseline:
     if here is None or then is None or here <= 0 or then <= 0 or not math.isfinite(here):
-        return Compared(quantity, here if here is None or math.isfinite(here) else None, then, None, "unknown")
+        return BesideBaseline(quantity, here if here is None or math.isfinite(here) else None, then, None, "unknown")
     ratio = here / then
     word = "as before" if abs(ratio - 1) <= SAME_AS_BEFORE else less if ratio < 1 else more
-    return Compared(quantity, here, then, ratio, word)
+    return BesideBaseline(quantity, here, then, ratio, word)
 
 
 def _sla(
-    seen: Seen, total: Interval | None, rate: float | None, final: Interval | None, past: PastRuns, terms: Terms
+    seen: SeenRun, total: Interval | None, rate: float | None, final: Interval | None, past: PastRuns, terms: ProjectTerms
 ) -> tuple[SlaCheck, ...]:
     """The targets against what it will come to; what it has spent already can break one whatever is forecast."""
     elapsed = seen.elapsed_seconds
@@ -209,7 +209,7 @@ def _sla(
 
 
 def _warnings(
-    seen: Seen, checks: Sequence[SlaCheck], total: Interval | None, rate: float | None, final: Interval | None
+    seen: SeenRun, checks: Sequence[SlaCheck], total: Interval | None, rate: float | None, final: Interval | None
 ) -> Iterator[tuple[str, str]]:
     """A sentence for each target that will be, or may be, missed."""
     expected = {

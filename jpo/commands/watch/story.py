@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from jpo.commands.watch.deciding import Reach, Window, Wishes, decide, is_due, judged, settle, wanted
-from jpo.commands.watch.standing import Terms, epochs_of, progress_of, standing
+from jpo.commands.watch.deciding import Handle, Window, Wishes, decide, is_due, judged, settle, wanted
+from jpo.commands.watch.standing import ProjectTerms, epochs_of, progress_of, standing
 from jpo.errors import JpoError, LaunchError, TelemetryError, UsageError
 from jpo.history import Store
 from jpo.launch.job import RUN_ID, JobState, Needs
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, entries, read
 from jpo.optimizer.during.adjustment import Adjustment
-from jpo.optimizer.during.stop import Verdict
+from jpo.optimizer.during.stop import StopVerdict
 from jpo.project.launch.engines import launcher_of, ledger_of
 from jpo.project.launch.finished import put_on_record
 from jpo.project.load import LoadedSettings
@@ -25,11 +25,11 @@ from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history, preference_of, targets_of
 from jpo.project.sources import own_names, prometheus_of, running_now
 from jpo.project.watching.past import PastRuns, past_of
-from jpo.project.watching.seen import LaunchedEye, LogEye, MeasuredEye, Seen
+from jpo.project.watching.seen import LaunchedEye, LogEye, MeasuredEye, SeenRun
 from jpo.project.workload import read_workload
 from jpo.records import Identity, Preference
-from jpo.report.watch.launched import Launched, LaunchedRun
-from jpo.report.watch.watched import Watched
+from jpo.report.watch.launched import LaunchedRun, LaunchedRuns
+from jpo.report.watch.watched import WatchedRun
 
 SOONEST_SECONDS, LATEST_SECONDS = 1.0, 15.0
 """Between two looks at a run, the longer the less happens."""
@@ -39,12 +39,12 @@ UNKNOWN_RUN, NOT_OURS = "JPO-E780", "JPO-E781"
 class Eye(Protocol):
     """What looks at a run."""
 
-    def look(self, now: float) -> Seen | None:
+    def look(self, now: float) -> SeenRun | None:
         """The run as it is now; None: there is nothing of it yet."""
 
 
 @dataclass(slots=True)
-class Watch:
+class RunWatch:
     """A run that is watched.
 
     Attributes:
@@ -53,19 +53,19 @@ class Watch:
     """
 
     eye: Eye
-    reach: Reach | None
+    reach: Handle | None
     settings: LoadedSettings
     store: Store
     wishes: Wishes
-    terms: Terms
+    terms: ProjectTerms
     preference: Preference
     window: Window = field(default_factory=Window)
     past: PastRuns | None = None
     decided_at: float | None = None
-    verdict: Verdict | None = None
+    verdict: StopVerdict | None = None
     held: str = ""
 
-    def look(self, now: float, *, at_once: bool = False) -> Watched | None:
+    def look(self, now: float, *, at_once: bool = False) -> WatchedRun | None:
         """How the run stands, and what was decided at this look; None: there is nothing of it yet.
 
         Args:
@@ -89,10 +89,10 @@ class Watch:
         decisions, self.held = decide(made, self.reach, self.wishes, self.store, now=now)
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
 
-    def _is_due(self, seen: Seen) -> bool:
+    def _is_due(self, seen: SeenRun) -> bool:
         return is_due(seen, self.decided_at, epochs_of(seen), self.wishes.every)
 
-    def _given(self, seen: Seen) -> Needs:
+    def _given(self, seen: SeenRun) -> Needs:
         if self.reach is not None:
             return self.reach.entry.job.needs
         cpus, memory = seen.parameters.get("cpus"), seen.parameters.get("memory_gib")
@@ -102,7 +102,7 @@ class Watch:
 @contextmanager
 def watching(
     run: str | None, log: Path | None, config: Path, settings: LoadedSettings, wishes: Wishes, environ: Mapping[str, str]
-) -> Iterator[Watch]:
+) -> Iterator[RunWatch]:
     """The watch of a run, open as long as the context.
 
     Raises:
@@ -112,12 +112,12 @@ def watching(
         store = open_things.enter_context(open_history(settings))
         ledger = ledger_of(settings)
         entry = read(ledger, run) if run is not None and RUN_ID.fullmatch(run) else None
-        terms = Terms(prices_of(settings), currency_of(settings), targets_of(settings))
-        reach: Reach | None = None
+        terms = ProjectTerms(prices_of(settings), currency_of(settings), targets_of(settings))
+        reach: Handle | None = None
         eye: Eye
         if log is None and entry is not None:
             launcher = launcher_of(settings, entry.engine, environ=environ, detached=True)
-            reach = Reach(entry, launcher, ledger)
+            reach = Handle(entry, launcher, ledger)
             eye = LaunchedEye(entry, launcher, ledger, settings, store)
         else:
             if wishes.apply:
@@ -128,7 +128,7 @@ def watching(
                 eye = open_things.enter_context(LogEye(path, own_names(settings)))
             else:
                 eye = _measured(run or "", config, settings, store)
-        yield Watch(eye, reach, settings, store, wishes, terms, preference_of(settings))
+        yield RunWatch(eye, reach, settings, store, wishes, terms, preference_of(settings))
 
 
 def _log_named(run: str | None) -> Path | None:
@@ -150,7 +150,7 @@ def _measured(run: str, config: Path, settings: LoadedSettings, store: Store) ->
     raise UsageError(f"{run!r:.200}", finding, "`jpo watch` lists the runs; name a log with --csv", code=UNKNOWN_RUN)
 
 
-def once(watch: Watch, *, now: float, log: Path | None) -> Watched:
+def once(watch: RunWatch, *, now: float, log: Path | None) -> WatchedRun:
     """How the run stands now.
 
     Raises:
@@ -162,10 +162,10 @@ def once(watch: Watch, *, now: float, log: Path | None) -> Watched:
     return recorded(watch, found, now=now)
 
 
-def follow(watch: Watch, *, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[Watched]:
+def follow(watch: RunWatch, *, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[WatchedRun]:
     """How the run stands, look by look, until it is over; before there is anything of it nothing comes."""
     pause = SOONEST_SECONDS
-    before: Watched | None = None
+    before: WatchedRun | None = None
     while True:
         found = watch.look(clock())
         if found is not None:
@@ -178,7 +178,7 @@ def follow(watch: Watch, *, clock: Callable[[], float], sleep: Callable[[float],
         sleep(pause)
 
 
-def is_step(now: Watched, before: Watched | None) -> bool:
+def is_step(now: WatchedRun, before: WatchedRun | None) -> bool:
     """Whether there is something new to say: an epoch, a state, words, a decision, a verdict on the SLA."""
     if before is None:
         return True
@@ -190,7 +190,7 @@ def is_step(now: Watched, before: Watched | None) -> bool:
     return first != second
 
 
-def recorded(watch: Watch, found: Watched, *, now: float) -> Watched:
+def recorded(watch: RunWatch, found: WatchedRun, *, now: float) -> WatchedRun:
     """A launched run that is over goes on record, if it is not yet; what is amiss with its log is among the warnings."""
     if watch.reach is None or found.state != "ended":
         return found
@@ -201,7 +201,7 @@ def recorded(watch: Watch, found: Watched, *, now: float) -> Watched:
     return replace(found, warnings={**found.warnings, **ended.notes})
 
 
-def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str]) -> Launched:
+def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str]) -> LaunchedRuns:
     """The runs of the ledger, and those of config.ini's workload that Prometheus says go on.
 
     An engine or server that cannot be asked is a note, no error.
@@ -221,7 +221,7 @@ def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str]) -
         ]
     except (TelemetryError, UsageError) as error:
         notes.append(_told(error))
-    return Launched(tuple(runs), tuple(dict.fromkeys(notes)))
+    return LaunchedRuns(tuple(runs), tuple(dict.fromkeys(notes)))
 
 
 def _identity(config: Path, settings: LoadedSettings) -> Identity:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from jpo.optimizer.during.release import Release
-from jpo.optimizer.during.stop import Verdict
+from jpo.optimizer.during.release import Surplus
+from jpo.optimizer.during.stop import StopVerdict
 
 Kind = Literal["stop", "release"]
 COOLDOWN_SECONDS = 300.0
@@ -18,14 +18,14 @@ COOLDOWN_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class Saving:
     """Reward of a decision: what is not spent because of it. None: not known."""
 
     seconds: float | None = None
     usd: float | None = None
 
 
-NOTHING = Expected()
+NOTHING = Saving()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ class Adjustment:
     kept: float | None = None
     wins: float | None = None
     saves_usd_per_hour: float | None = None
-    expected: Expected = NOTHING
+    expected: Saving = NOTHING
     applied: bool = False
     answer: str = ""
-    actual: Expected | None = None
+    actual: Saving | None = None
     right: bool | None = None
 
     @property
@@ -64,10 +64,10 @@ class Adjustment:
         return self.actual is not None
 
 
-def proposed(stop: Verdict, released: Sequence[Release], *, now: float) -> tuple[Adjustment, ...]:
+def proposed(stop: StopVerdict, released: Sequence[Surplus], *, now: float) -> tuple[Adjustment, ...]:
     """What is to be done: a run that is stopped releases all."""
     if stop.stop:
-        return (Adjustment(now, "stop", stop.why, wins=stop.wins, expected=Expected(stop.saves_seconds, stop.saves_usd)),)
+        return (Adjustment(now, "stop", stop.why, wins=stop.wins, expected=Saving(stop.saves_seconds, stop.saves_usd)),)
     return tuple(
         Adjustment(
             now,
@@ -76,7 +76,7 @@ def proposed(stop: Verdict, released: Sequence[Release], *, now: float) -> tuple
             each.resource,
             each.given,
             each.kept,
-            expected=Expected(None, each.saves_usd),
+            expected=Saving(None, each.saves_usd),
             saves_usd_per_hour=each.saves_usd_per_hour,
         )
         for each in released
@@ -112,10 +112,10 @@ def settled(adjustment: Adjustment, *, ended_at: float, usd_per_hour: float | No
     if adjustment.kind == "release":
         rate = adjustment.saves_usd_per_hour
         usd = None if rate is None else rate * after / 3600
-        return replace(adjustment, actual=Expected(None, usd if adjustment.applied else 0.0))
+        return replace(adjustment, actual=Saving(None, usd if adjustment.applied else 0.0))
     if not adjustment.applied:
         usd = None if usd_per_hour is None else usd_per_hour * after / 3600
-        return replace(adjustment, actual=Expected(after, usd), right=None if won is None else not won)
+        return replace(adjustment, actual=Saving(after, usd), right=None if won is None else not won)
     spared = None if adjustment.expected.seconds is None else max(0.0, adjustment.expected.seconds - after)
     usd = None if spared is None or usd_per_hour is None else usd_per_hour * spared / 3600
-    return replace(adjustment, actual=Expected(spared, usd))
+    return replace(adjustment, actual=Saving(spared, usd))

@@ -9,7 +9,7 @@ from jpo.records import Interval, Run
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class ResourceUse:
     """What a run was given of one resource and has used, over a window of several epochs. None: not measured, not asked for.
 
     Attributes:

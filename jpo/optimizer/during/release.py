@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from jpo.cost import Prices, usd_per_hour
-from jpo.optimizer.during.progress import RunProgress, Use
+from jpo.optimizer.during.progress import ResourceUse, RunProgress
 from jpo.wording import numbers
 
 FEWEST_EPOCHS, FEWEST_LOOKS = 3.0, 5
@@ -23,11 +23,11 @@ LATEST = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class Surplus:
     """What a run can go on with.
 
     Attributes:
-        resource: as in Use; `given`, `kept`: before and after.
+        resource: as in ResourceUse; `given`, `kept`: before and after.
         why: in a sentence.
         saves_usd: until its expected end; None: no price or no end is known. `saves_usd_per_hour`: while it goes on.
     """
@@ -40,7 +40,9 @@ class Release:
     saves_usd_per_hour: float | None = None
 
 
-def releases(uses: Sequence[Use], progress: RunProgress, parameters: Mapping[str, float], prices: Prices) -> tuple[Release, ...]:
+def releases(
+    uses: Sequence[ResourceUse], progress: RunProgress, parameters: Mapping[str, float], prices: Prices
+) -> tuple[Surplus, ...]:
     """What can be released, resource by resource.
 
     Args:
@@ -52,7 +54,7 @@ def releases(uses: Sequence[Use], progress: RunProgress, parameters: Mapping[str
     return tuple(release for release in found if release)
 
 
-def _release(use: Use, progress: RunProgress, parameters: Mapping[str, float], prices: Prices) -> Release | None:
+def _release(use: ResourceUse, progress: RunProgress, parameters: Mapping[str, float], prices: Prices) -> Surplus | None:
     if use.looks < FEWEST_LOOKS or use.epochs is None or use.epochs < FEWEST_EPOCHS:
         return None
     step = STEPS[use.resource]
@@ -63,7 +65,7 @@ def _release(use: Use, progress: RunProgress, parameters: Mapping[str, float], p
     total = progress.total_seconds
     seconds = None if total is None else max(0.0, total.mean - progress.elapsed_seconds)
     saves = _saved(use.resource, use.given, kept, parameters, prices)
-    return Release(
+    return Surplus(
         use.resource,
         use.given,
         kept,

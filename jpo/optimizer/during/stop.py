@@ -45,7 +45,7 @@ WIDEST = 12.0
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class StopVerdict:
     """Whether a run goes on.
 
     Attributes:
@@ -69,7 +69,7 @@ class Verdict:
 
 def verdict(
     progress: RunProgress, rival: Rival | None, preference: Preference, finished: Sequence[Curve], *, needed: bool, horizon: float
-) -> Verdict:
+) -> StopVerdict:
     """Whether a run goes on.
 
     Args:
@@ -80,9 +80,9 @@ def verdict(
     """
     seconds, usd = _left(progress)
     if progress.diverged:
-        return Verdict(True, "its loss is not a number any more", wins=0.0, saves_seconds=seconds, saves_usd=usd)
+        return StopVerdict(True, "its loss is not a number any more", wins=0.0, saves_seconds=seconds, saves_usd=usd)
     if rival is None:
-        return Verdict(False, "no run of this workload has ended well yet: it is needed as the reference")
+        return StopVerdict(False, "no run of this workload has ended well yet: it is needed as the reference")
     final = None
     if progress.curve and progress.epochs and len(finished) >= FEWEST_FINISHED:
         final = final_error(progress.curve, progress.epochs, finished)
@@ -94,7 +94,7 @@ def verdict(
     worth = horizon * gain + (good if needed else 0.0)
     stop = wins < SURE and left > worth
     why = _because(stop, wins, rival, final, optimistic, needed=needed)
-    return Verdict(stop, why, wins, left, worth, final, seconds, usd)
+    return StopVerdict(stop, why, wins, left, worth, final, seconds, usd)
 
 
 def _left(progress: RunProgress) -> tuple[float | None, float | None]:
@@ -138,11 +138,13 @@ def _chances(log_cost: float, rival: Rival, final: FinalError | None, preference
     return wins, float(weights @ np.maximum(0.0, 1 - np.exp(np.minimum(objective, 0.0)))), good
 
 
-def _paid_for(progress: RunProgress, rival: Rival, preference: Preference) -> Verdict:
+def _paid_for(progress: RunProgress, rival: Rival, preference: Preference) -> StopVerdict:
     paid = _cost(progress.elapsed_seconds, _usd(progress, progress.elapsed_seconds), rival, preference)
     if paid < PAID_FOR:
-        return Verdict(False, "nothing tells how far it is")
-    return Verdict(True, f"it has cost {paid:.1f} times {rival.run_id}, the best run, and nothing tells how far it is", wins=0.0)
+        return StopVerdict(False, "nothing tells how far it is")
+    return StopVerdict(
+        True, f"it has cost {paid:.1f} times {rival.run_id}, the best run, and nothing tells how far it is", wins=0.0
+    )
 
 
 def _because(stop: bool, wins: float, rival: Rival, final: FinalError | None, optimistic: float, *, needed: bool) -> str:

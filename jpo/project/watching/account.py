@@ -17,7 +17,7 @@ from jpo.errors import LaunchError
 from jpo.files import whole
 from jpo.history import AuditEvent
 from jpo.launch.ledger import folder_of, locked
-from jpo.optimizer.during.adjustment import Adjustment, Expected
+from jpo.optimizer.during.adjustment import Adjustment, Saving
 from jpo.reading import contents, json_object
 from jpo.records import Identity
 
@@ -69,7 +69,7 @@ def _adjustment(found: dict[str, object]) -> Adjustment:
     expected, actual = found["expected"], found["actual"]
     if not isinstance(expected, dict):
         raise TypeError("expected is no object")
-    known = {"expected": Expected(**expected), "actual": Expected(**actual) if isinstance(actual, dict) else None}
+    known = {"expected": Saving(**expected), "actual": Saving(**actual) if isinstance(actual, dict) else None}
     return Adjustment(**{**found, **known})  # type: ignore[arg-type]
 
 

@@ -22,7 +22,7 @@ from jpo.project.launch.engines import ledger_of
 from jpo.project.load import LoadedSettings
 from jpo.project.request import qualities_of, quality_of
 from jpo.project.sources import PAST_RUNS, own_names
-from jpo.project.watching.seen import Seen
+from jpo.project.watching.seen import SeenRun
 from jpo.records import Preference, Quality, Run, RunStatus, Suggestion, same
 from jpo.telemetry.csv.folder import log_files
 from jpo.telemetry.csv.lines import Log
@@ -58,7 +58,7 @@ class PastRuns:
     well: int = 0
 
 
-def past_of(seen: Seen, store: Store, settings: LoadedSettings, prices: Prices, preference: Preference) -> PastRuns:
+def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Prices, preference: Preference) -> PastRuns:
     """What is on record of the workload of a run, and in the logs that settings and the ledger name."""
     recorded = [entry for entry in store.recorded_runs(seen.identity, limit=PAST_RUNS) if entry.run.run_id != seen.run_id]
     usual = usual_values([entry.run for entry in recorded]).get(seen.identity, {})
@@ -104,12 +104,12 @@ def _log_ratio(ours: float | None, theirs: float | None) -> float:
     return math.log(ours / theirs) if ours and theirs and ours > 0 and theirs > 0 else math.nan
 
 
-def _alike(seen: Seen, runs: Sequence[Run]) -> list[Run]:
+def _alike(seen: SeenRun, runs: Sequence[Run]) -> list[Run]:
     """Those with the configuration of the run, as far as both report it."""
     return [run for run in runs if run.parameters and seen.parameters and same(run.parameters, seen.parameters)]
 
 
-def _baseline(seen: Seen, runs: Sequence[Run], change: Suggestion | None) -> tuple[list[Run], str]:
+def _baseline(seen: SeenRun, runs: Sequence[Run], change: Suggestion | None) -> tuple[list[Run], str]:
     """The last runs before the change with which the run began, else the last with its configuration, else the last of all."""
     if change is not None and change.created_at <= (seen.started_at or seen.at):
         before = [run for run in runs if latest_start(run) < change.created_at]
@@ -120,7 +120,7 @@ def _baseline(seen: Seen, runs: Sequence[Run], change: Suggestion | None) -> tup
     return [*runs[-1:]], "the last one" if runs else ""
 
 
-def _logs(seen: Seen, settings: LoadedSettings) -> Iterator[Log]:
+def _logs(seen: SeenRun, settings: LoadedSettings) -> Iterator[Log]:
     """Logs of finished runs of the same workload, those that were written last first."""
     folders = [Path(pattern) for pattern in settings.csv_logs]
     paths = [*log_files([*folders, str(ledger_of(settings) / "*" / "runs" / "*.csv")])]

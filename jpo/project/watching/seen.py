@@ -26,7 +26,7 @@ CSV, PROMETHEUS = "csv", "prometheus"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenRun:
     """A run as it is now. None: not known.
 
     Attributes:
@@ -92,7 +92,7 @@ class LogEye:
         self._tail = Tail(path, own)
         self._rows: list[LogRow] = []
 
-    def look(self, now: float) -> Seen | None:
+    def look(self, now: float) -> SeenRun | None:
         """The run of the log; None while there is none, or its head is not whole.
 
         Raises:
@@ -110,7 +110,7 @@ class LogEye:
         words = f"it wrote nothing for {now - log.latest['time']:.0f} s" if silent and not log.closed else ""
         said = log.head.get("status", "")
         newest, before = (self._rows[-1], self._rows[-2]) if len(self._rows) > 1 else (None, None)
-        return Seen(
+        return SeenRun(
             log.run_id,
             log.identity,
             _parameters(log.head, self._own),
@@ -149,7 +149,7 @@ class LaunchedEye:
         self._settings, self._store = settings, store
         self._log: LogEye | None = None
 
-    def look(self, now: float) -> Seen:
+    def look(self, now: float) -> SeenRun:
         """The run as it is now; an engine that cannot be reached is said in words, and asked again at the next look.
 
         Raises:
@@ -158,7 +158,7 @@ class LaunchedEye:
         entry = read(self._ledger, self._entry.job.run_id) or self._entry
         status = _status(entry, self._launcher, self._ledger)
         job = entry.job
-        seen = Seen(job.run_id, job.identity, job.parameters, entry.engine, status.state, now, status.reason, status.place)
+        seen = SeenRun(job.run_id, job.identity, job.parameters, entry.engine, status.state, now, status.reason, status.place)
         logged, measured = self._logged(now), None
         if logged is None and self._store is not None and not seen.over:
             measured = _of_prometheus(job.run_id, job.identity, self._settings, self._store)
@@ -177,7 +177,7 @@ class LaunchedEye:
             memory_gib=seen.memory_gib if seen.memory_gib is not None else status.memory_gib,
         )
 
-    def _logged(self, now: float) -> Seen | None:
+    def _logged(self, now: float) -> SeenRun | None:
         path = next(logs_of(self._entry, self._ledger), None)
         if path is None:
             return None
@@ -208,7 +208,7 @@ class MeasuredEye:
     def __init__(self, run: Running, settings: LoadedSettings, store: Store) -> None:
         self._run, self._settings, self._store = run, settings, store
 
-    def look(self, now: float) -> Seen:
+    def look(self, now: float) -> SeenRun:
         """The run as the server knows it; one that it no longer names has ended.
 
         Raises:
@@ -227,10 +227,10 @@ def _of_prometheus(run_id: str, identity: Identity, settings: LoadedSettings, st
     return next((run for run in runs if run.run_id == run_id), None)
 
 
-def _as_measured(run: Running) -> Seen:
+def _as_measured(run: Running) -> SeenRun:
     words = "it has reported nothing for minutes" if run.silent else ""
     idle = run.gpu_utilisation is not None and run.gpu_utilisation < 0.01
-    return Seen(
+    return SeenRun(
         run.run_id,
         run.identity,
         run.parameters,

@@ -31,14 +31,14 @@ class LaunchedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Launched:
+class LaunchedRuns:
     """The list; `notes`: what could not be found out."""
 
     runs: tuple[LaunchedRun, ...]
     notes: tuple[str, ...] = ()
 
 
-def document(launched: Launched) -> Document:
+def document(launched: LaunchedRuns) -> Document:
     """A table, the newest last."""
     columns = (
         *(Column("run", "key"), Column("workload", "key"), Column("on"), Column("state")),
@@ -55,7 +55,7 @@ def document(launched: Launched) -> Document:
     return Document("Runs", (Table(columns, rows, "runs"), nothing, *map(Note, launched.notes)))
 
 
-def as_json(launched: Launched) -> dict[str, object]:
+def as_json(launched: LaunchedRuns) -> dict[str, object]:
     """`{"schema_version", "runs": [...], "notes": [...]}`."""
     runs = [
         {

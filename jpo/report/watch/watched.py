@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 
-from jpo.optimizer.during.adjustment import Adjustment, Expected
+from jpo.optimizer.during.adjustment import Adjustment, Saving
 from jpo.records import USD, Currency, Identity, Interval, Parameters, SlaCheck, in_order, plain_values
 from jpo.report.document import Cell, Column, Document, Emphasis, Items, Note, Row, Span, Table, estimate
 from jpo.wording import names, numbers
@@ -17,7 +17,7 @@ VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken"
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class BesideBaseline:
     """A quantity next to the baseline's at the same progress; None: unknown.
 
     Attributes:
@@ -32,7 +32,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedRun:
     """A run as it is now. None: unknown.
 
     Attributes:
@@ -76,7 +76,7 @@ class Watched:
     usd_so_far: float | None = None
     usd_in_all: Interval | None = None
     basis: str = ""
-    compared: tuple[Compared, ...] = ()
+    compared: tuple[BesideBaseline, ...] = ()
     sla: tuple[SlaCheck, ...] = ()
     rival: str | None = None
     wins: float | None = None
@@ -87,7 +87,7 @@ class Watched:
     currency: Currency = USD
 
 
-def document(run: Watched) -> Document:
+def document(run: WatchedRun) -> Document:
     """How it stands, beside its baseline, its SLA, and the decisions."""
     head = f"{run.source}{f' on {run.place}' if run.place else ''}"
     values = ", ".join(f"{names.short(name)} {numbers.written(name, run.parameters[name])}" for name in in_order(run.parameters))
@@ -114,19 +114,19 @@ def document(run: Watched) -> Document:
     )
 
 
-def standing(run: Watched) -> str:
+def standing(run: WatchedRun) -> str:
     """Its state in a word or two."""
     if run.state == "ended":
         return f"ended: {(run.status or 'how is not known').replace('_', ' ')}"
     return run.state
 
 
-def _standing(run: Watched) -> Table:
+def _standing(run: WatchedRun) -> Table:
     rows: list[Row] = [(label, cell) for label, cell in _facts(run)]
     return Table((Column(""), Column("", "prose")), tuple(rows), "run")
 
 
-def _facts(run: Watched) -> Iterator[tuple[str, Cell | str]]:
+def _facts(run: WatchedRun) -> Iterator[tuple[str, Cell | str]]:
     """What is known of it, line by line; of what matters also that it is not known."""
     if run.starts_at is not None and run.state == "waiting":
         yield "expected to start", Cell(run.starts_at, "moment")
@@ -151,7 +151,7 @@ def _facts(run: Watched) -> Iterator[tuple[str, Cell | str]]:
             yield label, Cell(value, form)
 
 
-def _use(run: Watched) -> tuple[tuple[str, float | None, str], ...]:
+def _use(run: WatchedRun) -> tuple[tuple[str, float | None, str], ...]:
     return (
         ("samples/s", run.samples_per_second, "throughput_samples_per_second"),
         ("CPUs busy", run.busy_cpus, "cpu_cores_mean"),
@@ -160,11 +160,11 @@ def _use(run: Watched) -> tuple[tuple[str, float | None, str], ...]:
     )
 
 
-def _percent(run: Watched) -> str:
+def _percent(run: WatchedRun) -> str:
     return "" if run.share_done is None else f" ({numbers.percent(run.share_done)})"
 
 
-def _value(run: Watched) -> str:
+def _value(run: WatchedRun) -> str:
     return numbers.UNKNOWN if run.value is None else numbers.written(run.quality, run.value)
 
 
@@ -174,7 +174,7 @@ def _moment(ends: Interval | None) -> Cell | str:
     return f"{numbers.moment(ends.mean)} ({numbers.moment(ends.low)} to {numbers.moment(ends.high)})"
 
 
-def _beside(run: Watched) -> Table:
+def _beside(run: WatchedRun) -> Table:
     """Beside the baseline, both as far as this run is."""
     columns = (
         Column(f"beside runs {run.basis}"),
@@ -213,13 +213,13 @@ def decision(made: Adjustment, currency: Currency = USD) -> str:
     return f"{sentence}; {_saves(made.actual, saved, currency)}{right}"
 
 
-def _saves(reward: Expected, verb: str, currency: Currency) -> str:
+def _saves(reward: Saving, verb: str, currency: Currency) -> str:
     parts = [numbers.duration(reward.seconds)] if reward.seconds is not None else []
     parts += [numbers.money(reward.usd, currency)] if reward.usd is not None else []
     return f"{verb} {' and '.join(parts)}" if parts else f"what it {verb.replace('should save', 'saves')} is not known"
 
 
-def as_line(run: Watched) -> str:
+def as_line(run: WatchedRun) -> str:
     """How it stands, in one line for logs."""
     parts = [f"{run.run_id} {standing(run)}"]
     if run.words:
@@ -238,7 +238,7 @@ def as_line(run: Watched) -> str:
     return "; ".join(parts)
 
 
-def as_json(run: Watched) -> dict[str, object]:
+def as_json(run: WatchedRun) -> dict[str, object]:
     """The published document; moments in unix seconds, amounts in USD, null where nothing is known."""
     found = asdict(run)
     del found["currency"], found["identity"], found["warnings"]
