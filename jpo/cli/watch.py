@@ -61,6 +61,8 @@ def watch(
 
     if every is not None and not every > 0:
         raise UsageError("--every", f"{every:g} is no number of epochs", "write e.g. --every 2", code="JPO-E305")
+    if given is not None and given.suffix == ".csv" and log is None and run is None:
+        given, log = None, given  # a log is what a single file may be as well
     if run is not None and log is not None:
         raise UsageError("--csv", "and RUN exclude each other", "name one of them", code="JPO-E306")
     settings = load_settings(given, toml, {"prometheus": network.flags})

@@ -21,7 +21,7 @@ from jpo.optimizer.during.stop import StopVerdict, verdict
 from jpo.project.watching import account
 from jpo.project.watching.past import PastRuns
 from jpo.project.watching.seen import SeenRun
-from jpo.records import Preference
+from jpo.records import Preference, RunStatus
 from jpo.wording import numbers
 
 LOOKS = 20
@@ -179,9 +179,9 @@ def settle(seen: SeenRun, past: PastRuns, reach: Handle | None, store: Store | N
 
 def _won(seen: SeenRun, past: PastRuns) -> bool | None:
     """Whether the run ended with a better model than the best run before it, or faster; None: nobody can say."""
-    if past.rival is None or seen.status is None:
+    if past.rival is None or seen.status in (None, RunStatus.STOPPED):
         return None
-    if seen.status != "succeeded":
+    if seen.status is not RunStatus.SUCCEEDED:
         return False
     curve = past.quality.errors_of(seen.curve(past.quality))
     if past.rival.error is not None and curve and curve[-1][1] > past.rival.error * 1.02:

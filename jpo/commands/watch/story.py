@@ -118,7 +118,7 @@ def watching(
         if log is None and entry is not None:
             launcher = launcher_of(settings, entry.engine, environ=environ, detached=True)
             reach = Handle(entry, launcher, ledger)
-            eye = LaunchedEye(entry, launcher, ledger, settings, store)
+            eye = open_things.enter_context(LaunchedEye(entry, launcher, ledger, settings, store))
         else:
             if wishes.apply:
                 finding = "was not launched by JPO, which can neither stop it nor take anything from it"

@@ -142,7 +142,10 @@ def _parameters(head: Mapping[str, str], own: Own) -> Parameters:
 
 
 class LaunchedEye:
-    """Eye on a run that JPO launched: its engine, its log where the engine shares files, else Prometheus."""
+    """Eye on a run that JPO launched: its engine, its log where the engine shares files, else Prometheus.
+
+    A context manager that closes the log.
+    """
 
     def __init__(self, entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings, store: Store | None) -> None:
         self._entry, self._launcher, self._ledger = entry, launcher, ledger
@@ -177,10 +180,19 @@ class LaunchedEye:
             memory_gib=seen.memory_gib if seen.memory_gib is not None else status.memory_gib,
         )
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._log is not None:
+            self._log.__exit__()
+
     def _logged(self, now: float) -> SeenRun | None:
         path = next(logs_of(self._entry, self._ledger), None)
         if path is None:
             return None
+        if self._log is not None and self._log.path != path:
+            self._log.__exit__()
         if self._log is None or self._log.path != path:
             self._log = LogEye(path, own_names(self._settings))
         try:

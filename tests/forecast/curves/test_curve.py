@@ -39,7 +39,7 @@ def test_nothing_is_no_curve():
 
 @pytest.mark.parametrize(("epochs", "logs"), [((1, 1), (0, 0)), ((0, 1), (0, 0)), ((1, 2), (0,)), ((1,), (math.nan,))])
 def test_what_is_no_curve_is_refused(epochs, logs):
-    with pytest.raises(ValueError, match="curve|epochs"):
+    with pytest.raises(ValueError, match=r"curve|epochs"):
         Curve(epochs, logs)
 
 

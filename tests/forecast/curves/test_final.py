@@ -14,7 +14,8 @@ def falling(rng, epochs=30):
 
 
 @pytest.mark.parametrize(
-    ("t", "freedom", "below"), [(0, 5, 0.5), (1.0, 1, 0.75), (2.015, 5, 0.95), (-2.015, 5, 0.05), (2.571, 5, 0.975), (1.96, 5000, 0.975)]
+    ("t", "freedom", "below"),
+    [(0, 5, 0.5), (1.0, 1, 0.75), (2.015, 5, 0.95), (-2.015, 5, 0.05), (2.571, 5, 0.975), (1.96, 5000, 0.975)],
 )
 def test_students_t_is_that_of_the_tables(t, freedom, below):
     assert student_below(t, freedom) == pytest.approx(below, abs=2e-4)
@@ -62,7 +63,9 @@ def test_runs_of_another_length_say_nothing():
 
 def test_what_all_runs_share_is_learnt():
     """A loss that falls to a tenth in the last third, as learning rates are annealed: who saw it expects it."""
-    annealed = [curve_of((n, (1 + 0.02 * run) * (1.0 if n <= 20 else 10 ** (-(n - 20) / 10))) for n in range(1, 31)) for run in range(12)]
+    annealed = [
+        curve_of((n, (1 + 0.02 * run) * (1.0 if n <= 20 else 10 ** (-(n - 20) / 10))) for n in range(1, 31)) for run in range(12)
+    ]
     naive, taught = (final_error(annealed[-1].until(20), 30, annealed[:n]) for n in (0, 11))
     assert math.exp(taught.mean) == pytest.approx(0.1, rel=0.3)
     assert math.exp(naive.mean) > 0.5

@@ -57,5 +57,7 @@ def test_a_stop_that_was_not_carried_out_shows_whether_it_was_right(won, right):
 
 
 def test_a_release_saves_as_long_as_the_run_goes_on():
-    assert settled(replace(RELEASE, applied=True), ended_at=1100, usd_per_hour=9, won=None).actual == Saving(None, pytest.approx(1.0))
+    assert settled(replace(RELEASE, applied=True), ended_at=1100, usd_per_hour=9, won=None).actual == Saving(
+        None, pytest.approx(1.0)
+    )
     assert settled(RELEASE, ended_at=1100, usd_per_hour=9, won=None).actual == Saving(None, 0.0)
