@@ -55,6 +55,7 @@ JSON_WRITERS = {
     "jpo/launch/local/page.py": "the page of a run, which nobody but JPO reads",
     "jpo/launch/aws/user_data.py": "cloud-init's user data: JSON is YAML, and quotes all values",
     "jpo/launch/aws/supervisor.py": "runs on the instance; the record of a run's end, for JPO to read",
+    "jpo/project/watching/account.py": "adjustments.json, which nobody but JPO reads",
     "jpo/telemetry/csv/remembered.py": "a cache of thousands of logs, compressed, which nobody but JPO reads",
 }
 """Modules that may serialise JSON, and why."""
@@ -105,6 +106,7 @@ AT_THE_GATE = {
     "jpo/cli/gate.py": "the gate",
     "jpo/cli/output.py": "a bar behind the gate, where stderr is a terminal",
     "jpo/report/progress.py": "the same, with notes in it; lines go through the gate",
+    "jpo/report/watch/screen.py": "a text that changes in its place, behind the gate",
     "jpo/report/forms/text.py": "rich lays out a text in memory",
     "jpo/__main__.py": "traceback makes a text for the gate",
     "jpo/telemetry/prometheus/session.py": "silences what requests would warn of",
@@ -138,6 +140,7 @@ WRITTEN = {
     "jpo/launch/aws/bucket.py": "output and run log of a run, for the user alone",
     "jpo/launch/aws/supervisor.py": "the same, on the instance",
     "jpo/launch/simulated.py": "what a simulated job would have written, made by its caller",
+    "jpo/project/watching/account.py": "adjustments.json, for JPO to read",
     "jpo/runlog.py": "the log of a run, for JPO to read",
     "constraints/workload_checker.py": "what the team's checker reads",
 }
@@ -147,9 +150,11 @@ MODES = {repr(kind + suffix) for kind in ("w", "a", "x", "r+", "w+") for suffix 
 UNTESTED = {
     "jpo/errors.py": "a tree of classes without behaviour; tests/commands/test_exit_codes.py raises each",
     "jpo/policies.py": "names alone; tests/agent/alternatives/test_named.py makes each",
+    "jpo/launch/resize.py": "a Protocol; tests/commands/watch/test_deciding.py and each engine that follows it hold it",
     "jpo/launch/launcher.py": "a Protocol; tests/launches.py is the suite of all that follow it",
     "jpo/records/arrays.py": "shapes alone; tests/forecast and tests/agent build each",
     "jpo/records/knowledge.py": "one record; tests/project/test_collect.py fills it",
+    "jpo/optimizer/during/progress.py": "records alone; tests/optimizer/during/test_stop.py fills each",
     "jpo/report/review/record.py": "records alone; tests/commands/test_report.py fills each",
     "jpo/records/suggestions.py": "tests/history/test_rows.py and tests/history/test_undo.py hold them",
     "jpo/version.py": "one constant; tests/test_packaging.py holds it to pyproject.toml",
