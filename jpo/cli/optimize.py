@@ -78,7 +78,7 @@ def optimize(
     from jpo.commands import suggest as suggesting
     from jpo.commands.compare import compared
     from jpo.commands.optimize.optimize import optimize as command
-    from jpo.commands.optimize.task import Outside, Plan, task_of
+    from jpo.commands.optimize.task import Outside, LoopPlan, task_of
     from jpo.project.launch.engines import engine_named, launcher_of
     from jpo.report.optimize import result as report
     from jpo.report.progress import live
@@ -100,7 +100,7 @@ def optimize(
         lasting[task.name] = targets
     here = all(task.engine == "local" for task in tasks)
     data = {} if data_path is None else {"JPO_DATA_PATH": str(data_path.absolute() if data_path.exists() else data_path)}
-    plan = Plan(runs, baseline, command_line, tuple(logs), data, at_once or (1 if here else len(tasks)))
+    plan = LoopPlan(runs, baseline, command_line, tuple(logs), data, at_once or (1 if here else len(tasks)))
 
     def suggest(task: Task, suggestion_id: str, moment: float) -> Suggestion:
         wanted = suggesting.SuggestOptions(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from jpo.commands.optimize.task import Outside, Plan, Task
+from jpo.commands.optimize.task import Outside, LoopPlan, Task
 from jpo.errors import LaunchError
 from jpo.launch.course import GIVE_UP_SECONDS, LONGEST_PAUSE, SHORTEST_PAUSE, UNREACHABLE, look, start
 from jpo.launch.job import LaunchJob, Needs
@@ -47,7 +47,7 @@ class Boundary:
         return self.training_seconds + 2 * self.startup_seconds
 
 
-def made(task: Task, plan: Plan, outside: Outside, run_id: str, boundary: Boundary) -> Waiting:
+def made(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Boundary) -> Waiting:
     """The run of this id, from wherever it is to its record.
 
     Raises:
@@ -71,7 +71,7 @@ def made(task: Task, plan: Plan, outside: Outside, run_id: str, boundary: Bounda
     return on_record(task, run_id, outside)
 
 
-def room_for(needs: Needs, launcher: Launcher, plan: Plan) -> Generator[float, None, None]:
+def room_for(needs: Needs, launcher: Launcher, plan: LoopPlan) -> Generator[float, None, None]:
     """Wait until the engine has room for a run, where jobs go on side by side; a single one is the engine's to queue."""
     while plan.at_once > 1:
         room = launcher.room(needs)
@@ -85,7 +85,7 @@ def _never(most: float | None, wanted: float) -> bool:
     return most is not None and wanted > most  # the engine refuses it, and says so
 
 
-def _job(task: Task, plan: Plan, run_id: str, boundary: Boundary, *, now: float) -> LaunchJob:
+def _job(task: Task, plan: LoopPlan, run_id: str, boundary: Boundary, *, now: float) -> LaunchJob:
     workload = read_workload(task.path, task.settings, now=now)  # as the run will read it
     plain = job_of(workload, task.settings, plan.command, run_id=run_id, environment=plan.environment)
     bounds = [seconds for seconds in (plain.longest_seconds, boundary.in_all) if seconds is not None]

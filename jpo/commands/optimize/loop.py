@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 from jpo.commands.optimize.following import Boundary, Waiting, made
-from jpo.commands.optimize.task import Outside, Plan, Task
+from jpo.commands.optimize.task import Outside, LoopPlan, Task
 from jpo.errors import LaunchError
 from jpo.launch.ledger import locked, read
 from jpo.project.launch.boundaries import ended_early, longest_training_seconds, startup_seconds
@@ -28,7 +28,7 @@ FAILURES = 3
 FAILED = (RunStatus.FAILED, RunStatus.OOM_KILLED, RunStatus.DIVERGED)
 
 
-def optimized(task: Task, plan: Plan, outside: Outside) -> Generator[float, None, None]:
+def optimized(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, None, None]:
     """Make what is missing of the plan, by one process at a time.
 
     Raises:
@@ -49,7 +49,7 @@ def optimized(task: Task, plan: Plan, outside: Outside) -> Generator[float, None
                 raise LaunchError(task.name, finding, remedy, code="JPO-E786")
 
 
-def steps(task: Task, plan: Plan) -> Iterator[tuple[int, bool]]:
+def steps(task: Task, plan: LoopPlan) -> Iterator[tuple[int, bool]]:
     """Number and kind of every step. A baseline that is missing once values were suggested stays so: there is no more before."""
     with open_history(task.settings) as store:
         begun = made_under(task.run_id(1, baseline=False), store, task.identity) is not None
@@ -60,7 +60,7 @@ def steps(task: Task, plan: Plan) -> Iterator[tuple[int, bool]]:
         yield number, False
 
 
-def step(task: Task, plan: Plan, outside: Outside, number: int, *, baseline: bool) -> Waiting:
+def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline: bool) -> Waiting:
     """One run of the plan with what precedes it; found done, or made. What was cut off is made again."""
     for attempt in range(1, ATTEMPTS + 1):
         run_id = task.run_id(number, baseline=baseline, attempt=attempt)
@@ -122,7 +122,7 @@ def failed(ended: EndedRun) -> bool:
     return ended.run is None or ended.run.status in FAILED
 
 
-def record_logs(task: Task, plan: Plan, outside: Outside) -> None:
+def record_logs(task: Task, plan: LoopPlan, outside: Outside) -> None:
     """Put the runs of earlier logs on record, to start from them."""
     if not plan.logs:
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jpo.commands.optimize.loop import optimized
 from jpo.commands.optimize.results import Compare, result_of
-from jpo.commands.optimize.task import Outside, Plan, Task
+from jpo.commands.optimize.task import Outside, LoopPlan, Task
 from jpo.errors import JpoError, UsageError
 from jpo.report.optimize.record import Optimized
 from jpo.report.plots.picture import can_plot
@@ -31,7 +31,7 @@ class Ended:
     failure: JpoError | None
 
 
-def optimize(tasks: Sequence[Task], plan: Plan, outside: Outside, compare: Compare, *, picture: Path | None) -> Ended:
+def optimize(tasks: Sequence[Task], plan: LoopPlan, outside: Outside, compare: Compare, *, picture: Path | None) -> Ended:
     """Run the loops of all jobs, and say what came of them.
 
     Raises:
@@ -60,7 +60,7 @@ def refuse_twins(tasks: Sequence[Task]) -> None:
                 raise UsageError(str(task.path), finding, "name each once, and --name for one job alone", code="JPO-E787")
 
 
-def side_by_side(tasks: Sequence[Task], plan: Plan, outside: Outside) -> dict[str, JpoError]:
+def side_by_side(tasks: Sequence[Task], plan: LoopPlan, outside: Outside) -> dict[str, JpoError]:
     """Run the loops, `plan.at_once` of them at a time; by name the failures of those that ended early.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 
 from jpo.commands.optimize.loop import ATTEMPTS, boundary_of
-from jpo.commands.optimize.task import Plan, Task
+from jpo.commands.optimize.task import LoopPlan, Task
 from jpo.cost import Prices, run_cost_usd
 from jpo.errors import JpoError
 from jpo.forecast.before_after import BeforeAfter
@@ -21,7 +21,7 @@ Compare = Callable[[Sequence[Run], Sequence[Run], Prices, Mapping[str, bool]], S
 """As commands/compare.py: each quantity of runs before and after."""
 
 
-def result_of(task: Task, plan: Plan, compare: Compare, failure: JpoError | None) -> OptimizedJob:
+def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | None) -> OptimizedJob:
     """All runs of a job that are over, its baseline against what followed, and why it ended early, if it did."""
     with open_project_store(task.settings) as job:
         runs = [*_runs(task, plan, job.prices)]
@@ -48,7 +48,7 @@ def result_of(task: Task, plan: Plan, compare: Compare, failure: JpoError | None
     )
 
 
-def _runs(task: Task, plan: Plan, prices: Prices) -> Iterator[LoopRun]:
+def _runs(task: Task, plan: LoopPlan, prices: Prices) -> Iterator[LoopRun]:
     """Every attempt that is over, in the order in which they were made."""
     numbers = [*((number, True) for number in range(1, plan.baseline + 1)), *((n, False) for n in range(1, plan.runs + 1))]
     for number, baseline in numbers:

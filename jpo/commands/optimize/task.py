@@ -21,7 +21,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,47}")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LoopPlan:
     """What is made of each job.
 
     Attributes:

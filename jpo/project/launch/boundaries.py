@@ -18,7 +18,7 @@ NEARLY = 0.98
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class TrainingSoFar:
     """How long a run has been training, by its own log.
 
     Attributes:
@@ -46,7 +46,7 @@ def startup_seconds(entry: Entry, run: Run | None) -> float | None:
     return max(0.0, end.ended_at - end.started_at - seconds)
 
 
-def training_of(entry: Entry, ledger: Path) -> Training:
+def training_of(entry: Entry, ledger: Path) -> TrainingSoFar:
     """How long a run that goes on has been training; its log may be half written, or not be there yet."""
     for path in logs_of(entry, ledger):
         try:
@@ -54,8 +54,8 @@ def training_of(entry: Entry, ledger: Path) -> Training:
         except TelemetryError:
             continue
         if (start := log.number("start")) is not None:
-            return Training(start, log.closed)
-    return Training(None)
+            return TrainingSoFar(start, log.closed)
+    return TrainingSoFar(None)
 
 
 def ended_early(entry: Entry, run: Run | None, longest_seconds: float | None) -> bool:

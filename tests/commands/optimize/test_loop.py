@@ -155,7 +155,7 @@ def test_two_at_once_are_refused(lab: Lab) -> None:
 def test_logs_of_earlier_runs_go_on_record_first(lab: Lab, tmp_path: Path) -> None:
     job = LaunchJob("old-1", lab.task().identity, ("x",), tmp_path, parameters={"batch_size": 64.0, "cpus": 2.0})
     (tmp_path / "old.csv").write_text(logged(job, lab.now - 9000, 500.0).log)
-    plan = replace(following.Plan(0, 0), logs=(str(tmp_path / "*.csv"),))
+    plan = replace(following.LoopPlan(0, 0), logs=(str(tmp_path / "*.csv"),))
     from jpo.commands.optimize.loop import boundary_of, optimized
 
     assert [*optimized(lab.task(), plan, lab.outside())] == []
