@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jpo.commands.compare import compared
 from jpo.commands.optimize.optimize import Ended, optimize
-from jpo.commands.optimize.task import Outside, LoopPlan, Task, task_of
+from jpo.commands.optimize.task import LoopPlan, Outside, Task, task_of
 from jpo.commands.suggest import SuggestOptions, suggest
 from jpo.history import Store
 from jpo.launch.job import LaunchJob
@@ -86,7 +86,9 @@ class Lab:
         return task_of(self.config(name, model), self.settings(), "simulated", name=None, now=self.now)
 
     def outside(self) -> Outside:
-        return Outside(self.suggest, lambda _settings, _name: self.engine, lambda: self.now, self.sleep, self.notes.append)
+        return Outside(
+            self.suggest, lambda _settings, _name: self.engine, lambda: self.now, self.sleep, self.notes.append, self.folder, {}
+        )
 
     def optimize(self, *tasks: Task, runs: int = 2, baseline: int = 1, at_once: int = 1) -> Ended:
         return optimize(tasks or [self.task()], LoopPlan(runs, baseline, at_once=at_once), self.outside(), compared, picture=None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jpo.cli.arguments import load_settings, targets_for_once
+from jpo.cli.arguments import as_started, load_settings, targets_for_once
 from jpo.cli.gate import progress_stream
 from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option, toml_option, verbose_option
 from jpo.cli.output import Output, writable
@@ -19,6 +19,8 @@ from jpo.errors import UsageError
 
 if TYPE_CHECKING:
     from jpo.commands.optimize.task import Task
+    from jpo.launch.launcher import Launcher
+    from jpo.project.load import LoadedSettings
     from jpo.records import Suggestion
 
 ENGINES = ("local", "slurm", "kubernetes", "aws")
@@ -78,7 +80,7 @@ def optimize(
     from jpo.commands import suggest as suggesting
     from jpo.commands.compare import compared
     from jpo.commands.optimize.optimize import optimize as command
-    from jpo.commands.optimize.task import Outside, LoopPlan, task_of
+    from jpo.commands.optimize.task import LoopPlan, Outside, task_of
     from jpo.project.launch.engines import engine_named, launcher_of
     from jpo.report.optimize import result as report
     from jpo.report.progress import live
@@ -114,9 +116,12 @@ def optimize(
         return suggesting.suggest(task.path, task.settings, wanted).suggestion
 
     with live(progress_stream(), for_people=progress_stream().isatty()) as shown:
-        outside = Outside(
-            suggest, lambda settings, engine: launcher_of(settings, engine, environ=os.environ), time.time, time.sleep, shown.note
-        )
+        environ = as_started(os.environ)
+
+        def engine(settings: LoadedSettings, engine: str) -> Launcher:
+            return launcher_of(settings, engine, environ=environ)
+
+        outside = Outside(suggest, engine, time.time, time.sleep, shown.note, Path.cwd(), environ)
         ended = command(tasks, plan, outside, compared, picture=picture)
     output.show(report, ended.result, on_record=True)
     if ended.failure:

@@ -7,15 +7,16 @@ ended is put on record.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from jpo.commands.optimize.task import Outside, LoopPlan, Task
+from jpo.commands.optimize.task import LoopPlan, Outside, Task
 from jpo.errors import LaunchError
 from jpo.launch.course import GIVE_UP_SECONDS, LONGEST_PAUSE, SHORTEST_PAUSE, UNREACHABLE, look, start
 from jpo.launch.job import LaunchJob, Needs
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, read
 from jpo.project.launch.boundaries import training_of
+from jpo.project.launch.command import invocation_of
 from jpo.project.launch.finished import EndedRun, put_on_record
 from jpo.project.launch.jobs import job_of
 from jpo.project.project import open_history
@@ -57,7 +58,7 @@ def made(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Bo
     launcher = outside.engine(task.settings, entry.engine if entry else task.engine)
     try:
         if entry is None:
-            job = _job(task, plan, run_id, boundary, now=outside.clock())
+            job = _job(task, plan, outside, run_id, boundary)
             yield from room_for(job.needs, launcher, plan)
             entry = start(job, launcher, task.ledger, now=outside.clock(), config=content_now(task.path) or b"")
             outside.note(f"{run_id}: started on {launcher.name}")
@@ -85,13 +86,20 @@ def _never(most: float | None, wanted: float) -> bool:
     return most is not None and wanted > most  # the engine refuses it, and says so
 
 
-def _job(task: Task, plan: LoopPlan, run_id: str, boundary: Boundary, *, now: float) -> LaunchJob:
-    workload = read_workload(task.path, task.settings, now=now)  # as the run will read it
-    plain = job_of(workload, task.settings, plan.command, run_id=run_id, environment=plan.environment)
-    bounds = [seconds for seconds in (plain.longest_seconds, boundary.in_all) if seconds is not None]
-    if not bounds or plain.longest_seconds == min(bounds):
-        return plain
-    return job_of(workload, task.settings, plan.command, run_id=run_id, environment=plan.environment, longest_seconds=min(bounds))
+def _job(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Boundary) -> LaunchJob:
+    workload = read_workload(task.path, task.settings, now=outside.clock())  # as the run will read it
+    here = (outside.folder, outside.environ)
+    invocation = invocation_of(plan.command, workload, task.settings, *here, engine=task.engine)
+    job = job_of(
+        workload,
+        task.settings,
+        invocation.command,
+        run_id=run_id,
+        folder=invocation.folder,
+        environment={**invocation.environment, **plan.environment},
+    )
+    bounds = [seconds for seconds in (job.longest_seconds, boundary.in_all) if seconds is not None]
+    return replace(job, longest_seconds=min(bounds, default=None))
 
 
 def _to_its_end(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 from jpo.commands.optimize.following import Boundary, Waiting, made
-from jpo.commands.optimize.task import Outside, LoopPlan, Task
+from jpo.commands.optimize.task import LoopPlan, Outside, Task
 from jpo.errors import LaunchError
 from jpo.launch.ledger import locked, read
 from jpo.project.launch.boundaries import ended_early, longest_training_seconds, startup_seconds

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jpo.commands.optimize.loop import optimized
 from jpo.commands.optimize.results import Compare, result_of
-from jpo.commands.optimize.task import Outside, LoopPlan, Task
+from jpo.commands.optimize.task import LoopPlan, Outside, Task
 from jpo.errors import JpoError, UsageError
 from jpo.report.optimize.record import Optimized
 from jpo.report.plots.picture import can_plot

@@ -27,7 +27,7 @@ class LoopPlan:
     Attributes:
         runs: with suggested values, after the baseline.
         baseline: runs with the values that config.ini has at the beginning.
-        command: program and arguments; empty: as [launch] command says.
+        command: what `jpo run` takes: a script, or program and arguments; empty: as [launch] command says.
         logs: patterns of logs that go on record first.
         environment: variables for every run.
         at_once: jobs side by side, each with one run at a time.
@@ -71,6 +71,7 @@ class Outside:
         engine: the engine of this name, as a project has it set up.
         clock, sleep: unix seconds, and the passing of some.
         note: says what happened, to who waits.
+        folder, environ: from which the command was started, and with which variables.
     """
 
     suggest: Callable[[Task, str, float], Suggestion]
@@ -78,6 +79,8 @@ class Outside:
     clock: Callable[[], float]
     sleep: Callable[[float], None]
     note: Callable[[str], None]
+    folder: Path
+    environ: Mapping[str, str]
 
 
 def task_of(path: Path, settings: LoadedSettings, engine: str, *, name: str | None, now: float) -> Task:
