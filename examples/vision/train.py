@@ -81,7 +81,7 @@ def draw(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     labels = rng.integers(0, KINDS, count)
     images = np.empty((count, 3, PIXELS, PIXELS), dtype=np.float32)
     for number, kind in enumerate(labels):
-        size, turn = rng.uniform(0.3, 0.7), rng.uniform(0, 2 * np.pi)
+        size, turn = rng.uniform(0.45, 0.75), rng.uniform(-0.5, 0.5)
         u, v = (x - rng.uniform(-0.3, 0.3)) / size, (y - rng.uniform(-0.3, 0.3)) / size
         u, v = u * np.cos(turn) - v * np.sin(turn), u * np.sin(turn) + v * np.cos(turn)
         r, edge, angle = np.hypot(u, v), np.maximum(abs(u), abs(v)), np.arctan2(v, u)
@@ -90,8 +90,9 @@ def draw(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
             *((v > -0.6) & (v < 1 - 1.7 * abs(u)), (edge < 1) & (np.minimum(abs(u), abs(v)) < 0.25)),
             *((abs(u) < 1) & (abs(v) < 0.3), r < 0.6 + 0.35 * np.cos(5 * angle), (r < 1) & (v > 0), (edge < 0.9) & (u * v > 0)),
         )[kind]
-        ground, colour = rng.normal(0, 1, (2, 3, 1, 1))
-        images[number] = np.where(shape, colour, ground) + rng.normal(0, 0.6, (3, PIXELS, PIXELS))
+        ground = rng.normal(0, 0.5, (3, 1, 1))
+        colour = ground + rng.choice([-1, 1], (3, 1, 1)) * rng.uniform(0.7, 1.5, (3, 1, 1))
+        images[number] = np.where(shape, colour, ground) + rng.normal(0, 0.4, (3, PIXELS, PIXELS))
     return images, labels
 
 
