@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import count
 
 from jpo import config
@@ -21,7 +22,7 @@ def made_under(suggestion_id: str, store: Store, identity: Identity) -> Suggesti
 
     What was lost to another writer stands under the id itself, and its second try under ID-2.
     """
-    made = [each for each in store.suggestions_of(identity) if _number(each.suggestion_id, suggestion_id)]
+    made = [each for each in store.suggestions_of(identity) if _is_of(each.suggestion_id, suggestion_id)]
     return made[-1] if made else None
 
 
@@ -60,9 +61,8 @@ def _named(suggestion_id: str, number: int) -> str:
     return suggestion_id if number == 1 else f"{suggestion_id}-{number + 1}"  # -2 is that of a second try
 
 
-def _number(name: str, suggestion_id: str) -> bool:
-    rest = name.removeprefix(suggestion_id)
-    return name.startswith(suggestion_id) and (not rest or (rest[0] == "-" and rest[1:].replace("-", "").isdecimal()))
+def _is_of(name: str, suggestion_id: str) -> bool:
+    return re.fullmatch(rf"{re.escape(suggestion_id)}(-([2-9]|\d\d+))?(-2)?", name) is not None
 
 
 def _known(suggestion_id: str, store: Store) -> bool:
