@@ -31,6 +31,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -193,10 +194,8 @@ def by_jpo(seed: int, folder: Path, arguments: argparse.Namespace) -> list[Train
     done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"jpo optimize ended with {done.returncode}; its folder is {folder}")
-    runs = [
-        of_log(next((folder / ".jpo" / "launches" / each["run_id"] / "runs").glob("*.csv")))
-        for each in json.loads(done.stdout)["jobs"][0]["runs"]
-    ]
+    launches = folder / ".jpo" / "launches"
+    runs = [of_result(each, launches / each["run_id"] / "runs") for each in json.loads(done.stdout)["jobs"][0]["runs"]]
     return list(with_bounds(runs))[arguments.baseline :]
 
 
@@ -249,11 +248,18 @@ def facts(log: Path) -> dict[str, str]:
     return dict(line[2:].split("=", 1) for line in lines if line.startswith("# ") and "=" in line)
 
 
+def of_result(each: Mapping[str, Any], logs: Path) -> Trained:
+    """A run as `jpo optimize` has it: its log may have no end, where it had to be killed."""
+    found = next((facts(log) for log in logs.glob("*.csv")), {})
+    seconds = each["duration_seconds"] or 0.0
+    return Trained(each["parameters"], seconds, float(found.get("cpu_seconds", seconds)), each["converged"] is True)
+
+
 def of_log(log: Path) -> Trained:
     found = facts(log)
     values = {name: float(found[name]) for name in ("batch_size", "learning_rate")}
-    seconds = float(found["end"]) - float(found["start"])
-    return Trained(values, seconds, float(found["cpu_seconds"]), found.get("converged") == "true")
+    seconds = float(found.get("end", log.stat().st_mtime)) - float(found["start"])
+    return Trained(values, seconds, float(found.get("cpu_seconds", seconds)), found.get("converged") == "true")
 
 
 def ratios(searches: Sequence[Search], policy: str, quantity: str) -> list[float]:
