@@ -39,6 +39,11 @@ def ledger_of(settings: LoadedSettings) -> Path:
     return (settings.store_root or settings.root).absolute() / LAUNCHES
 
 
+def engine_named(settings: LoadedSettings, on: str | None) -> str:
+    """The name of the engine that is meant: `on`, else what [launch] on says."""
+    return on or settings.values.launch.on
+
+
 def launcher_of(
     settings: LoadedSettings, on: str | None = None, *, environ: Mapping[str, str], detached: bool = False
 ) -> Launcher:
@@ -52,8 +57,7 @@ def launcher_of(
     Raises:
         LaunchError: JPO-E753, the engine cannot be used as it is set up.
     """
-    name = on or settings.values.launch.on
-    return ENGINES[name](settings, Surroundings(environ, ledger_of(settings), detached))
+    return ENGINES[engine_named(settings, on)](settings, Surroundings(environ, ledger_of(settings), detached))
 
 
 def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:
