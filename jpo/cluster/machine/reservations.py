@@ -76,6 +76,9 @@ def in_both(one: Occupancy, other: Occupancy) -> Occupancy:
     both.memory = [min(pair) for pair in zip(one.memory, other.memory, strict=True)]
     both.bandwidth = [min(pair) for pair in zip(one.bandwidth, other.bandwidth, strict=True)]
     both.free_cpus = [sum(both.free[place] for place in places) for places in one.cpu_processors]
+    both.left = [0, 0]
+    for free, gpu in zip(both.free, both.is_gpu, strict=True):
+        both.left[gpu] += free
     return both
 
 

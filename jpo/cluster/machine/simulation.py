@@ -7,6 +7,7 @@ happens at one instant happens before they look: ends first, then arrivals.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -48,6 +49,7 @@ class Simulation:
         self.allocations: list[Holding | None] = [None] * count
         self.expected = [NEVER] * count  # the end that schedulers expect
         self.running: dict[int, None] = {}  # in the order of starts
+        self.due: list[tuple[float, int]] = []  # the running jobs by the end that schedulers expect
         self.coming, self.now = 0, 0.0
         self._ends: list[tuple[float, int, int]] = []  # end, job, version
         self._version = [0] * count
@@ -91,6 +93,7 @@ class Simulation:
         self.state.take(allocation, self.need[job], sign=-1)
         self.ends[job] = self.now
         del self.running[job]
+        del self.due[bisect_left(self.due, (self.expected[job], job))]
         if self._limited:
             for place, _ in allocation.cores:
                 self._on[place].pop(job, None)
@@ -119,6 +122,7 @@ class Simulation:
         self.starts[job], self.allocations[job] = now, allocation
         self.expected[job] = now + self.requested[job] / speed
         self.running[job] = None
+        insort(self.due, (self.expected[job], job))
         self._speed[job] = speed
         if not self._limited:
             heappush(self._ends, (now + self._work[job] / speed, job, 0))
