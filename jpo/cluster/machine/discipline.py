@@ -90,8 +90,13 @@ class Manager:
         if not queue:
             return
         if self._conservative:
-            for job, allocation in startable(self._simulation, self._placement, self._in_turn()):
-                self._begin(job, allocation)
+            in_turn = self._in_turn()
+            if self._placement.name != "random":  # where places are drawn, each reservation draws
+                while in_turn and self._start(in_turn[0]):
+                    del in_turn[0]
+            if in_turn:
+                for job, allocation in startable(self._simulation, self._placement, in_turn):
+                    self._begin(job, allocation)
             return
         if len(came) == 1 and not ended and not self._timed and queue[0] != rank[came[0]]:
             self._backfill(came)

@@ -38,6 +38,7 @@ class Simulation:
     def __init__(self, jobs: JobTable, demand: DemandTable, platform: Platform, *, kill: bool = False) -> None:
         self.jobs, self.platform = jobs, platform
         self.state = Occupancy(platform)
+        self.fastest = max(max(kind.speed, *kind.speeds.values(), 0.0) for kind in self.state.types)
         self.need = needs(demand)
         self.classes = demand.classes
         self.submit = [*jobs.submit_seconds.tolist(), NEVER]
