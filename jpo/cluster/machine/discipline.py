@@ -16,13 +16,13 @@ import numpy as np
 from jpo.cluster.machine.occupancy import Holding, Need, Occupancy, needs
 from jpo.cluster.machine.placement import Placement
 from jpo.cluster.machine.reservations import startable
-from jpo.cluster.machine.simulation import NEVER, Schedule, Simulation
+from jpo.cluster.machine.simulation import Schedule, Simulation
 from jpo.cluster.platform.platform import Platform
 from jpo.cluster.queueing.selection import JobSelection
 from jpo.cluster.queueing.simulate import Backfilling
 from jpo.cluster.queueing.timed import sorted_by
 from jpo.cluster.workload.demand import DemandingJobs, DemandTable
-from jpo.cluster.workload.jobs import JobTable
+from jpo.cluster.workload.jobs import NEVER, JobTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Levels: processors sorted by a number that jobs change, e.g. what is free there, so that none but fitting ones are looked at.
 
-Processors of one level are the bits of a whole number, the first in order the lowest bit. What is asked costs the same on ten nodes
-and on a thousand; what a job changes is sorted anew when somebody asks.
+Processors of one level are the bits of a whole number, the first in order the lowest bit. What is asked costs the same on ten
+nodes and on a thousand; what a job changes is sorted anew when somebody asks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from jpo.cluster.machine.occupancy import Occupancy
 Level = Callable[[Occupancy, int], float]
 
 
-class Levels:
+class FreeLevels:
     """Some processors of a state by their level."""
 
     def __init__(self, state: Occupancy, order: Sequence[int], level: Level) -> None:

@@ -84,7 +84,7 @@ class Occupancy:
         gpus = cpus = 0
         for place, count in allocation.cores:
             if sign < 0:
-                count = -count  # noqa: PLW2901
+                count = -count
             free[place] -= count
             if is_gpu[place]:
                 gpus += count

@@ -1,7 +1,7 @@
 """Resource selection: which processors a job gets. Task by task, each where the key is smallest among processors that it fits.
 
 A key looks at a processor and the node that it is in, as both are by then. Ties go to the first in the platform. The usual cases
-are looked up in Levels: one task, and several where a task changes nothing for other processors than its own.
+are looked up in levels: one task, and several where a task changes nothing for other processors than its own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from typing import Literal
 
-from jpo.cluster.machine.levels import Level, Levels
+from jpo.cluster.machine.levels import FreeLevels, Level
 from jpo.cluster.machine.occupancy import Holding, Need, Occupancy
 from jpo.cluster.platform.platform import UNLIMITED
 
@@ -115,7 +115,7 @@ class Placement:
         self._candidates = [[place for place in order if state.is_gpu[place] is gpu] for gpu in (False, True)]
         self._alone = [len({state.node[place] for place in places}) == len(places) for places in self._candidates]
         self._state = state
-        self._levels: list[Levels | None] = [None, None]
+        self._levels: list[FreeLevels | None] = [None, None]
 
     def place(self, state: Occupancy, need: Need) -> Holding | None:
         """What a job gets if it starts now; None: not all of its tasks fit. The state is as before."""
@@ -149,7 +149,7 @@ class Placement:
         else:
             least = tasks * (need.gpus or (1 if self.name == "high_cores" else need.cpus))
         if state is self._state and (way != "in order" or len(self._candidates[gpu]) > FEW):
-            levels = self._levels[gpu] = self._levels[gpu] or Levels(state, self._candidates[gpu], level)
+            levels = self._levels[gpu] = self._levels[gpu] or FreeLevels(state, self._candidates[gpu], level)
             if way == "in order":
                 return levels.in_order(least)
             return levels.upwards(least) if way == "upwards" else levels.downwards(least)

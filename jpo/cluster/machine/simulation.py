@@ -17,9 +17,7 @@ import numpy as np
 from jpo.cluster.machine.occupancy import Holding, Occupancy, needs
 from jpo.cluster.platform.platform import UNLIMITED, Platform
 from jpo.cluster.workload.demand import DemandTable
-from jpo.cluster.workload.jobs import JobTable, Seconds
-
-NEVER = float("inf")
+from jpo.cluster.workload.jobs import NEVER, JobTable, Seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,8 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from jpo.cluster.queueing.selection import JobSelection
-from jpo.cluster.queueing.timed import waiting_rows
-from jpo.cluster.workload.jobs import JobTable, Seconds, Whole
-
-NEVER = float("inf")
+from jpo.cluster.queueing.selection import JobSelection, waiting_rows
+from jpo.cluster.workload.jobs import NEVER, JobTable, Seconds, Whole
 
 
 class Profile:
