@@ -93,6 +93,7 @@ AT_THE_GATE = {
     "jpo/__main__.py": "traceback makes a text for the gate",
     "jpo/telemetry/prometheus/session.py": "silences what requests would warn of",
     "jpo/history/postgres/session.py": "silences what psycopg would warn of",
+    "jpo/cluster/agents/guarded.py": "sends what a user's agent prints nowhere",
     "constraints/supervisor.py": "hands the answer of the checker on, through a pipe",
     "jpo/replay/policies/gp_ei.py": "silences what scikit-learn would warn of",
     "jpo/runlog.py": "a logger of the training script, which is another process; it quotes what it names",

@@ -175,6 +175,14 @@ def convert(table: Path, form: str, durations: Sequence[str], output_file: Path 
 
 agent_options = options(
     click.option("--agent", "agent_file", metavar="MINE.PY:CLASS", help="An agent of yours: the file is run."),
+    click.option(
+        "--agent-limit",
+        type=click.FloatRange(0.01, 86_400),
+        default=60.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Longest that it may take for an answer.",
+    ),
     click.option("--objective", default="slowdown", show_default=True, help="wait, slowdown, turnaround, makespan, ..."),
     click.option("--length", type=click.IntRange(2, 100_000), default=256, show_default=True, help="Jobs of a sequence."),
     click.option("--split", type=click.FloatRange(0.0, 0.95), default=0.7, show_default=True, help="Share to learn from."),
@@ -206,7 +214,14 @@ legacy_option = click.option(
 @seed_option
 @verbose_option
 def train(
-    model: Path, sources: Sources, agent_file: str | None, begin: Path | None, legacy: Path | None, seed: int, **given: object
+    model: Path,
+    sources: Sources,
+    agent_file: str | None,
+    agent_limit: float,
+    begin: Path | None,
+    legacy: Path | None,
+    seed: int,
+    **given: object,
 ) -> None:
     """Let an agent learn to manage a cluster.
 
@@ -233,7 +248,8 @@ def train(
     else:
         lessons = command.lessons_of(given, seed)
         scenarios = scenarios_of(sources, RulesAndSeeds((), range(seed, seed + 1)), [])
-    found = command.train(scenarios, lessons, model, begin=begin, agent_file=agent_file, track=track)
+    own = command.OwnAgent(agent_file, agent_limit) if agent_file else None
+    found = command.train(scenarios, lessons, model, begin=begin, own=own, track=track)
     answer(command.learnt(found))
 
 
@@ -250,6 +266,7 @@ def train(
 def test(
     sources: Sources,
     agent_file: str | None,
+    agent_limit: float,
     objective: str,
     length: int,
     split: float,
@@ -277,6 +294,7 @@ def test(
     refuse_inputs(output.files, sources, legacy, model)
     can_be_kept(output.files)
     rules = named_rules(against, ("none",))
+    own = command.OwnAgent(agent_file, agent_limit) if agent_file else None
     if legacy:
         from jpo.cli.gate import explain_at_length
         from jpo.commands.cluster import legacy as of_hdeeprm
@@ -290,9 +308,9 @@ def test(
             output.show(evaluation, evaluated)
             return
         wanted = command.ContestOptions(asked.objective, 2, len(scenario.jobs), 0.0, asked.seed)
-        learnt = command.player(agent_file, model or asked.input_model, asked.seed)
+        learnt = command.Contestant(own, model or asked.input_model, asked.seed)
         output.show(subject, command.test([scenario], learnt, rules, wanted, track=track))
         return
     scenarios = scenarios_of(sources, RulesAndSeeds(rules, range(seed, seed + 1)), [])
     wanted = command.ContestOptions(command.known_objective(objective), sequences, length, split, seed)
-    output.show(subject, command.test(scenarios, command.player(agent_file, model, seed), rules, wanted, track=track))
+    output.show(subject, command.test(scenarios, command.Contestant(own, model, seed), rules, wanted, track=track))

@@ -73,3 +73,11 @@ def test_an_agent_that_raises_is_named(capsys: pytest.CaptureFixture[str]) -> No
         code, out, err = answer(capsys, "test", "--agent", "mine.py:Mine", *WORK, "--sequences", "2")
         assert (code, out) == (2, "")
         assert told in err
+
+
+def test_an_agent_that_never_answers_ends_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.py").write_text("while True: pass\n")
+    for words in (("test", "--sequences", "2"), ("train", "m.safetensors", "--rounds", "1")):
+        code, out, err = answer(capsys, *words, *WORK, "--agent", "mine.py:Mine", "--agent-limit", "0.2")
+        assert (code, out) == (2, "")
+        assert err.startswith("jpo: mine.py:Mine: gave no answer within 0.2 s; ")
