@@ -243,6 +243,7 @@ def train(
         from jpo.commands.cluster import legacy as of_hdeeprm
 
         asked, scenario, _ = of_hdeeprm.read(legacy)
+        of_hdeeprm.refuse_unnamed(legacy, asked, agent_file)
         lessons, scenarios = of_hdeeprm.lessons(asked, scenario, int(str(given["rounds"]))), [scenario]
         begin = begin or asked.input_model
     else:
@@ -257,6 +258,7 @@ def train(
 @workload_options
 @agent_options
 @click.option("--model", type=FILE, help="A model of `jpo cluster train`.")
+@click.option("--anchored", is_flag=True, help="Leave the rule only as far as that paid on the first part of the workload.")
 @click.option("--against", multiple=True, default=["saf+easy,f1+easy"], show_default=True, metavar="A,B,...", help="Rules.")
 @click.option("--sequences", type=click.IntRange(2, 10_000), default=40, show_default=True, help="How many to judge on.")
 @legacy_option
@@ -271,6 +273,7 @@ def test(
     length: int,
     split: float,
     model: Path | None,
+    anchored: bool,
     against: Sequence[str],
     sequences: int,
     legacy: Path | None,
@@ -301,6 +304,7 @@ def test(
         from jpo.report.cluster import evaluation
 
         asked, scenario, notes = of_hdeeprm.read(legacy)
+        of_hdeeprm.refuse_unnamed(legacy, asked, agent_file)
         if asked.pair:
             evaluated, course = of_hdeeprm.classic(asked, scenario, notes)
             if asked.decisions:
@@ -308,9 +312,9 @@ def test(
             output.show(evaluation, evaluated)
             return
         wanted = command.ContestOptions(asked.objective, 2, len(scenario.jobs), 0.0, asked.seed)
-        learnt = command.Contestant(own, model or asked.input_model, asked.seed)
+        learnt = command.Contestant(own, model or asked.input_model, asked.seed, anchored)
         output.show(subject, command.test([scenario], learnt, rules, wanted, track=track))
         return
     scenarios = scenarios_of(sources, RulesAndSeeds(rules, range(seed, seed + 1)), [])
     wanted = command.ContestOptions(command.known_objective(objective), sequences, length, split, seed)
-    output.show(subject, command.test(scenarios, command.Contestant(own, model, seed), rules, wanted, track=track))
+    output.show(subject, command.test(scenarios, command.Contestant(own, model, seed, anchored), rules, wanted, track=track))

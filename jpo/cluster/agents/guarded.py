@@ -1,4 +1,4 @@
-"""A user's agent at work in a process of its own: whatever it does there, the command ends, with one line and the right exit code.
+"""A user's agent at work in a process of its own: whatever it does, the command ends, with one line and the right exit code.
 
 It may loop for ever, also where Python cannot interrupt it, end the process, fork, print, or read what is typed. The command
 waits for each of its answers no longer than the limit. This keeps mistakes apart; it is no sandbox: the file is the user's own.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jpo.cluster.agents.anchor import MARGINS, anchor
 from jpo.cluster.agents.base import ClassicAgent, LearningAgent
 from jpo.cluster.agents.contest import SIDE_BY_SIDE, SequenceScores, value_of_rule, values_of_agent
 from jpo.cluster.agents.guarded import AgentWatch, guarded
@@ -180,17 +181,20 @@ class ContestOptions:
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """An agent to be judged: of a model, of a user's file, or that with kept weights.
+    """An agent to be judged: of a model, of a user's file, or that with kept weights. `anchored`: as in anchor.py.
 
     Raises:
-        UsageError: JPO-E744, neither is named.
+        UsageError: JPO-E744, neither is named, or a user's agent is to be anchored.
     """
 
     own: OwnAgent | None
     model: Path | None
     seed: int
+    anchored: bool = False
 
     def __post_init__(self) -> None:
+        if self.anchored and self.own is not None:
+            raise UsageError("--anchored", "is for models", "leave out --agent or --anchored", code="JPO-E744")
         if self.own is None and self.model is None:
             raise UsageError("jpo cluster test", "has no agent", "give --model or --agent", code="JPO-E744")
 
@@ -205,6 +209,7 @@ def test(
 ) -> ContestResult:
     """An agent beside rules on sequences of the last part of the workloads."""
     own, seed = contestant.own, contestant.seed
+    margin: float | None = None
     draw = sequences_of(scenarios, by.length, by.split, 1.0)
     rng = np.random.default_rng(by.seed)
     drawn = [draw(rng) for _ in range(by.sequences)]
@@ -212,6 +217,9 @@ def test(
     if own is None:
         assert contestant.model is not None
         agent, name = read_agent(contestant.model, seed=seed)[0], contestant.model.stem
+        if contestant.anchored:
+            _anchor(agent, scenarios, by, track)
+            margin = agent.margin
         resources, found = agent.options.resources, values_of_agent(agent, drawn, by.objective, track(turns, "test"))
     else:
         name, resources, found = guarded(
@@ -225,8 +233,18 @@ def test(
         placed = rule if rule.resources else replace(rule, resources=resources)
         values[rule.name] = np.array([value_of_rule(placed, one, by.objective) for one in drawn])
     return ContestResult(
-        SequenceScores(by.objective, values), name, by.sequences, by.length, tuple(one.name for one in scenarios)
+        SequenceScores(by.objective, values), name, by.sequences, by.length, tuple(one.name for one in scenarios), margin
     )
+
+
+def _anchor(agent: LearningAgent, scenarios: Sequence[Scenario], by: ContestOptions, track: Track) -> None:
+    """Try an agent on the first part of the workloads; UsageError, JPO-E744: there is none, or the agent began with no rule."""
+    if agent.options.mode == "pair" or not by.split:
+        finding = "has no first part of the workload to try the agent on" if not by.split else "has no rule to go back to"
+        remedy = "give a --split above 0" if not by.split else "use a model of mode backfill or job"
+        raise UsageError("--anchored", finding, remedy, code="JPO-E744")
+    past = sequences_of(scenarios, by.length, 0.0, by.split).one_after_the_other()
+    anchor(agent, past, by.objective, track(range(1 + len(MARGINS)), "anchor"))
 
 
 def _own_values(
@@ -244,9 +262,7 @@ def _own_values(
     return found.__name__, agent.options.resources, values_of_agent(watch.over(agent), drawn, objective, turns)
 
 
-def sequences_of(
-    scenarios: Sequence[Scenario], length: int, begin: float, end: float
-) -> Callable[[np.random.Generator], JobSequence]:
+def sequences_of(scenarios: Sequence[Scenario], length: int, begin: float, end: float) -> SeveralWorkloads:
     """Draws sequences of a part of the workloads.
 
     Raises:
