@@ -111,6 +111,7 @@ AT_THE_GATE = {
     "jpo/__main__.py": "traceback makes a text for the gate",
     "jpo/telemetry/prometheus/session.py": "silences what requests would warn of",
     "jpo/history/postgres/session.py": "silences what psycopg would warn of",
+    "jpo/cluster/agents/guarded.py": "sends what a user's agent prints nowhere",
     "constraints/supervisor.py": "hands the answer of the checker on, through a pipe",
     "jpo/launch/local/output.py": "a run's output, from a pipe into its own file",
     "jpo/launch/local/supervisor.py": "a process of its own: one line to JPO through a pipe, then /dev/null",
