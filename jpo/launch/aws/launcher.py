@@ -77,7 +77,8 @@ class AwsLauncher:
     def refuse(self, job: LaunchJob) -> None:
         if job.needs.nodes > 1:
             finding = f"asks for {job.needs.nodes} nodes, and a run on AWS is one instance"
-            raise LaunchError(f"run {job.run_id}", finding, "ask for nodes = 1, or write a task of SkyPilot: jpo run --skypilot task.yaml", code="JPO-E755")
+            remedy = "ask for nodes = 1, or write a task of SkyPilot: jpo run --skypilot task.yaml"
+            raise LaunchError(f"run {job.run_id}", finding, remedy, code="JPO-E755")
         self._look_at_place()
         wanted = self._attempts(job.needs)
         if not wanted:

@@ -66,7 +66,7 @@ def as_yaml(made: Mapping[str, Any]) -> str:
         import yaml
     except ImportError as error:
         raise LaunchError("--skypilot", "PyYAML is not installed", 'pip install "jpo[aws]"', code="JPO-E767") from error
-    text: str = yaml.safe_dump(dict(made), sort_keys=False, allow_unicode=True, width=1000)
+    text: str = yaml.safe_dump(dict(made), sort_keys=False, width=1000)  # escaped: raw, U+0085 would be read as a space
     return text
 
 

@@ -1,4 +1,4 @@
-"""User data: what an instance is told at its start. cloud-init writes three files and runs three fixed commands.
+"""User data: what an instance is told at its start. cloud-init writes three files of fixed names and runs three fixed commands.
 
 The job's command, environment and config.ini travel as data in files, never as text of a shell. There are no credentials in it:
 whoever may describe the instance can read it.
@@ -58,6 +58,7 @@ def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath |
         "run_id": job.run_id,
         "command": [moved(word, here, there) for word in job.command],
         "folder": str(there),
+        "config": file if config else None,
         "environment": {name: moved(value, here, there) for name, value in sorted(job.environment.items())},
         "longest_seconds": None if job.longest_seconds is None else float(job.longest_seconds),
         "region": home.region,
@@ -65,7 +66,7 @@ def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath |
         "key": home.key,
     }
     files = {ON_INSTANCE / "job.json": json.dumps(facts).encode(), ON_INSTANCE / "supervisor.py": SUPERVISOR.read_bytes()}
-    files |= {PurePosixPath(file): config} if config else {}
+    files |= {ON_INSTANCE / "config.ini": config} if config else {}
     minutes = math.ceil(life_seconds(job.longest_seconds) / 60)
     told = {
         "write_files": [_file(path, content) for path, content in files.items()],
@@ -92,6 +93,5 @@ def moved(word: str, here: PurePosixPath, there: PurePosixPath) -> str:
 
 
 def _file(path: PurePosixPath, content: bytes) -> Mapping[str, str]:
-    mode = "0600" if path.is_relative_to(ON_INSTANCE) else "0644"
     packed = b64encode(gzip.compress(content, mtime=0)).decode()
-    return {"path": str(path), "encoding": "gz+b64", "permissions": mode, "content": packed}
+    return {"path": str(path), "encoding": "gz+b64", "permissions": "0600", "content": packed}
