@@ -103,5 +103,5 @@ def promise(check: SlaCheck | None) -> tuple[Cell, Cell]:
 def done_by(queued: Queued) -> str:
     """When a run would be done: "done by 2026-11-23 14:32 UTC (starts in 12m 00s, says slurm)"."""
     start = "starts at once" if queued.wait_seconds < AT_ONCE_SECONDS else f"starts in {numbers.duration(queued.wait_seconds)}"
-    done = "done by nobody knows when" if queued.done_at is None else f"done by {numbers.moment(queued.done_at)} UTC"
-    return f"{done} ({start}, says {queued.engine})"
+    said = f"{start}, says {queued.engine}"
+    return said if queued.done_at is None else f"done by {numbers.moment(queued.done_at)} UTC ({said})"

@@ -33,4 +33,4 @@ def test_what_was_done_is_told_by_the_file_that_was_there() -> None:
 
 def test_when_a_run_is_done_is_said_with_its_start() -> None:
     assert claim.done_by(Queued("slurm", 720.0, 0.0)) == "done by 1970-01-01 00:00 UTC (starts in 12m 00s, says slurm)"
-    assert claim.done_by(Queued("slurm", 0.0, None)) == "done by nobody knows when (starts at once, says slurm)"
+    assert claim.done_by(Queued("slurm", 0.0, None)) == "starts at once, says slurm"
