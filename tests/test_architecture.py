@@ -140,6 +140,7 @@ UNTESTED = {
     "jpo/errors.py": "a tree of classes without behaviour; tests/commands/test_exit_codes.py raises each",
     "jpo/policies.py": "names alone; tests/agent/alternatives/test_named.py makes each",
     "jpo/launch/launcher.py": "a Protocol; tests/launches.py is the suite of all that follow it",
+    "jpo/launch/local/supervisor.py": "a process of its own; tests/launch/local/test_launcher.py starts it for every run",
     "jpo/records/arrays.py": "shapes alone; tests/forecast and tests/agent build each",
     "jpo/records/knowledge.py": "one record; tests/project/test_collect.py fills it",
     "jpo/report/review/record.py": "records alone; tests/commands/test_report.py fills each",

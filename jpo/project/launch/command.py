@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from constraints.names import WELL_KNOWN
@@ -72,11 +72,12 @@ def invocation_of(
         raise UsageError(f"{words[0]:.200}", "is no file", "name the script that trains", code="JPO-E773")
     found, python = analysis_of(script), interpreter(environ) if engine in WITH_THIS_PYTHON else "python3"
     names_config = found.config_option == "" and any(word.endswith(workload.path.suffix) for word in words[1:])
-    given = given_by(replace(found, config_option=None) if names_config else found, workload)
+    given = given_by(found, workload)
     folder = starting_place(found, workload, folder)
     notes = remarks(found, workload, given)
     if found.entry is None:
-        words = (python, str(script), *given.arguments, *words[1:])
+        arguments = given.arguments[1:] if names_config else given.arguments  # a path that was typed counts
+        words = (python, str(script), *arguments, *words[1:])
         return Invocation(words, folder, given.environment, notes)
     keywords = called_with(found.entry, workload, script)
     if engine not in WITH_THIS_PYTHON:
