@@ -18,10 +18,11 @@ from secrets import token_hex
 from jpo.errors import LaunchError
 from jpo.launch.job import RUN_ID, JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.launch.local import leases
+from jpo.launch.local.affinity import confine
 from jpo.launch.local.capacity import CPU, Capacity, leased_cpus, leased_gpus, refuse_needs, room_of
 from jpo.launch.local.order import Order, packed
 from jpo.launch.local.page import PAGE, Page, Place, read_page, supervised, write_page
-from jpo.launch.local.processes import MARK, kill_marked, oom_kills, send_if_born
+from jpo.launch.local.processes import MARK, kill_marked, marked, oom_kills, send_if_born
 from jpo.launch.local.supervisor import PAGE_SECONDS, STARTED
 from jpo.records import RunStatus
 
@@ -119,6 +120,22 @@ class LocalLauncher:
 
     def collect(self, engine_id: str, folder: Path) -> None:
         """Output and run log are in its folder already."""
+
+    def resize(self, engine_id: str, needs: Needs) -> None:
+        """Confine a run that goes on to fewer CPUs; its lease of the others lasts until it ends.
+
+        Raises:
+            LaunchError: JPO-E753, it does not run here, or nothing else than CPUs is to change, which this machine reserves.
+        """
+        found, place = self._found(engine_id), f"run {engine_id}"
+        if found is None or self.status(engine_id).state is not JobState.RUNNING or found[0].place != Place.here():
+            raise LaunchError(place, "does not run on this machine", "only what runs can be resized", code="JPO-E753")
+        page, _ = found
+        pids = marked(page.token)
+        if needs.cpus is None or not pids or int(needs.cpus) >= len(os.sched_getaffinity(pids[0])):
+            finding = "on this machine a run holds nothing but CPUs that it could give back, and no more than these"
+            raise LaunchError(place, finding, "ask for less in config.ini", code="JPO-E753")
+        confine([pid for pid in pids if pid != page.supervisor], max(1, int(needs.cpus)))
 
     def _start(self, job: LaunchJob, folder: Path, page: Page, lock: int) -> None:
         """Start the supervisor, hand it lock, leases and order, and wait until it has started the command.
