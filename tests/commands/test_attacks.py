@@ -232,11 +232,17 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "phases allocate phases.model traces.csv -o /dev/null": FORMS,
     "phases evaluate phases.model traces.csv": FORMS,
     "phases rightsize phases.model traces.csv": FORMS,
-    "run --dry-run -- env ::error::a": ("text", "json"),
     "run --dry-run loud.py": ("text", "json"),
 }
 LINES = (
-    *("run ATTACK.py", "run --run-id ATTACK -- true", "run -- ATTACK", "run loud.py", "run broken/none.py"),
+    *(
+        "run ATTACK.py",
+        "run --run-id ATTACK -- true",
+        "run -- ATTACK",
+        "run loud.py",
+        "run broken/none.py",
+        "run --dry-run -- env ATTACK",
+    ),
     *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
     *(
         "persist --dry-run",
