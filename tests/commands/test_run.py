@@ -173,6 +173,22 @@ def test_a_dry_run_starts_and_writes_nothing(ready: Project) -> None:
     assert not (ready.folder / ".jpo").exists()
 
 
+def test_what_runs_print_is_kept_out_of_git(ready: Project) -> None:
+    ready.jpo("run", "--", "true")
+    assert (ready.folder / ".jpo/launches/.gitignore").read_text() == "*\n"
+
+
+def test_cpus_that_are_shared_are_told(ready: Project) -> None:
+    cpus = len(os.sched_getaffinity(0))
+    (ready.folder / "config.ini").write_text((ready.folder / "config.ini").read_text().replace("cpus = 1", f"cpus = {cpus}"))
+    with jpo(ready.folder, "run", "train.py", "--run-id", "run-1", SECONDS="30") as process:
+        begun(ready.folder, "run-1", process)
+        answer = ready.jpo("run", "--run-id", "run-2", "--", "true")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert "[JPO-W776]" in answer.out
+
+
 def test_a_command_of_jpo_toml_runs_beside_it(ready: Project) -> None:
     toml = ready.folder / "jpo.toml"
     toml.write_text(f"{toml.read_text()}[launch]\ncommand = ['{sys.executable}', 'train.py', 'config.ini']\n")
