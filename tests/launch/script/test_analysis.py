@@ -46,12 +46,16 @@ def test_options_of_click_and_absl_are_found(tmp_path: Path) -> None:
         @click.command()
         @click.argument("config_file")
         @click.option("--batch-size", "-b", "size", type=int)
-        @click.option("--amp/--no-amp")
-        def main(config_file, size, amp): ...
+        @click.option("--depth/--no-depth")
+        def main(config_file, size, depth): ...
         main()
         """,
     )
-    assert (found.options["batch_size"], found.options["epochs"], found.options["amp"]) == ("--batch-size", "--epochs", "--amp")
+    assert (found.options["batch_size"], found.options["epochs"], found.options["depth"]) == (
+        "--batch-size",
+        "--epochs",
+        "--depth",
+    )
     assert found.config_option == ""
 
 
@@ -64,6 +68,17 @@ def test_options_of_click_and_absl_are_found(tmp_path: Path) -> None:
 )
 def test_the_path_of_a_config_may_be_an_argument_without_a_name(tmp_path: Path, text: str) -> None:
     assert analysed(tmp_path, text).config_option == ""
+
+
+def test_an_argument_for_settings_in_another_format_is_not_given_a_config_ini(tmp_path: Path) -> None:
+    text = "import argparse, yaml\np = argparse.ArgumentParser()\np.add_argument('--config')\np.parse_args()\n"
+    assert analysed(tmp_path, text).config_option is None
+    assert analysed(tmp_path, f"import configparser\n{text}").config_option == "--config"
+
+
+def test_a_switch_takes_no_value(tmp_path: Path) -> None:
+    text = "p.add_argument('--gpus', action='store_true')\noption('--epochs', is_flag=True)\noption('--lr', action='store')\n"
+    assert set(analysed(tmp_path, text).options) == {"lr"}
 
 
 def test_keys_variables_and_files_are_found(tmp_path: Path) -> None:
@@ -108,7 +123,8 @@ def test_framework_model_data_and_gpu_are_told(tmp_path: Path) -> None:
     assert set(found.datasets) == {"load_digits", "CIFAR10"}
     assert found.uses_gpu
     assert not found.writes_log
-    assert not analysed(tmp_path, "import torch\nprint(1)").uses_gpu
+    assert not analysed(tmp_path, "import torch\nprint(config['gpus'])").uses_gpu
+    assert analysed(tmp_path, "import tensorflow\nprint(1)").uses_gpu  # by itself
 
 
 def test_modules_beside_the_script_are_read_with_it_and_nothing_is_executed(tmp_path: Path) -> None:
