@@ -6,12 +6,14 @@ import time
 from typing import TYPE_CHECKING
 
 from jpo.launch.course import start
+from jpo.launch.job import JobState, JobStatus
 from jpo.launch.ledger import Entry, folder_of, read, write
 from jpo.project.launch.accounts import accounted_for, launched
 from jpo.project.launch.engines import launcher_of, ledger_of
 from jpo.project.launch.jobs import job_of
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload
+from jpo.records import RunStatus
 
 if TYPE_CHECKING:
     from conftest import Repository
@@ -27,9 +29,13 @@ def test_runs_that_nobody_followed_go_on_record_and_damage_is_left_aside(reposit
     write(ledger, Entry(entry.job, entry.engine, entry.asked_at))  # as if killed before it was noted
     (folder_of(ledger, "damaged")).mkdir()
     (folder_of(ledger, "damaged") / "launch.json").write_text("{")
-    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="far"), "slurm", 0.0)) if folder_of(
+    folder_of(ledger, "far").mkdir()
+    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="far"), "slurm", 0.0))
         ledger, "far"
     ).mkdir() else None
+    folder_of(ledger, "by-hand").mkdir()
+    end = JobStatus(JobState.ENDED, 0, RunStatus.SUCCEEDED, started_at="soon", ended_at=1.0)  # type: ignore[arg-type]
+    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="by-hand"), "local", 0.0, "id", end))
     with open_history(settings) as store:
         for _ in range(100):
             if any(each.run for each in accounted_for(settings, store, os.environ, now=time.time())):

@@ -101,6 +101,13 @@ def test_what_prometheus_reports_is_left_to_it(repository: Repository, tmp_path:
     assert ended.reported_elsewhere
 
 
+def test_an_end_that_a_coarse_clock_puts_before_the_start_is_an_end(repository: Repository) -> None:
+    end = JobStatus(JobState.ENDED, None, RunStatus.STOPPED, "lost", "", 1000.005, 1000.0)
+    run = finished(repository, end, None).run
+    assert run is not None
+    assert (run.ended_at, run.outcome.duration_seconds) == (1000.005, 0.0)
+
+
 def test_a_run_that_never_started_is_no_run(repository: Repository) -> None:
     assert finished(repository, JobStatus(JobState.UNKNOWN), None).run is None
 
