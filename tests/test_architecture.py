@@ -117,6 +117,7 @@ WRITTEN = {
     "jpo/files/writer.py": "how a file is replaced whole, config.ini among them",
     "jpo/launch/course.py": "config.ini as a run was given it, byte for byte",
     "jpo/launch/ledger.py": "launch.json, for JPO to read",
+    "jpo/launch/slurm/run_files.py": "what batch.sh reads, words ended by NUL; an empty output file",
     "jpo/launch/simulated.py": "what a simulated job would have written, made by its caller",
     "jpo/runlog.py": "the log of a run, for JPO to read",
     "constraints/workload_checker.py": "what the team's checker reads",

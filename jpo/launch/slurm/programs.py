@@ -34,7 +34,7 @@ PAIR = re.compile(r"(?:^| )([A-Za-z][\w:/]*)=(\S*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reply:
     """What a program printed, on stderr where stdout is empty; `complaint`: why it failed, in one line; empty: it did not."""
 
     text: str
@@ -52,17 +52,18 @@ class Programs:
         kept = {name: value for name, value in environment.items() if name in KEPT or not NOT_HANDED_ON.match(name)}
         self._environment, self._patience_seconds = {**kept, **UNIX_SECONDS}, patience_seconds
 
-    def ask(self, program: str, *arguments: str) -> Answer:
+    def ask(self, program: str, *arguments: str) -> Reply:
         """What a program answers.
 
         Raises:
             LaunchError: JPO-E754, SLURM cannot be reached; JPO-E761, its programs are not here.
         """
         try:
-            done = subprocess.run(  # noqa: S603 - no shell; options are ours, or checked by Site
+            done = subprocess.run(  # noqa: S603 - no shell; options are ours, or checked by SlurmSite
                 [program, *arguments],
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 env=self._environment,
                 timeout=self._patience_seconds,
                 check=False,
@@ -74,10 +75,10 @@ class Programs:
             raise LaunchError(program, f"cannot be started ({error.strerror})", remedy, code="JPO-E761") from error
         said = done.stderr.decode("utf-8", "replace")
         if done.returncode == 0:
-            return Answer(done.stdout.decode("utf-8", "replace") or said)
+            return Reply(done.stdout.decode("utf-8", "replace") or said)
         if AWAY.search(said):
             raise away(program, words(said))
-        return Answer(done.stdout.decode("utf-8", "replace"), words(said) or f"exit code {done.returncode}")
+        return Reply(done.stdout.decode("utf-8", "replace"), words(said) or f"exit code {done.returncode}")
 
     def answer(self, program: str, *arguments: str) -> str:
         """The same, where a complaint is an error; LaunchError JPO-E753."""

@@ -31,6 +31,8 @@ ENDED_BY = {"longest_seconds": "ran longer than it may (timeout)", "limit_of_slu
 """Reasons that batch.sh knows, and SLURM does not."""
 OF_THE_COMMAND = {"COMPLETED", "FAILED", "OUT_OF_MEMORY"}
 """States in which the exit code is that of the command; in others it is 0 and says nothing."""
+NO_FOLDER, NOT_TWICE = 73, 75
+"""Exit codes of batch.sh where the node cannot write the run's folder, and where the run has begun before."""
 LARGEST_EXIT_CODE = 128
 """Beyond it bash tells of a signal."""
 SUFFIXES = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 2**10}
@@ -70,7 +72,8 @@ def with_end(status: JobStatus, began: Began | None, end: Ended | None) -> JobSt
     """What SLURM says of a job, and what batch.sh saw of it, which is more exact.
 
     A command that ended by itself and well has succeeded, also where a controller that was restarted has lost it. A job that has
-    begun and waits again was requeued by somebody: its run is over, since none starts twice.
+    begun and waits again was requeued by somebody: its run is over, since none starts twice. One that left no word, and no exit
+    code of its command, was killed from outside; one that never made its claim never began.
     """
     if began and status.state is JobState.WAITING:
         status = JobStatus(JobState.ENDED, ended_as=RunStatus.STOPPED, reason="requeued; a run is not started twice")
@@ -79,6 +82,11 @@ def with_end(status: JobStatus, began: Began | None, end: Ended | None) -> JobSt
         place=status.place or (began.node if began else "") or (end.node if end else ""),
         started_at=(began and began.at) or (end and end.began_at) or status.started_at,
     )
+    if end is None and not began and status.ended_as is RunStatus.FAILED:
+        never = f"node {status.place} cannot write its folder" if status.exit_code == NO_FOLDER else "it never began"
+        return replace(status, ended_as=RunStatus.STOPPED, exit_code=None, started_at=None, reason=f"{status.reason}; {never}")
+    if end is None and status.ended_as is RunStatus.FAILED and status.exit_code in (None, NOT_TWICE):
+        return replace(status, ended_as=RunStatus.STOPPED, exit_code=None)
     if end is None or not status.over:
         return status
     status = replace(

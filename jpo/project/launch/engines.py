@@ -10,7 +10,7 @@ from pathlib import Path
 from jpo.errors import LaunchError
 from jpo.launch.launcher import Launcher
 from jpo.launch.slurm.launcher import SlurmLauncher
-from jpo.launch.slurm.site import Site
+from jpo.launch.slurm.site import SlurmSite
 from jpo.project.load import LoadedSettings
 
 LAUNCHES = ".jpo/launches"
@@ -59,7 +59,7 @@ def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 def _slurm(settings: LoadedSettings, here: Surroundings) -> Launcher:
     table = settings.values.launch.slurm
-    site = Site(table.partition, table.account, table.qos, table.options)
+    site = SlurmSite(table.partition, table.account, table.qos, table.options)
     return SlurmLauncher(site, here.ledger, here.environ, time.time)
 
 

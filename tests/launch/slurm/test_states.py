@@ -96,6 +96,20 @@ def test_a_job_that_waits_again_after_it_began_is_over() -> None:
     assert (status.state, status.ended_as, status.starts_at) == (JobState.ENDED, RunStatus.STOPPED, None)
 
 
+def test_a_job_that_was_killed_before_it_could_leave_a_word_has_not_failed_by_itself() -> None:
+    begun = Began("1", "n1", 10.0)
+    assert with_end(said("FAILED", code="0:9"), begun, None).ended_as is RunStatus.STOPPED
+    assert with_end(said("FAILED", code="75:0"), begun, None).ended_as is RunStatus.STOPPED  # a second copy, refused
+    assert with_end(said("FAILED", code="3:0"), begun, None).ended_as is RunStatus.FAILED  # a full disk: the code is its own
+
+
+def test_a_job_that_could_not_begin_is_no_run() -> None:
+    for code, reason in (("73:0", "node n1 cannot write its folder"), ("0:53", "it never began")):
+        status = with_end(said("FAILED", code=code), None, None)
+        assert (status.ended_as, status.started_at) == (RunStatus.STOPPED, None)
+        assert status.reason.endswith(reason)
+
+
 def test_without_slurm_the_script_is_believed() -> None:
     assert of_end(end(0)).ended_as is RunStatus.SUCCEEDED
     assert of_end(end(4)).exit_code == 4
