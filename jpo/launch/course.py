@@ -29,13 +29,14 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
         LaunchError: JPO-E750, another job has this run id; JPO-E753 to E755, the engine does not take it.
     """
     folder = folder_of(ledger, job.run_id)
+    if read(ledger, job.run_id) is None:
+        launcher.refuse(job)  # before anything is made for it
     with locked(folder):
         entry = read(ledger, job.run_id)
         if entry and (entry.job, entry.engine) != (job, launcher.name):
             finding = f"was launched before on {entry.engine}, with another command, configuration or resources"
             raise LaunchError(f"run {job.run_id}", finding, "give the new run an id of its own", code="JPO-E750")
         if entry is None:
-            launcher.refuse(job)
             (folder / "runs").mkdir(exist_ok=True)
             with whole(folder / "config.ini", mode=0o600) as copy:
                 copy.write(config)
@@ -48,11 +49,20 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
 
 
 def follow(
-    entry: Entry, launcher: Launcher, ledger: Path, *, clock: Callable[[], float], sleep: Callable[[float], None]
+    entry: Entry,
+    launcher: Launcher,
+    ledger: Path,
+    *,
+    clock: Callable[[], float],
+    sleep: Callable[[float], None],
+    longest_pause: float = LONGEST_PAUSE,
 ) -> Iterator[JobStatus]:
     """The states of a submitted job, each look one, until it is over; its end is in the ledger before it is yielded.
 
     An engine that cannot be reached is asked again, up to GIVE_UP_SECONDS.
+
+    Args:
+        longest_pause: seconds between two looks: of an engine that is asked through files they may be few.
 
     Raises:
         LaunchError: JPO-E754, it stays unreachable; the job may go on, and can be followed again.
@@ -73,7 +83,7 @@ def follow(
             if status.over:
                 return
         sleep(pause)
-        pause = min(LONGEST_PAUSE, pause * 1.5)
+        pause = min(longest_pause, pause * 1.5)
 
 
 def look(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:

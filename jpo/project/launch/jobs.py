@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from jpo.errors import UsageError
+from jpo.errors import LaunchError, UsageError
+from jpo.history import Store
 from jpo.launch.job import RUN_ID, LaunchJob, Needs
+from jpo.launch.ledger import read
+from jpo.project.launch.engines import ledger_of
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
 from jpo.records import Workload, plain
 
 NOTHING: Mapping[str, str] = {}
 NOT_OF_AN_ID = "-"
+UNKNOWN_SECONDS = 60.0
+"""Which a process may take besides training while no launched run has shown it."""
 PRICES = {"usd_per_gpu_hour": "JPO_USD_PER_GPU_HOUR", "usd_per_cpu_hour": "JPO_USD_PER_CPU_HOUR"}
 PRICES |= {"usd_per_gib_hour": "JPO_USD_PER_GIB_HOUR"}
 
@@ -32,10 +38,11 @@ def job_of(
     command: Sequence[str],
     *,
     run_id: str,
+    folder: Path | None = None,
     environment: Mapping[str, str] = NOTHING,
     longest_seconds: float | None = None,
 ) -> LaunchJob:
-    """The job that runs a command with the values of a config.ini, in the folder of that file.
+    """The job that runs a command with the values of a config.ini.
 
     Its environment has every value as JPO_BATCH_SIZE and the like, prices of an hour (JPO_USD_PER_GPU_HOUR), and the path of
     config.ini as JPO_CONFIG; engines add JPO_RUN_ID and JPO_RUNLOG_DIR.
@@ -43,6 +50,7 @@ def job_of(
     Args:
         workload: with the values that the run is to have.
         command: program and arguments; empty: the one of [launch] command.
+        folder: where it starts; None: beside jpo.toml, where [launch] command is written.
         environment: further variables, which win; no secrets.
         longest_seconds: None: as [launch] timeout says.
 
@@ -57,17 +65,44 @@ def job_of(
         remedy = "use 1 to 63 of A-Z a-z 0-9 . _ -, a letter or digit first"
         raise UsageError("--run-id", f"{run_id!r:.80} cannot be the id of a run", remedy, code="JPO-E757")
     longest = settings.values.launch.timeout if longest_seconds is None else longest_seconds
-    values = {f"JPO_{name.upper()}": f"{plain(value)}" for name, value in workload.current.items()}
+    values = {
+        f"JPO_{name.upper()}": f"{plain(value)}".removesuffix(".0") for name, value in workload.current.items()
+    }  # int() reads it
     return LaunchJob(
         run_id,
         workload.identity,
         words,
-        workload.path.absolute().parent,
+        (folder or settings.root).absolute(),
         {**values, **_prices(settings), "JPO_CONFIG": str(workload.path.absolute()), **environment},
         needs_of(workload, settings),
         workload.current,
         longest,
     )
+
+
+def stop_after_seconds(workload: Workload, settings: LoadedSettings, store: Store) -> float | None:
+    """After how long a run of this workload cannot win any more: [launch] stop_at times the shortest that reached its target.
+
+    What a process takes besides training (imports, data) comes on top, as launched runs have shown it. None: nothing is known
+    that it could be compared with, or `stop_at` is 0.
+    """
+    multiple, ended = settings.values.launch.stop_at, [run for run in store.runs_of(workload.identity) if run.outcome.converged]
+    seconds = [run.outcome.duration_seconds for run in ended if run.ended_well and run.outcome.duration_seconds]
+    if not multiple or not seconds:
+        return None
+    durations = {run.run_id: run.outcome.duration_seconds or 0.0 for run in ended}
+    besides = [taken - durations[run_id] for run_id, taken in _process_seconds(ledger_of(settings)) if run_id in durations]
+    return multiple * min(seconds) + max(besides, default=UNKNOWN_SECONDS)
+
+
+def _process_seconds(ledger: Path) -> Iterator[tuple[str, float]]:
+    """Run id and seconds from start to end of the processes of launched runs."""
+    for file in sorted(ledger.glob("*/launch.json")):
+        with suppress(LaunchError):
+            entry = read(ledger, file.parent.name)
+            end = entry and entry.end
+            if end and end.started_at is not None and end.ended_at is not None:
+                yield file.parent.name, end.ended_at - end.started_at
 
 
 def needs_of(workload: Workload, settings: LoadedSettings) -> Needs:
@@ -80,11 +115,6 @@ def needs_of(workload: Workload, settings: LoadedSettings) -> Needs:
         memory_gib=current.get("memory_gib") or None,
         nodes=int(nodes or 1),
     )
-
-
-def folder_of(settings: LoadedSettings, workload: Workload) -> Path:
-    """Where a job starts: in the folder of its config.ini, as whoever wrote the script starts it."""
-    return workload.path.absolute().parent
 
 
 def _prices(settings: LoadedSettings) -> dict[str, str]:
