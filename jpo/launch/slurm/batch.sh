@@ -25,6 +25,7 @@ if ! said=$(mkdir -m 700 "$jpo_files/began" 2>&1); then
   exit 75
 fi
 began=$(date +%s.%N)
+touch "$jpo_files/began/alive"
 put began/job job "$job" node "$node" began "$began"
 
 read -r longest grace <"$jpo_files/limits"

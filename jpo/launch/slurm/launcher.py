@@ -14,7 +14,7 @@ from jpo.launch.ledger import folder_of
 from jpo.launch.slurm import run_files
 from jpo.launch.slurm.nodes import Node, Partition, as_spelled, chosen, nodes_of, partitions_of, room_of, shortcoming
 from jpo.launch.slurm.programs import Programs, away, pairs, refusal
-from jpo.launch.slurm.request import SECONDS_PER_MINUTE, options, output, resources, time_limit_minutes
+from jpo.launch.slurm.request import SECONDS_PER_MINUTE, changes, options, output, resources, time_limit_minutes
 from jpo.launch.slurm.site import SlurmSite
 from jpo.launch.slurm.states import NOT_TWICE, of_end, of_sacct, of_scontrol, with_end
 
@@ -147,6 +147,11 @@ class SlurmLauncher:
             answer = self._slurm.ask("scancel", each)
             if answer.complaint and not OVER_ALREADY.search(answer.complaint):
                 raise LaunchError("scancel", answer.complaint, "cancel it by hand", code="JPO-E753")
+
+    def resize(self, engine_id: str, needs: Needs) -> None:
+        """Ask SLURM for other resources for a job: of one that waits it changes them, of one that runs 22.05 changes none."""
+        spelled = as_spelled(needs, self._nodes())
+        self._slurm.answer("scontrol", "update", f"JobId={engine_id.partition(':')[0]}", *changes(spelled))
 
     def collect(self, engine_id: str, folder: Path) -> None:
         """Nothing: the job writes where JPO reads, on the file system that both share."""

@@ -59,7 +59,7 @@ class Programs:
             LaunchError: JPO-E754, SLURM cannot be reached; JPO-E761, its programs are not here.
         """
         try:
-            done = subprocess.run(  # noqa: S603 - no shell; options are ours, or checked by SlurmSite
+            done = subprocess.run(  # noqa: S603, UP022 - no shell; options are ours, or checked by SlurmSite
                 [program, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

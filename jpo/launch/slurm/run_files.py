@@ -47,7 +47,7 @@ class Began:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class BatchEnd:
     """How the command of a run ended, as batch.sh saw it.
 
     Attributes:
@@ -102,13 +102,13 @@ def began(folder: Path) -> Began | None:
     return Began(said["job"], said.get("node", ""), _number(said, "began"), alive.stat().st_mtime if alive.exists() else None)
 
 
-def ended(folder: Path) -> Ended | None:
+def ended(folder: Path) -> BatchEnd | None:
     """How it ended; None: it goes on, or whoever would have written it down was killed, or could not."""
     said = _lines(folder / FOLDER / "end")
     if "job" not in said:
         return None
     code, kib = _number(said, "exit_code"), _number(said, "memory_kib")
-    return Ended(
+    return BatchEnd(
         said["job"],
         said.get("node", ""),
         _number(said, "began"),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from jpo.launch.job import JobState, JobStatus
-from jpo.launch.slurm.run_files import Began, Ended
+from jpo.launch.slurm.run_files import BatchEnd, Began
 from jpo.records import RunStatus
 
 WAITING = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
@@ -62,13 +62,13 @@ def of_sacct(rows: Iterable[Mapping[str, str]]) -> JobStatus | None:
     return replace(status, ended_at=end if status.over else None)
 
 
-def of_end(end: Ended) -> JobStatus:
+def of_end(end: BatchEnd) -> JobStatus:
     """How a job ended that SLURM has forgotten: as batch.sh wrote it down."""
     ended_as = RunStatus.SUCCEEDED if end.exit_code == 0 else RunStatus.FAILED
     return with_end(JobStatus(JobState.ENDED, None, ended_as, signal_in_words(end.exit_code or 0)), None, end)
 
 
-def with_end(status: JobStatus, began: Began | None, end: Ended | None) -> JobStatus:
+def with_end(status: JobStatus, began: Began | None, end: BatchEnd | None) -> JobStatus:
     """What SLURM says of a job, and what batch.sh saw of it, which is more exact.
 
     A command that ended by itself and well has succeeded, also where a controller that was restarted has lost it. A job that has

@@ -6,7 +6,7 @@ import pytest
 
 from jpo.launch.job import JobState, JobStatus
 from jpo.launch.slurm.programs import pairs
-from jpo.launch.slurm.run_files import Began, Ended
+from jpo.launch.slurm.run_files import BatchEnd, Began
 from jpo.launch.slurm.states import gib, of_end, of_sacct, of_scontrol, with_end
 from jpo.records import RunStatus
 
@@ -21,8 +21,8 @@ def said(state: str, reason: str = "None", code: str = "0:0", start: str = "1795
     return of_scontrol(pairs(SAID.format(state=state, reason=reason, code=code, start=start, node=node)))
 
 
-def end(exit_code: int | None, ended_by: str = "") -> Ended:
-    return Ended("1", "n1", 10.0, 20.0, exit_code, ended_by, 0.5, 3.0)
+def end(exit_code: int | None, ended_by: str = "") -> BatchEnd:
+    return BatchEnd("1", "n1", 10.0, 20.0, exit_code, ended_by, 0.5, 3.0)
 
 
 @pytest.mark.parametrize(
