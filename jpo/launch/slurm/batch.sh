@@ -33,7 +33,8 @@ export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}
 nodes=${SLURM_JOB_NUM_NODES:-1}
 gpus=${SLURM_GPUS_ON_NODE:-0}
 if ((nodes > 1 || gpus > 1)); then # what torchrun takes from the environment where its arguments do not say
-  head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+  head=localhost
+  ((nodes < 2)) || head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
   port=$((20000 + SLURM_JOB_ID % 20000))
   export MASTER_ADDR=$head MASTER_PORT=$port PET_NNODES=$nodes PET_RDZV_ID=$job PET_RDZV_BACKEND=c10d PET_RDZV_ENDPOINT=$head:$port
   ((gpus == 0)) || export PET_NPROC_PER_NODE=$gpus

@@ -124,7 +124,7 @@ def _status(state: str, code_and_signal: str, reason: str) -> JobStatus:
     code, _, signal = code_and_signal.partition(":")
     killed = int(signal) if signal.isdigit() and signal != "0" else 0
     exit_code = _exit_code(int(code)) if code.isdigit() and not killed and word in OF_THE_COMMAND else None
-    said = ", ".join(part for part in (word if word != "COMPLETED" else "", reason, f"signal {killed}" if killed else "") if part)
+    said = ", ".join(filter(None, (word if word not in OF_THE_COMMAND else "", reason, f"signal {killed}" if killed else "")))
     return JobStatus(JobState.ENDED, exit_code, ENDED[word], said)
 
 

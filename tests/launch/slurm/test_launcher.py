@@ -182,8 +182,10 @@ def test_a_job_whose_number_was_lost_runs_once_and_either_number_tells_of_it(ben
 
 
 def test_a_controller_that_restarts_is_waited_for(bench: Bench, slurm_cluster: Cluster) -> None:
-    entry = bench.start(own(bench, ("sh", "-c", "echo once; sleep 2; exit 4")))
-    bench.until_it_runs(entry)
+    entry = bench.start(own(bench, ("sh", "-c", "echo once; sleep 3; exit 4")))
+    until_there(bench.ledger / entry.job.run_id / "output.log", "once")
+    slurm_cluster.until(f"{number_of(entry)} RUNNING", "squeue", "--format=%i %T")
+    time.sleep(0.5)  # a controller that stops before it knows that a job was launched launches it again
     slurm_cluster.stop("controller")
     with pytest.raises(LaunchError) as caught:
         bench.launcher().status(str(entry.engine_id))

@@ -62,7 +62,7 @@ def test_an_exit_code_counts_only_where_the_command_gave_it() -> None:
     assert said("FAILED", code="0:9").exit_code is None
     assert said("FAILED", code="137:0").exit_code is None  # bash: signal 9
     assert said("NODE_FAIL").exit_code is None
-    assert said("FAILED", "NonZeroExitCode", "0:9").reason == "FAILED, NonZeroExitCode, signal 9"
+    assert said("FAILED", "NonZeroExitCode", "0:9").reason == "NonZeroExitCode, signal 9"
 
 
 def test_a_job_that_never_had_a_node_never_started() -> None:
