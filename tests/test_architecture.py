@@ -138,6 +138,7 @@ WRITTEN = {
     "jpo/files/writer.py": "how a file is replaced whole, config.ini among them",
     "jpo/launch/course.py": "config.ini as a run was given it, byte for byte",
     "jpo/launch/ledger.py": "launch.json, for JPO to read",
+    "jpo/launch/slurm/run_files.py": "what batch.sh reads, words ended by NUL; an empty output file",
     "jpo/launch/aws/attempts.py": "instance types that were asked for, and AWS' codes",
     "jpo/launch/aws/bucket.py": "output and run log of a run, for the user alone",
     "jpo/launch/aws/supervisor.py": "the same, on the instance",

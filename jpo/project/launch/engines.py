@@ -12,7 +12,7 @@ from jpo.inventory.machine import machine_here
 from jpo.launch.aws.launcher import AwsLauncher
 from jpo.launch.launcher import Launcher
 from jpo.launch.slurm.launcher import SlurmLauncher
-from jpo.launch.slurm.site import Site
+from jpo.launch.slurm.site import SlurmSite
 from jpo.project.launch.instances import offers_of, place_of
 from jpo.project.load import LoadedSettings
 
@@ -75,7 +75,7 @@ def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 def _slurm(settings: LoadedSettings, here: Surroundings) -> Launcher:
     table = settings.values.launch.slurm
-    site = Site(table.partition, table.account, table.qos, table.options)
+    site = SlurmSite(table.partition, table.account, table.qos, table.options)
     return SlurmLauncher(site, here.ledger, here.environ, time.time)
 
 
