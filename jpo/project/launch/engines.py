@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.errors import LaunchError
+from jpo.launch.kubernetes.launcher import KubernetesLauncher
+from jpo.launch.kubernetes.pods import PodSetup
+from jpo.launch.kubernetes.session import Connected, Session
 from jpo.launch.launcher import Launcher
 from jpo.project.load import LoadedSettings
 
@@ -59,7 +63,9 @@ def _slurm(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 
 def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
-    raise _not_there("kubernetes")
+    table = settings.values.launch.kubernetes
+    session = Session(lambda: Connected(table.context, here.environ.get("KUBECONFIG")), time.sleep, table.namespace)
+    return KubernetesLauncher(session, PodSetup(**table.model_dump(exclude={"context", "namespace"})), here.ledger)
 
 
 def _aws(settings: LoadedSettings, here: Surroundings) -> Launcher:

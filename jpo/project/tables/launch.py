@@ -28,7 +28,9 @@ class SlurmTable(EngineTable):
 class KubernetesTable(EngineTable):
     """Jobs on Kubernetes: the image that holds the training code, and where they go.
 
-    `queue` is a LocalQueue of Kueue. `environment_from` names Secrets and ConfigMaps whose keys the container gets as variables.
+    `queue` is a LocalQueue of Kueue. `environment_from` names Secrets whose keys the container gets as variables. `user` is the
+    id that it runs as; 0 allows root. `claims`: PersistentVolumeClaim -> where it is mounted. `gpu_types`: GPU type -> what the
+    label `gpu_label` of nodes that have it says. `autoscaled`: nodes come when they are asked for.
     """
 
     image: Name | None = None
@@ -38,6 +40,12 @@ class KubernetesTable(EngineTable):
     service_account: Name | None = None
     environment_from: tuple[Name, ...] = ()
     node_selector: dict[str, str] = {}
+    user: Annotated[int, Field(ge=0, lt=2**31)] | None = None
+    claims: dict[Name, Name] = {}
+    gpu_resource: Name = "nvidia.com/gpu"
+    gpu_types: dict[Name, Name] = {}
+    gpu_label: Name = "nvidia.com/gpu.product"
+    autoscaled: bool = False
 
 
 class AwsTable(EngineTable):

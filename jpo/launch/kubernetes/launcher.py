@@ -1,0 +1,301 @@
+"""KubernetesLauncher: a run is a Job whose name comes from its id, so that it is there once however often it is submitted.
+
+The Job is made first and owns the rest, so that whoever deletes it leaves nothing. Its id for JPO is namespace/name@uid: a Job
+that was made anew under the name is another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from jpo.errors import LaunchError
+from jpo.launch.job import RUN_ID as RUN_IDS
+from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
+from jpo.launch.kubernetes.answers import Answer, items, moment, table, text, words
+from jpo.launch.kubernetes.manifest import LARGEST_CONFIG_BYTES, digest, manifest, refuse_unsayable
+from jpo.launch.kubernetes.names import CANCELLED, CANCELLED_AT, JOB_DIGEST, MANAGED_BY, RUN_ID, object_name
+from jpo.launch.kubernetes.output import bring_home
+from jpo.launch.kubernetes.pods import CONTAINER, PodSetup, resources
+from jpo.launch.kubernetes.room import CPU, MEMORY, Limit, beyond, nodes, queue, quotas, room_of
+from jpo.launch.kubernetes.session import Refused, Session
+from jpo.launch.kubernetes.status import finished, status_of
+from jpo.launch.ledger import folder_of
+from jpo.reading import contents
+from jpo.records import RunStatus
+
+KEPT_SECONDS = 3600
+"""How long a Job that is collected stays, for kube-state-metrics to show how it ended."""
+KUEUE = ("kueue.x-k8s.io", "v1beta1")
+
+
+class KubernetesLauncher:
+    """Launcher of Jobs on Kubernetes.
+
+    Args:
+        ledger: where a cancelled run's output goes before its pod is deleted; None: it is lost with the pod.
+    """
+
+    name = "kubernetes"
+
+    def __init__(self, session: Session, setup: PodSetup, ledger: Path | None = None) -> None:
+        self._session, self._setup, self._ledger = session, setup, ledger
+
+    # --- before a start ------------------------------------------------------------------------------------------------------
+
+    def manifest(self, job: LaunchJob, config: bytes = b"") -> dict[str, object]:
+        """The objects that `submit` would make, as a List; nothing is asked but the namespace of kubeconfig."""
+        return manifest(job, self._setup, namespace=self._session.namespace, config=config)
+
+    def room(self, needs: Needs) -> Room:
+        return room_of([*self._limits(needs)], needs, self._setup.gpu_resource)
+
+    def refuse(self, job: LaunchJob) -> None:
+        refuse_unsayable(job, self._setup)
+        limits = [limit for limit in self._limits(job.needs) if limit.largest is None or not self._setup.autoscaled]
+        if found := beyond(limits, job.needs, self._setup.gpu_resource):
+            asked, most = found
+            raise LaunchError(f"run {job.run_id}", f"{asked}; {most}", "ask for at most that", code="JPO-E755")
+
+    def _limits(self, needs: Needs) -> Iterator[Limit]:
+        namespace = self._session.namespace
+        if found := self._readable("CoreV1Api", "list_namespaced_resource_quota", namespace):
+            yield from quotas(items(found, "items"), namespace)
+        if self._setup.queue:
+            local = self._readable(
+                "CustomObjectsApi", "get_namespaced_custom_object", *KUEUE, namespace, "localqueues", self._setup.queue
+            )
+            name = text(local, "spec", "clusterQueue")
+            if name and (found := self._readable("CustomObjectsApi", "get_cluster_custom_object", *KUEUE, "clusterqueues", name)):
+                yield queue(found, local)
+        if found := self._readable("CoreV1Api", "list_node"):
+            pods = self._readable("CoreV1Api", "list_pod_for_all_namespaces")
+            yield nodes(items(found, "items"), items(pods, "items"), self._setup.selector(needs.gpu_type))
+
+    def _readable(self, part: Any, function: str, *arguments: object) -> Answer:
+        """An answer; empty where it may not be read or the cluster has no such thing."""
+        try:
+            return self._session.ask(part, function, *arguments)
+        except Refused as error:
+            if error.status not in (403, 404):
+                raise
+            return {}
+
+    # --- start ---------------------------------------------------------------------------------------------------------------
+
+    def submit(self, job: LaunchJob, folder: Path) -> str:
+        config = b""
+        if (file := folder / "config.ini").exists():
+            config = contents(file, LARGEST_CONFIG_BYTES + 1, lambda finding: LaunchError(str(file), finding, code="JPO-E763"))
+        wanted, *others = items(self.manifest(job, config), "items")
+        made = self._made(job, wanted)
+        try:
+            for each in others:
+                self._add(each, made)
+        except Refused:
+            self._delete(made)  # without its config.ini it would wait for ever
+            raise
+        metadata = table(made, "metadata")
+        return f"{text(metadata, 'namespace')}/{text(metadata, 'name')}@{text(metadata, 'uid')}"
+
+    def _made(self, job: LaunchJob, wanted: Answer) -> Answer:
+        """The run's Job as it is on the cluster: made now, or before."""
+        try:
+            return self._session.ask("BatchV1Api", "create_namespaced_job", self._session.namespace, wanted)
+        except Refused as error:
+            if error.status != 409:
+                raise
+        found = self._session.ask("BatchV1Api", "read_namespaced_job", object_name(job.run_id), self._session.namespace)
+        place, notes = f"Job {object_name(job.run_id)}", table(found, "metadata", "annotations")
+        if (notes.get(RUN_ID), notes.get(JOB_DIGEST)) != (job.run_id, digest(job)):
+            finding, remedy = "is there already, and is another run's", "give the new run an id of its own"
+            raise LaunchError(place, finding, remedy, code="JPO-E750")
+        if text(found, "metadata", "deletionTimestamp"):
+            raise LaunchError(place, "is being deleted", "give the new run an id of its own", code="JPO-E753")
+        return found
+
+    def _add(self, wanted: Answer, owner: Answer) -> None:
+        """Make an object that goes with the Job; of an earlier Job of the name there may be one that is still to go."""
+        kind = {"ConfigMap": "config_map", "Service": "service"}[text(wanted, "kind")]
+        metadata = table(owner, "metadata")
+        name, namespace, uid = text(metadata, "name"), text(metadata, "namespace"), text(metadata, "uid")
+        reference = {"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": uid}
+        body = {**wanted, "metadata": {**table(wanted, "metadata"), "ownerReferences": [reference]}}
+        for _ in range(2):
+            try:
+                self._session.ask("CoreV1Api", f"create_namespaced_{kind}", namespace, body)
+                return
+            except Refused as error:
+                if error.status != 409:
+                    raise
+                found = self._session.ask("CoreV1Api", f"read_namespaced_{kind}", name, namespace)
+                if any(text(each, "uid") == uid for each in items(found, "metadata", "ownerReferences")):
+                    return
+                if not MANAGED_BY.items() <= table(found, "metadata", "labels").items():
+                    raise
+                self._session.ask("CoreV1Api", f"delete_namespaced_{kind}", name, namespace)
+        raise LaunchError(f"{text(wanted, 'kind')} {name}", "of an earlier run does not go", "try again", code="JPO-E754")
+
+    # --- on the way ----------------------------------------------------------------------------------------------------------
+
+    def status(self, engine_id: str) -> JobStatus:
+        namespace, name, uid = _parts(engine_id)
+        job = self._job(namespace, name, uid)
+        if not job:
+            return self._gone(namespace, name, uid)
+        pods = self._pods(job)
+        status = status_of(job, pods, now=self._session.now, events=() if pods else self._events(job))
+        if status.state is JobState.WAITING and table(job, "spec").get("suspend") is True:
+            return JobStatus(JobState.WAITING, reason=self._queued(job) or status.reason)
+        return status
+
+    def _job(self, namespace: str, name: str, uid: str) -> Answer:
+        """The Job; empty where it is gone, or another one has its name."""
+        try:
+            found = self._session.ask("BatchV1Api", "read_namespaced_job", name, namespace)
+        except Refused as error:
+            if error.status != 404:
+                raise
+            return {}
+        return found if text(found, "metadata", "uid") == uid else {}
+
+    def _gone(self, namespace: str, name: str, uid: str) -> JobStatus:
+        try:
+            notes = table(
+                self._session.ask("CoreV1Api", "read_namespaced_config_map", name, namespace), "metadata", "annotations"
+            )
+        except Refused as error:
+            if error.status != 404:
+                raise
+            notes = {}
+        if notes.get(CANCELLED) == uid:
+            return JobStatus(JobState.ENDED, ended_as=RunStatus.STOPPED, reason="cancelled", ended_at=moment(notes, CANCELLED_AT))
+        return JobStatus(
+            JobState.UNKNOWN, reason=f"namespace {namespace} has no Job {name} of this run (any more): was it deleted?"
+        )
+
+    def _pods(self, job: Answer) -> tuple[Answer, ...]:
+        uid, namespace = text(job, "metadata", "uid"), text(job, "metadata", "namespace")
+        selector = f"{RUN_ID}={text(job, 'metadata', 'labels', RUN_ID)}"
+        found = self._session.ask("CoreV1Api", "list_namespaced_pod", namespace, label_selector=selector)
+        owned = (
+            pod for pod in items(found, "items") if any(text(o, "uid") == uid for o in items(pod, "metadata", "ownerReferences"))
+        )
+        return tuple(owned)
+
+    def _events(self, job: Answer) -> tuple[Answer, ...]:
+        """What the cluster says of a Job that has no pods: only events know of a quota that is exceeded."""
+        selector = f"involvedObject.uid={text(job, 'metadata', 'uid')},type=Warning"
+        namespace = text(job, "metadata", "namespace")
+        try:
+            return items(self._session.ask("CoreV1Api", "list_namespaced_event", namespace, field_selector=selector), "items")
+        except Refused as error:
+            if error.status != 403:
+                raise
+            return ()
+
+    def _queued(self, job: Answer) -> str:
+        """Why Kueue lets a Job wait, in its words."""
+        if not self._setup.queue:
+            return ""
+        namespace = text(job, "metadata", "namespace")
+        found = self._readable("CustomObjectsApi", "list_namespaced_custom_object", *KUEUE, namespace, "workloads")
+        for workload in items(found, "items"):
+            if any(text(o, "uid") == text(job, "metadata", "uid") for o in items(workload, "metadata", "ownerReferences")):
+                for kind in ("QuotaReserved", "Admitted", "Evicted"):
+                    for each in items(workload, "status", "conditions"):
+                        if text(each, "type") == kind and text(each, "message"):
+                            return words(f"queue {self._setup.queue}", text(each, "message"))
+        return f"waits in queue {self._setup.queue}"
+
+    def resize(self, engine_id: str, needs: Needs) -> None:
+        """Give a run that goes on other CPUs and memory, in place (Kubernetes 1.33 and later); of GPUs it keeps what it has.
+
+        Raises:
+            LaunchError: JPO-E765, no pod of it runs; JPO-E753, the cluster refuses, in its words.
+        """
+        job = self._job(*_parts(engine_id))
+        running = [pod for pod in self._pods(job) if text(pod, "status", "phase") == "Running"] if job else []
+        if not running:
+            raise LaunchError(f"run {engine_id}", "has no pod that runs", "only what runs can be resized", code="JPO-E765")
+        asked = {key: value for key, value in resources(needs, self._setup.gpu_resource).items() if key in (CPU, MEMORY)}
+        body = {"spec": {"containers": [{"name": CONTAINER, "resources": {"requests": asked, "limits": asked}}]}}
+        for pod in running:
+            metadata = table(pod, "metadata")
+            self._session.ask(
+                "CoreV1Api", "patch_namespaced_pod_resize", text(metadata, "name"), text(metadata, "namespace"), body
+            )
+
+    # --- the end -------------------------------------------------------------------------------------------------------------
+
+    def cancel(self, engine_id: str) -> None:
+        job = self._job(*_parts(engine_id))
+        if not job or finished(job) or text(job, "metadata", "deletionTimestamp"):
+            return
+        run_id = text(job, "metadata", "annotations", RUN_ID)
+        if self._ledger is not None and RUN_IDS.fullmatch(run_id):
+            with suppress(LaunchError):  # ending it matters more than what it printed
+                bring_home(self._session, self._pods(job), folder_of(self._ledger, run_id), run_id)
+        self._mark(job)
+        self._delete(job)
+
+    def _mark(self, job: Answer) -> None:
+        """Let the run's ConfigMap outlive its Job, until it is collected, and say that the run was cancelled."""
+        metadata = table(job, "metadata")
+        notes = {CANCELLED: text(metadata, "uid"), CANCELLED_AT: _written(self._session.now)}
+        body = {"metadata": {"annotations": notes, "ownerReferences": None}}
+        with suppress(Refused):
+            self._session.ask(
+                "CoreV1Api", "patch_namespaced_config_map", text(metadata, "name"), text(metadata, "namespace"), body
+            )
+
+    def _delete(self, job: Answer) -> None:
+        metadata = table(job, "metadata")
+        body = {"propagationPolicy": "Foreground", "preconditions": {"uid": text(metadata, "uid")}}
+        try:
+            name, namespace = text(metadata, "name"), text(metadata, "namespace")
+            self._session.ask("BatchV1Api", "delete_namespaced_job", name, namespace, body=body)
+        except Refused as error:
+            if error.status not in (404, 409):  # it is gone, or another one has its name
+                raise
+
+    def collect(self, engine_id: str, folder: Path) -> None:
+        namespace, name, uid = _parts(engine_id)
+        job = self._job(namespace, name, uid)
+        if not job:
+            self._unmark(namespace, name, uid)
+            return
+        bring_home(self._session, self._pods(job), folder, text(job, "metadata", "annotations", RUN_ID))
+        if finished(job):
+            self._session.ask(
+                "BatchV1Api", "patch_namespaced_job", name, namespace, {"spec": {"ttlSecondsAfterFinished": KEPT_SECONDS}}
+            )
+        else:  # it could not start, and must not do so later
+            self._delete(job)
+
+    def _unmark(self, namespace: str, name: str, uid: str) -> None:
+        """Remove the last that is left of a cancelled run."""
+        body = {"preconditions": {"uid": ""}}
+        try:
+            found = self._session.ask("CoreV1Api", "read_namespaced_config_map", name, namespace)
+            if table(found, "metadata", "annotations").get(CANCELLED) == uid:
+                body["preconditions"]["uid"] = text(found, "metadata", "uid")
+                self._session.ask("CoreV1Api", "delete_namespaced_config_map", name, namespace, body=body)
+        except Refused as error:
+            if error.status not in (404, 409):
+                raise
+
+
+def _parts(engine_id: str) -> tuple[str, str, str]:
+    """Namespace, name and uid of a Job; empty where an id is none of this launcher's."""
+    place, _, uid = engine_id.partition("@")
+    namespace, _, name = place.partition("/")
+    return namespace, name, uid
+
+
+def _written(seconds: float | None) -> str:
+    """A time as Kubernetes writes it; empty where it is not known."""
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
