@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -76,7 +77,7 @@ class Cluster:
 
     Attributes:
         plays: what becomes of a pod, given its command.
-        denied: (verb, resource) that the caller may not.
+        denied, granted, used: (verb, resource) that the caller may not, may (None: all others), and has asked for.
         read_only: path -> object that is there to be read: quotas, nodes, Kueue's.
         asked: "METHOD /path" of every request.
         tokens: those that are accepted; empty: any.
@@ -86,6 +87,8 @@ class Cluster:
         self.clock, self.plays = clock, plays
         self.objects = dict[tuple[str, str, str], dict[str, Any]]()
         self.faults, self.denied = list[Fault](), set[tuple[str, str]]()
+        self.granted: set[tuple[str, str]] | None = None
+        self.used = set[tuple[str, str]]()
         self.read_only = dict[str, dict[str, Any]]()
         self.asked, self.tokens = list[str](), set[str]()
         self.started = list[str]()
@@ -102,7 +105,8 @@ class Cluster:
         namespace, kind, name, sub = (found[part] or "" for part in ("ns", "kind", "name", "sub"))
         resource = f"{kind}/{sub}" if sub else kind
         verb = {"GET": "get" if name else "list", "POST": "create", "PATCH": "patch", "DELETE": "delete"}[method]
-        if (verb, resource) in self.denied:
+        self.used.add((verb, resource))
+        if (verb, resource) in self.denied or (self.granted is not None and (verb, resource) not in self.granted):
             group = found["group"] or ""
             where = f' in the namespace "{namespace}"' if namespace else " at the cluster scope"
             user = "system:serviceaccount:ml:ci"
@@ -351,12 +355,16 @@ class Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(cluster: Cluster) -> Iterator[str]:
-    """Address of the cluster's API server, as long as the context."""
+def serving(cluster: Cluster, certificate: Path | None = None) -> Iterator[str]:
+    """Address of the cluster's API server, as long as the context; with a certificate and its key in one file, by TLS."""
     with Server(cluster) as server:
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
-        cluster.url = f"http://127.0.0.1:{server.server_port}"
+        cluster.url = f"{'https' if certificate else 'http'}://127.0.0.1:{server.server_port}"
         try:
             yield cluster.url
         finally:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from jpo.errors import LaunchError
 from jpo.launch.job import RUN_ID as RUN_IDS
@@ -21,7 +20,7 @@ from jpo.launch.kubernetes.names import CANCELLED, CANCELLED_AT, JOB_DIGEST, MAN
 from jpo.launch.kubernetes.output import bring_home
 from jpo.launch.kubernetes.pods import CONTAINER, PodSetup, resources
 from jpo.launch.kubernetes.room import CPU, MEMORY, Limit, beyond, nodes, queue, quotas, room_of
-from jpo.launch.kubernetes.session import Refused, Session
+from jpo.launch.kubernetes.session import Part, Refused, Session
 from jpo.launch.kubernetes.status import finished, status_of
 from jpo.launch.ledger import folder_of
 from jpo.reading import contents
@@ -29,7 +28,9 @@ from jpo.records import RunStatus
 
 KEPT_SECONDS = 3600
 """How long a Job that is collected stays, for kube-state-metrics to show how it ended."""
-KUEUE = ("kueue.x-k8s.io", "v1beta1")
+KUEUE = (("kueue.x-k8s.io", "v1beta1"), ("kueue.x-k8s.io", "v1beta2"))
+RUNNING = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+"""Pods that take something of a node, as a field selector."""
 
 
 class KubernetesLauncher:
@@ -51,7 +52,7 @@ class KubernetesLauncher:
         return manifest(job, self._setup, namespace=self._session.namespace, config=config)
 
     def room(self, needs: Needs) -> Room:
-        return room_of([*self._limits(needs)], needs, self._setup.gpu_resource)
+        return room_of([*self._limits(needs, in_use=True)], needs, self._setup.gpu_resource)
 
     def refuse(self, job: LaunchJob) -> None:
         refuse_unsayable(job, self._setup)
@@ -60,25 +61,29 @@ class KubernetesLauncher:
             asked, most = found
             raise LaunchError(f"run {job.run_id}", f"{asked}; {most}", "ask for at most that", code="JPO-E755")
 
-    def _limits(self, needs: Needs) -> Iterator[Limit]:
-        namespace = self._session.namespace
+    def _limits(self, needs: Needs, *, in_use: bool = False) -> Iterator[Limit]:
+        """What limits a run; what of the nodes is in use takes a look at every pod, and is asked for by `in_use`."""
+        namespace, setup = self._session.namespace, self._setup
         if found := self._readable("CoreV1Api", "list_namespaced_resource_quota", namespace):
             yield from quotas(items(found, "items"), namespace)
-        if self._setup.queue:
-            local = self._readable(
-                "CustomObjectsApi", "get_namespaced_custom_object", *KUEUE, namespace, "localqueues", self._setup.queue
-            )
+        if setup.queue:
+            local = self._of_kueue("get_namespaced_custom_object", namespace, "localqueues", setup.queue)
             name = text(local, "spec", "clusterQueue")
-            if name and (found := self._readable("CustomObjectsApi", "get_cluster_custom_object", *KUEUE, "clusterqueues", name)):
+            if name and (found := self._of_kueue("get_cluster_custom_object", "clusterqueues", name)):
                 yield queue(found, local)
         if found := self._readable("CoreV1Api", "list_node"):
-            pods = self._readable("CoreV1Api", "list_pod_for_all_namespaces")
-            yield nodes(items(found, "items"), items(pods, "items"), self._setup.selector(needs.gpu_type))
+            pods = self._readable("CoreV1Api", "list_pod_for_all_namespaces", field_selector=RUNNING) if in_use else {}
+            yield nodes(items(found, "items"), items(pods, "items"), setup.selector(needs.gpu_type))
 
-    def _readable(self, part: Any, function: str, *arguments: object) -> Answer:
+    def _of_kueue(self, function: str, *arguments: str) -> Answer:
+        """An answer of Kueue in the first of its versions that is served."""
+        answers = (self._readable("CustomObjectsApi", function, *version, *arguments) for version in KUEUE)
+        return next((answer for answer in answers if answer), {})
+
+    def _readable(self, part: Part, function: str, *arguments: object, **options: object) -> Answer:
         """An answer; empty where it may not be read or the cluster has no such thing."""
         try:
-            return self._session.ask(part, function, *arguments)
+            return self._session.ask(part, function, *arguments, **options)
         except Refused as error:
             if error.status not in (403, 404):
                 raise
@@ -202,7 +207,7 @@ class KubernetesLauncher:
         if not self._setup.queue:
             return ""
         namespace = text(job, "metadata", "namespace")
-        found = self._readable("CustomObjectsApi", "list_namespaced_custom_object", *KUEUE, namespace, "workloads")
+        found = self._of_kueue("list_namespaced_custom_object", namespace, "workloads")
         for workload in items(found, "items"):
             if any(text(o, "uid") == text(job, "metadata", "uid") for o in items(workload, "metadata", "ownerReferences")):
                 for kind in ("QuotaReserved", "Admitted", "Evicted"):

@@ -28,6 +28,8 @@ LARGEST_CONFIG_BYTES = 1_000_000
 """A ConfigMap holds 1 MiB with its names."""
 SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 LABEL_KEY = re.compile(r"(?:[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+SECRET = {"TOKEN", "PASSWORD", "PASSWD", "SECRET", "KEY", "CREDENTIALS"}
+"""Words in names of variables that hold secrets; JPO_ variables are values of config.ini."""
 VARIABLE = re.compile(r"[ -<>-~]+")
 """Kubernetes' rule for names of variables since 1.34: printable ASCII but "="."""
 
@@ -111,6 +113,9 @@ def refuse_unsayable(job: LaunchJob, setup: PodSetup, config: bytes = b"") -> No
             finding = f"{key}={value!r:.80} cannot be a label of nodes"
             raise refuse(f"{table} node_selector", finding, "`kubectl get nodes --show-labels` shows what is")
     for name in job.environment:
+        if not name.startswith("JPO_") and SECRET & set(name.upper().split("_")):
+            remedy = "put it into a Secret, and name that with environment_from"
+            raise refuse(f"run {job.run_id}", f"the variable {name:.80} looks like a secret, which no manifest may hold", remedy)
         if not VARIABLE.fullmatch(name):
             raise refuse(f"run {job.run_id}", f"{name!r:.80} cannot be the name of a variable", "rename it")
     if len(config) > LARGEST_CONFIG_BYTES:

@@ -38,6 +38,7 @@ class PodSetup:
         service_account: None: the namespace's default one, whose token the pod then does not get.
         environment_from: Secrets whose keys the container gets as variables.
         user: id that it runs as; 0 allows root; None: the image's own, which may not be root.
+        metrics_port: where jpo.runlog serves metrics that Prometheus scrapes; None: it serves none.
         claims: PersistentVolumeClaim -> where it is mounted; at RUNS_FOLDER it keeps the run logs.
         gpu_resource: how GPUs are asked for.
         gpu_types: GPU type, as config.ini and prices have it -> what `gpu_label` says on nodes that have it.
@@ -50,6 +51,7 @@ class PodSetup:
     environment_from: tuple[str, ...] = ()
     node_selector: Mapping[str, str] = field(default_factory=dict)
     user: int | None = None
+    metrics_port: int | None = None
     claims: Mapping[str, str] = field(default_factory=dict)
     gpu_resource: str = "nvidia.com/gpu"
     gpu_types: Mapping[str, str] = field(default_factory=dict)
@@ -74,7 +76,11 @@ def pod_spec(job: LaunchJob, setup: PodSetup, name: str) -> dict[str, object]:
         volumes.append({"name": "shared-memory", "emptyDir": {"medium": "Memory"}})
     return {
         "restartPolicy": "Never",
-        **({"activeDeadlineSeconds": max(1, round(job.longest_seconds))} if job.longest_seconds is not None else {}),
+        **(
+            {"activeDeadlineSeconds": min(2**31 - 1, max(1, round(job.longest_seconds)))}
+            if job.longest_seconds is not None
+            else {}
+        ),
         "terminationGracePeriodSeconds": GRACE_SECONDS,
         "enableServiceLinks": False,
         "automountServiceAccountToken": setup.service_account is not None,
@@ -107,12 +113,12 @@ def _container(job: LaunchJob, setup: PodSetup, name: str) -> dict[str, object]:
         "name": CONTAINER,
         "image": setup.image,
         "command": [_unexpanded(part) for part in command(job)],
-        "env": [*_environment(job, name)],
+        "env": [*_environment(job, setup.metrics_port, name)],
+        **({"ports": [{"name": "metrics", "containerPort": setup.metrics_port}]} if setup.metrics_port else {}),
         **({"envFrom": secrets} if secrets else {}),
         **({"resources": {"requests": asked, "limits": dict(asked)}} if asked else {}),
         "volumeMounts": mounts,
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
-        "terminationMessagePolicy": "FallbackToLogsOnError",
     }
 
 
@@ -149,11 +155,12 @@ def _with_config(part: str, job: LaunchJob) -> str:
     return f"{option}{equals}{CONFIG_FOLDER}/config.ini" if named else part
 
 
-def _environment(job: LaunchJob, name: str) -> list[dict[str, object]]:
+def _environment(job: LaunchJob, metrics_port: int | None, name: str) -> list[dict[str, object]]:
     """Variables: the job's own, then JPO's; where config.ini and the run log are is known here alone."""
     needs = job.needs
     given = {**job.environment, "JPO_RUN_ID": job.run_id, "JPO_CONFIG": f"{CONFIG_FOLDER}/config.ini"}
     given |= {"JPO_RUNLOG_DIR": RUNS_FOLDER, "JPO_RUNLOG_ECHO": "1"}
+    given |= {"JPO_METRICS_PORT": str(metrics_port)} if metrics_port else {}
     processes = max(1, needs.gpus // needs.nodes)
     if needs.cpus is not None:  # of a limited container the libraries see all cores of the node
         threads = str(max(1, int(needs.cpus / needs.nodes / processes)))

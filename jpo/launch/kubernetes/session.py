@@ -10,6 +10,7 @@ import importlib
 import json
 import logging
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from email.utils import parsedate_to_datetime
@@ -77,7 +78,7 @@ class Connected:
             chosen = next((each for each in contexts if each.get("name") == context), current) if context else current
             self.namespace = text(chosen, "context", "namespace") or "default"
         except (config.ConfigException, yaml.YAMLError, OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-            if context is not None or not IN_POD.exists():
+            if context or kubeconfig or not IN_POD.exists():
                 raise _no_cluster(context, error) from error
             self._from_the_pod(config, configuration)
         configuration.retries = False  # urllib3 would sleep as long as a server's Retry-After says
@@ -166,7 +167,9 @@ class Session:
         for attempt in range(ATTEMPTS):
             call = getattr(getattr(client, part)(self._connected().client), function)
             try:
-                response = call(*arguments, **options, _preload_content=False, _request_timeout=TIMEOUT)
+                with warnings.catch_warnings():  # of insecure-skip-tls-verify, which is the kubeconfig's word
+                    warnings.simplefilter("ignore")
+                    response = call(*arguments, **options, _preload_content=False, _request_timeout=TIMEOUT)
             except client.ApiException as error:
                 status, said = int(error.status or 0), _said(error)
                 if status == 401 and not renewed:
@@ -174,8 +177,9 @@ class Session:
                     continue
                 if status and status not in BUSY:
                     raise _refusal(status, said, self.namespace) from error
-                finding = words(f"answers {status}" if status else "no connection", said)
-                wait = _retry_after(error)
+                if not status:
+                    raise self._unreachable(_kind_of(error.__context__ or error)) from error
+                finding, wait = words(f"answers {status}", said), _retry_after(error)
             except (urllib3.exceptions.HTTPError, OSError) as error:
                 finding, wait = words(_kind_of(error)), None
             else:

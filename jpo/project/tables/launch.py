@@ -29,8 +29,9 @@ class KubernetesTable(EngineTable):
     """Jobs on Kubernetes: the image that holds the training code, and where they go.
 
     `queue` is a LocalQueue of Kueue. `environment_from` names Secrets whose keys the container gets as variables. `user` is the
-    id that it runs as; 0 allows root. `claims`: PersistentVolumeClaim -> where it is mounted. `gpu_types`: GPU type -> what the
-    label `gpu_label` of nodes that have it says. `autoscaled`: nodes come when they are asked for.
+    id that it runs as; 0 allows root. `metrics_port` is what Prometheus scrapes. `claims`: PersistentVolumeClaim -> where it is
+    mounted. `gpu_types`: GPU type -> what the label `gpu_label` says on nodes that have it. `autoscaled`: nodes come when they
+    are asked for.
     """
 
     image: Name | None = None
@@ -41,6 +42,7 @@ class KubernetesTable(EngineTable):
     environment_from: tuple[Name, ...] = ()
     node_selector: dict[str, str] = {}
     user: Annotated[int, Field(ge=0, lt=2**31)] | None = None
+    metrics_port: Annotated[int, Field(ge=1, le=65535)] | None = None
     claims: dict[Name, Name] = {}
     gpu_resource: Name = "nvidia.com/gpu"
     gpu_types: dict[Name, Name] = {}

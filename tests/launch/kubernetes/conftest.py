@@ -59,17 +59,17 @@ def cluster(clock: Clock, plays: dict[str, Play], tmp_path: Path) -> Iterator[Cl
 
 
 @pytest.fixture
-def settings() -> PodSetup:
+def setup() -> PodSetup:
     return PodSetup(image="registry.example.com/digits:1")
 
 
 @pytest.fixture
-def new_launcher(cluster: Cluster, clock: Clock, settings: PodSetup, tmp_path: Path):  # type: ignore[no-untyped-def]
+def new_launcher(cluster: Cluster, clock: Clock, setup: PodSetup, tmp_path: Path):  # type: ignore[no-untyped-def]
     """Makes a launcher as a new process would; other settings by keyword."""
 
-    def make(settings: PodSetup = settings) -> KubernetesLauncher:
+    def make(setup: PodSetup = setup) -> KubernetesLauncher:
         session = Session(lambda: Connected(None, str(tmp_path / "kubeconfig")), clock.sleep)
-        return KubernetesLauncher(session, settings, tmp_path / "launches")
+        return KubernetesLauncher(session, setup, tmp_path / "launches")
 
     return make
 

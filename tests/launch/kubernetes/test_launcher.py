@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from kubernetes_cluster import Cluster, Fault, Play
 from launches import Bench, Contract
 
@@ -16,6 +18,7 @@ from jpo.launch.kubernetes.pods import PodSetup
 from jpo.launch.ledger import read
 from jpo.records import RunStatus
 
+RIGHTS = Path(__file__).parents[3] / "examples" / "kubernetes" / "rbac.yaml"
 JOBS, CONFIGS = "/apis/batch/v1/namespaces/ml/jobs", "/api/v1/namespaces/ml/configmaps"
 
 
@@ -204,8 +207,8 @@ def test_out_of_memory_is_told(bench: Bench, plays: dict[str, Play]) -> None:
     assert (end.ended_as, end.reason) == (RunStatus.OOM_KILLED, "OOMKilled: beyond its limit of 4Gi")
 
 
-def test_a_run_in_a_queue_waits_in_kueues_words(bench: Bench, cluster: Cluster, new_launcher: Any, settings: PodSetup) -> None:
-    bench.launcher = lambda: new_launcher(replace(settings, queue="team-a"))
+def test_a_run_in_a_queue_waits_in_kueues_words(bench: Bench, cluster: Cluster, new_launcher: Any, setup: PodSetup) -> None:
+    bench.launcher = lambda: new_launcher(replace(setup, queue="team-a"))
     entry = bench.start(bench.job("succeeds"))
     assert look(entry, bench.launcher(), bench.ledger).reason == "waits in queue team-a"
     job = cluster.objects["jobs", "ml", f"jpo-{entry.job.run_id}"]
@@ -225,8 +228,8 @@ def test_a_run_in_a_queue_waits_in_kueues_words(bench: Bench, cluster: Cluster, 
     assert end.ended_as is RunStatus.SUCCEEDED
 
 
-def test_a_run_that_waits_in_a_queue_is_cancelled(bench: Bench, cluster: Cluster, new_launcher: Any, settings: PodSetup) -> None:
-    bench.launcher = lambda: new_launcher(replace(settings, queue="team-a"))
+def test_a_run_that_waits_in_a_queue_is_cancelled(bench: Bench, cluster: Cluster, new_launcher: Any, setup: PodSetup) -> None:
+    bench.launcher = lambda: new_launcher(replace(setup, queue="team-a"))
     entry = bench.start(bench.job("succeeds"))
     bench.launcher().cancel(str(entry.engine_id))
     end = bench.finish(entry).end
@@ -303,3 +306,44 @@ def test_no_credential_is_on_the_cluster_or_in_the_ledger(bench: Bench, cluster:
 @pytest.mark.parametrize("engine_id", ["", "x", "ml/x", "@", "ml/../x@1"])
 def test_an_id_that_is_none_is_unknown(bench: Bench, engine_id: str) -> None:
     assert bench.launcher().status(engine_id).state is JobState.UNKNOWN
+
+
+def test_the_example_of_rights_is_what_a_run_needs_and_no_more(
+    bench: Bench, cluster: Cluster, new_launcher: Any, setup: PodSetup, plays: dict[str, Play]
+) -> None:
+    """Every right is used, and with these alone a run is started, watched, resized, cancelled and collected."""
+    roles = [each for each in yaml.safe_load_all(RIGHTS.read_text("utf-8")) if each["kind"] in ("Role", "ClusterRole")]
+    granted = {
+        (verb, resource) for role in roles for rule in role["rules"] for resource in rule["resources"] for verb in rule["verbs"]
+    }
+    cluster.granted, cluster.used = granted, set()
+    kueue = "/apis/kueue.x-k8s.io/v1beta1"
+    cluster.read_only[f"{kueue}/namespaces/ml/localqueues/team-a"] = {"spec": {"clusterQueue": "gpus"}}
+    bench.launcher = lambda: new_launcher(replace(setup, queue="team-a"))
+    queued = bench.start(bench.job("lasts"))
+    look(queued, bench.launcher(), bench.ledger)
+    bench.launcher().cancel(str(queued.engine_id))
+    bench.finish(queued)
+    bench.launcher().room(Needs(gpus=1))
+    bench.launcher = new_launcher
+    for nodes in (1, 2):
+        job = bench.job("succeeds", needs=Needs(nodes=nodes, cpus=2.0))
+        entry = bench.start(job)
+        bench.launcher().submit(job, bench.ledger / job.run_id)
+        bench.until_it_runs(entry)
+        bench.launcher().resize(str(entry.engine_id), Needs(cpus=1.0))
+        bench.finish(entry)
+    left_over = bench.job("succeeds", needs=Needs(nodes=2))
+    for kind in ("configmaps", "services"):
+        metadata = {
+            "name": f"jpo-{left_over.run_id}",
+            "namespace": "ml",
+            "uid": "old",
+            "labels": {"app.kubernetes.io/managed-by": "jpo"},
+        }
+        cluster.objects[kind, "ml", metadata["name"]] = {"metadata": metadata}
+    bench.finish(bench.start(left_over))
+    cluster.new_pod = lambda *_: None  # type: ignore[method-assign]
+    cluster.judge = lambda *_: None  # type: ignore[method-assign]
+    bench.launcher().status(str(bench.start(bench.job("lasts")).engine_id))
+    assert cluster.used == granted

@@ -101,6 +101,7 @@ def test_no_path_of_this_machine_is_in_it() -> None:
         (replace(SETTINGS, claims={"data": "/a/../.."}), JOB, "no absolute path"),
         (replace(SETTINGS, node_selector={"pool": "a b"}), JOB, "cannot be a label of nodes"),
         (replace(SETTINGS, gpu_types={"a100": "A 100"}), replace(JOB, needs=Needs(1, "a100")), "cannot be a label of nodes"),
+        (SETTINGS, replace(JOB, environment={"WANDB_API_KEY": "x"}), "looks like a secret"),
         (SETTINGS, replace(JOB, environment={"A=B": ""}), "cannot be the name of a variable"),
     ],
 )
@@ -125,3 +126,7 @@ def test_the_digest_tells_jobs_of_one_id_apart() -> None:
     ]
     assert len({digest(job) for job in (JOB, *others)}) == 5
     assert digest(JOB) == digest(replace(JOB))
+
+
+def test_values_of_config_ini_and_tokenizers_are_no_secrets() -> None:
+    check(made(replace(JOB, environment={"JPO_MAX_TOKEN": "512", "TOKENIZERS_PARALLELISM": "false"})))

@@ -20,12 +20,12 @@ SETTINGS = PodSetup(image="registry.example.com/digits:1")
 CONFIG = "/jpo/config/config.ini"
 
 
-def spec_of(job: LaunchJob = JOB, settings: PodSetup = SETTINGS) -> dict[str, Any]:
-    return pod_spec(job, settings, "jpo-night-1")
+def spec_of(job: LaunchJob = JOB, setup: PodSetup = SETTINGS) -> dict[str, Any]:
+    return pod_spec(job, setup, "jpo-night-1")
 
 
-def container(job: LaunchJob = JOB, settings: PodSetup = SETTINGS) -> dict[str, Any]:
-    return spec_of(job, settings)["containers"][0]
+def container(job: LaunchJob = JOB, setup: PodSetup = SETTINGS) -> dict[str, Any]:
+    return spec_of(job, setup)["containers"][0]
 
 
 def expanded(text: str, variables: dict[str, str]) -> str:
@@ -107,14 +107,14 @@ def test_requests_are_limits_and_texts() -> None:
 
 def test_root_is_asked_for_by_name() -> None:
     assert spec_of()["securityContext"]["runAsNonRoot"] is True
-    assert spec_of(settings=replace(SETTINGS, user=0))["securityContext"]["runAsNonRoot"] is False
-    assert spec_of(settings=replace(SETTINGS, user=1000))["securityContext"]["runAsUser"] == 1000
+    assert spec_of(setup=replace(SETTINGS, user=0))["securityContext"]["runAsNonRoot"] is False
+    assert spec_of(setup=replace(SETTINGS, user=1000))["securityContext"]["runAsUser"] == 1000
     assert container()["securityContext"] == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
     assert spec_of()["automountServiceAccountToken"] is False
 
 
 def test_secrets_are_named_and_never_copied() -> None:
-    made = container(settings=replace(SETTINGS, environment_from=("wandb",)))
+    made = container(setup=replace(SETTINGS, environment_from=("wandb",)))
     assert made["envFrom"] == [{"secretRef": {"name": "wandb"}}]
 
 
@@ -133,6 +133,17 @@ def test_a_gpu_type_chooses_nodes_where_a_setting_translates_it() -> None:
 
 
 def test_a_claim_at_the_folder_of_run_logs_keeps_them() -> None:
-    made = spec_of(settings=replace(SETTINGS, claims={"logs": "/jpo/runs", "datasets": "/data"}))
+    made = spec_of(setup=replace(SETTINGS, claims={"logs": "/jpo/runs", "datasets": "/data"}))
     assert [volume["name"] for volume in made["volumes"]] == ["config", "claim-0", "claim-1"]
     assert {"name": "claim-0", "mountPath": "/jpo/runs"} in made["containers"][0]["volumeMounts"]
+
+
+def test_metrics_are_served_where_prometheus_scrapes_them() -> None:
+    made = container(JOB, replace(SETTINGS, metrics_port=8000))
+    assert made["ports"] == [{"name": "metrics", "containerPort": 8000}]
+    assert {"name": "JPO_METRICS_PORT", "value": "8000"} in made["env"]
+    assert "ports" not in container()
+
+
+def test_a_time_beyond_all_bounds_is_the_longest_that_kubernetes_knows() -> None:
+    assert spec_of(replace(JOB, longest_seconds=1e12))["activeDeadlineSeconds"] == 2**31 - 1

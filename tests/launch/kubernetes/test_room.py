@@ -118,9 +118,7 @@ def test_a_node_of_its_own_must_hold_each_pod() -> None:
     assert beyond([small], Needs(gpus=8, nodes=2), GPU) is None
 
 
-def test_the_launcher_refuses_by_what_it_may_read(
-    new_launcher: Any, cluster: Cluster, job: LaunchJob, settings: PodSetup
-) -> None:
+def test_the_launcher_refuses_by_what_it_may_read(new_launcher: Any, cluster: Cluster, job: LaunchJob, setup: PodSetup) -> None:
     cluster.denied.clear()
     cluster.read_only["/api/v1/nodes"] = {"items": [node("a", "4")]}
     cluster.read_only["/api/v1/pods"] = {"items": [pod("a", "3")]}
@@ -128,13 +126,13 @@ def test_the_launcher_refuses_by_what_it_may_read(
     with pytest.raises(LaunchError, match="1 node: 4 GPUs") as caught:
         new_launcher().refuse(replace(job, needs=Needs(gpus=6)))
     assert caught.value.code == "JPO-E755"
-    new_launcher(replace(settings, autoscaled=True)).refuse(replace(job, needs=Needs(gpus=6)))
+    new_launcher(replace(setup, autoscaled=True)).refuse(replace(job, needs=Needs(gpus=6)))
 
 
-def test_a_queue_is_read_where_it_may_be(new_launcher: Any, cluster: Cluster, job: LaunchJob, settings: PodSetup) -> None:
+def test_a_queue_is_read_where_it_may_be(new_launcher: Any, cluster: Cluster, job: LaunchJob, setup: PodSetup) -> None:
     kueue = "/apis/kueue.x-k8s.io/v1beta1"
     cluster.read_only[f"{kueue}/namespaces/ml/localqueues/team-a"] = LOCAL
-    queued = new_launcher(replace(settings, queue="team-a"))
+    queued = new_launcher(replace(setup, queue="team-a"))
     assert queued.room(Needs(gpus=1)).gpus == 8  # the quota alone
     cluster.read_only[f"{kueue}/clusterqueues/gpus"] = cluster_queue(flavor("a100", "4"), reserved={"a100": "3"})
     assert queued.room(Needs(gpus=1)).free_gpus == 1

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from answering import cuts, sends, served
-from kubernetes_cluster import Cluster, Fault, kubeconfig
+from kubernetes_cluster import Cluster, Fault, kubeconfig, serving
 
 from jpo.errors import LaunchError
 from jpo.launch.kubernetes import session as module
@@ -171,10 +174,13 @@ def test_in_a_pod_its_service_account_counts(monkeypatch: pytest.MonkeyPatch, tm
         return real(there["SERVICE_TOKEN_FILENAME"], there["SERVICE_CERT_FILENAME"], environ=environ)
 
     monkeypatch.setattr(loader, "InClusterConfigLoader", in_this_pod)
+    monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "no-kubeconfig"))
     monkeypatch.setattr(module, "IN_POD", tmp_path / "namespace")
-    connected = Connected(None, str(tmp_path / "no-kubeconfig"))
+    connected = Connected()
     assert connected.namespace == "ml"
     assert connected.client.configuration.host == "https://127.0.0.1:9"
+    with pytest.raises(LaunchError):  # KUBECONFIG means another cluster than this one
+        Connected(None, str(tmp_path / "no-kubeconfig"))
 
 
 def test_without_the_package_the_remedy_is_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,3 +210,48 @@ def test_a_credential_plugin_that_fails_says_nothing_on_stderr(tmp_path: Path, c
     Connected(None, str(tmp_path / "kubeconfig"))
     captured = capfd.readouterr()
     assert captured.out + captured.err == ""
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for this machine that nobody has signed, with its key in the same file."""
+    file = tmp_path_factory.mktemp("tls") / "both.pem"
+    if shutil.which("openssl") is None:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("openssl not found: apt-get install openssl")
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    names = [
+        "-subj",
+        "/CN=lab",
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+        "-keyout",
+        str(file),
+        "-out",
+        str(file.with_suffix(".crt")),
+    ]
+    subprocess.run([*command, *names], check=True, capture_output=True)
+    file.write_bytes(file.read_bytes() + file.with_suffix(".crt").read_bytes())
+    return file
+
+
+@pytest.fixture
+def tls_cluster(cluster: Cluster, certificate: Path) -> Iterator[str]:
+    with serving(cluster, certificate) as url:
+        yield url
+
+
+def test_a_certificate_that_nobody_signed_is_not_trusted(tls_cluster: str, new_session: NewSession) -> None:
+    with pytest.raises(LaunchError, match="certificate that is not trusted") as caught:
+        listed(new_session(tls_cluster))
+    assert caught.value.code == "JPO-E754"
+
+
+def test_a_kubeconfig_trusts_its_own_authority_or_none(
+    tls_cluster: str, certificate: Path, tmp_path: Path, new_session: NewSession, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for trust in ({"certificate-authority": str(certificate.with_suffix(".crt"))}, {"insecure-skip-tls-verify": True}):
+        config = json.loads(kubeconfig(tmp_path / "kubeconfig", tls_cluster).read_text())
+        config["clusters"][0]["cluster"] |= trust
+        (tmp_path / "kubeconfig").write_text(json.dumps(config))
+        assert listed(new_session())["items"] == []
+    assert capfd.readouterr().err == ""
