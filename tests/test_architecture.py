@@ -19,6 +19,11 @@ DANGEROUS_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "she
 DANGEROUS_CALLS = {"eval", "exec", "compile", "__import__", "system", "popen"}
 CLOCK_AND_ENVIRONMENT = {"time.time", "os.environ", "datetime.now", "datetime.datetime.now", "date.today", "os.getenv"}
 MAY_READ_CLOCK = {"__main__.py", "cli", "commands", "project", "runlog.py"}
+SEE_THE_CLOCK = {
+    "jpo/launch/local/supervisor.py": "a process of its own, beside a run that takes real time",
+    "jpo/launch/local/launcher.py": "the same machine: whether a supervisor elsewhere still writes",
+}
+"""Modules below that may read the clock, and why."""
 MOST_PARAMETERS = 7
 MOST_MODULES = 18
 MOST_FILES_IN_JPO = 8
@@ -45,6 +50,8 @@ JSON_WRITERS = {
     "jpo/agent/sealed.py": "the header of a file of weights, whose bytes are hashed",
     "jpo/phases/model_file.py": "the head of a model of phases, whose bytes are hashed",
     "jpo/launch/ledger.py": "launch.json, which nobody but JPO reads",
+    "jpo/launch/local/order.py": "what JPO tells its supervisor, through a pipe",
+    "jpo/launch/local/page.py": "the page of a run, which nobody but JPO reads",
     "jpo/telemetry/csv/remembered.py": "a cache of thousands of logs, compressed, which nobody but JPO reads",
 }
 """Modules that may serialise JSON, and why."""
@@ -61,6 +68,9 @@ MAY_WRITE_FILES = {
     "jpo/cli/gate.py": "/dev/null in place of a closed stdout",
     "constraints/workload_checker.py": "the checker's private copy",
     "jpo/launch/ledger.py": "an empty file that is locked; what stands in the ledger goes through the writer",
+    "jpo/launch/local/leases.py": "empty files that are locked",
+    "jpo/launch/local/output.py": "appends what a run prints to its output.log, which nobody else writes",
+    "jpo/launch/local/page.py": "one block, rewritten in place: a full disk must still take how a run ended; and an empty file",
 }
 """Modules that may create or replace files, and why; what config.ini, results and exports go through is jpo/files."""
 STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__", "sys.excepthook", "sys.unraisablehook"}
@@ -97,6 +107,8 @@ AT_THE_GATE = {
     "jpo/history/postgres/session.py": "silences what psycopg would warn of",
     "constraints/supervisor.py": "hands the answer of the checker on, through a pipe",
     "jpo/launch/kubernetes/session.py": "silences what Kubernetes' client would log",
+    "jpo/launch/local/output.py": "a run's output, from a pipe into its own file",
+    "jpo/launch/local/supervisor.py": "a process of its own: one line to JPO through a pipe, then /dev/null",
     "jpo/replay/policies/gp_ei.py": "silences what scikit-learn would warn of",
     "jpo/runlog.py": "a logger of the training script, which is another process; it quotes what it names",
     "constraints/second_look.py": "the guard's own process, which has a gate of its own",
@@ -357,7 +369,7 @@ def test_nothing_below_commands_and_project_reads_clock_or_environment() -> None
     found = [
         f"{name_of(path)}:{getattr(node, 'lineno', '?')}"
         for path in JPO
-        if path.relative_to(ROOT / "jpo").parts[0] not in MAY_READ_CLOCK
+        if path.relative_to(ROOT / "jpo").parts[0] not in MAY_READ_CLOCK and name_of(path) not in SEE_THE_CLOCK
         for node in nodes(path)
         if (isinstance(node, ast.Attribute) and ast.unparse(node) in CLOCK_AND_ENVIRONMENT)
         or imported_names(node) & CLOCK_AND_ENVIRONMENT

@@ -27,6 +27,7 @@ from jpo.cli.prices import prices
 from jpo.cli.replay import replay
 from jpo.cli.report import report
 from jpo.cli.rollback import rollback
+from jpo.cli.run import run
 from jpo.cli.simulate import simulate
 from jpo.cli.sla import sla
 from jpo.cli.state import state
@@ -36,7 +37,8 @@ from jpo.version import __version__
 COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
     "Every day": (suggest, check, explain, history, rollback, doctor),
     "Look ahead": (predict, pareto, sla, prices),
-    "Operate": (init, report, comment, persist, observe, import_, learn, audit, state, config),
+    "Run": (run, observe, import_),
+    "Operate": (init, report, comment, persist, learn, audit, state, config),
     "Lab": (simulate, replay, phases, cluster, logs),
 }
 """Every command, by its group in the help."""

@@ -29,13 +29,14 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
         LaunchError: JPO-E750, another job has this run id; JPO-E753 to E755, the engine does not take it.
     """
     folder = folder_of(ledger, job.run_id)
+    if read(ledger, job.run_id) is None:
+        launcher.refuse(job)  # before anything is made for it
     with locked(folder):
         entry = read(ledger, job.run_id)
         if entry and (entry.job, entry.engine) != (job, launcher.name):
             finding = f"was launched before on {entry.engine}, with another command, configuration or resources"
             raise LaunchError(f"run {job.run_id}", finding, "give the new run an id of its own", code="JPO-E750")
         if entry is None:
-            launcher.refuse(job)
             (folder / "runs").mkdir(exist_ok=True)
             with whole(folder / "config.ini", mode=0o600) as copy:
                 copy.write(config)

@@ -103,8 +103,7 @@ class KubernetesLauncher:
         except Refused:
             self._delete(made)  # without its config.ini it would wait for ever
             raise
-        metadata = table(made, "metadata")
-        return f"{text(metadata, 'namespace')}/{text(metadata, 'name')}@{text(metadata, 'uid')}"
+        return _engine_id(made)
 
     def _made(self, job: LaunchJob, wanted: Answer) -> Answer:
         """The run's Job as it is on the cluster: made now, or before."""
@@ -114,13 +113,24 @@ class KubernetesLauncher:
             if error.status != 409:
                 raise
         found = self._session.ask("BatchV1Api", "read_namespaced_job", object_name(job.run_id), self._session.namespace)
-        place, notes = f"Job {object_name(job.run_id)}", table(found, "metadata", "annotations")
-        if (notes.get(RUN_ID), notes.get(JOB_DIGEST)) != (job.run_id, digest(job)):
+        place = f"Job {object_name(job.run_id)}"
+        if not _is_of(found, job):
             finding, remedy = "is there already, and is another run's", "give the new run an id of its own"
             raise LaunchError(place, finding, remedy, code="JPO-E750")
         if text(found, "metadata", "deletionTimestamp"):
             raise LaunchError(place, "is being deleted", "give the new run an id of its own", code="JPO-E753")
         return found
+
+    def find(self, job: LaunchJob) -> str | None:
+        """The id of a job that was submitted before, though nobody noted it; None where it never was."""
+        try:
+            name, namespace = object_name(job.run_id), self._session.namespace
+            found = self._session.ask("BatchV1Api", "read_namespaced_job", name, namespace)
+        except Refused as error:
+            if error.status != 404:
+                raise
+            return None
+        return _engine_id(found) if _is_of(found, job) else None
 
     def _add(self, wanted: Answer, owner: Answer) -> None:
         """Make an object that goes with the Job; of an earlier Job of the name there may be one that is still to go."""
@@ -292,6 +302,17 @@ class KubernetesLauncher:
         except Refused as error:
             if error.status not in (404, 409):
                 raise
+
+
+def _is_of(found: Answer, job: LaunchJob) -> bool:
+    """Whether a Job on the cluster is this run's."""
+    notes = table(found, "metadata", "annotations")
+    return (notes.get(RUN_ID), notes.get(JOB_DIGEST)) == (job.run_id, digest(job))
+
+
+def _engine_id(job: Answer) -> str:
+    namespace, name, uid = (text(job, "metadata", key) for key in ("namespace", "name", "uid"))
+    return f"{namespace}/{name}@{uid}"
 
 
 def _parts(engine_id: str) -> tuple[str, str, str]:

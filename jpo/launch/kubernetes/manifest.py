@@ -20,7 +20,7 @@ from jpo.launch.kubernetes.names import (
     pod_labels,
     run_labels,
 )
-from jpo.launch.kubernetes.pods import PodSetup, pod_spec
+from jpo.launch.kubernetes.pods import PodSetup, names_config, pod_spec
 from jpo.records import plain_values
 from jpo.wording.slug import LABEL_VALUE
 
@@ -99,15 +99,21 @@ def refuse_unsayable(job: LaunchJob, setup: PodSetup, config: bytes = b"") -> No
     table = "jpo.toml: [launch.kubernetes]"
     if not setup.image:
         raise refuse(table, "names no image", 'image = "registry.example.com/train:1", with the training code in it')
+    if setup.workdir is None and not names_config(job):
+        finding, remedy = (
+            "names no workdir, and the command no config.ini",
+            'workdir = "/workspace", where the image has the code',
+        )
+        raise refuse(table, f"{finding}: the run would have the image's own values", remedy)
     names = {"queue": setup.queue, "service_account": setup.service_account}
     names |= {f"environment_from: {name:.80}": name for name in setup.environment_from}
     names |= {f"claims: {name:.80}": name for name in setup.claims}
     for key, name in names.items():
         if name is not None and not SUBDOMAIN.fullmatch(name):
             raise refuse(f"{table} {key}", "is no name of Kubernetes", "write small letters, digits, - and .")
-    for path in setup.claims.values():
+    for path in (*setup.claims.values(), *filter(None, [setup.workdir])):
         if not PurePosixPath(path).is_absolute() or ":" in path or ".." in PurePosixPath(path).parts:
-            raise refuse(f"{table} claims", f"{path!r:.80} is no absolute path without :", 'as in { datasets = "/data" }')
+            raise refuse(table, f"{path!r:.80} is no absolute path without :", 'as in claims = { datasets = "/data" }')
     for key, value in setup.selector(job.needs.gpu_type).items():
         if not LABEL_KEY.fullmatch(key) or (value and not LABEL_VALUE.fullmatch(value)):
             finding = f"{key}={value!r:.80} cannot be a label of nodes"

@@ -10,6 +10,7 @@ import os.path
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from jpo.launch.job import LaunchJob, Needs
 from jpo.launch.kubernetes.quantities import cpu_quantity, memory_quantity
@@ -34,6 +35,8 @@ class PodSetup:
 
     Attributes:
         image: holds the training code and what it needs; None: no run can be made.
+        workdir: folder of the image from which the training code is started, as the run's folder is here; None: the image's own,
+            and then the command must name config.ini.
         queue: LocalQueue of Kueue; None: the scheduler alone decides.
         service_account: None: the namespace's default one, whose token the pod then does not get.
         environment_from: Secrets whose keys the container gets as variables.
@@ -46,6 +49,7 @@ class PodSetup:
     """
 
     image: str | None = None
+    workdir: str | None = None
     queue: str | None = None
     service_account: str | None = None
     environment_from: tuple[str, ...] = ()
@@ -103,6 +107,9 @@ def resources(needs: Needs, gpu_resource: str) -> dict[str, str]:
 def _container(job: LaunchJob, setup: PodSetup, name: str) -> dict[str, object]:
     asked = resources(job.needs, setup.gpu_resource)
     mounts: list[dict[str, object]] = [{"name": "config", "mountPath": CONFIG_FOLDER, "readOnly": True}]
+    if setup.workdir:  # for a script that opens it by its name
+        there = os.path.normpath(f"{setup.workdir}/{os.path.relpath(_config(job), job.folder)}")
+        mounts.append({"name": "config", "mountPath": there, "subPath": "config.ini", "readOnly": True})
     mounts += [{"name": f"claim-{n}", "mountPath": path} for n, path in enumerate(setup.claims.values())]
     if RUNS_FOLDER not in setup.claims.values():
         mounts.append({"name": "runs", "mountPath": RUNS_FOLDER})
@@ -114,6 +121,7 @@ def _container(job: LaunchJob, setup: PodSetup, name: str) -> dict[str, object]:
         "image": setup.image,
         "command": [_unexpanded(part) for part in command(job)],
         "env": [*_environment(job, setup.metrics_port, name)],
+        **({"workingDir": setup.workdir} if setup.workdir else {}),
         **({"ports": [{"name": "metrics", "containerPort": setup.metrics_port}]} if setup.metrics_port else {}),
         **({"envFrom": secrets} if secrets else {}),
         **({"resources": {"requests": asked, "limits": dict(asked)}} if asked else {}),
@@ -135,7 +143,7 @@ def command(job: LaunchJob) -> tuple[str, ...]:
     A Python script of PyTorch on several GPUs or nodes goes through torch.distributed.run. Any other program finds the nodes in
     PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE, MASTER_ADDR and MASTER_PORT, which torchrun reads by itself.
     """
-    found = tuple(_with_config(part, job) for part in job.command)
+    found = tuple(_in_container(part, job) for part in job.command)
     several = job.needs.gpus > 1 or job.needs.nodes > 1
     if not several or slug(job.identity.framework) not in TORCH or not PYTHON.fullmatch(found[0]):
         return found
@@ -147,12 +155,29 @@ def command(job: LaunchJob) -> tuple[str, ...]:
     return (*found[:script], "-m", "torch.distributed.run", *found[script:])
 
 
-def _with_config(part: str, job: LaunchJob) -> str:
-    """An argument that names the run's config.ini, alone or behind "=", names the mounted one."""
+def names_config(job: LaunchJob) -> bool:
+    """Whether an argument of the command is the run's config.ini."""
+    return any(_is_config(part.rpartition("=")[2], job) for part in job.command)
+
+
+def _in_container(part: str, job: LaunchJob) -> str:
+    """An argument, alone or behind "=", as the container has it: config.ini where it is mounted, files of the run's folder from
+    the folder in which it starts.
+    """
     option, equals, value = part.rpartition("=")
-    own = job.environment.get("JPO_CONFIG", str(job.folder / "config.ini"))
-    named = bool(value) and "://" not in value and os.path.normpath(job.folder / value) == os.path.normpath(own)
-    return f"{option}{equals}{CONFIG_FOLDER}/config.ini" if named else part
+    if _is_config(value, job):
+        return f"{option}{equals}{CONFIG_FOLDER}/config.ini"
+    below = value.startswith(f"{job.folder}/") and ".." not in Path(value).parts
+    return f"{option}{equals}{Path(value).relative_to(job.folder)}" if below else part
+
+
+def _is_config(value: str, job: LaunchJob) -> bool:
+    return bool(value) and "://" not in value and os.path.normpath(job.folder / value) == _config(job)
+
+
+def _config(job: LaunchJob) -> str:
+    """The run's config.ini on this machine."""
+    return os.path.normpath(job.environment.get("JPO_CONFIG", job.folder / "config.ini"))
 
 
 def _environment(job: LaunchJob, metrics_port: int | None, name: str) -> list[dict[str, object]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.errors import LaunchError
+from jpo.inventory.machine import machine_here
 from jpo.launch.kubernetes.launcher import KubernetesLauncher
 from jpo.launch.kubernetes.pods import PodSetup
 from jpo.launch.kubernetes.session import Connected, Session
@@ -55,7 +56,16 @@ def launcher_of(
 
 
 def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:
-    raise _not_there("local")
+    from jpo.launch.local.capacity import Capacity, LocalGpu
+    from jpo.launch.local.launcher import LocalLauncher
+
+    def capacity() -> Capacity:
+        machine = machine_here(here.environ)
+        found = machine.gpus
+        gpus = None if found is None else tuple(LocalGpu(gpu.uuid or str(n), gpu.memory_used_gib) for n, gpu in enumerate(found))
+        return Capacity(gpus, machine.why_gpus, machine.cpus, machine.memory_gib)
+
+    return LocalLauncher(here.ledger, capacity, here.environ, detached=here.detached)
 
 
 def _slurm(settings: LoadedSettings, here: Surroundings) -> Launcher:

@@ -32,11 +32,13 @@ class EndedRun:
         run: as it goes on record; None: nothing is known that could be (it never started).
         log: its log; None: it wrote none that can be used.
         notes: what must be said of it, sentence -> reason code.
+        reported_elsewhere: it wrote no log, and Prometheus is to report it: it goes on record from there.
     """
 
     run: Run | None
     log: Path | None
     notes: Mapping[str, str] = field(default_factory=dict)
+    reported_elsewhere: bool = False
 
 
 def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
@@ -48,7 +50,7 @@ def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
             return EndedRun(_logged(path, entry, own_names(settings)), path, notes)
         except TelemetryError as error:
             notes[str(error)] = error.code
-    return EndedRun(_as_the_engine_says(entry), None, notes)
+    return EndedRun(_as_the_engine_says(entry), None, notes, reported_elsewhere=settings.values.prometheus.url is not None)
 
 
 def logs_of(entry: Entry, ledger: Path) -> Iterator[Path]:
@@ -64,7 +66,7 @@ def put_on_record(entry: Entry, ledger: Path, settings: LoadedSettings, store: S
         StoreError: it could not be; the entry stays as it is, and the next command does it.
     """
     ended = ended_run(entry, ledger, settings)
-    if ended.run is not None:
+    if ended.run is not None and not ended.reported_elsewhere:
         store.record(Finished((ended.run,)), now=now)
     recorded(entry, ledger)
     return ended

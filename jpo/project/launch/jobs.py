@@ -32,10 +32,11 @@ def job_of(
     command: Sequence[str],
     *,
     run_id: str,
+    folder: Path | None = None,
     environment: Mapping[str, str] = NOTHING,
     longest_seconds: float | None = None,
 ) -> LaunchJob:
-    """The job that runs a command with the values of a config.ini, in the folder of that file.
+    """The job that runs a command with the values of a config.ini.
 
     Its environment has every value as JPO_BATCH_SIZE and the like, prices of an hour (JPO_USD_PER_GPU_HOUR), and the path of
     config.ini as JPO_CONFIG; engines add JPO_RUN_ID and JPO_RUNLOG_DIR.
@@ -43,6 +44,7 @@ def job_of(
     Args:
         workload: with the values that the run is to have.
         command: program and arguments; empty: the one of [launch] command.
+        folder: where it starts; None: beside jpo.toml, where [launch] command is written.
         environment: further variables, which win; no secrets.
         longest_seconds: None: as [launch] timeout says.
 
@@ -62,7 +64,7 @@ def job_of(
         run_id,
         workload.identity,
         words,
-        workload.path.absolute().parent,
+        (folder or settings.root).absolute(),
         {**values, **_prices(settings), "JPO_CONFIG": str(workload.path.absolute()), **environment},
         needs_of(workload, settings),
         workload.current,
@@ -80,11 +82,6 @@ def needs_of(workload: Workload, settings: LoadedSettings) -> Needs:
         memory_gib=current.get("memory_gib") or None,
         nodes=int(nodes or 1),
     )
-
-
-def folder_of(settings: LoadedSettings, workload: Workload) -> Path:
-    """Where a job starts: in the folder of its config.ini, as whoever wrote the script starts it."""
-    return workload.path.absolute().parent
 
 
 def _prices(settings: LoadedSettings) -> dict[str, str]:

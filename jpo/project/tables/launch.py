@@ -28,13 +28,14 @@ class SlurmTable(EngineTable):
 class KubernetesTable(EngineTable):
     """Jobs on Kubernetes: the image that holds the training code, and where they go.
 
-    `queue` is a LocalQueue of Kueue. `environment_from` names Secrets whose keys the container gets as variables. `user` is the
-    id that it runs as; 0 allows root. `metrics_port` is what Prometheus scrapes. `claims`: PersistentVolumeClaim -> where it is
-    mounted. `gpu_types`: GPU type -> what the label `gpu_label` says on nodes that have it. `autoscaled`: nodes come when they
-    are asked for.
+    `workdir` is the folder of the image from which the code is started. `queue` is a LocalQueue of Kueue. `environment_from`
+    names Secrets whose keys the container gets as variables. `user` is the id that it runs as; 0 allows root. `metrics_port` is
+    what Prometheus scrapes. `claims`: PersistentVolumeClaim -> where it is mounted. `gpu_types`: GPU type -> what the label
+    `gpu_label` says on nodes that have it. `autoscaled`: nodes come when they are asked for.
     """
 
     image: Name | None = None
+    workdir: Name | None = None
     namespace: Name | None = None
     context: Name | None = None
     queue: Name | None = None

@@ -60,7 +60,7 @@ def cluster(clock: Clock, plays: dict[str, Play], tmp_path: Path) -> Iterator[Cl
 
 @pytest.fixture
 def setup() -> PodSetup:
-    return PodSetup(image="registry.example.com/digits:1")
+    return PodSetup(image="registry.example.com/digits:1", workdir="/workspace")
 
 
 @pytest.fixture

@@ -347,3 +347,11 @@ def test_the_example_of_rights_is_what_a_run_needs_and_no_more(
     cluster.judge = lambda *_: None  # type: ignore[method-assign]
     bench.launcher().status(str(bench.start(bench.job("lasts")).engine_id))
     assert cluster.used == granted
+
+
+def test_a_run_that_nobody_noted_is_found(bench: Bench, new_launcher: Any) -> None:
+    job = bench.job("lasts")
+    assert new_launcher().find(job) is None
+    entry = bench.start(job)
+    assert new_launcher().find(job) == entry.engine_id
+    assert new_launcher().find(replace(job, command=("other",))) is None

@@ -19,7 +19,9 @@ from jpo.records import Identity, Word
 from jpo.wording.slug import LABEL_VALUE
 
 JOB = LaunchJob("night-1", Identity("digits", "cnn", "pytorch"), ("python", "train.py", "config.ini"), Path("/srv/digits"))
-SETTINGS = PodSetup(image="registry.example.com/digits:1", claims={"datasets": "/data"}, environment_from=("wandb",))
+SETTINGS = PodSetup(
+    image="registry.example.com/digits:1", workdir="/workspace", claims={"datasets": "/data"}, environment_from=("wandb",)
+)
 NAMES = st.text(min_size=1, max_size=120).filter(str.strip)
 VERSIONS = ("1.33", "1.37")
 
@@ -48,7 +50,9 @@ def check(objects: list[dict[str, Any]]) -> None:
         replace(JOB, run_id="Night_17.-", command=("", "-", "$(A)")),
     ],
 )
-@pytest.mark.parametrize("pods", [SETTINGS, PodSetup(image="x", queue="team-a", service_account="trainer", user=1000)])
+@pytest.mark.parametrize(
+    "pods", [SETTINGS, PodSetup(image="x", workdir="/w", queue="team-a", service_account="trainer", user=1000)]
+)
 def test_every_object_is_valid(job: LaunchJob, pods: PodSetup) -> None:
     check(made(job, pods))
 
@@ -95,6 +99,8 @@ def test_no_path_of_this_machine_is_in_it() -> None:
     ("pods", "job", "words"),
     [
         (PodSetup(), JOB, "names no image"),
+        (replace(SETTINGS, workdir=None), replace(JOB, command=("./train",)), "would have the image's own values"),
+        (replace(SETTINGS, workdir="code"), JOB, "no absolute path"),
         (replace(SETTINGS, queue="Team A"), JOB, "queue: is no name"),
         (replace(SETTINGS, environment_from=("a_b",)), JOB, "environment_from: a_b: is no name"),
         (replace(SETTINGS, claims={"data": "data"}), JOB, "no absolute path"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from jpo.launch.kubernetes.pods import PodSetup, command, pod_spec, resources
 from jpo.records import Identity
 
 JOB = LaunchJob("night-1", Identity("digits", "cnn", "pytorch"), ("python", "train.py", "config.ini"), Path("/srv/digits"))
-SETTINGS = PodSetup(image="registry.example.com/digits:1")
+SETTINGS = PodSetup(image="registry.example.com/digits:1", workdir="/workspace")
 CONFIG = "/jpo/config/config.ini"
 
 
@@ -147,3 +148,30 @@ def test_metrics_are_served_where_prometheus_scrapes_them() -> None:
 
 def test_a_time_beyond_all_bounds_is_the_longest_that_kubernetes_knows() -> None:
     assert spec_of(replace(JOB, longest_seconds=1e12))["activeDeadlineSeconds"] == 2**31 - 1
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("/srv/digits/train.py", "train.py"),
+        ("--script=/srv/digits/src/train.py", "--script=src/train.py"),
+        ("/srv/digits/../other/train.py", "/srv/digits/../other/train.py"),
+        ("/srv/digits2/train.py", "/srv/digits2/train.py"),
+        ("/data/train", "/data/train"),
+    ],
+)
+def test_files_of_the_runs_folder_are_found_from_the_folder_in_the_image(given: str, expected: str) -> None:
+    assert command(replace(JOB, command=("python3", given)))[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("config", "there"),
+    [("/srv/digits/config.ini", "config.ini"), ("/srv/digits/conf/a.ini", "conf/a.ini"), ("/srv/config.ini", "../config.ini")],
+)
+def test_a_script_that_opens_config_ini_by_its_name_finds_the_runs_own(config: str, there: str) -> None:
+    mounts = container(replace(JOB, environment={"JPO_CONFIG": config}))["volumeMounts"]
+    (own,) = [mount for mount in mounts if mount.get("subPath") == "config.ini"]
+    assert own["mountPath"] == os.path.normpath(f"/workspace/{there}")
+    assert own["readOnly"] is True
+    assert container()["workingDir"] == "/workspace"
+    assert "workingDir" not in container(JOB, replace(SETTINGS, workdir=None))

@@ -16,7 +16,8 @@ def test_every_engine_that_jpo_toml_may_name_can_be_made() -> None:
 
 def test_kubernetes_is_made_of_its_table_and_asks_nobody(tmp_path: Path) -> None:
     (tmp_path / "config.ini").touch()
-    table = '[launch.kubernetes]\nimage = "x:1"\nnamespace = "ml"\nuser = 1000\nclaims = { datasets = "/data" }\n'
+    table = '[launch.kubernetes]\nimage = "x:1"\nnamespace = "ml"\nuser = 1000\nworkdir = "/workspace"\n'
+    table += 'claims = { datasets = "/data" }\n'
     (tmp_path / "jpo.toml").write_text(table)
     launcher = launcher_of(load(tmp_path / "config.ini", None, {}, {}), "kubernetes", environ={"KUBECONFIG": "/nowhere"})
     assert isinstance(launcher, KubernetesLauncher)
