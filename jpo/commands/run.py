@@ -7,7 +7,7 @@ nobody watches, and the next command puts on record what came of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jpo.cost import run_cost_usd
@@ -20,7 +20,7 @@ from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, folder_of, read
 from jpo.project.launch.accounts import accounted_for
 from jpo.project.launch.command import invocation_of
-from jpo.project.launch.engines import launcher_of, ledger_of
+from jpo.project.launch.engines import launcher_of, ledger_of, plan_of
 from jpo.project.launch.finished import EndedRun, put_on_record
 from jpo.project.launch.jobs import job_of, new_run_id
 from jpo.project.launch.progress import progress_of
@@ -84,7 +84,8 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
     ledger = ledger_of(settings)
     if options.dry_run:
         launcher.refuse(job)
-        return _report(Entry(job, launcher.name, options.now), ledger, notes=invocation.notes)
+        report = _report(Entry(job, launcher.name, options.now), ledger, notes=invocation.notes)
+        return replace(report, plan=plan_of(launcher, job, workload.content))
     with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
         accounted_for(settings, store, here.environ, now=options.now)
     notes = {**invocation.notes, **_shared(job, launcher)}

@@ -71,7 +71,7 @@ class KubernetesLauncher:
             name = text(local, "spec", "clusterQueue")
             if name and (found := self._of_kueue("get_cluster_custom_object", "clusterqueues", name)):
                 yield queue(found, local)
-        if found := self._readable("CoreV1Api", "list_node"):
+        if items(found := self._readable("CoreV1Api", "list_node"), "items"):  # a cluster without any makes them when asked
             pods = self._readable("CoreV1Api", "list_pod_for_all_namespaces", field_selector=RUNNING) if in_use else {}
             yield nodes(items(found, "items"), items(pods, "items"), setup.selector(needs.gpu_type))
 

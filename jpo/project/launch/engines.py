@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.inventory.machine import machine_here
+from jpo.launch.job import LaunchJob
 from jpo.launch.kubernetes.launcher import KubernetesLauncher
 from jpo.launch.kubernetes.pods import PodSetup
 from jpo.launch.kubernetes.session import Connected, Session
@@ -53,6 +54,11 @@ def launcher_of(
     """
     name = on or settings.values.launch.on
     return ENGINES[name](settings, Surroundings(environ, ledger_of(settings), detached))
+
+
+def plan_of(launcher: Launcher, job: LaunchJob, config: bytes) -> Mapping[str, object] | None:
+    """What an engine would be given for a job, in its own form; None where that is the command alone."""
+    return launcher.manifest(job, config) if isinstance(launcher, KubernetesLauncher) else None
 
 
 def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:

@@ -138,3 +138,9 @@ def test_a_queue_is_read_where_it_may_be(new_launcher: Any, cluster: Cluster, jo
     assert queued.room(Needs(gpus=1)).free_gpus == 1
     with pytest.raises(LaunchError, match="queue gpus: 4 GPUs"):
         queued.refuse(replace(job, needs=Needs(gpus=5)))
+
+
+def test_a_cluster_without_nodes_makes_them_when_asked(new_launcher: Any, cluster: Cluster, job: LaunchJob) -> None:
+    cluster.denied.clear()
+    new_launcher().refuse(replace(job, needs=Needs(gpus=6)))
+    assert new_launcher().room(Needs()).cpus is None
