@@ -2,6 +2,7 @@
 
     job.py           what is to be started, and how it goes: LaunchJob, Needs, JobStatus, Room
     launcher.py      Launcher, the one contract of all engines; tests/launches.py is its suite
+    resize.py        Resizable: engines that change what a running job holds
     ledger.py        the account of launched runs: one folder each, intent before submission, the end before the record
     course.py        start, follow and cancel one run, whatever the engine; safe to call again after kill -9
     simulated.py     an engine in virtual time

@@ -7,6 +7,7 @@
     order.py         what the one hands to the other
     page.py          what the other writes down: one page per run, rewritten in place
     processes.py     processes of the run, found below the supervisor or by their mark, measured and ended
+    affinity.py      fewer CPUs for the processes of a run that goes on
     leases.py        GPUs and CPUs that runs of JPO hold on this machine
 
 The supervisor holds the lock of its run as long as it lives: a free lock means that it is gone, however it went, and whoever asks

@@ -9,11 +9,15 @@ from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.inventory.machine import machine_here
+from jpo.launch.aws.launcher import AwsLauncher
 from jpo.launch.job import LaunchJob
 from jpo.launch.kubernetes.launcher import KubernetesLauncher
 from jpo.launch.kubernetes.pods import PodSetup
 from jpo.launch.kubernetes.session import Connected, Session
 from jpo.launch.launcher import Launcher
+from jpo.launch.slurm.launcher import SlurmLauncher
+from jpo.launch.slurm.site import Site
+from jpo.project.launch.instances import offers_of, place_of
 from jpo.project.load import LoadedSettings
 
 LAUNCHES = ".jpo/launches"
@@ -39,6 +43,11 @@ def ledger_of(settings: LoadedSettings) -> Path:
     return (settings.store_root or settings.root).absolute() / LAUNCHES
 
 
+def engine_named(settings: LoadedSettings, on: str | None) -> str:
+    """The name of the engine that is meant: `on`, else what [launch] on says."""
+    return on or settings.values.launch.on
+
+
 def launcher_of(
     settings: LoadedSettings, on: str | None = None, *, environ: Mapping[str, str], detached: bool = False
 ) -> Launcher:
@@ -52,8 +61,7 @@ def launcher_of(
     Raises:
         LaunchError: JPO-E753, the engine cannot be used as it is set up.
     """
-    name = on or settings.values.launch.on
-    return ENGINES[name](settings, Surroundings(environ, ledger_of(settings), detached))
+    return ENGINES[engine_named(settings, on)](settings, Surroundings(environ, ledger_of(settings), detached))
 
 
 def plan_of(launcher: Launcher, job: LaunchJob, config: bytes) -> Mapping[str, object] | None:
@@ -75,7 +83,9 @@ def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 
 def _slurm(settings: LoadedSettings, here: Surroundings) -> Launcher:
-    raise _not_there("slurm")
+    table = settings.values.launch.slurm
+    site = Site(table.partition, table.account, table.qos, table.options)
+    return SlurmLauncher(site, here.ledger, here.environ, time.time)
 
 
 def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
@@ -85,7 +95,7 @@ def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 
 def _aws(settings: LoadedSettings, here: Surroundings) -> Launcher:
-    raise _not_there("aws")
+    return AwsLauncher(place_of(settings, here.environ), offers_of(settings, here.environ), time.time)
 
 
 def _not_there(engine: str) -> LaunchError:
