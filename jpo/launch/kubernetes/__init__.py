@@ -8,7 +8,7 @@
     session.py     the connection: which cluster, bounded retries, refusals in the server's words
     output.py      what pods printed, and the run log in it
     status.py      Job and pods -> JobStatus
-    room.py        quota, queues and nodes -> Room
+    room.py        quota, queues and nodes -> Room; limits.py reads them, as far as it may
     launcher.py    KubernetesLauncher
 
 A run's pod is started once: its Job makes no second one. What is left of a run that is over goes an hour after it was

@@ -6,21 +6,23 @@ that was made anew under the name is another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from jpo.errors import LaunchError
+from jpo.errors import LaunchError, UsageError
 from jpo.launch.job import RUN_ID as RUN_IDS
 from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.launch.kubernetes.answers import Answer, items, moment, table, text, words
+from jpo.launch.kubernetes.limits import limits_of, of_kueue
 from jpo.launch.kubernetes.manifest import LARGEST_CONFIG_BYTES, digest, manifest, refuse_unsayable
 from jpo.launch.kubernetes.names import CANCELLED, CANCELLED_AT, JOB_DIGEST, MANAGED_BY, RUN_ID, object_name
 from jpo.launch.kubernetes.output import bring_home
 from jpo.launch.kubernetes.pods import CONTAINER, PodSetup, resources
-from jpo.launch.kubernetes.room import CPU, MEMORY, Limit, beyond, nodes, queue, quotas, room_of
-from jpo.launch.kubernetes.session import Part, Refused, Session
+from jpo.launch.kubernetes.room import CPU, MEMORY, beyond, room_of
+from jpo.launch.kubernetes.session import Refused, Session
 from jpo.launch.kubernetes.status import finished, status_of
 from jpo.launch.ledger import folder_of
 from jpo.reading import contents
@@ -28,22 +30,23 @@ from jpo.records import RunStatus
 
 KEPT_SECONDS = 3600
 """How long a Job that is collected stays, for kube-state-metrics to show how it ended."""
-KUEUE = (("kueue.x-k8s.io", "v1beta1"), ("kueue.x-k8s.io", "v1beta2"))
-RUNNING = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
-"""Pods that take something of a node, as a field selector."""
+PAUSE_SECONDS = 10.0
+"""Between two looks at what a run printed: the whole of it is read, up to the 10 MiB that a kubelet keeps."""
 
 
 class KubernetesLauncher:
     """Launcher of Jobs on Kubernetes.
 
     Args:
-        ledger: where a cancelled run's output goes before its pod is deleted; None: it is lost with the pod.
+        ledger: where the output of a run that goes on is kept up to date, for who follows it and in case its pod is deleted;
+            None: output comes home when the run is over.
     """
 
     name = "kubernetes"
 
     def __init__(self, session: Session, setup: PodSetup, ledger: Path | None = None) -> None:
         self._session, self._setup, self._ledger = session, setup, ledger
+        self._brought_at = dict[str, float]()
 
     # --- before a start ------------------------------------------------------------------------------------------------------
 
@@ -52,42 +55,18 @@ class KubernetesLauncher:
         return manifest(job, self._setup, namespace=self._session.namespace, config=config)
 
     def room(self, needs: Needs) -> Room:
-        return room_of([*self._limits(needs, in_use=True)], needs, self._setup.gpu_resource)
+        return room_of([*limits_of(self._session, self._setup, needs, in_use=True)], needs, self._setup.gpu_resource)
 
     def refuse(self, job: LaunchJob) -> None:
         refuse_unsayable(job, self._setup)
-        limits = [limit for limit in self._limits(job.needs) if limit.largest is None or not self._setup.autoscaled]
+        limits = [
+            limit
+            for limit in limits_of(self._session, self._setup, job.needs)
+            if limit.largest is None or not self._setup.autoscaled
+        ]
         if found := beyond(limits, job.needs, self._setup.gpu_resource):
             asked, most = found
             raise LaunchError(f"run {job.run_id}", f"{asked}; {most}", "ask for at most that", code="JPO-E755")
-
-    def _limits(self, needs: Needs, *, in_use: bool = False) -> Iterator[Limit]:
-        """What limits a run; what of the nodes is in use takes a look at every pod, and is asked for by `in_use`."""
-        namespace, setup = self._session.namespace, self._setup
-        if found := self._readable("CoreV1Api", "list_namespaced_resource_quota", namespace):
-            yield from quotas(items(found, "items"), namespace)
-        if setup.queue:
-            local = self._of_kueue("get_namespaced_custom_object", namespace, "localqueues", setup.queue)
-            name = text(local, "spec", "clusterQueue")
-            if name and (found := self._of_kueue("get_cluster_custom_object", "clusterqueues", name)):
-                yield queue(found, local)
-        if items(found := self._readable("CoreV1Api", "list_node"), "items"):  # a cluster without any makes them when asked
-            pods = self._readable("CoreV1Api", "list_pod_for_all_namespaces", field_selector=RUNNING) if in_use else {}
-            yield nodes(items(found, "items"), items(pods, "items"), setup.selector(needs.gpu_type))
-
-    def _of_kueue(self, function: str, *arguments: str) -> Answer:
-        """An answer of Kueue in the first of its versions that is served."""
-        answers = (self._readable("CustomObjectsApi", function, *version, *arguments) for version in KUEUE)
-        return next((answer for answer in answers if answer), {})
-
-    def _readable(self, part: Part, function: str, *arguments: object, **options: object) -> Answer:
-        """An answer; empty where it may not be read or the cluster has no such thing."""
-        try:
-            return self._session.ask(part, function, *arguments, **options)
-        except Refused as error:
-            if error.status not in (403, 404):
-                raise
-            return {}
 
     # --- start ---------------------------------------------------------------------------------------------------------------
 
@@ -163,6 +142,8 @@ class KubernetesLauncher:
             return self._gone(namespace, name, uid)
         pods = self._pods(job)
         status = status_of(job, pods, now=self._session.now, events=() if pods else self._events(job))
+        if status.state is JobState.RUNNING:
+            self._keep_up(job, pods)
         if status.state is JobState.WAITING and table(job, "spec").get("suspend") is True:
             return JobStatus(JobState.WAITING, reason=self._queued(job) or status.reason)
         return status
@@ -176,6 +157,19 @@ class KubernetesLauncher:
                 raise
             return {}
         return found if text(found, "metadata", "uid") == uid else {}
+
+    def _keep_up(self, job: Answer, pods: Sequence[Answer]) -> None:
+        """Bring home what a run that goes on has printed so far, now and then; that it cannot be had is no news of the run."""
+        run_id, now = text(job, "metadata", "annotations", RUN_ID), self._session.now
+        if self._ledger is None or now is None or not RUN_IDS.fullmatch(run_id):
+            return
+        if (
+            now - self._brought_at.get(run_id, -math.inf) >= PAUSE_SECONDS
+            and (folder := folder_of(self._ledger, run_id)).is_dir()
+        ):
+            self._brought_at[run_id] = now
+            with suppress(LaunchError, UsageError):
+                bring_home(self._session, pods, folder, run_id)
 
     def _gone(self, namespace: str, name: str, uid: str) -> JobStatus:
         try:
@@ -217,7 +211,7 @@ class KubernetesLauncher:
         if not self._setup.queue:
             return ""
         namespace = text(job, "metadata", "namespace")
-        found = self._of_kueue("list_namespaced_custom_object", namespace, "workloads")
+        found = of_kueue(self._session, "list_namespaced_custom_object", namespace, "workloads")
         for workload in items(found, "items"):
             if any(text(o, "uid") == text(job, "metadata", "uid") for o in items(workload, "metadata", "ownerReferences")):
                 for kind in ("QuotaReserved", "Admitted", "Evicted"):
@@ -250,10 +244,8 @@ class KubernetesLauncher:
         job = self._job(*_parts(engine_id))
         if not job or finished(job) or text(job, "metadata", "deletionTimestamp"):
             return
-        run_id = text(job, "metadata", "annotations", RUN_ID)
-        if self._ledger is not None and RUN_IDS.fullmatch(run_id):
-            with suppress(LaunchError):  # ending it matters more than what it printed
-                bring_home(self._session, self._pods(job), folder_of(self._ledger, run_id), run_id)
+        self._brought_at.clear()
+        self._keep_up(job, self._pods(job))  # its pods go with it
         self._mark(job)
         self._delete(job)
 

@@ -17,6 +17,7 @@ from jpo.launch.job import JobState, LaunchJob, Needs
 from jpo.launch.kubernetes.pods import PodSetup
 from jpo.launch.ledger import read
 from jpo.records import RunStatus
+from jpo.runlog import ECHO
 
 RIGHTS = Path(__file__).parents[3] / "examples" / "kubernetes" / "rbac.yaml"
 JOBS, CONFIGS = "/apis/batch/v1/namespaces/ml/jobs", "/api/v1/namespaces/ml/configmaps"
@@ -355,3 +356,19 @@ def test_a_run_that_nobody_noted_is_found(bench: Bench, new_launcher: Any) -> No
     entry = bench.start(job)
     assert new_launcher().find(job) == entry.engine_id
     assert new_launcher().find(replace(job, command=("other",))) is None
+
+
+def test_the_log_of_a_run_that_goes_on_can_be_followed(bench: Bench, cluster: Cluster, plays: dict[str, Play]) -> None:
+    plays["lasts"] = Play(3600.0, output=f"{ECHO}# run_id=run\n")
+    entry = bench.start(bench.job("lasts"))
+    bench.until_it_runs(entry)
+    log = bench.ledger / entry.job.run_id / "runs" / "run.csv"
+    assert log.read_text() == "# run_id=run\n"
+    plays["lasts"].output += f"{ECHO}time,epoch\n"
+    cluster.faults.append(Fault("GET", r".*/log", 403))
+    launcher = bench.launcher()
+    assert look(entry, launcher, bench.ledger).state is JobState.RUNNING
+    assert log.read_text() == "# run_id=run\n"
+    bench.sleep(15)
+    look(entry, launcher, bench.ledger)
+    assert log.read_text() == "# run_id=run\ntime,epoch\n"

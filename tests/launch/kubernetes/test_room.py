@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from kubernetes_cluster import Cluster
 
-from jpo.errors import LaunchError
-from jpo.launch.job import LaunchJob, Needs, Room
-from jpo.launch.kubernetes.pods import PodSetup
+from jpo.launch.job import Needs, Room
 from jpo.launch.kubernetes.room import beyond, nodes, queue, quotas, room_of
 
 GPU = "nvidia.com/gpu"
@@ -116,31 +112,3 @@ def test_a_node_of_its_own_must_hold_each_pod() -> None:
     small = nodes([node("a", "4"), node("b", "4")], [], {})
     assert beyond([small], Needs(gpus=8), GPU) is not None
     assert beyond([small], Needs(gpus=8, nodes=2), GPU) is None
-
-
-def test_the_launcher_refuses_by_what_it_may_read(new_launcher: Any, cluster: Cluster, job: LaunchJob, setup: PodSetup) -> None:
-    cluster.denied.clear()
-    cluster.read_only["/api/v1/nodes"] = {"items": [node("a", "4")]}
-    cluster.read_only["/api/v1/pods"] = {"items": [pod("a", "3")]}
-    assert new_launcher().room(Needs()).free_gpus == 1
-    with pytest.raises(LaunchError, match="1 node: 4 GPUs") as caught:
-        new_launcher().refuse(replace(job, needs=Needs(gpus=6)))
-    assert caught.value.code == "JPO-E755"
-    new_launcher(replace(setup, autoscaled=True)).refuse(replace(job, needs=Needs(gpus=6)))
-
-
-def test_a_queue_is_read_where_it_may_be(new_launcher: Any, cluster: Cluster, job: LaunchJob, setup: PodSetup) -> None:
-    kueue = "/apis/kueue.x-k8s.io/v1beta1"
-    cluster.read_only[f"{kueue}/namespaces/ml/localqueues/team-a"] = LOCAL
-    queued = new_launcher(replace(setup, queue="team-a"))
-    assert queued.room(Needs(gpus=1)).gpus == 8  # the quota alone
-    cluster.read_only[f"{kueue}/clusterqueues/gpus"] = cluster_queue(flavor("a100", "4"), reserved={"a100": "3"})
-    assert queued.room(Needs(gpus=1)).free_gpus == 1
-    with pytest.raises(LaunchError, match="queue gpus: 4 GPUs"):
-        queued.refuse(replace(job, needs=Needs(gpus=5)))
-
-
-def test_a_cluster_without_nodes_makes_them_when_asked(new_launcher: Any, cluster: Cluster, job: LaunchJob) -> None:
-    cluster.denied.clear()
-    new_launcher().refuse(replace(job, needs=Needs(gpus=6)))
-    assert new_launcher().room(Needs()).cpus is None
