@@ -152,8 +152,10 @@ def _cancelled(entry: Entry, launcher: Launcher, ledger: Path, here: Surface) ->
 
 def _shared(job: LaunchJob, launcher: Launcher) -> dict[str, str]:
     """That other runs have the CPUs that this one asks for, where its engine would let them share."""
+    if launcher.name != "local":
+        return {}
     room, wanted = launcher.room(job.needs), job.needs.cpus
-    if launcher.name != "local" or wanted is None or room.free_cpus is None or room.free_cpus >= wanted:
+    if wanted is None or room.free_cpus is None or room.free_cpus >= wanted:
         return {}
     said = f"it asks for {wanted:g} CPUs, and {room.free_cpus:g} are not held by other runs: they share, and its time says less"
     return {said: SHARED}

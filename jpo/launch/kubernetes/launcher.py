@@ -21,7 +21,8 @@ from jpo.launch.kubernetes.manifest import LARGEST_CONFIG_BYTES, digest, manifes
 from jpo.launch.kubernetes.names import CANCELLED, CANCELLED_AT, JOB_DIGEST, MANAGED_BY, RUN_ID, object_name
 from jpo.launch.kubernetes.output import bring_home
 from jpo.launch.kubernetes.pods import CONTAINER, PodSetup, resources
-from jpo.launch.kubernetes.room import CPU, MEMORY, beyond, room_of
+from jpo.launch.kubernetes.quantities import amount
+from jpo.launch.kubernetes.room import CPU, MEMORY, beyond, gpus_of, room_of
 from jpo.launch.kubernetes.session import Refused, Session
 from jpo.launch.kubernetes.status import finished, status_of
 from jpo.launch.ledger import folder_of
@@ -221,17 +222,26 @@ class KubernetesLauncher:
         return f"waits in queue {self._setup.queue}"
 
     def resize(self, engine_id: str, needs: Needs) -> None:
-        """Give a run that goes on other CPUs and memory, in place (Kubernetes 1.33 and later); of GPUs it keeps what it has.
+        """Give a run that goes on other CPUs and memory, in place (Kubernetes 1.33 and later).
 
         Raises:
-            LaunchError: JPO-E765, no pod of it runs; JPO-E753, the cluster refuses, in its words.
+            LaunchError: JPO-E765, no pod of it runs, or it would be other GPUs; JPO-E753, the cluster refuses, in its words.
         """
+
+        def refuse(finding: str, remedy: str) -> LaunchError:
+            return LaunchError(f"run {engine_id}", finding, remedy, code="JPO-E765")
+
         job = self._job(*_parts(engine_id))
         running = [pod for pod in self._pods(job) if text(pod, "status", "phase") == "Running"] if job else []
         if not running:
-            raise LaunchError(f"run {engine_id}", "has no pod that runs", "only what runs can be resized", code="JPO-E765")
-        asked = {key: value for key, value in resources(needs, self._setup.gpu_resource).items() if key in (CPU, MEMORY)}
-        body = {"spec": {"containers": [{"name": CONTAINER, "resources": {"requests": asked, "limits": asked}}]}}
+            raise refuse("has no pod that runs", "only what runs can be resized")
+        asked = resources(needs, self._setup.gpu_resource)
+        if any(gpus_of(pod, self._setup.gpu_resource) != amount(asked.get(self._setup.gpu_resource, "0")) for pod in running):
+            raise refuse("keeps its GPUs as long as it runs", "give the next run others")
+        changed = {key: value for key, value in asked.items() if key in (CPU, MEMORY)}
+        if not changed:
+            raise refuse("has neither CPUs nor memory of its own to change", "name them in config.ini")
+        body = {"spec": {"containers": [{"name": CONTAINER, "resources": {"requests": changed, "limits": changed}}]}}
         for pod in running:
             metadata = table(pod, "metadata")
             self._session.ask(

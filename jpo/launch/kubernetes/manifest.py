@@ -107,6 +107,7 @@ def refuse_unsayable(job: LaunchJob, setup: PodSetup, config: bytes = b"") -> No
         raise refuse(table, f"{finding}: the run would have the image's own values", remedy)
     names = {"queue": setup.queue, "service_account": setup.service_account}
     names |= {f"environment_from: {name:.80}": name for name in setup.environment_from}
+    names |= {f"image_pull_secrets: {name:.80}": name for name in setup.image_pull_secrets}
     names |= {f"claims: {name:.80}": name for name in setup.claims}
     for key, name in names.items():
         if name is not None and not SUBDOMAIN.fullmatch(name):
@@ -118,6 +119,10 @@ def refuse_unsayable(job: LaunchJob, setup: PodSetup, config: bytes = b"") -> No
         if not LABEL_KEY.fullmatch(key) or (value and not LABEL_VALUE.fullmatch(value)):
             finding = f"{key}={value!r:.80} cannot be a label of nodes"
             raise refuse(f"{table} node_selector", finding, "`kubectl get nodes --show-labels` shows what is")
+    for taint in setup.tolerations:
+        key, _, value = taint.partition("=")
+        if not LABEL_KEY.fullmatch(key) or (value and not LABEL_VALUE.fullmatch(value)):
+            raise refuse(f"{table} tolerations", f"{taint!r:.80} is no taint", 'write "dedicated=ml", or "spot"')
     for name in job.environment:
         if not name.startswith("JPO_") and SECRET & set(name.upper().split("_")):
             remedy = "put it into a Secret, and name that with environment_from"

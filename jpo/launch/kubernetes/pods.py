@@ -40,6 +40,8 @@ class PodSetup:
         queue: LocalQueue of Kueue; None: the scheduler alone decides.
         service_account: None: the namespace's default one, whose token the pod then does not get.
         environment_from: Secrets whose keys the container gets as variables.
+        image_pull_secrets: for the registry, where the service account has none.
+        tolerations: taints of nodes that it may run on, "KEY" or "KEY=VALUE"; that of its GPUs is always among them.
         user: id that it runs as; 0 allows root; None: the image's own, which may not be root.
         metrics_port: where jpo.runlog serves metrics that Prometheus scrapes; None: it serves none.
         claims: PersistentVolumeClaim -> where it is mounted; at RUNS_FOLDER it keeps the run logs.
@@ -54,6 +56,8 @@ class PodSetup:
     service_account: str | None = None
     environment_from: tuple[str, ...] = ()
     node_selector: Mapping[str, str] = field(default_factory=dict)
+    image_pull_secrets: tuple[str, ...] = ()
+    tolerations: tuple[str, ...] = ()
     user: int | None = None
     metrics_port: int | None = None
     claims: Mapping[str, str] = field(default_factory=dict)
@@ -61,6 +65,10 @@ class PodSetup:
     gpu_types: Mapping[str, str] = field(default_factory=dict)
     gpu_label: str = "nvidia.com/gpu.product"
     autoscaled: bool = False
+
+    def tolerated(self, gpus: int) -> tuple[str, ...]:
+        """Taints that a run's nodes may have."""
+        return (*self.tolerations, *((self.gpu_resource,) if gpus else ()))
 
     def selector(self, gpu_type: str | None) -> dict[str, str]:
         """Labels that a node must have. A GPU type that no setting translates chooses none: it may be that of a price."""
@@ -91,6 +99,8 @@ def pod_spec(job: LaunchJob, setup: PodSetup, name: str) -> dict[str, object]:
         **({"serviceAccountName": setup.service_account} if setup.service_account else {}),
         **({"subdomain": name} if job.needs.nodes > 1 else {}),
         **({"nodeSelector": selector} if selector else {}),
+        **({"tolerations": tolerations} if (tolerations := [*map(_toleration, setup.tolerated(job.needs.gpus))]) else {}),
+        **({"imagePullSecrets": [{"name": each} for each in setup.image_pull_secrets]} if setup.image_pull_secrets else {}),
         "securityContext": _of_the_pod(setup.user),
         "containers": [_container(job, setup, name)],
         "volumes": volumes,
@@ -204,6 +214,11 @@ def _environment(job: LaunchJob, metrics_port: int | None, name: str) -> list[di
 
 def _downward(name: str, path: str) -> dict[str, object]:
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+
+def _toleration(taint: str) -> dict[str, object]:
+    key, equals, value = taint.partition("=")
+    return {"key": key, **({"operator": "Equal", "value": value} if equals else {"operator": "Exists"})}
 
 
 def _unexpanded(text: str) -> str:

@@ -65,9 +65,13 @@ def queue(cluster_queue: Answer, local_queue: Answer) -> Limit:
     return Limit(f"queue {text(cluster_queue, 'metadata', 'name')}", finite, free, waiting)
 
 
-def nodes(found: Sequence[Answer], pods: Sequence[Answer], selector: Mapping[str, str]) -> Limit:
-    """Nodes that take pods, less what the pods on them asked for."""
-    usable = {text(node, "metadata", "name"): table(node, "status", "allocatable") for node in found if _usable(node, selector)}
+def nodes(found: Sequence[Answer], pods: Sequence[Answer], selector: Mapping[str, str], tolerated: Sequence[str] = ()) -> Limit:
+    """Nodes that take a run's pods, less what the pods on them asked for; `tolerated`: taints, "KEY" or "KEY=VALUE"."""
+    usable = {
+        text(node, "metadata", "name"): table(node, "status", "allocatable")
+        for node in found
+        if _usable(node, selector, tolerated)
+    }
     most, taken, largest = dict[str, float](), dict[str, float](), dict[str, float]()
     for allocatable in usable.values():
         for resource, said in allocatable.items():
@@ -115,11 +119,20 @@ def beyond(limits: Sequence[Limit], needs: Needs, gpu_resource: str) -> tuple[st
     return None
 
 
-def _usable(node: Answer, selector: Mapping[str, str]) -> bool:
+def gpus_of(pod: Answer, gpu_resource: str) -> float:
+    """GPUs that the containers of a pod hold."""
+    asked = (table(container, "resources", "requests").get(gpu_resource) for container in items(pod, "spec", "containers"))
+    return sum(amount(each) or 0.0 for each in asked)
+
+
+def _usable(node: Answer, selector: Mapping[str, str], tolerated: Sequence[str]) -> bool:
     labels = table(node, "metadata", "labels")
     ready = any(text(c, "type") == "Ready" and text(c, "status") == "True" for c in items(node, "status", "conditions"))
+    taints = (each for each in items(node, "spec", "taints") if text(each, "effect") in ("NoSchedule", "NoExecute"))
+    open_to_us = all({text(each, "key"), f"{text(each, 'key')}={text(each, 'value')}"} & {*tolerated} for each in taints)
     return (
         ready
+        and open_to_us
         and table(node, "spec").get("unschedulable") is not True
         and all(labels.get(key) == value for key, value in selector.items())
     )

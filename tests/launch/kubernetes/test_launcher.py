@@ -16,6 +16,7 @@ from jpo.launch.course import look
 from jpo.launch.job import JobState, LaunchJob, Needs
 from jpo.launch.kubernetes.pods import PodSetup
 from jpo.launch.ledger import read
+from jpo.launch.resize import Resizable
 from jpo.records import RunStatus
 from jpo.runlog import ECHO
 
@@ -372,3 +373,17 @@ def test_the_log_of_a_run_that_goes_on_can_be_followed(bench: Bench, cluster: Cl
     bench.sleep(15)
     look(entry, launcher, bench.ledger)
     assert log.read_text() == "# run_id=run\ntime,epoch\n"
+
+
+def test_a_resize_that_would_change_nothing_is_no_resize(bench: Bench, cluster: Cluster) -> None:
+    entry = bench.start(bench.job("lasts", needs=Needs(gpus=2, cpus=4.0)))
+    bench.until_it_runs(entry)
+    for needs, words in ((Needs(gpus=1, cpus=4.0), "keeps its GPUs"), (Needs(gpus=2), "neither CPUs nor memory")):
+        with pytest.raises(LaunchError, match=words) as caught:
+            bench.launcher().resize(str(entry.engine_id), needs)
+        assert caught.value.code == "JPO-E765"
+    assert not [each for each in cluster.asked if each.endswith("/resize")]
+
+
+def test_it_is_one_of_the_engines_that_resize(new_launcher: Any) -> None:
+    assert isinstance(new_launcher(), Resizable)

@@ -51,7 +51,19 @@ def check(objects: list[dict[str, Any]]) -> None:
     ],
 )
 @pytest.mark.parametrize(
-    "pods", [SETTINGS, PodSetup(image="x", workdir="/w", queue="team-a", service_account="trainer", user=1000)]
+    "pods",
+    [
+        SETTINGS,
+        PodSetup(
+            image="x",
+            workdir="/w",
+            tolerations=("a=b", "c"),
+            image_pull_secrets=("r",),
+            queue="team-a",
+            service_account="trainer",
+            user=1000,
+        ),
+    ],
 )
 def test_every_object_is_valid(job: LaunchJob, pods: PodSetup) -> None:
     check(made(job, pods))
@@ -101,6 +113,8 @@ def test_no_path_of_this_machine_is_in_it() -> None:
         (PodSetup(), JOB, "names no image"),
         (replace(SETTINGS, workdir=None), replace(JOB, command=("./train",)), "would have the image's own values"),
         (replace(SETTINGS, workdir="code"), JOB, "no absolute path"),
+        (replace(SETTINGS, tolerations=("a=b=c",)), JOB, "is no taint"),
+        (replace(SETTINGS, image_pull_secrets=("a b",)), JOB, "image_pull_secrets: a b: is no name"),
         (replace(SETTINGS, queue="Team A"), JOB, "queue: is no name"),
         (replace(SETTINGS, environment_from=("a_b",)), JOB, "environment_from: a_b: is no name"),
         (replace(SETTINGS, claims={"data": "data"}), JOB, "no absolute path"),

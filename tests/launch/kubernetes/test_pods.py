@@ -175,3 +175,10 @@ def test_a_script_that_opens_config_ini_by_its_name_finds_the_runs_own(config: s
     assert own["readOnly"] is True
     assert container()["workingDir"] == "/workspace"
     assert "workingDir" not in container(JOB, replace(SETTINGS, workdir=None))
+
+
+def test_the_taint_of_gpu_nodes_is_tolerated_where_gpus_are_asked_for() -> None:
+    assert "tolerations" not in spec_of()
+    made = spec_of(replace(JOB, needs=Needs(gpus=1)), replace(SETTINGS, tolerations=("dedicated=ml",)))
+    equal = {"key": "dedicated", "operator": "Equal", "value": "ml"}
+    assert made["tolerations"] == [equal, {"key": "nvidia.com/gpu", "operator": "Exists"}]

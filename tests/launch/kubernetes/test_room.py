@@ -56,6 +56,15 @@ def test_nodes_that_take_no_pods_do_not_count() -> None:
     assert (found.most[GPU], found.free[GPU], found.free["cpu"]) == (4, 3, 31.5)
 
 
+def test_nodes_whose_taints_are_not_tolerated_do_not_count() -> None:
+    taints = [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"}, {"key": "x", "effect": "PreferNoSchedule"}]
+    tainted, control = node("a", "4", taints=taints), node("b", "0", taints=[{"key": "control-plane", "effect": "NoSchedule"}])
+    assert nodes([tainted, control], [], {}).name == "0 nodes"
+    for tolerated in ("dedicated", "dedicated=ml"):
+        assert nodes([tainted, control], [], {}, (tolerated,)).most[GPU] == 4
+    assert nodes([tainted], [], {}, ("dedicated=other",)).name == "0 nodes"
+
+
 def test_a_selector_chooses_nodes() -> None:
     found = nodes([node("a", "4", labels={"pool": "x"}), node("b", "8")], [], {"pool": "x"})
     assert (found.name, found.most[GPU]) == ("1 node", 4)
