@@ -7,13 +7,13 @@ nobody watches, and the next command puts on record what came of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jpo.cost import run_cost_usd
 from jpo.errors import LaunchError
 from jpo.history import Store
-from jpo.launch.course import follow, start
+from jpo.launch.course import LONGEST_PAUSE, follow, start
 from jpo.launch.excerpt import last_words
 from jpo.launch.job import JobStatus, LaunchJob
 from jpo.launch.launcher import Launcher
@@ -22,7 +22,7 @@ from jpo.project.launch.accounts import accounted_for
 from jpo.project.launch.command import invocation_of
 from jpo.project.launch.engines import launcher_of, ledger_of
 from jpo.project.launch.finished import EndedRun, put_on_record
-from jpo.project.launch.jobs import job_of, new_run_id
+from jpo.project.launch.jobs import job_of, new_run_id, stop_after_seconds
 from jpo.project.launch.progress import progress_of
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
@@ -35,6 +35,7 @@ from jpo.report.progress import Live
 FAILED, NO_LOG, SHARED = "JPO-E759", "JPO-E772", "JPO-W776"
 PATIENCE_SECONDS = 30.0
 """How long a run that is cancelled may take to end before whoever cancelled it is let go."""
+LOCAL_PAUSE = 0.5
 HOW_TO_LOG = "let the script write one: `with RunLog(...)` of jpo.runlog, three lines (docs/reporting.md)"
 
 
@@ -87,6 +88,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
         return _report(Entry(job, launcher.name, options.now), ledger, notes=invocation.notes)
     with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
         accounted_for(settings, store, here.environ, now=options.now)
+        job = _as_before(_shortened(job, stop_after_seconds(workload, settings, store)), ledger)
     notes = {**invocation.notes, **_shared(job, launcher)}
     entry = start(job, launcher, ledger, now=options.now, config=workload.content)
     if options.detached:
@@ -105,14 +107,31 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
     return _ended(entry, ended, before, ledger, settings, {**notes, **ended.notes}, here.environ)
 
 
+def _shortened(job: LaunchJob, seconds: float | None) -> LaunchJob:
+    """The job, ended when it cannot win any more, if it would not be before."""
+    known = [limit for limit in (job.longest_seconds, seconds) if limit is not None]
+    return replace(job, longest_seconds=min(known, default=None))
+
+
+def _as_before(job: LaunchJob, ledger: Path) -> LaunchJob:
+    """The job that has this id, where it is the same but for how long it may take: what is known of others changes."""
+    before = read(ledger, job.run_id)
+    return before.job if before and before.job == replace(job, longest_seconds=before.job.longest_seconds) else job
+
+
 def _to_its_end(entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings, here: Surface) -> None:
     """Follow a run, showing how it goes."""
     shown = ""
-    for status in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep):
+    for status in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep, longest_pause=_pause(launcher)):
         told = progress_of(entry, ledger, settings) or (f"{entry.job.run_id}: {_state(status)}", None, None)
         if told[0] != shown:
             here.live.progress(*told)
         shown = told[0]
+
+
+def _pause(launcher: Launcher) -> float:
+    """Seconds between two looks: of a run here they cost next to nothing."""
+    return LOCAL_PAUSE if launcher.name == "local" else LONGEST_PAUSE
 
 
 def _state(status: JobStatus) -> str:
@@ -125,7 +144,7 @@ def _cancelled(entry: Entry, launcher: Launcher, ledger: Path, here: Surface) ->
     here.live.note(f"{entry.job.run_id}: cancelled, waiting for its end")
     launcher.cancel(entry.engine_id)
     until = here.clock() + PATIENCE_SECONDS
-    for _ in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep):
+    for _ in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep, longest_pause=_pause(launcher)):
         if here.clock() > until:
             return
 

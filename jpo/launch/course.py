@@ -49,11 +49,20 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
 
 
 def follow(
-    entry: Entry, launcher: Launcher, ledger: Path, *, clock: Callable[[], float], sleep: Callable[[float], None]
+    entry: Entry,
+    launcher: Launcher,
+    ledger: Path,
+    *,
+    clock: Callable[[], float],
+    sleep: Callable[[float], None],
+    longest_pause: float = LONGEST_PAUSE,
 ) -> Iterator[JobStatus]:
     """The states of a submitted job, each look one, until it is over; its end is in the ledger before it is yielded.
 
     An engine that cannot be reached is asked again, up to GIVE_UP_SECONDS.
+
+    Args:
+        longest_pause: seconds between two looks: of an engine that is asked through files they may be few.
 
     Raises:
         LaunchError: JPO-E754, it stays unreachable; the job may go on, and can be followed again.
@@ -74,7 +83,7 @@ def follow(
             if status.over:
                 return
         sleep(pause)
-        pause = min(LONGEST_PAUSE, pause * 1.5)
+        pause = min(longest_pause, pause * 1.5)
 
 
 def look(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:

@@ -22,13 +22,15 @@ from jpo.launch.local.affinity import confine
 from jpo.launch.local.capacity import CPU, Capacity, leased_cpus, leased_gpus, refuse_needs, room_of
 from jpo.launch.local.order import Order, packed
 from jpo.launch.local.page import PAGE, Page, Place, read_page, supervised, write_page
-from jpo.launch.local.processes import MARK, kill_marked, marked, oom_kills
+from jpo.launch.local.processes import MARK, kill_marked, marked, oom_kills, send_if_born
 from jpo.launch.local.supervisor import PAGE_SECONDS, STARTED
 from jpo.records import RunStatus
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 SILENT_SECONDS = 30 * PAGE_SECONDS
 """After which a supervisor that cannot be seen from here counts as gone."""
+GRACE_SECONDS = 10.0
+PAUSE_SECONDS = 0.05
 READY_SECONDS = 20.0
 """Within which a supervisor has begun, on a machine that is busy."""
 NOBODY = -1
@@ -44,6 +46,7 @@ class LocalLauncher:
         capacity: what the machine has now; asked when it matters.
         environ: of the process that launches: jobs get it, with what JPO sets on top.
         detached: runs go on when this process ends; else their supervisors end them then.
+        grace_seconds: between asking a run to end and ending it.
         leases_in: where GPUs and CPUs are leased; the same for all projects of a user.
     """
 
@@ -57,9 +60,10 @@ class LocalLauncher:
         *,
         detached: bool = False,
         leases_in: Path | None = None,
+        grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         self._ledger, self._capacity, self._environ = ledger, capacity, environ
-        self._detached, self._leases = detached, leases_in or leases.usual_folder()
+        self._detached, self._leases, self._grace = detached, leases_in or leases.usual_folder(), grace_seconds
         self._owned = dict[str, int]()  # this end of the pipe by which a supervisor sees that this process lives
 
     def room(self, needs: Needs) -> Room:
@@ -70,17 +74,20 @@ class LocalLauncher:
         self._refuse_command(job)
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
-        with supervised(folder) as lock:
-            page = read_page(folder)
-            if lock is None and page is None:
+        until = time.monotonic() + READY_SECONDS
+        while True:
+            with supervised(folder) as lock:
+                page = read_page(folder)
+                if page is not None and (page.supervisor is not None or page.ended):
+                    return _id(job.run_id, page)
+                if lock is not None:
+                    page = Page(token_hex(8), Place.here())
+                    write_page(folder, page)
+                    self._start(job, folder, page, lock)
+                    return _id(job.run_id, page)
+            if time.monotonic() > until:
                 raise LaunchError(str(folder), "is being started by another process", "ask again", code="JPO-E754")
-            if page is not None and (lock is None or page.supervisor is not None or page.ended):
-                return _id(job.run_id, page)
-            assert lock is not None, "above"
-            page = Page(token_hex(8), Place.here())
-            write_page(folder, page)
-            self._start(job, folder, page, lock)
-        return _id(job.run_id, page)
+            time.sleep(PAUSE_SECONDS)  # somebody else is about to start it, or has just failed to
 
     def find(self, run_id: str) -> str | None:
         """The engine's id of a run that was begun here, though nobody has noted it; None where none was."""
@@ -105,13 +112,11 @@ class LocalLauncher:
         found = self._found(engine_id)
         if found is None or self.status(engine_id).over:
             return
-        page, folder = found
+        page, _ = found
         if page.place != Place.here():
             raise LaunchError(f"run {engine_id}", f"runs on {page.place.host}", "cancel it there", code="JPO-E754")
-        with supervised(folder) as lock:
-            if lock is None and page.supervisor is not None:  # it lives, so that its number is its own
-                with suppress(ProcessLookupError):
-                    os.kill(page.supervisor, signal.SIGTERM)
+        if page.supervisor is not None:
+            send_if_born(page.supervisor, page.born, signal.SIGTERM)
 
     def collect(self, engine_id: str, folder: Path) -> None:
         """Output and run log are in its folder already."""
@@ -144,7 +149,17 @@ class LocalLauncher:
         theirs, ours = os.pipe()
         environment = {**self._environ, **_given(job, folder, list(gpus)), MARK: page.token}
         numbers = tuple(int(name.removeprefix(CPU)) for name in cpus)
-        order = Order(job.command, folder, job.folder, environment, numbers, job.longest_seconds, job.needs.memory_gib)
+        order = Order(
+            job.command,
+            folder,
+            job.folder,
+            environment,
+            numbers,
+            tuple(held),
+            job.longest_seconds,
+            job.needs.memory_gib,
+            self._grace,
+        )
         owner = NOBODY if self._detached else theirs
         root = Path(__file__).parents[3]
         process = subprocess.Popen(  # noqa: S603 - JPO itself

@@ -18,6 +18,7 @@ class Order:
         start_in: where the command starts.
         environment: all of it.
         cpus: numbers of those that it is bound to; empty: to none.
+        leases: descriptors of what it holds; given back before its end is written down.
         longest_seconds, most_gib: beyond which it is ended; None: never.
         grace_seconds: between asking it to end and ending it.
     """
@@ -27,6 +28,7 @@ class Order:
     start_in: Path
     environment: Mapping[str, str]
     cpus: tuple[int, ...] = ()
+    leases: tuple[int, ...] = ()
     longest_seconds: float | None = None
     most_gib: float | None = None
     grace_seconds: float = 10.0
@@ -41,4 +43,6 @@ def unpacked(sent: bytes) -> Order:
     """An order as it was meant."""
     found = json.loads(sent)
     paths = {name: Path(found[name]) for name in ("folder", "start_in")}
-    return Order(**{**found, **paths, "command": tuple(found["command"]), "cpus": tuple(found["cpus"])})
+    return Order(
+        **{**found, **paths, "command": tuple(found["command"]), "cpus": tuple(found["cpus"]), "leases": tuple(found["leases"])}
+    )

@@ -51,7 +51,7 @@ class Page:
     Attributes:
         token: told to all of its processes as JPO_LAUNCH; by it they are found.
         place: of its supervisor.
-        supervisor: its process id; None: not begun.
+        supervisor, born: its process id, and when it began in ticks of the system: numbers are used again. None: not begun.
         ended: whether it is over; the fields from `exit_code` on say how.
         started_at, ended_at: unix seconds.
         oom_kills: how often the kernel had ended processes for want of memory when it began.
@@ -61,6 +61,7 @@ class Page:
     token: str
     place: Place
     supervisor: int | None = None
+    born: int | None = None
     started_at: float | None = None
     oom_kills: int | None = None
     memory_gib: float | None = None

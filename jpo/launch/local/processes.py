@@ -70,6 +70,27 @@ def send(pids: Collection[int], number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
+def born(pid: int) -> int | None:
+    """When a process began, in ticks since the system did; None: there is none, or the system does not tell."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19])
+    return None
+
+
+def send_if_born(pid: int, ticks: int | None, number: signal.Signals) -> None:
+    """Send a signal to a process if it is still the one that began then."""
+    with suppress(ProcessLookupError, PermissionError):
+        if not hasattr(os, "pidfd_open"):  # not Linux
+            os.kill(pid, number)
+            return
+        handle = os.pidfd_open(pid)  # from here on the number stays this process'
+        try:
+            if born(pid) == ticks:
+                signal.pidfd_send_signal(handle, number)
+        finally:
+            os.close(handle)
+
+
 def memory_bytes(pids: Collection[int]) -> int:
     """Memory of processes together; pages that several share count once (PSS), as far as the system tells."""
     if len(pids) == 1:

@@ -21,10 +21,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from jpo.errors import LaunchError
+from jpo.launch.local.leases import give_back
 from jpo.launch.local.order import Order, unpacked
 from jpo.launch.local.output import RunOutput
 from jpo.launch.local.page import Page, read_page, write_page
-from jpo.launch.local.processes import adopt_orphans, below, end_with_parent, memory_bytes, oom_kills, send
+from jpo.launch.local.processes import adopt_orphans, below, born, end_with_parent, memory_bytes, oom_kills, send
 from jpo.records import RunStatus
 
 TICK_SECONDS = 0.25
@@ -78,14 +79,14 @@ def main() -> None:
     order = unpacked(sys.stdin.buffer.read())
     page = read_page(order.folder)
     assert page is not None, "written by whoever started this process"
-    page = replace(page, supervisor=os.getpid(), started_at=time.time(), oom_kills=oom_kills())
+    page = replace(page, supervisor=os.getpid(), born=born(os.getpid()), started_at=time.time(), oom_kills=oom_kills())
     write_page(order.folder, page)  # from here on the run counts as begun
     reader, writer = os.pipe()
     try:
         process = _started(order, writer)
     except OSError as error:
+        write_page(order.folder, replace(page, supervisor=None, born=None, started_at=None))
         _answer(f"{error.strerror}: {error.filename or order.command[0]}\n".encode())
-        write_page(order.folder, replace(page, supervisor=None, started_at=None))
         return
     os.close(writer)
     _answer(STARTED)
@@ -229,6 +230,7 @@ def _close(run: Supervision) -> None:
     else:
         reason, ended_as = f"exit code {exit_}", RunStatus.FAILED
     code = exit_ if exit_ >= 0 else None
+    give_back(run.order.leases)  # whoever sees that it has ended may start the next one
     write_page(run.order.folder, replace(_measured(run.page, 0.0), ended=True, exit_code=code, ended_as=ended_as, reason=reason))
 
 

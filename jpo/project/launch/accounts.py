@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,30 +15,49 @@ from jpo.launch.local.launcher import LocalLauncher
 from jpo.project.launch.engines import launcher_of, ledger_of
 from jpo.project.launch.finished import EndedRun, put_on_record
 from jpo.project.load import LoadedSettings
+from jpo.records import Run
 
 LOCAL = "local"
 
 
+def launched(settings: LoadedSettings, store: Store, *, now: float, keep: bool = True) -> tuple[Run, ...]:
+    """What has ended of the runs that were launched on this machine, as a source of runs: now on record.
+
+    Args:
+        keep: note so in the ledger; else nothing is written but to the store, and no run is looked after.
+    """
+    ended = accounted_for(settings, store, os.environ, now=now, engines=(LOCAL,) if keep else (), keep=keep)
+    return tuple(each.run for each in ended if each.run is not None)
+
+
 def accounted_for(
-    settings: LoadedSettings, store: Store, environ: Mapping[str, str], *, now: float, everywhere: bool = False
+    settings: LoadedSettings,
+    store: Store,
+    environ: Mapping[str, str],
+    *,
+    now: float,
+    engines: Collection[str] = (LOCAL,),
+    keep: bool = True,
 ) -> tuple[EndedRun, ...]:
     """Put on record what has ended since somebody looked: runs of launchers that were killed, and of detached ones.
 
     An entry that cannot be read, or whose engine does not answer, is left for the next time.
 
     Args:
-        everywhere: ask all engines, which may take a while; else this machine alone.
+        engines: those that are asked how their runs go; of the others only ends that somebody saw count.
+        keep: note in the ledger what is on record.
     """
     ledger = ledger_of(settings)
     ended = []
     for entry in _open(ledger):
-        if everywhere or entry.engine == LOCAL or entry.end is not None:
-            try:
-                known = entry if entry.end is not None else _looked_at(entry, settings, environ, ledger)
-            except LaunchError:
-                continue
-            if known.end is not None:
-                ended.append(put_on_record(known, ledger, settings, store, now=now))
+        try:
+            known = (
+                entry if entry.end is not None or entry.engine not in engines else _looked_at(entry, settings, environ, ledger)
+            )
+        except LaunchError:
+            continue
+        if known.end is not None:
+            ended.append(put_on_record(known, ledger, settings, store, now=now, keep=keep))
     return tuple(ended)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 from jpo.errors import LaunchError
 from jpo.inventory.machine import machine_here
 from jpo.launch.launcher import Launcher
+from jpo.launch.slurm.launcher import SlurmLauncher
+from jpo.launch.slurm.site import Site
 from jpo.project.load import LoadedSettings
 
 LAUNCHES = ".jpo/launches"
@@ -65,7 +68,9 @@ def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 
 def _slurm(settings: LoadedSettings, here: Surroundings) -> Launcher:
-    raise _not_there("slurm")
+    table = settings.values.launch.slurm
+    site = Site(table.partition, table.account, table.qos, table.options)
+    return SlurmLauncher(site, here.ledger, here.environ, time.time)
 
 
 def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,12 +15,15 @@ from jpo.launch.ledger import Entry, folder_of
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import own_names
 from jpo.records import Finished, Outcome, Run, RunStatus
+from jpo.telemetry.csv.folder import log_files
 from jpo.telemetry.csv.lines import Log
 from jpo.telemetry.csv.log import parsed, run_of
 from jpo.telemetry.outcome import Own
 
 SOURCE = "launch"
 """Source of runs that wrote no log: what is known of them is what their engine says."""
+CLOCKS_SECONDS = 2.0
+"""By which the times of files and processes may differ."""
 FROM_OUTSIDE = (RunStatus.STOPPED, RunStatus.OOM_KILLED)
 """Ends that an engine knows better than a script whose last words are an exception."""
 
@@ -50,6 +54,11 @@ def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
             return EndedRun(_logged(path, entry, own_names(settings)), path, notes)
         except TelemetryError as error:
             notes[str(error)] = error.code
+    for path in logs_elsewhere(entry, settings):
+        with suppress(TelemetryError):
+            run = _logged(path, entry, own_names(settings))
+            if run.run_id == entry.job.run_id or (run.started_at is not None and run.started_at >= entry.asked_at):
+                return EndedRun(run, path)
     return EndedRun(_as_the_engine_says(entry), None, notes, reported_elsewhere=settings.values.prometheus.url is not None)
 
 
@@ -59,8 +68,22 @@ def logs_of(entry: Entry, ledger: Path) -> Iterator[Path]:
     yield from sorted(found, key=lambda path: (path.stem != entry.job.run_id, -path.stat().st_mtime))
 
 
-def put_on_record(entry: Entry, ledger: Path, settings: LoadedSettings, store: Store, *, now: float) -> EndedRun:
+def logs_elsewhere(entry: Entry, settings: LoadedSettings) -> Iterator[Path]:
+    """CSV logs where [csv] logs has them that were written while a run went on: its script may not know JPO_RUNLOG_DIR."""
+    end = entry.end.ended_at if entry.end is not None and entry.end.ended_at is not None else math.inf
+    for path in log_files(settings.csv_logs):
+        with suppress(OSError):
+            if entry.asked_at - CLOCKS_SECONDS <= path.stat().st_mtime <= end + CLOCKS_SECONDS:
+                yield path
+
+
+def put_on_record(
+    entry: Entry, ledger: Path, settings: LoadedSettings, store: Store, *, now: float, keep: bool = True
+) -> EndedRun:
     """Put the run of an entry that has ended on record, once; what stood there already gains what was unknown.
+
+    Args:
+        keep: note so in the ledger.
 
     Raises:
         StoreError: it could not be; the entry stays as it is, and the next command does it.
@@ -68,7 +91,8 @@ def put_on_record(entry: Entry, ledger: Path, settings: LoadedSettings, store: S
     ended = ended_run(entry, ledger, settings)
     if ended.run is not None and not ended.reported_elsewhere:
         store.record(Finished((ended.run,)), now=now)
-    recorded(entry, ledger)
+    if keep:
+        recorded(entry, ledger)
     return ended
 
 

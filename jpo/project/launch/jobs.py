@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from jpo.errors import UsageError
+from jpo.errors import LaunchError, UsageError
+from jpo.history import Store
 from jpo.launch.job import RUN_ID, LaunchJob, Needs
+from jpo.launch.ledger import read
+from jpo.project.launch.engines import ledger_of
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
 from jpo.records import Workload, plain
 
 NOTHING: Mapping[str, str] = {}
 NOT_OF_AN_ID = "-"
+UNKNOWN_SECONDS = 60.0
+"""Which a process may take besides training while no launched run has shown it."""
 PRICES = {"usd_per_gpu_hour": "JPO_USD_PER_GPU_HOUR", "usd_per_cpu_hour": "JPO_USD_PER_CPU_HOUR"}
 PRICES |= {"usd_per_gib_hour": "JPO_USD_PER_GIB_HOUR"}
 
@@ -70,6 +76,31 @@ def job_of(
         workload.current,
         longest,
     )
+
+
+def stop_after_seconds(workload: Workload, settings: LoadedSettings, store: Store) -> float | None:
+    """After how long a run of this workload cannot win any more: [launch] stop_at times the shortest that reached its target.
+
+    What a process takes besides training (imports, data) comes on top, as launched runs have shown it. None: nothing is known
+    that it could be compared with, or `stop_at` is 0.
+    """
+    multiple, ended = settings.values.launch.stop_at, [run for run in store.runs_of(workload.identity) if run.outcome.converged]
+    seconds = [run.outcome.duration_seconds for run in ended if run.ended_well and run.outcome.duration_seconds]
+    if not multiple or not seconds:
+        return None
+    durations = {run.run_id: run.outcome.duration_seconds or 0.0 for run in ended}
+    besides = [taken - durations[run_id] for run_id, taken in _process_seconds(ledger_of(settings)) if run_id in durations]
+    return multiple * min(seconds) + max(besides, default=UNKNOWN_SECONDS)
+
+
+def _process_seconds(ledger: Path) -> Iterator[tuple[str, float]]:
+    """Run id and seconds from start to end of the processes of launched runs."""
+    for file in sorted(ledger.glob("*/launch.json")):
+        with suppress(LaunchError):
+            entry = read(ledger, file.parent.name)
+            end = entry and entry.end
+            if end and end.started_at is not None and end.ended_at is not None:
+                yield file.parent.name, end.ended_at - end.started_at
 
 
 def needs_of(workload: Workload, settings: LoadedSettings) -> Needs:

@@ -28,7 +28,7 @@ def progress_of(entry: Entry, ledger: Path, settings: LoadedSettings) -> tuple[s
         if epoch is None or not math.isfinite(epoch):
             continue
         epochs = log.head.get("epochs", "")
-        total = float(epochs) if epochs.isdecimal() and len(epochs) < 10 else None
+        total = float(epochs) if epochs.isdecimal() and len(epochs) < 10 else entry.job.parameters.get("epochs")
         losses = (
             f"{OUTCOMES[name].short} {numbers.plain(value)}" for name in SHOWN if (value := log.latest.get(name)) is not None
         )
