@@ -18,7 +18,7 @@ from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, entries, read
 from jpo.optimizer.during.adjustment import Adjustment
 from jpo.optimizer.during.stop import StopVerdict
-from jpo.project.launch.engines import launcher_of, ledger_of
+from jpo.project.launch.engines import ENGINES, launcher_of, ledger_of
 from jpo.project.launch.finished import put_on_record
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
@@ -116,7 +116,7 @@ def watching(
         reach: Handle | None = None
         eye: Eye
         if log is None and entry is not None:
-            launcher = launcher_of(settings, entry.engine, environ=environ, detached=True)
+            launcher = launcher_for(entry, settings, environ)
             reach = Handle(entry, launcher, ledger)
             eye = open_things.enter_context(LaunchedEye(entry, launcher, ledger, settings, store))
         else:
@@ -129,6 +129,18 @@ def watching(
             else:
                 eye = _measured(run or "", config, settings, store)
         yield RunWatch(eye, reach, settings, store, wishes, terms, preference_of(settings))
+
+
+def launcher_for(entry: Entry, settings: LoadedSettings, environ: Mapping[str, str]) -> Launcher:
+    """The engine on which a run was launched.
+
+    Raises:
+        LaunchError: JPO-E753, this version knows no such engine, or it cannot be used as it is set up.
+    """
+    if entry.engine not in ENGINES:
+        finding = f"was launched on {entry.engine!r:.80}, an engine that this version of JPO does not have"
+        raise LaunchError(f"run {entry.job.run_id}", finding, "watch it with the version that launched it", code="JPO-E753")
+    return launcher_of(settings, entry.engine, environ=environ, detached=True)
 
 
 def _log_named(run: str | None) -> Path | None:
@@ -241,7 +253,7 @@ def _line(
     else:
         try:
             if entry.engine not in launchers:
-                launchers[entry.engine] = launcher_of(settings, entry.engine, environ=environ, detached=True)
+                launchers[entry.engine] = launcher_for(entry, settings, environ)
             launcher = launchers[entry.engine]
             if launcher is not None:
                 status = launcher.status(entry.engine_id)
