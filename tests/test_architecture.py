@@ -22,6 +22,7 @@ MAY_READ_CLOCK = {"__main__.py", "cli", "commands", "project", "runlog.py"}
 SEE_THE_CLOCK = {
     "jpo/launch/local/supervisor.py": "a process of its own, beside a run that takes real time",
     "jpo/launch/local/launcher.py": "the same machine: whether a supervisor elsewhere still writes",
+    "jpo/launch/aws/supervisor.py": "a program of its own, which runs on the instance",
 }
 """Modules below that may read the clock, and why."""
 MOST_PARAMETERS = 7
@@ -52,6 +53,8 @@ JSON_WRITERS = {
     "jpo/launch/ledger.py": "launch.json, which nobody but JPO reads",
     "jpo/launch/local/order.py": "what JPO tells its supervisor, through a pipe",
     "jpo/launch/local/page.py": "the page of a run, which nobody but JPO reads",
+    "jpo/launch/aws/user_data.py": "cloud-init's user data: JSON is YAML, and quotes all values",
+    "jpo/launch/aws/supervisor.py": "runs on the instance; the record of a run's end, for JPO to read",
     "jpo/project/watching/account.py": "adjustments.json, which nobody but JPO reads",
     "jpo/telemetry/csv/remembered.py": "a cache of thousands of logs, compressed, which nobody but JPO reads",
 }
@@ -72,6 +75,7 @@ MAY_WRITE_FILES = {
     "jpo/launch/local/leases.py": "empty files that are locked",
     "jpo/launch/local/output.py": "appends what a run prints to its output.log, which nobody else writes",
     "jpo/launch/local/page.py": "one block, rewritten in place: a full disk must still take how a run ended; and an empty file",
+    "jpo/launch/aws/supervisor.py": "runs on the instance and imports nothing of JPO: the output of a run and its end",
 }
 """Modules that may create or replace files, and why; what config.ini, results and exports go through is jpo/files."""
 STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__", "sys.excepthook", "sys.unraisablehook"}
@@ -107,11 +111,13 @@ AT_THE_GATE = {
     "jpo/__main__.py": "traceback makes a text for the gate",
     "jpo/telemetry/prometheus/session.py": "silences what requests would warn of",
     "jpo/history/postgres/session.py": "silences what psycopg would warn of",
+    "jpo/cluster/agents/guarded.py": "sends what a user's agent prints nowhere",
     "constraints/supervisor.py": "hands the answer of the checker on, through a pipe",
     "jpo/launch/local/output.py": "a run's output, from a pipe into its own file",
     "jpo/launch/local/supervisor.py": "a process of its own: one line to JPO through a pipe, then /dev/null",
     "jpo/replay/policies/gp_ei.py": "silences what scikit-learn would warn of",
     "jpo/runlog.py": "a logger of the training script, which is another process; it quotes what it names",
+    "jpo/launch/aws/supervisor.py": "runs on the instance, whose console it tells what cannot be brought home",
     "constraints/second_look.py": "the guard's own process, which has a gate of its own",
     "constraints/__main__.py": "how its streams write what they have no sign for",
 }
@@ -131,6 +137,9 @@ WRITTEN = {
     "jpo/files/writer.py": "how a file is replaced whole, config.ini among them",
     "jpo/launch/course.py": "config.ini as a run was given it, byte for byte",
     "jpo/launch/ledger.py": "launch.json, for JPO to read",
+    "jpo/launch/aws/attempts.py": "instance types that were asked for, and AWS' codes",
+    "jpo/launch/aws/bucket.py": "output and run log of a run, for the user alone",
+    "jpo/launch/aws/supervisor.py": "the same, on the instance",
     "jpo/launch/simulated.py": "what a simulated job would have written, made by its caller",
     "jpo/project/watching/account.py": "adjustments.json, for JPO to read",
     "jpo/runlog.py": "the log of a run, for JPO to read",

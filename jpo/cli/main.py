@@ -19,6 +19,7 @@ from jpo.cli.init import init
 from jpo.cli.learn import learn
 from jpo.cli.logs import logs
 from jpo.cli.observe import observe
+from jpo.cli.optimize import optimize
 from jpo.cli.pareto import pareto
 from jpo.cli.persist import persist
 from jpo.cli.phases import phases
@@ -38,7 +39,7 @@ from jpo.version import __version__
 COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
     "Every day": (suggest, check, explain, history, rollback, doctor),
     "Look ahead": (predict, pareto, sla, prices),
-    "Run": (run, watch, observe, import_),
+    "Run": (run, watch, optimize, observe, import_),
     "Operate": (init, report, comment, persist, learn, audit, state, config),
     "Lab": (simulate, replay, phases, cluster, logs),
 }

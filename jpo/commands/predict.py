@@ -64,7 +64,7 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
         for row in configurations
     }
     evidence = Basis(workload.identity, surrogate, trials, (*siblings, *others), gpu_type_of(settings), seed, each)
-    basis = RowBasis(request, job.limits, evidence, runs)
+    basis = RowBasis(request, job.limits, evidence, runs, now)
     rows: tuple[Row, ...] = tuple(rows_of(configurations, basis, spot=question.spot))
     answer: Answer | None = None
     if question.deadline_seconds is not None or budget is not None:

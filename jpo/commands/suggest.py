@@ -14,7 +14,7 @@ from jpo.learning.installation import residuals_here
 from jpo.learning.serving import LEARNING, NOT_LEARNT, policy_for, unreadable
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
-from jpo.optimizer.suggestion import suggestion_of
+from jpo.optimizer.suggestion import instances_of, suggestion_of
 from jpo.project.collect import collect, with_file_noted
 from jpo.project.load import LoadedSettings
 from jpo.project.phases.needs import with_phase_needs
@@ -69,7 +69,8 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         suggestion = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
         told, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
         diff = diff_of(proposal) if options.diff else None
-        return Report(told, path, written, known.track, diff, job.currency, job.workload.content)
+        instances = instances_of(told, request.prices, now=options.now)
+        return Report(told, path, written, known.track, diff, job.currency, job.workload.content, instances)
 
 
 def wanted(request: Request, options: SuggestOptions) -> Request:

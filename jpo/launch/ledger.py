@@ -61,16 +61,23 @@ def folder_of(ledger: Path, run_id: str) -> Path:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """The folder of a run, made where it is missing, for one process at a time; the others wait."""
+def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
+    """The folder of a run, made where it is missing, for one process at a time; the others wait.
+
+    Raises:
+        LaunchError: JPO-E752, it cannot be made; JPO-E785, another process has it, where nobody is to wait.
+    """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise LaunchError(str(folder), f"cannot be written ({error.strerror})", "check disk and mode", code="JPO-E752") from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield
+    except BlockingIOError as error:
+        remedy = "wait for it, or end it: what it did so far is kept, and the same command goes on from there"
+        raise LaunchError(folder.name, "another process is at it", remedy, code="JPO-E785") from error
     finally:
         os.close(lock)
 

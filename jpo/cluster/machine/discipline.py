@@ -16,13 +16,13 @@ import numpy as np
 from jpo.cluster.machine.occupancy import Holding, Need, Occupancy, needs
 from jpo.cluster.machine.placement import Placement
 from jpo.cluster.machine.reservations import startable
-from jpo.cluster.machine.simulation import NEVER, Schedule, Simulation
+from jpo.cluster.machine.simulation import Schedule, Simulation
 from jpo.cluster.platform.platform import Platform
 from jpo.cluster.queueing.selection import JobSelection
 from jpo.cluster.queueing.simulate import Backfilling
 from jpo.cluster.queueing.timed import sorted_by
 from jpo.cluster.workload.demand import DemandingJobs, DemandTable
-from jpo.cluster.workload.jobs import JobTable
+from jpo.cluster.workload.jobs import NEVER, JobTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Manager:
         rank[order] = np.arange(len(order))
         self._job, self._rank = order.tolist(), rank.tolist()
         self._queue: list[int] = []  # ranks
-        self._misfits: set[Need] = set()
+        self._misfits: set[int] = set()  # of needs, by id: jobs that need the same have the same object
         self._shadow: float = NEVER
         self._spare: Occupancy | None = None
         self._head: int | None = None  # waits at the front, passed by others; None: nobody may pass
@@ -90,8 +90,13 @@ class Manager:
         if not queue:
             return
         if self._conservative:
-            for job, allocation in startable(self._simulation, self._placement, self._in_turn()):
-                self._begin(job, allocation)
+            in_turn = self._in_turn()
+            if self._placement.name != "random":  # where places are drawn, each reservation draws
+                while in_turn and self._start(in_turn[0]):
+                    del in_turn[0]
+            if in_turn:
+                for job, allocation in startable(self._simulation, self._placement, in_turn):
+                    self._begin(job, allocation)
             return
         if len(came) == 1 and not ended and not self._timed and queue[0] != rank[came[0]]:
             self._backfill(came)
@@ -115,11 +120,11 @@ class Manager:
 
     def _fits(self, job: int) -> Holding | None:
         need = self._simulation.need[job]
-        if need in self._misfits:
+        if id(need) in self._misfits:
             return None
         allocation = self._placement.place(self._simulation.state, need)
         if allocation is None:
-            self._misfits.add(need)
+            self._misfits.add(id(need))
         return allocation
 
     def _start(self, job: int) -> bool:
@@ -155,29 +160,22 @@ def never_fitting(demand: DemandTable, platform: Platform) -> list[int]:
     """The rows of jobs whose tasks do not fit even the empty platform."""
     empty = Occupancy(platform)
     placement = Placement("first", empty)
-    fits: dict[Need, bool] = {}
-    for need in needs(demand):
-        if need not in fits:
-            fits[need] = placement.place(empty, need) is not None
-    return [place for place, need in enumerate(needs(demand)) if not fits[need]]
+    of_jobs = needs(demand)
+    never = {id(need) for need in set(of_jobs) if placement.place(empty, need) is None}
+    return [place for place, need in enumerate(of_jobs) if id(need) in never] if never else []
 
 
 def reservation(simulation: Simulation, placement: Placement, head: Need) -> tuple[float, Occupancy]:
     """When the first of the queue can start, as far as running jobs end as expected, and what it leaves free then."""
-    trial = simulation.state.copy()
-    expected = simulation.expected
-    running = sorted(simulation.running, key=expected.__getitem__)
-    last, wanted, room = len(running) - 1, head.tasks * (head.gpus or head.cpus), placement.room(trial, head)
-    for place, job in enumerate(running):
+    trial, due = simulation.state.copy(), simulation.due
+    last = len(due) - 1
+    for place, (shadow, job) in enumerate(due):
         allocation = simulation.allocations[job]
         assert allocation is not None
-        held = simulation.need[job]
-        trial.take(allocation, held, sign=-1)
-        room += held.tasks * (held.gpus if head.gpus else held.cpus)
-        shadow = expected[job]
-        if place < last and expected[running[place + 1]] == shadow:
+        trial.take(allocation, simulation.need[job], sign=-1)
+        if place < last and due[place + 1][0] == shadow:
             continue
-        found = placement.place(trial, head) if room >= wanted else None
+        found = placement.place(trial, head)
         if found is not None:
             trial.take(found, head)
             return shadow, trial

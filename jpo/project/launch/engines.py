@@ -9,9 +9,11 @@ from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.inventory.machine import machine_here
+from jpo.launch.aws.launcher import AwsLauncher
 from jpo.launch.launcher import Launcher
 from jpo.launch.slurm.launcher import SlurmLauncher
 from jpo.launch.slurm.site import Site
+from jpo.project.launch.instances import offers_of, place_of
 from jpo.project.load import LoadedSettings
 
 LAUNCHES = ".jpo/launches"
@@ -37,6 +39,11 @@ def ledger_of(settings: LoadedSettings) -> Path:
     return (settings.store_root or settings.root).absolute() / LAUNCHES
 
 
+def engine_named(settings: LoadedSettings, on: str | None) -> str:
+    """The name of the engine that is meant: `on`, else what [launch] on says."""
+    return on or settings.values.launch.on
+
+
 def launcher_of(
     settings: LoadedSettings, on: str | None = None, *, environ: Mapping[str, str], detached: bool = False
 ) -> Launcher:
@@ -50,8 +57,7 @@ def launcher_of(
     Raises:
         LaunchError: JPO-E753, the engine cannot be used as it is set up.
     """
-    name = on or settings.values.launch.on
-    return ENGINES[name](settings, Surroundings(environ, ledger_of(settings), detached))
+    return ENGINES[engine_named(settings, on)](settings, Surroundings(environ, ledger_of(settings), detached))
 
 
 def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:
@@ -78,7 +84,7 @@ def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 
 def _aws(settings: LoadedSettings, here: Surroundings) -> Launcher:
-    raise _not_there("aws")
+    return AwsLauncher(place_of(settings, here.environ), offers_of(settings, here.environ), time.time)
 
 
 def _not_there(engine: str) -> LaunchError:

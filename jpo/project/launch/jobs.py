@@ -65,7 +65,9 @@ def job_of(
         remedy = "use 1 to 63 of A-Z a-z 0-9 . _ -, a letter or digit first"
         raise UsageError("--run-id", f"{run_id!r:.80} cannot be the id of a run", remedy, code="JPO-E757")
     longest = settings.values.launch.timeout if longest_seconds is None else longest_seconds
-    values = {f"JPO_{name.upper()}": f"{plain(value)}" for name, value in workload.current.items()}
+    values = {
+        f"JPO_{name.upper()}": f"{plain(value)}".removesuffix(".0") for name, value in workload.current.items()
+    }  # int() reads it
     return LaunchJob(
         run_id,
         workload.identity,

@@ -41,10 +41,15 @@ class KubernetesTable(EngineTable):
 
 
 class AwsTable(EngineTable):
-    """Instances of AWS: the machine image that holds the training code, and where they start. `spot` falls back to on demand."""
+    """Instances of AWS: the machine image that holds the training code, and where they start. `spot` falls back to on demand.
+
+    `bucket` gets output and run logs: a name, and a prefix perhaps ("ml-runs/nightly"). `folder`: of the code on the image.
+    """
 
     region: Name | None = None
     image: Name | None = None
+    bucket: Name | None = None
+    folder: Annotated[str, Field(pattern=r"^/[^\x00-\x1f]*$", max_length=1000)] | None = None
     subnet: Name | None = None
     security_groups: tuple[Name, ...] = ()
     instance_profile: Name | None = None
