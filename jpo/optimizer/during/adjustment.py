@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from jpo.optimizer.during.release import Surplus
-from jpo.optimizer.during.stop import StopVerdict
+if TYPE_CHECKING:  # they load numpy, which reports do without
+    from jpo.optimizer.during.release import Surplus
+    from jpo.optimizer.during.stop import StopVerdict
 
 Kind = Literal["stop", "release"]
 COOLDOWN_SECONDS = 300.0
