@@ -10,11 +10,20 @@ from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
-from jpo.launch.ledger import folder_of
+from jpo.launch.ledger import folder_of, read
 from jpo.launch.slurm import run_files
 from jpo.launch.slurm.nodes import Node, Partition, as_spelled, chosen, nodes_of, partitions_of, room_of, shortcoming
 from jpo.launch.slurm.programs import Programs, away, pairs, refusal
-from jpo.launch.slurm.request import SECONDS_PER_MINUTE, options, output, resources, time_limit_minutes
+from jpo.launch.slurm.request import (
+    SECONDS_PER_MINUTE,
+    cpus_per_node,
+    gpus_per_node,
+    memory_mib_per_node,
+    options,
+    output,
+    resources,
+    time_limit_minutes,
+)
 from jpo.launch.slurm.site import Site
 from jpo.launch.slurm.states import of_end, of_sacct, of_scontrol, with_end
 
@@ -138,6 +147,23 @@ class SlurmLauncher:
             answer = self._slurm.ask("scancel", each)
             if answer.complaint and not OVER_ALREADY.search(answer.complaint):
                 raise LaunchError("scancel", answer.complaint, "cancel it by hand", code="JPO-E753")
+
+    def resize(self, engine_id: str, needs: Needs) -> None:
+        """Let a job hold less than it asked for. SLURM does so while it waits; of one that runs (22.05) it refuses all of it.
+
+        Raises:
+            LaunchError: JPO-E753, SLURM's own words; JPO-E754.
+        """
+        number, _, run_id = engine_id.partition(":")
+        known = read(self._ledger, run_id)
+        before = known.job.needs if known else Needs()
+        changes = [
+            (f"MinMemoryNode={memory_mib_per_node(needs)}", needs.memory_gib != before.memory_gib),
+            (f"CPUsPerTask={cpus_per_node(needs)}", needs.cpus != before.cpus),
+            (f"TresPerNode=gres/gpu:{gpus_per_node(needs)}", needs.gpus != before.gpus),
+        ]
+        asked = [change for change, differs in changes if differs]
+        self._slurm.answer("scontrol", "update", f"JobId={number}", *asked)
 
     def collect(self, engine_id: str, folder: Path) -> None:
         """Nothing: the job writes where JPO reads, on the file system that both share."""
