@@ -10,6 +10,7 @@ from jpo.agent.horizon import horizon
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import LaunchError
 from jpo.history import Store
+from jpo.launch.course import UNREACHABLE
 from jpo.launch.job import Needs
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, read
@@ -128,7 +129,10 @@ def decide(
             return tuple(
                 adjustments
             ), f"the next decision is carried out in {numbers.duration(waits)}: what the last one did must show"
-        done = [carried_out(each, reach) if wishes.apply else each for each in new]
+        try:
+            done = [carried_out(each, reach) if wishes.apply else each for each in new]
+        except LaunchError as error:
+            return tuple(adjustments), f"{error.place}: {error.finding} [{error.code}]; it is tried again"
         adjustments += done
         if store is not None:
             for event in account.events(run_id, identity, done, kind=account.MADE, now=now):
@@ -137,7 +141,11 @@ def decide(
 
 
 def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
-    """Do it; what the engine does not do is said in the decision."""
+    """Do it; what the engine does not do is said in the decision.
+
+    Raises:
+        LaunchError: JPO-E754, it cannot be reached, and nothing is known.
+    """
     entry = read(reach.ledger, reach.entry.job.run_id) or reach.entry
     if entry.engine_id is None or entry.end is not None:
         return replace(adjustment, answer="it is not running")
@@ -150,6 +158,8 @@ def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
         assert adjustment.kept is not None
         reach.launcher.resize(entry.engine_id, with_kept(entry.job.needs, adjustment.about, adjustment.kept))
     except LaunchError as error:
+        if error.code == UNREACHABLE:
+            raise
         return replace(adjustment, answer=f"{error.place}: {error.finding} [{NOT_CARRIED_OUT}]")
     return replace(adjustment, applied=True)
 
