@@ -129,15 +129,17 @@ def decide(
             return tuple(
                 adjustments
             ), f"the next decision is carried out in {numbers.duration(waits)}: what the last one did must show"
-        try:
-            done = [carried_out(each, reach) if wishes.apply else each for each in new]
-        except LaunchError as error:
-            return tuple(adjustments), f"{error.place}: {error.finding} [{error.code}]; it is tried again"
+        done, held = [], ""
+        for each in new:
+            try:
+                done.append(carried_out(each, reach) if wishes.apply else each)
+            except LaunchError as error:
+                held = f"{error.place}: {error.finding} [{error.code}]; it is tried again"
         adjustments += done
         if store is not None:
             for event in account.events(run_id, identity, done, kind=account.MADE, now=now):
                 store.audit(event)
-        return tuple(adjustments), ""
+        return tuple(adjustments), held
 
 
 def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
