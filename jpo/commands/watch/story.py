@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from jpo.commands.watch.deciding import Handle, Window, Wishes, decide, is_due, judged, settle, wanted
+from jpo.commands.watch.deciding import Handle, OpenStore, Window, Wishes, decide, is_due, judged, settle, wanted
 from jpo.commands.watch.standing import ProjectTerms, epochs_of, progress_of, standing
 from jpo.errors import JpoError, LaunchError, TelemetryError, UsageError
-from jpo.history import Store
 from jpo.launch.job import RUN_ID, JobState, Needs
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, entries, read
@@ -55,7 +55,7 @@ class RunWatch:
     eye: Eye
     reach: Handle | None
     settings: LoadedSettings
-    store: Store
+    open_store: OpenStore
     wishes: Wishes
     terms: ProjectTerms
     preference: Preference
@@ -75,18 +75,19 @@ class RunWatch:
         if seen is None:
             return None
         if self.past is None or seen.over:
-            self.past = past_of(seen, self.store, self.settings, self.terms.prices, self.preference)
+            with self.open_store() as store:
+                self.past = past_of(seen, store, self.settings, self.terms.prices, self.preference)
         self.window.take(seen)
         progress = progress_of(seen, self.past, self.terms.prices)
         if seen.over:
-            decisions = settle(seen, self.past, self.reach, self.store, self.terms.prices)
+            decisions = settle(seen, self.past, self.reach, self.open_store, self.terms.prices)
             return standing(seen, self.past, progress, self.terms, None, decisions)
         made: tuple[Adjustment, ...] = ()
         if progress and seen.state is JobState.RUNNING and (at_once or self._is_due(seen)):
             self.decided_at = seen.epochs_done or 0.0
             self.verdict = judged(progress, self.past, self.preference, self.wishes)
             made = wanted(self.verdict, self.window, progress, seen, self.terms.prices, self._given(seen))
-        decisions, self.held = decide(made, self.reach, self.wishes, self.store, now=now)
+        decisions, self.held = decide(made, self.reach, self.wishes, self.open_store, now=now)
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
 
     def _is_due(self, seen: SeenRun) -> bool:
@@ -109,7 +110,8 @@ def watching(
         UsageError: JPO-E780, nothing is known of such a run; JPO-E781, --apply of one that JPO did not launch.
     """
     with ExitStack() as open_things:
-        store = open_things.enter_context(open_history(settings))
+        with open_history(settings):
+            pass  # a store that cannot be used is reported now, not after hours
         ledger = ledger_of(settings)
         entry = read(ledger, run) if run is not None and RUN_ID.fullmatch(run) else None
         terms = ProjectTerms(prices_of(settings), currency_of(settings), targets_of(settings))
@@ -118,7 +120,7 @@ def watching(
         if log is None and entry is not None:
             launcher = launcher_for(entry, settings, environ)
             reach = Handle(entry, launcher, ledger)
-            eye = open_things.enter_context(LaunchedEye(entry, launcher, ledger, settings, store))
+            eye = open_things.enter_context(LaunchedEye(entry, launcher, ledger, settings))
         else:
             if wishes.apply:
                 finding = "was not launched by JPO, which can neither stop it nor take anything from it"
@@ -127,8 +129,8 @@ def watching(
             if path is not None:
                 eye = open_things.enter_context(LogEye(path, own_names(settings)))
             else:
-                eye = _measured(run or "", config, settings, store)
-        yield RunWatch(eye, reach, settings, store, wishes, terms, preference_of(settings))
+                eye = _measured(run or "", config, settings)
+        yield RunWatch(eye, reach, settings, partial(open_history, settings), wishes, terms, preference_of(settings))
 
 
 def launcher_for(entry: Entry, settings: LoadedSettings, environ: Mapping[str, str]) -> Launcher:
@@ -148,14 +150,15 @@ def _log_named(run: str | None) -> Path | None:
     return Path(run) if run is not None and (run.endswith(".csv") or "/" in run) else None
 
 
-def _measured(run: str, config: Path, settings: LoadedSettings, store: Store) -> MeasuredEye:
+def _measured(run: str, config: Path, settings: LoadedSettings) -> MeasuredEye:
     """A run that Prometheus says goes on."""
     identity = read_workload(config, settings, now=0.0).identity
     server = prometheus_of(settings)
-    found = () if server is None else running_now(server, identity, settings, store)
+    with open_history(settings) as store:
+        found = running_now(server, identity, settings, store)
     for running in found:
         if running.run_id == run:
-            return MeasuredEye(running, settings, store)
+            return MeasuredEye(running, settings)
     named = ", ".join(each.run_id for each in found) or "none"
     where = f"Prometheus knows of {named} for {identity}" if server else "no Prometheus is named"
     finding = f"was not launched here, is no CSV log, and {where}"
@@ -209,7 +212,8 @@ def recorded(watch: RunWatch, found: WatchedRun, *, now: float) -> WatchedRun:
     entry = read(watch.reach.ledger, found.run_id)
     if entry is None or entry.recorded or entry.end is None:
         return found
-    ended = put_on_record(entry, watch.reach.ledger, watch.settings, watch.store, now=now)
+    with watch.open_store() as store:
+        ended = put_on_record(entry, watch.reach.ledger, watch.settings, store, now=now)
     return replace(found, warnings={**found.warnings, **ended.notes})
 
 

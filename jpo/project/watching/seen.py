@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Self
 
 from jpo.errors import LaunchError, TelemetryError
-from jpo.history import Store
 from jpo.launch.course import GIVE_UP_SECONDS, UNREACHABLE, look
 from jpo.launch.job import JobState, JobStatus
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, read
 from jpo.project.launch.finished import logs_of
 from jpo.project.load import LoadedSettings
+from jpo.project.project import open_history
 from jpo.project.sources import names_of, own_names, prometheus_of, running_now
 from jpo.records import Identity, Parameters, Quality, Running, RunStatus
 from jpo.telemetry.csv.follow import LogRow, Tail
@@ -148,9 +148,9 @@ class LaunchedEye:
     A context manager that closes the log.
     """
 
-    def __init__(self, entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings, store: Store | None) -> None:
+    def __init__(self, entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings) -> None:
         self._entry, self._launcher, self._ledger = entry, launcher, ledger
-        self._settings, self._store = settings, store
+        self._settings = settings
         self._log: LogEye | None = None
         self._course = NOTHING
 
@@ -165,8 +165,8 @@ class LaunchedEye:
         job = entry.job
         seen = SeenRun(job.run_id, job.identity, job.parameters, entry.engine, status.state, now, status.reason, status.place)
         logged = self._logged(now)
-        if logged is None and self._store is not None and not seen.over:
-            logged = self._measured(job.run_id, job.identity, self._store)
+        if logged is None and not seen.over:
+            logged = self._measured(job.run_id, job.identity)
         if logged is not None:
             words = seen.words or logged.words
             seen = replace(logged, source=entry.engine, state=seen.state, words=words, place=seen.place)
@@ -188,10 +188,10 @@ class LaunchedEye:
         if self._log is not None:
             self._log.__exit__()
 
-    def _measured(self, run_id: str, identity: Identity, store: Store) -> SeenRun | None:
+    def _measured(self, run_id: str, identity: Identity) -> SeenRun | None:
         """What Prometheus knows of it; nothing where the server does not answer: the engine says that the run goes on."""
         try:
-            measured = _of_prometheus(run_id, identity, self._settings, store)
+            measured = _of_prometheus(run_id, identity, self._settings)
             if measured is None:
                 return None
             self._course = _course(measured, self._settings, self._course)
@@ -229,8 +229,8 @@ def _status(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
 class MeasuredEye:
     """Eye on a run that Prometheus says is going on."""
 
-    def __init__(self, run: Running, settings: LoadedSettings, store: Store) -> None:
-        self._run, self._settings, self._store = run, settings, store
+    def __init__(self, run: Running, settings: LoadedSettings) -> None:
+        self._run, self._settings = run, settings
         self._course, self._answered_at = NOTHING, -math.inf
 
     def look(self, now: float) -> SeenRun:
@@ -240,7 +240,7 @@ class MeasuredEye:
             TelemetryError: JPO-E101 to E109, E113.
         """
         try:
-            found = _of_prometheus(self._run.run_id, self._run.identity, self._settings, self._store)
+            found = _of_prometheus(self._run.run_id, self._run.identity, self._settings)
             course = self._course if found is None else _course(found, self._settings, self._course)
         except TelemetryError as error:
             if now - self._answered_at > GIVE_UP_SECONDS:
@@ -262,9 +262,13 @@ def _course(run: Running, settings: LoadedSettings, known: SampledCourse) -> Sam
     return course_of(server, run.identity, run.run_id, run.started_at, names=names_of(settings), known=known)
 
 
-def _of_prometheus(run_id: str, identity: Identity, settings: LoadedSettings, store: Store) -> Running | None:
-    runs = running_now(prometheus_of(settings), identity, settings, store)
-    return next((run for run in runs if run.run_id == run_id), None)
+def _of_prometheus(run_id: str, identity: Identity, settings: LoadedSettings) -> Running | None:
+    """The run as the server that settings name knows it; None: there is no server, or it does not."""
+    server = prometheus_of(settings)
+    if server is None:
+        return None
+    with open_history(settings) as store:
+        return next((run for run in running_now(server, identity, settings, store) if run.run_id == run_id), None)
 
 
 def _as_measured(run: Running, course: SampledCourse) -> SeenRun:

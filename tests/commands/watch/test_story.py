@@ -34,10 +34,10 @@ class Recording:
 @pytest.fixture
 def watch(empty):
     settings = load(empty.config, None, {}, {})
-    with open_history(settings) as store:
-        yield lambda *looks: RunWatch(
-            Recording(*looks), None, settings, store, Wishes(), ProjectTerms(Prices(), USD, {}), Preference()
-        )
+    terms = ProjectTerms(Prices(), USD, {})
+    return lambda *looks: RunWatch(
+        Recording(*looks), None, settings, lambda: open_history(settings), Wishes(), terms, Preference()
+    )
 
 
 def test_a_run_is_followed_to_its_end_with_longer_and_longer_pauses(watch):
