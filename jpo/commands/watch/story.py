@@ -30,6 +30,8 @@ from jpo.project.workload import read_workload
 from jpo.records import Identity, Preference
 from jpo.report.watch.launched import LaunchedRun, LaunchedRuns
 from jpo.report.watch.watched import WatchedRun
+from jpo.telemetry.contract import STALE_SECONDS
+from jpo.telemetry.csv.follow import gone
 
 SOONEST_SECONDS, LATEST_SECONDS = 1.0, 15.0
 """Between two looks at a run, the longer the less happens."""
@@ -49,6 +51,7 @@ class RunWatch:
 
     Attributes:
         reach: None: JPO did not launch it, and cannot stop or resize it.
+        log: the CSV log that is looked at; None: it is another eye.
         decided_at: epochs done at the last decision.
     """
 
@@ -59,6 +62,7 @@ class RunWatch:
     wishes: Wishes
     terms: ProjectTerms
     preference: Preference
+    log: Path | None = None
     window: Window = field(default_factory=Window)
     past: PastRuns | None = None
     decided_at: float | None = None
@@ -110,6 +114,7 @@ def watching(
         UsageError: JPO-E780, nothing is known of such a run; JPO-E781, --apply of one that JPO did not launch.
     """
     with ExitStack() as open_things:
+        path: Path | None = None
         with open_history(settings):
             pass  # a store that cannot be used is reported now, not after hours
         ledger = ledger_of(settings)
@@ -130,7 +135,7 @@ def watching(
                 eye = open_things.enter_context(LogEye(path, own_names(settings)))
             else:
                 eye = _measured(run or "", config, settings)
-        yield RunWatch(eye, reach, settings, partial(open_history, settings), wishes, terms, preference_of(settings))
+        yield RunWatch(eye, reach, settings, partial(open_history, settings), wishes, terms, preference_of(settings), path)
 
 
 def launcher_for(entry: Entry, settings: LoadedSettings, environ: Mapping[str, str]) -> Launcher:
@@ -178,8 +183,12 @@ def once(watch: RunWatch, *, now: float, log: Path | None) -> WatchedRun:
 
 
 def follow(watch: RunWatch, *, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[WatchedRun]:
-    """How the run stands, look by look, until it is over; before there is anything of it nothing comes."""
-    pause = SOONEST_SECONDS
+    """How the run stands, look by look, until it is over; before there is anything of it nothing comes.
+
+    Raises:
+        TelemetryError: JPO-E130, no log appeared.
+    """
+    pause, began = SOONEST_SECONDS, clock()
     before: WatchedRun | None = None
     while True:
         found = watch.look(clock())
@@ -190,6 +199,8 @@ def follow(watch: RunWatch, *, clock: Callable[[], float], sleep: Callable[[floa
                 return
             pause = SOONEST_SECONDS if is_step(found, before) else min(LATEST_SECONDS, pause * 1.5)
             before = found
+        elif watch.log is not None and clock() - began > STALE_SECONDS:
+            raise gone(watch.log)
         sleep(pause)
 
 

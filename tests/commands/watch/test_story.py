@@ -54,6 +54,15 @@ def test_a_run_is_followed_to_its_end_with_longer_and_longer_pauses(watch):
     assert pauses == [1.0, 1.0, 1.0, 1.5, 2.25, 1.0]
 
 
+def test_a_log_that_never_appears_is_given_up(watch, tmp_path):
+    now = [1000.0]
+    waiting = watch(*[None] * 2000)
+    waiting.log = tmp_path / "none.csv"
+    with pytest.raises(TelemetryError) as error:
+        next(follow(waiting, clock=lambda: now[0], sleep=lambda seconds: now.__setitem__(0, now[0] + seconds)))
+    assert error.value.code == "JPO-E130"
+
+
 def test_once_decides_at_once(watch):
     found = once(watch(replace(SEEN, epochs_done=1.0)), now=1010.0, log=None)
     assert "needed as the reference" in found.why
