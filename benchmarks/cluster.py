@@ -2,8 +2,8 @@
 
 Equal processors: jobs drawn after Lublin and Feitelson for 128 processors; both simulate in turn, so that a slow moment meets
 both, and every start must be the same. AccaSim 1.1.3 replays the same jobs where it is installed (jpo[bench-accasim]), or in an
-environment of its own, whose interpreter --accasim names. Platform: 24 nodes of three GPU types, jobs of one task and of up to eight;
-long queues: drawn at a load of 2 and more. Environment: decisions per second, by Gymnasium.
+environment of its own, whose interpreter --accasim names. Platform: 24 nodes of three GPU types, jobs of one task and of up to
+24; long queues: drawn at five times what the machine can do. Environment: decisions per second, by Gymnasium.
 
     python benchmarks/cluster.py [--jobs 5000] [--rounds 5] [--log LOG.SWF --procs P] [--accasim PYTHON] [--json]
 
