@@ -62,14 +62,14 @@ ended_by=
 group=
 trap 'ended_by=${ended_by:-slurm}' TERM # SLURM has told every process of the job
 trap 'ended_by=limit_of_slurm; [[ -z $group ]] || kill -TERM -- "-$group"' USR1  # --signal: the time limit is near
-trap 'ended_by=longest_seconds; [[ -z $group ]] || kill -TERM -- "-$group"' USR2 # from watch, below
+trap 'ended_by=longest_seconds; [[ ! -e $jpo_files/cancel ]] || ended_by=jpo; kill -TERM -- "-$group"' USR2 # from watch, below
 exec 7>&2 8>&1 2>/dev/null # bash would tell of a command that a signal ended, with the text of this script
 exec 9< <(run)
 runner=$!
 read -r -u 9 group
 
-# Ends the command after `longest` seconds (0: never), shows that it goes on, and keeps the highest resident memory (KiB) that it
-# sees of this job here.
+# Ends the command after `longest` seconds (0: never) or where JPO cannot reach it through SLURM (the file `cancel`), shows that
+# it goes on, and keeps the highest resident memory (KiB) that it sees of this job here.
 watch() {
   exec 7>&- 8>&- 9<&-
   trap - TERM USR1 USR2
@@ -84,7 +84,7 @@ watch() {
         put memory_kib memory_kib "$peak"
       fi
     fi
-    if ((longest > 0 && SECONDS >= longest)); then
+    if [[ -e $jpo_files/cancel ]] || ((longest > 0 && SECONDS >= longest)); then
       kill -USR2 $$
       sleep "$grace"
       kill -KILL -- "-$group"
