@@ -52,7 +52,7 @@ class BatchEnd:
     """How the command of a run ended, as batch.sh saw it.
 
     Attributes:
-        ended_by: "longest_seconds", "limit_of_slurm", "jpo" (cancelled) or "slurm", why it got SIGTERM; empty: it ended by itself.
+        ended_by: "longest_seconds", "limit_of_slurm", "jpo" (cancelled), "slurm": why it got SIGTERM; empty: it did not.
         memory_gib, cpu_seconds: None: not measured, as on several nodes.
     """
 
