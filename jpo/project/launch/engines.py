@@ -16,7 +16,7 @@ from jpo.launch.kubernetes.pods import PodSetup
 from jpo.launch.kubernetes.session import Connected, Session
 from jpo.launch.launcher import Launcher
 from jpo.launch.slurm.launcher import SlurmLauncher
-from jpo.launch.slurm.site import Site
+from jpo.launch.slurm.site import SlurmSite
 from jpo.project.launch.instances import offers_of, place_of
 from jpo.project.load import LoadedSettings
 
@@ -84,7 +84,7 @@ def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 def _slurm(settings: LoadedSettings, here: Surroundings) -> Launcher:
     table = settings.values.launch.slurm
-    site = Site(table.partition, table.account, table.qos, table.options)
+    site = SlurmSite(table.partition, table.account, table.qos, table.options)
     return SlurmLauncher(site, here.ledger, here.environ, time.time)
 
 
