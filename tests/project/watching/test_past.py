@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from jpo.cost import Prices
@@ -36,6 +38,12 @@ def test_the_baseline_is_the_last_runs_with_the_same_configuration(repository):
     assert past.basis == "with the same configuration"
     assert past.baseline[0][1] == pytest.approx(2 * 0.04 * 102 / 3600)
     assert past.alike[-1] == (104, 5)
+
+
+@pytest.mark.parametrize(("done", "has_target"), [(12, True), (40, False), (None, False)])
+def test_a_target_is_what_ends_runs_before_their_last_epoch(repository, done, has_target):
+    early = run("r0", 100, epochs=done)
+    assert known(repository, replace(early, parameters={**early.parameters, "epochs": 40.0})).has_target is has_target
 
 
 def test_else_it_is_the_last_run(repository):
