@@ -124,10 +124,10 @@ def _baseline(seen: SeenRun, runs: Sequence[Run], change: Suggestion | None) -> 
     if change is not None and change.created_at <= (seen.started_at or seen.at):
         before = [run for run in runs if latest_start(run) < change.created_at]
         if before:
-            return before[-BASELINE_RUNS:], "before the last change"
+            return before[-BASELINE_RUNS:], "the last runs before the change"
     if alike := _alike(seen, runs):
-        return alike[-BASELINE_RUNS:], "with the same configuration"
-    return [*runs[-1:]], "the last one" if runs else ""
+        return alike[-BASELINE_RUNS:], "the last runs with the same configuration"
+    return [*runs[-1:]], "the last run" if runs else ""
 
 
 def _logs(seen: SeenRun, settings: LoadedSettings) -> Iterator[Log]:
