@@ -203,7 +203,8 @@ def _ended(
     prices, report = prices_of(settings), _report(entry, ledger, notes=notes)
     costs = tuple(None if run is None else run_cost_usd(run, prices) for run in (ended.run, before))
     failure = _failure(entry, ended, report.output, environ)
-    return report.with_end(ended.run, before, costs, currency_of(settings), ended.log, failure)
+    told = report.with_end(ended.run, before, costs, currency_of(settings), ended.log, failure)
+    return replace(told, facts=ended.facts)
 
 
 def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, str]) -> LaunchError | None:
