@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "munged")
@@ -66,6 +67,7 @@ class Cluster:
 
     folder: Path
     daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    first_numbers: Iterator[int] = field(default_factory=lambda: count(1000, 1000))
 
     @property
     def environment(self) -> dict[str, str]:
@@ -79,6 +81,9 @@ class Cluster:
 
     def start(self, name: str, *options: str) -> None:
         """Start a daemon: "munge", "controller", or a node by its name."""
+        if name == "controller":  # one that lost its state gives no number again that a node still knows
+            with (self.folder / "slurm.conf").open("a", encoding="utf-8") as configuration:
+                configuration.write(f"FirstJobId={next(self.first_numbers)}\n")
         program = {"munge": self._munge(), "controller": ["slurmctld", "-D"]}.get(name, ["slurmd", "-D", "-N", name])
         with (self.folder / f"{name}.log").open("ab") as log:
             self.daemons[name] = subprocess.Popen([*program, *options], env=self.environment, stdout=log, stderr=log)
@@ -86,6 +91,11 @@ class Cluster:
     def kill(self, name: str) -> None:
         """Kill a daemon, as a power cut does."""
         self.daemons[name].kill()
+        self.daemons[name].wait(timeout=20)
+
+    def stop(self, name: str) -> None:
+        """Stop a daemon in order: a controller saves what it knows."""
+        self.daemons[name].terminate()
         self.daemons[name].wait(timeout=20)
 
     def until(self, expected: str, *command: str, seconds: float = 30.0) -> None:

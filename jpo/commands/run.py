@@ -20,7 +20,7 @@ from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, folder_of, read
 from jpo.project.launch.accounts import accounted_for
 from jpo.project.launch.command import invocation_of
-from jpo.project.launch.engines import launcher_of, ledger_of
+from jpo.project.launch.engines import launcher_of, ledger_of, plan_of
 from jpo.project.launch.finished import EndedRun, put_on_record
 from jpo.project.launch.jobs import job_of, new_run_id, stop_after_seconds
 from jpo.project.launch.progress import progress_of
@@ -85,7 +85,8 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
     ledger = ledger_of(settings)
     if options.dry_run:
         launcher.refuse(job)
-        return _report(Entry(job, launcher.name, options.now), ledger, notes=invocation.notes)
+        report = _report(Entry(job, launcher.name, options.now), ledger, notes=invocation.notes)
+        return replace(report, plan=plan_of(launcher, job, workload.content))
     with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
         accounted_for(settings, store, here.environ, now=options.now)
         job = _as_before(_shortened(job, stop_after_seconds(workload, settings, store)), ledger)
@@ -151,8 +152,10 @@ def _cancelled(entry: Entry, launcher: Launcher, ledger: Path, here: Surface) ->
 
 def _shared(job: LaunchJob, launcher: Launcher) -> dict[str, str]:
     """That other runs have the CPUs that this one asks for, where its engine would let them share."""
+    if launcher.name != "local":
+        return {}
     room, wanted = launcher.room(job.needs), job.needs.cpus
-    if launcher.name != "local" or wanted is None or room.free_cpus is None or room.free_cpus >= wanted:
+    if wanted is None or room.free_cpus is None or room.free_cpus >= wanted:
         return {}
     said = f"it asks for {wanted:g} CPUs, and {room.free_cpus:g} are not held by other runs: they share, and its time says less"
     return {said: SHARED}

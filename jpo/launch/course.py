@@ -37,6 +37,7 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
             finding = f"was launched before on {entry.engine}, with another command, configuration or resources"
             raise LaunchError(f"run {job.run_id}", finding, "give the new run an id of its own", code="JPO-E750")
         if entry is None:
+            _kept_out_of_git(ledger)
             (folder / "runs").mkdir(exist_ok=True)
             with whole(folder / "config.ini", mode=0o600) as copy:
                 copy.write(config)
@@ -46,6 +47,13 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
             entry = replace(entry, engine_id=launcher.submit(job, folder.absolute()))
             write(ledger, entry)
         return entry
+
+
+def _kept_out_of_git(ledger: Path) -> None:
+    """What runs print may hold secrets, and `git add .` takes all that nothing keeps out."""
+    if not (ledger / ".gitignore").exists():
+        with whole(ledger / ".gitignore") as new:
+            new.write(b"*\n")
 
 
 def follow(

@@ -174,7 +174,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "lab.toml").write_text(f"{platform}[[cluster]]\nname = {name}\nnodes = [{{ type = {name} }}]\n")
     agent = "from jpo.cluster.agents.base import ClassicAgent\nclass Mine(ClassicAgent): pass\n"
     (folder / "mine.py").write_text(f"{agent}class Bad(ClassicAgent):\n    def decide(self, *seen): raise ValueError({name})\n")
+    said = " ".join(text.replace("\n", " ").replace("\0", " ") for text in (*STEERING, *LIVE))[:8000]
+    (folder / "loud.py").write_text(
+        f"import sys\nopen({STEERING[0]!r} + '.ini') if not sys.argv else sys.exit({said[-280:]!r})\n"
+    )
     (folder / "broken").mkdir()
+    (folder / "broken" / "none.py").write_text(f"def {STEERING[0]} (")
     (folder / "broken" / "jpo.toml").write_text('["##[error] @admin\\n::error::x"]\n"\\u001b[2J" = 1\n')
     with (folder / "traces.csv").open("w", newline="") as table:
         writer = csv.writer(table)
@@ -230,8 +235,17 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "phases allocate phases.model traces.csv -o /dev/null": FORMS,
     "phases evaluate phases.model traces.csv": FORMS,
     "phases rightsize phases.model traces.csv": FORMS,
+    "run --dry-run loud.py": ("text", "json"),
 }
 LINES = (
+    *(
+        "run ATTACK.py",
+        "run --run-id ATTACK -- true",
+        "run -- ATTACK",
+        "run loud.py",
+        "run broken/none.py",
+        "run --dry-run -- env ATTACK",
+    ),
     *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
     *(
         "persist --dry-run",
@@ -304,7 +318,7 @@ def answers(capfd: pytest.CaptureFixture[str], words: list[str]) -> tuple[str, s
     code = run(words)
     out, err = capfd.readouterr()
     assert "internal error" not in err, err
-    assert code in (0, 2, 3, 4, 5, 6), err
+    assert code in (0, 2, 3, 4, 5, 6, 7), err
     return out, err
 
 

@@ -115,7 +115,8 @@ def leased_cpus(needs: Needs, folder: Path) -> dict[str, int]:
 
 def cpu_names() -> list[str]:
     """The CPUs that this process may use, as leases name them."""
-    return [f"{CPU}{number}" for number in sorted(os.sched_getaffinity(0))]
+    numbers = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    return [f"{CPU}{number}" for number in sorted(numbers)]
 
 
 def _in_use(gpus: Sequence[LocalGpu], unused: Sequence[LocalGpu]) -> str:

@@ -206,7 +206,8 @@ class LocalLauncher:
         starved = last.oom_kills is not None and (oom_kills() or 0) > last.oom_kills
         ended_as = RunStatus.OOM_KILLED if starved else RunStatus.STOPPED
         reason = f"lost: {words}{'' if all_gone else ', and something that it started does not end'}"
-        last = replace(last, ended=True, ended_as=ended_as, ended_at=(folder / PAGE).stat().st_mtime, reason=reason)
+        seen_at = max((folder / PAGE).stat().st_mtime, last.started_at or 0.0)  # files have a coarser clock
+        last = replace(last, ended=True, ended_as=ended_as, ended_at=seen_at, reason=reason)
         write_page(folder, last)
         return last
 

@@ -101,7 +101,7 @@ def main() -> None:
 def _started(order: Order, output: int) -> subprocess.Popen[bytes]:
     def in_the_child() -> None:
         end_with_parent()
-        if order.cpus:
+        if order.cpus and hasattr(os, "sched_setaffinity"):  # Linux
             with suppress(OSError):  # one of them was taken away meanwhile
                 os.sched_setaffinity(0, order.cpus)
 

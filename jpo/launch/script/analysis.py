@@ -36,7 +36,10 @@ FRAMEWORKS = {
     "paddle": "paddle",
 }
 """Modules -> the framework that they are or come with."""
-GPU_WORDS = re.compile(r"\b(cuda|gpu|gpus|nccl|mps|rocm|accelerator|device_map)\b", re.IGNORECASE)
+GPU_WORDS = re.compile(r"\b(cuda|gpu|nccl|mps|rocm|xla|accelerators?|devices?)\b", re.IGNORECASE)
+"""`gpus` is not among them: that may be no more than a key of config.ini."""
+FINDS_GPUS = {"tensorflow", "keras", "jax", "flax", "transformers", "accelerate", "lightning", "pytorch_lightning", "deepspeed"}
+"""Modules that use a GPU where there is one without being told."""
 CONFIG_NAME = re.compile(r"(?:.*_)?(?:config|configuration|cfg|conf|ini|settings)(?:_(?:file|path|ini))?", re.IGNORECASE)
 """Names of arguments that mean the file with the values."""
 INI = re.compile(r"[^\s*?]+\.(?:ini|cfg|conf)", re.IGNORECASE)
@@ -45,6 +48,8 @@ ENVIRONMENT = {"environ", "getenv"}
 WHOLE_READERS = {"items", "values", "_sections", "read_dict", "asdict", "vars", "locals"}
 OPTION_MAKERS = {"add_argument", "option", "Option"}
 FLAG_MAKERS = re.compile(r"DEFINE_(?:integer|float|string|bool|boolean|enum)")
+OTHER_SETTINGS = {"yaml", "ruamel", "toml", "tomli", "tomllib", "omegaconf", "hydra", "jsonargparse", "ml_collections"}
+"""Modules that read settings in other formats: an argument `--config` of a script with one of them is for such a file."""
 READS_FOR_ITSELF = {"hydra", "fire", "omegaconf", "jsonargparse", "simple_parsing", "tyro", "typer", "gin", "transformers"}
 """Modules that make arguments or settings of names which the syntax tree shows elsewhere, or not at all."""
 
@@ -110,7 +115,8 @@ def analysis_of(script: Path) -> TrainingScript:
     options = dict(_options(calls))
     texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     words = frozenset(word.lower() for node in nodes for word in _words(node))
-    config_names = [name for name in options if CONFIG_NAME.fullmatch(name)]
+    foreign = bool(imported & OTHER_SETTINGS) and "configparser" not in imported
+    config_names = [name for name in options if CONFIG_NAME.fullmatch(name) and not foreign]
     used = {name.split(".")[0]: FRAMEWORKS[name.split(".")[0]] for name in imported if name in FRAMEWORKS}
     return TrainingScript(
         options=options,
@@ -123,7 +129,7 @@ def analysis_of(script: Path) -> TrainingScript:
         frameworks=tuple(dict.fromkeys(used[name] for name in FRAMEWORKS if name in used)),
         models=tuple(_named(nodes, "models")),
         datasets=tuple(_named(nodes, "datasets")),
-        uses_gpu=any(GPU_WORDS.search(word.replace("_", " ")) for word in words),
+        uses_gpu=bool(imported & FINDS_GPUS) or any(GPU_WORDS.search(word.replace("_", " ")) for word in words),
         writes_log=any(name.startswith(("jpo.runlog", "runlog")) or name == "jpo" for node in nodes for name in _imported(node)),
         entry=_entry(trees[0]),
     )
@@ -184,7 +190,7 @@ def _options(calls: Sequence[ast.Call]) -> Iterator[tuple[str, str]]:
     for call in calls:
         name = _name(call.func)
         texts = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
-        if name in OPTION_MAKERS or name == "argument":
+        if (name in OPTION_MAKERS or name == "argument") and not _is_switch(call):
             flags = [flag.split("/")[0] for flag in texts if flag.startswith("-")]
             long = max(flags, key=lambda flag: (flag.startswith("--"), len(flag)), default="")
             given = (keyword.value for keyword in call.keywords if keyword.arg == "dest")
@@ -193,6 +199,12 @@ def _options(calls: Sequence[ast.Call]) -> Iterator[tuple[str, str]]:
                 yield _plain(text), "" if not long else text if text.startswith("--") else long
         elif name and FLAG_MAKERS.fullmatch(name) and texts:
             yield _plain(texts[0]), f"--{texts[0]}"
+
+
+def _is_switch(call: ast.Call) -> bool:
+    """Whether an option takes no value."""
+    said = {keyword.arg: keyword.value.value for keyword in call.keywords if isinstance(keyword.value, ast.Constant)}
+    return str(said.get("action", "store")) not in ("store", "append", "extend") or said.get("is_flag") is True
 
 
 def _argv(nodes: Sequence[ast.AST]) -> str | None:

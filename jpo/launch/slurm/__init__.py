@@ -1,7 +1,7 @@
 """SLURM: runs as batch jobs, submitted by sbatch and found again by their run ids.
 
     launcher.py     SlurmLauncher
-    site.py         Site: where jobs go (partition, account, qos, options), and which options are refused
+    site.py         SlurmSite: where jobs go (partition, account, qos, options), and which options are refused
     request.py      what a job needs, in the options of sbatch
     batch.sh        what SLURM starts: claims the run, starts the command, watches it, writes down how it ended
     run_files.py    what batch.sh reads and writes in the run's folder

@@ -25,6 +25,7 @@ if ! said=$(mkdir -m 700 "$jpo_files/began" 2>&1); then
   exit 75
 fi
 began=$(date +%s.%N)
+touch "$jpo_files/began/alive"
 put began/job job "$job" node "$node" began "$began"
 
 read -r longest grace <"$jpo_files/limits"
@@ -32,33 +33,49 @@ export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}
 nodes=${SLURM_JOB_NUM_NODES:-1}
 gpus=${SLURM_GPUS_ON_NODE:-0}
 if ((nodes > 1 || gpus > 1)); then # what torchrun takes from the environment where its arguments do not say
-  head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+  head=localhost
+  ((nodes < 2)) || head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
   port=$((20000 + SLURM_JOB_ID % 20000))
   export MASTER_ADDR=$head MASTER_PORT=$port PET_NNODES=$nodes PET_RDZV_ID=$job PET_RDZV_BACKEND=c10d PET_RDZV_ENDPOINT=$head:$port
   ((gpus == 0)) || export PET_NPROC_PER_NODE=$gpus
 fi
 
+# Starts the command in a process group of its own; says that group on the pipe, and at the end the exit code. It is a shell of
+# its own without traps: bash loses how a command ended when a trap interrupts its wait.
+run() {
+  set -m
+  trap '' TERM USR1 USR2
+  (
+    trap - TERM USR1 USR2
+    jpo_command=() jpo_nodes=$nodes
+    while IFS= read -r -d '' jpo_word; do jpo_command+=("$jpo_word"); done <"$jpo_files/command"
+    ((jpo_nodes < 2)) || jpo_command=(srun --nodes="$jpo_nodes" --ntasks="$jpo_nodes" --ntasks-per-node=1 --kill-on-bad-exit=1 "${jpo_command[@]}")
+    while IFS= read -r -d '' jpo_word; do export "${jpo_word?}"; done <"$jpo_files/environment"
+    exec "${jpo_command[@]}"
+  ) >&8 2>&7 7>&- 8>&- &
+  echo "$!"
+  wait "$!"
+  echo "$?"
+}
+
 ended_by=
-training=
+group=
 trap 'ended_by=${ended_by:-slurm}' TERM # SLURM has told every process of the job
-trap 'ended_by=limit_of_slurm; [[ -z $training ]] || kill -TERM -- "-$training"' USR1  # --signal: the time limit is near
-trap 'ended_by=longest_seconds; [[ -z $training ]] || kill -TERM -- "-$training"' USR2 # from watch, below
+trap 'ended_by=limit_of_slurm; [[ -z $group ]] || kill -TERM -- "-$group"' USR1  # --signal: the time limit is near
+trap 'ended_by=longest_seconds; [[ -z $group ]] || kill -TERM -- "-$group"' USR2 # from watch, below
+exec 7>&2 8>&1 2>/dev/null # bash would tell of a command that a signal ended, with the text of this script
+exec 9< <(run)
+runner=$!
+read -r -u 9 group
 
-(
-  trap - TERM USR1 USR2
-  jpo_command=() jpo_nodes=$nodes
-  while IFS= read -r -d '' jpo_word; do jpo_command+=("$jpo_word"); done <"$jpo_files/command"
-  ((jpo_nodes < 2)) || jpo_command=(srun --nodes="$jpo_nodes" --ntasks="$jpo_nodes" --ntasks-per-node=1 --kill-on-bad-exit=1 "${jpo_command[@]}")
-  while IFS= read -r -d '' jpo_word; do export "${jpo_word?}"; done <"$jpo_files/environment"
-  exec "${jpo_command[@]}"
-) &
-training=$!
-
-# Ends the command after `longest` seconds (0: never), and keeps the highest resident memory (KiB) that it sees of this job here.
+# Ends the command after `longest` seconds (0: never), shows that it goes on, and keeps the highest resident memory (KiB) that it
+# sees of this job here.
 watch() {
+  exec 7>&- 8>&- 9<&-
   trap - TERM USR1 USR2
   local peak=0 now pause=1
-  while kill -0 "$training"; do
+  while kill -0 "$group"; do
+    touch "$jpo_files/began/alive"
     if ((nodes == 1)); then
       now=$(scontrol listpids "$SLURM_JOB_ID" | awk '$1 + 0 {printf sep $1; sep = ","}')
       now=$(ps -o pgid=,rss= -p "$now" | awk -v us=$$ -v me="$BASHPID" '$1 != us && $1 != me {sum += $2} END {print sum + 0}')
@@ -70,30 +87,24 @@ watch() {
     if ((longest > 0 && SECONDS >= longest)); then
       kill -USR2 $$
       sleep "$grace"
-      kill -KILL -- "-$training"
+      kill -KILL -- "-$group"
       return
     fi
     sleep $((longest > 0 && longest - SECONDS < pause ? longest - SECONDS : pause))
     ((pause < 10)) && pause=$((pause + 1))
   done
-} 2>/dev/null
+}
 watch &
 watcher=$!
 
-exec 2>/dev/null # bash would tell of a command that a signal ended, with the text of this script
-
-wait "$training"
-code=$?
-while kill -0 "$training"; do # a signal to this shell ends its wait, not the command
-  wait "$training"
-  code=$?
+code=
+until read -r -u 9 -t 1 code; do # interrupted by a trap, or nothing to read: beyond 128
+  (($? > 128)) || break
 done
-wait "$training"
-again=$?
-((again == 127)) || code=$again
 ended=$(date +%s.%N)
-kill -KILL -- "-$training" "-$watcher" # what the command left behind, and who watched it
-wait "$watcher"
+code=${code:-137} # who should have said it was killed
+kill -KILL -- "-$group" "-$watcher" # what the command left behind, and who watched it
+wait "$watcher" "$runner"
 cpu=- memory=-
 if ((nodes == 1)); then # of all that was waited for, in ticks: cutime and cstime of proc(5)
   cpu=$(awk -v ticks="$(getconf CLK_TCK)" '{sub(/.*\) /, ""); print ($14 + $15) / ticks}' "/proc/$$/stat")

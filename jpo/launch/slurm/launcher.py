@@ -14,17 +14,21 @@ from jpo.launch.ledger import folder_of
 from jpo.launch.slurm import run_files
 from jpo.launch.slurm.nodes import Node, Partition, as_spelled, chosen, nodes_of, partitions_of, room_of, shortcoming
 from jpo.launch.slurm.programs import Programs, away, pairs, refusal
-from jpo.launch.slurm.request import SECONDS_PER_MINUTE, options, output, resources, time_limit_minutes
-from jpo.launch.slurm.site import Site
-from jpo.launch.slurm.states import of_end, of_sacct, of_scontrol, with_end
+from jpo.launch.slurm.request import SECONDS_PER_MINUTE, changes, options, output, resources, time_limit_minutes
+from jpo.launch.slurm.site import SlurmSite
+from jpo.launch.slurm.states import NOT_TWICE, of_end, of_sacct, of_scontrol, with_end
 
 SCRIPT = Path(__file__).with_name("batch.sh")
 GRACE_SECONDS = 30.0
 """From SIGTERM to SIGKILL, as SLURM's KillWait: time for a checkpoint and the last line of a run log."""
+ALIVE_SECONDS = 60.0
+"""After its last sign a job that SLURM does not know is given up; a controller that lost its state ends such jobs by itself."""
 UNKNOWN_JOB = re.compile(r"invalid job id|invalid job array id", re.IGNORECASE)
 OVER_ALREADY = re.compile(r"invalid job id|already complet", re.IGNORECASE)
-FOR_NOW = re.compile(r"not available now|unavailable|down|drain|reserved|inactive|busy", re.IGNORECASE)
+NODES_AWAY = re.compile(r"not available now|unavailable|down|drain|reserved|inactive|busy", re.IGNORECASE)
 """What `sbatch --test-only` says of a job that would wait for something that may come back."""
+NODES_AWAY_OR_UNKNOWN = re.compile(rf"{NODES_AWAY.pattern}|node configuration is not available", re.IGNORECASE)
+"""The same while a node has not registered yet, as after a restart of the controller: SLURM does not know what it has."""
 STARTS_AT = re.compile(r"to start at (\d+)")
 SACCT_FIELDS = "JobName,State,ExitCode,Start,End,NodeList,MaxRSS"
 COMPLETION_FIELDS = "JobName,State,End,NodeList"
@@ -46,7 +50,7 @@ class SlurmLauncher:
 
     def __init__(
         self,
-        site: Site,
+        site: SlurmSite,
         ledger: Path,
         environment: Mapping[str, str],
         clock: Callable[[], float],
@@ -77,7 +81,8 @@ class SlurmLauncher:
             raise LaunchError(f"run {job.run_id}", finding, "set timeout in [launch], or another partition", code="JPO-E755")
         asked = options(replace(job, needs=needs), self._grace_seconds)
         answer = self._slurm.ask("sbatch", "--test-only", *self._site.arguments, *asked, str(SCRIPT))
-        if answer.complaint and not FOR_NOW.search(answer.complaint):
+        away_now = NODES_AWAY if all(node.up for node in nodes) else NODES_AWAY_OR_UNKNOWN
+        if answer.complaint and not away_now.search(answer.complaint):
             raise refusal("sbatch", answer.complaint)
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
@@ -124,6 +129,10 @@ class SlurmLauncher:
         if not run_files.JOB_NUMBER.fullmatch(number):
             return JobStatus(JobState.UNKNOWN, reason=f"{number:.40} is no job of SLURM")
         status = self._as_slurm_says(number, run_files.name(folder) or run_id)
+        lost = status is None or status.exit_code == NOT_TWICE  # a restarted controller may start a job again that goes on
+        if lost and not end and began and began.alive_at and self._clock() - began.alive_at < ALIVE_SECONDS:
+            reason = "SLURM has lost it, and it goes on"
+            return JobStatus(JobState.RUNNING, reason=reason, place=began.node, started_at=began.at)
         if status is not None:
             return with_end(status, began, end)
         if end is not None:
@@ -138,6 +147,11 @@ class SlurmLauncher:
             answer = self._slurm.ask("scancel", each)
             if answer.complaint and not OVER_ALREADY.search(answer.complaint):
                 raise LaunchError("scancel", answer.complaint, "cancel it by hand", code="JPO-E753")
+
+    def resize(self, engine_id: str, needs: Needs) -> None:
+        """Ask SLURM for other resources for a job: of one that waits it changes them, of one that runs 22.05 changes none."""
+        spelled = as_spelled(needs, self._nodes())
+        self._slurm.answer("scontrol", "update", f"JobId={engine_id.partition(':')[0]}", *changes(spelled))
 
     def collect(self, engine_id: str, folder: Path) -> None:
         """Nothing: the job writes where JPO reads, on the file system that both share."""

@@ -19,11 +19,13 @@ LONGEST_WORDS = 300
 AWAY = re.compile(
     r"unable to contact slurm|connect failure|timed out|connection (?:refused|reset|failure)|zero bytes were transmitted"
     r"|standby mode|not responding|not connected|temporarily unable|resource temporarily unavailable"
-    r"|authentication (?:error|failed)|munge|no route to host|name or service not known|unable to establish"
-    r"|configuration source|dns srv|incompatible|shutting down",
+    r"|authentication (?:error|failed)|munge|no route to host|name or service not known|incompatible|shutting down",
     re.IGNORECASE,
 )
 """What the programs say when the controller, or munge in front of it, cannot be reached now."""
+NOT_SET_UP = re.compile(r"configuration file|configuration source|dns srv|incorrect permissions", re.IGNORECASE)
+"""What they say where no slurm.conf is."""
+HOW_TO_SET_UP = "run JPO on a machine that submits to SLURM, with its slurm.conf (Debian: apt-get install slurm-client)"
 PREFIX = re.compile(r"^(?:(?:s\w+|slurm_\w+|allocation failure|Batch job submission failed)(?: error)?: |error: )+", re.MULTILINE)
 KEPT = {"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT"}
 NOT_HANDED_ON = re.compile(
@@ -34,7 +36,7 @@ PAIR = re.compile(r"(?:^| )([A-Za-z][\w:/]*)=(\S*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reply:
     """What a program printed, on stderr where stdout is empty; `complaint`: why it failed, in one line; empty: it did not."""
 
     text: str
@@ -52,17 +54,18 @@ class Programs:
         kept = {name: value for name, value in environment.items() if name in KEPT or not NOT_HANDED_ON.match(name)}
         self._environment, self._patience_seconds = {**kept, **UNIX_SECONDS}, patience_seconds
 
-    def ask(self, program: str, *arguments: str) -> Answer:
+    def ask(self, program: str, *arguments: str) -> Reply:
         """What a program answers.
 
         Raises:
-            LaunchError: JPO-E754, SLURM cannot be reached; JPO-E761, its programs are not here.
+            LaunchError: JPO-E754, SLURM cannot be reached; JPO-E761, its programs or its configuration are not here.
         """
         try:
-            done = subprocess.run(  # noqa: S603 - no shell; options are ours, or checked by Site
+            done = subprocess.run(  # noqa: S603, UP022 - no shell; options are ours, or checked by SlurmSite
                 [program, *arguments],
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 env=self._environment,
                 timeout=self._patience_seconds,
                 check=False,
@@ -70,14 +73,15 @@ class Programs:
         except subprocess.TimeoutExpired as error:
             raise away(program, f"gave no answer within {self._patience_seconds:g} s") from error
         except OSError as error:
-            remedy = "run JPO on a machine that submits to SLURM (Debian: apt-get install slurm-client)"
-            raise LaunchError(program, f"cannot be started ({error.strerror})", remedy, code="JPO-E761") from error
+            raise LaunchError(program, f"cannot be started ({error.strerror})", HOW_TO_SET_UP, code="JPO-E761") from error
         said = done.stderr.decode("utf-8", "replace")
         if done.returncode == 0:
-            return Answer(done.stdout.decode("utf-8", "replace") or said)
+            return Reply(done.stdout.decode("utf-8", "replace") or said)
+        if NOT_SET_UP.search(said):
+            raise LaunchError(program, words(said), HOW_TO_SET_UP, code="JPO-E761")
         if AWAY.search(said):
             raise away(program, words(said))
-        return Answer(done.stdout.decode("utf-8", "replace"), words(said) or f"exit code {done.returncode}")
+        return Reply(done.stdout.decode("utf-8", "replace"), words(said) or f"exit code {done.returncode}")
 
     def answer(self, program: str, *arguments: str) -> str:
         """The same, where a complaint is an error; LaunchError JPO-E753."""

@@ -17,12 +17,26 @@ def resources(needs: Needs) -> list[str]:
     """One task on each node; GPUs, CPUs and memory of a node are the same on all."""
     asked = [f"--nodes={needs.nodes}", f"--ntasks={needs.nodes}", "--ntasks-per-node=1"]
     if needs.gpus:
-        asked.append(f"--gres=gpu:{f'{needs.gpu_type}:' if needs.gpu_type else ''}{gpus_per_node(needs)}")
+        asked.append(f"--gres={_gres(needs).removeprefix('gres:')}")
     if needs.cpus is not None:
         asked.append(f"--cpus-per-task={cpus_per_node(needs)}")
     if needs.memory_gib is not None:
         asked.append(f"--mem={memory_mib_per_node(needs)}M")
     return asked
+
+
+def changes(needs: Needs) -> list[str]:
+    """The same in the words of `scontrol update`, for a job that is there."""
+    asked = [f"TresPerNode={_gres(needs)}"] if needs.gpus else []
+    if needs.cpus is not None:
+        asked.append(f"NumCPUs={cpus_per_node(needs) * needs.nodes}")
+    if needs.memory_gib is not None:
+        asked.append(f"MinMemoryNode={memory_mib_per_node(needs)}")
+    return asked
+
+
+def _gres(needs: Needs) -> str:
+    return f"gres:gpu:{f'{needs.gpu_type}:' if needs.gpu_type else ''}{gpus_per_node(needs)}"
 
 
 def gpus_per_node(needs: Needs) -> int:

@@ -5,10 +5,11 @@ r"""Files of a run that pass between JPO and batch.sh, in the folder `slurm` of 
     environment     NAME=value, each ended by NUL
     limits          "LONGEST GRACE": seconds after which the command is ended (0: never), and from SIGTERM to SIGKILL
     began/job       the job that runs it, where, and since when; whoever makes the folder `began` may run it
+    began/alive     touched every 10 s and more often as long as the command runs
     memory_kib      highest resident memory so far
     end             how it ended
 
-What stands in the last three comes from a node and is read with doubt.
+What stands in the last four comes from a node and is read with doubt.
 """
 
 from __future__ import annotations
@@ -33,15 +34,20 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """That a job has begun with a run: SLURM's number of it ("17", in an array "17_3"), the node, unix seconds."""
+    """That a job has begun with a run: SLURM's number of it ("17", in an array "17_3"), the node, unix seconds.
+
+    Attributes:
+        alive_at: when its command was last seen to run, by the clock of the file system.
+    """
 
     number: str
     node: str
     at: float | None
+    alive_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class BatchEnd:
     """How the command of a run ended, as batch.sh saw it.
 
     Attributes:
@@ -90,16 +96,19 @@ def name(folder: Path) -> str:
 def began(folder: Path) -> Began | None:
     """Which job runs or ran this run; None: none has begun, as far as can be seen from here."""
     said = _lines(folder / FOLDER / "began" / "job")
-    return Began(said["job"], said.get("node", ""), _number(said, "began")) if "job" in said else None
+    if "job" not in said:
+        return None
+    alive = folder / FOLDER / "began" / "alive"
+    return Began(said["job"], said.get("node", ""), _number(said, "began"), alive.stat().st_mtime if alive.exists() else None)
 
 
-def ended(folder: Path) -> Ended | None:
+def ended(folder: Path) -> BatchEnd | None:
     """How it ended; None: it goes on, or whoever would have written it down was killed, or could not."""
     said = _lines(folder / FOLDER / "end")
     if "job" not in said:
         return None
     code, kib = _number(said, "exit_code"), _number(said, "memory_kib")
-    return Ended(
+    return BatchEnd(
         said["job"],
         said.get("node", ""),
         _number(said, "began"),

@@ -49,7 +49,7 @@ REFUSED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class SlurmSite:
     """What jpo.toml says of a cluster; None: the cluster's default.
 
     Attributes:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from jpo.launch.job import JobState, JobStatus
-from jpo.launch.slurm.run_files import Began, Ended
+from jpo.launch.slurm.run_files import BatchEnd, Began
 from jpo.records import RunStatus
 
 WAITING = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
@@ -31,6 +31,8 @@ ENDED_BY = {"longest_seconds": "ran longer than it may (timeout)", "limit_of_slu
 """Reasons that batch.sh knows, and SLURM does not."""
 OF_THE_COMMAND = {"COMPLETED", "FAILED", "OUT_OF_MEMORY"}
 """States in which the exit code is that of the command; in others it is 0 and says nothing."""
+NO_FOLDER, NOT_TWICE = 73, 75
+"""Exit codes of batch.sh where the node cannot write the run's folder, and where the run has begun before."""
 LARGEST_EXIT_CODE = 128
 """Beyond it bash tells of a signal."""
 SUFFIXES = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 2**10}
@@ -60,17 +62,18 @@ def of_sacct(rows: Iterable[Mapping[str, str]]) -> JobStatus | None:
     return replace(status, ended_at=end if status.over else None)
 
 
-def of_end(end: Ended) -> JobStatus:
+def of_end(end: BatchEnd) -> JobStatus:
     """How a job ended that SLURM has forgotten: as batch.sh wrote it down."""
     ended_as = RunStatus.SUCCEEDED if end.exit_code == 0 else RunStatus.FAILED
     return with_end(JobStatus(JobState.ENDED, None, ended_as, signal_in_words(end.exit_code or 0)), None, end)
 
 
-def with_end(status: JobStatus, began: Began | None, end: Ended | None) -> JobStatus:
+def with_end(status: JobStatus, began: Began | None, end: BatchEnd | None) -> JobStatus:
     """What SLURM says of a job, and what batch.sh saw of it, which is more exact.
 
     A command that ended by itself and well has succeeded, also where a controller that was restarted has lost it. A job that has
-    begun and waits again was requeued by somebody: its run is over, since none starts twice.
+    begun and waits again was requeued by somebody: its run is over, since none starts twice. One that left no word, and no exit
+    code of its command, was killed from outside; one that never made its claim never began.
     """
     if began and status.state is JobState.WAITING:
         status = JobStatus(JobState.ENDED, ended_as=RunStatus.STOPPED, reason="requeued; a run is not started twice")
@@ -79,6 +82,11 @@ def with_end(status: JobStatus, began: Began | None, end: Ended | None) -> JobSt
         place=status.place or (began.node if began else "") or (end.node if end else ""),
         started_at=(began and began.at) or (end and end.began_at) or status.started_at,
     )
+    if end is None and not began and status.ended_as is RunStatus.FAILED:
+        never = f"node {status.place} cannot write its folder" if status.exit_code == NO_FOLDER else "it never began"
+        return replace(status, ended_as=RunStatus.STOPPED, exit_code=None, started_at=None, reason=f"{status.reason}; {never}")
+    if end is None and status.ended_as is RunStatus.FAILED and status.exit_code in (None, NOT_TWICE):
+        return replace(status, ended_as=RunStatus.STOPPED, exit_code=None)
     if end is None or not status.over:
         return status
     status = replace(
@@ -116,7 +124,7 @@ def _status(state: str, code_and_signal: str, reason: str) -> JobStatus:
     code, _, signal = code_and_signal.partition(":")
     killed = int(signal) if signal.isdigit() and signal != "0" else 0
     exit_code = _exit_code(int(code)) if code.isdigit() and not killed and word in OF_THE_COMMAND else None
-    said = ", ".join(part for part in (word if word != "COMPLETED" else "", reason, f"signal {killed}" if killed else "") if part)
+    said = ", ".join(filter(None, (word if word not in OF_THE_COMMAND else "", reason, f"signal {killed}" if killed else "")))
     return JobStatus(JobState.ENDED, exit_code, ENDED[word], said)
 
 

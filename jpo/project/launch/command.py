@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from constraints.names import WELL_KNOWN
@@ -68,15 +68,16 @@ def invocation_of(
     if not words[0].endswith(SCRIPT):
         return Invocation(tuple(words), folder)
     script = (folder / words[0]).absolute()
-    if not script.is_file():
+    if not _is_file(script):
         raise UsageError(f"{words[0]:.200}", "is no file", "name the script that trains", code="JPO-E773")
     found, python = analysis_of(script), interpreter(environ) if engine in WITH_THIS_PYTHON else "python3"
     names_config = found.config_option == "" and any(word.endswith(workload.path.suffix) for word in words[1:])
-    given = given_by(replace(found, config_option=None) if names_config else found, workload)
+    given = given_by(found, workload)
     folder = starting_place(found, workload, folder)
     notes = remarks(found, workload, given)
     if found.entry is None:
-        words = (python, str(script), *given.arguments, *words[1:])
+        arguments = given.arguments[1:] if names_config else given.arguments  # a path that was typed counts
+        words = (python, str(script), *arguments, *words[1:])
         return Invocation(words, folder, given.environment, notes)
     keywords = called_with(found.entry, workload, script)
     if engine not in WITH_THIS_PYTHON:
@@ -174,6 +175,13 @@ def _text(parameter: Parameter) -> str:
     """A value as config.ini has it, without quotes: what a script expects that is given it another way."""
     text = parameter.text.strip()
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # longer than names may be
+        return False
 
 
 def _plain(name: str) -> str:

@@ -10,9 +10,13 @@ from pathlib import Path
 from jpo.errors import LaunchError
 from jpo.inventory.machine import machine_here
 from jpo.launch.aws.launcher import AwsLauncher
+from jpo.launch.job import LaunchJob
+from jpo.launch.kubernetes.launcher import KubernetesLauncher
+from jpo.launch.kubernetes.pods import PodSetup
+from jpo.launch.kubernetes.session import Connected, Session
 from jpo.launch.launcher import Launcher
 from jpo.launch.slurm.launcher import SlurmLauncher
-from jpo.launch.slurm.site import Site
+from jpo.launch.slurm.site import SlurmSite
 from jpo.project.launch.instances import offers_of, place_of
 from jpo.project.load import LoadedSettings
 
@@ -60,6 +64,11 @@ def launcher_of(
     return ENGINES[engine_named(settings, on)](settings, Surroundings(environ, ledger_of(settings), detached))
 
 
+def plan_of(launcher: Launcher, job: LaunchJob, config: bytes) -> Mapping[str, object] | None:
+    """What an engine would be given for a job, in its own form; None where that is the command alone."""
+    return launcher.manifest(job, config) if isinstance(launcher, KubernetesLauncher) else None
+
+
 def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:
     from jpo.launch.local.capacity import Capacity, LocalGpu
     from jpo.launch.local.launcher import LocalLauncher
@@ -75,12 +84,14 @@ def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 def _slurm(settings: LoadedSettings, here: Surroundings) -> Launcher:
     table = settings.values.launch.slurm
-    site = Site(table.partition, table.account, table.qos, table.options)
+    site = SlurmSite(table.partition, table.account, table.qos, table.options)
     return SlurmLauncher(site, here.ledger, here.environ, time.time)
 
 
 def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
-    raise _not_there("kubernetes")
+    table = settings.values.launch.kubernetes
+    session = Session(lambda: Connected(table.context, here.environ.get("KUBECONFIG")), time.sleep, table.namespace)
+    return KubernetesLauncher(session, PodSetup(**table.model_dump(exclude={"context", "namespace"})), here.ledger)
 
 
 def _aws(settings: LoadedSettings, here: Surroundings) -> Launcher:

@@ -86,6 +86,7 @@ def put_on_record(
         keep: note so in the ledger.
 
     Raises:
+        ValueError: the entry says what cannot be, and nothing about this run can be believed.
         StoreError: it could not be; the entry stays as it is, and the next command does it.
     """
     ended = ended_run(entry, ledger, settings)
@@ -123,7 +124,7 @@ def _as_the_engine_says(entry: Entry) -> Run | None:
     end, job = entry.end, entry.job
     if end is None or end.started_at is None or end.ended_at is None or end.ended_as is None:
         return None
-    seconds = max(0.0, end.ended_at - end.started_at)
+    seconds = max(0.0, end.ended_at - end.started_at)  # the clock of a file system is coarser than a process'
     cores = end.cpu_seconds / seconds if end.cpu_seconds is not None and seconds > 0 else None
     cpus = job.needs.cpus
     outcome = Outcome(
@@ -133,4 +134,4 @@ def _as_the_engine_says(entry: Entry) -> Run | None:
         cpu_utilisation=min(1.0, cores / cpus) if cores is not None and cpus else None,
     )
     parameters = {name: value for name, value in job.parameters.items() if math.isfinite(value)}
-    return Run(job.run_id, job.identity, parameters, end.ended_as, end.started_at, end.ended_at, outcome, SOURCE)
+    return Run(job.run_id, job.identity, parameters, end.ended_as, end.started_at, end.started_at + seconds, outcome, SOURCE)

@@ -65,9 +65,7 @@ def job_of(
         remedy = "use 1 to 63 of A-Z a-z 0-9 . _ -, a letter or digit first"
         raise UsageError("--run-id", f"{run_id!r:.80} cannot be the id of a run", remedy, code="JPO-E757")
     longest = settings.values.launch.timeout if longest_seconds is None else longest_seconds
-    values = {
-        f"JPO_{name.upper()}": f"{plain(value)}".removesuffix(".0") for name, value in workload.current.items()
-    }  # int() reads it
+    values = {f"JPO_{name.upper()}": _text(value) for name, value in workload.current.items()}
     return LaunchJob(
         run_id,
         workload.identity,
@@ -115,6 +113,12 @@ def needs_of(workload: Workload, settings: LoadedSettings) -> Needs:
         memory_gib=current.get("memory_gib") or None,
         nodes=int(nodes or 1),
     )
+
+
+def _text(value: float) -> str:
+    """A value as a script reads it: 64, which int() takes, and not 64.0."""
+    given = plain(value)
+    return f"{given:.0f}" if isinstance(given, float) and given.is_integer() else f"{given}"
 
 
 def _prices(settings: LoadedSettings) -> dict[str, str]:

@@ -28,16 +28,30 @@ class SlurmTable(EngineTable):
 class KubernetesTable(EngineTable):
     """Jobs on Kubernetes: the image that holds the training code, and where they go.
 
-    `queue` is a LocalQueue of Kueue. `environment_from` names Secrets and ConfigMaps whose keys the container gets as variables.
+    `workdir` is the folder of the image from which the code is started. `queue` is a LocalQueue of Kueue. `environment_from`
+    names Secrets whose keys the container gets as variables. `user` is the id that it runs as; 0 allows root. `metrics_port` is
+    what Prometheus scrapes. `claims`: PersistentVolumeClaim -> where it is mounted. `gpu_types`: GPU type -> what the label
+    `gpu_label` says on nodes that have it. `tolerations` are taints of nodes, "KEY" or "KEY=VALUE". `autoscaled`: nodes come when
+    they are asked for.
     """
 
     image: Name | None = None
+    workdir: Name | None = None
     namespace: Name | None = None
     context: Name | None = None
     queue: Name | None = None
     service_account: Name | None = None
     environment_from: tuple[Name, ...] = ()
     node_selector: dict[str, str] = {}
+    image_pull_secrets: tuple[Name, ...] = ()
+    tolerations: tuple[Name, ...] = ()
+    user: Annotated[int, Field(ge=0, lt=2**31)] | None = None
+    metrics_port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    claims: dict[Name, Name] = {}
+    gpu_resource: Name = "nvidia.com/gpu"
+    gpu_types: dict[Name, Name] = {}
+    gpu_label: Name = "nvidia.com/gpu.product"
+    autoscaled: bool = False
 
 
 class AwsTable(EngineTable):

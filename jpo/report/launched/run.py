@@ -9,7 +9,8 @@ from pathlib import Path
 from jpo.errors import LaunchError
 from jpo.launch.ledger import Entry
 from jpo.records import USD, Currency, Run, plain_values
-from jpo.report.document import Block, Cell, Column, Document, Note, Span, Table
+from jpo.report.document import Block, Cell, Column, Document, Note, Span, Table, Verbatim
+from jpo.report.forms.json import dumps
 from jpo.wording import names
 
 SHOWN = ("duration_seconds", "cost_usd", "val_loss", "val_accuracy", "train_loss", "epochs", "memory_gib", "cpu_utilisation")
@@ -27,6 +28,7 @@ class LaunchReport:
         before: the run of the same workload that ended well before it.
         costs: of both, in USD; None: not known.
         failure: why the command ends with 7.
+        plan: of --dry-run, what the engine would be given, in its own form; None: the command alone.
     """
 
     entry: Entry
@@ -38,6 +40,7 @@ class LaunchReport:
     currency: Currency = USD
     log: Path | None = None
     failure: LaunchError | None = None
+    plan: Mapping[str, object] | None = None
 
     def with_end(
         self,
@@ -75,7 +78,8 @@ def document(report: LaunchReport) -> Document:
     notes = tuple(Note(f"{sentence} [{code}]" if code else sentence) for sentence, code in report.notes.items())
     blocks: tuple[Block, ...] = (Table(columns, rows, "outcome").filled(), *notes)
     if end is None:
-        return Document(title, (Note(f"command: {' '.join(job.command)}"), *notes), "", report.currency)
+        plan = () if report.plan is None else (Verbatim(dumps(report.plan), "json"),)
+        return Document(title, (Note(f"command: {' '.join(job.command)}"), *plan, *notes), "", report.currency)
     return Document(title, blocks, f"output in {report.output}", report.currency)
 
 
@@ -108,5 +112,6 @@ def as_json(report: LaunchReport) -> dict[str, object]:
         else {"run_id": report.before.run_id, **report.before.outcome.known, "cost_usd": report.costs[1]},
         "log": None if report.log is None else str(report.log),
         "output": str(report.output),
+        "plan": report.plan,
         "notes": [{"text": sentence, "code": code} for sentence, code in report.notes.items()],
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 from jpo.launch.job import LaunchJob
 from jpo.launch.slurm import run_files
 from jpo.launch.slurm.launcher import SCRIPT
-from jpo.launch.slurm.run_files import Ended
+from jpo.launch.slurm.run_files import BatchEnd
 from jpo.records import Identity
 
 NASTY = ("a b", "$(touch gone)", "`touch gone`", "'\"", "*", "-e", "", "x\ny", "ü", "; touch gone")
@@ -39,7 +39,7 @@ def run(folder: Path, *command: str, number: int = 7, longest: float | None = No
     return process.returncode, said
 
 
-def end_of(folder: Path) -> Ended:
+def end_of(folder: Path) -> BatchEnd:
     found = run_files.ended(folder)
     assert found is not None
     return found

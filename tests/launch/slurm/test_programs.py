@@ -56,6 +56,12 @@ def test_where_slurm_is_not_installed_its_package_is_named() -> None:
     assert caught.value.code == "JPO-E761"
 
 
+def test_a_machine_without_slurm_conf_is_said() -> None:
+    with pytest.raises(LaunchError, match=r"slurm\.conf") as caught:
+        says("import sys; sys.exit('sbatch: fatal: Could not establish a configuration source')")
+    assert caught.value.code == "JPO-E761"
+
+
 def test_a_job_inherits_neither_tokens_of_jpo_nor_another_jobs_variables() -> None:
     given = {
         "PATH": "/usr/bin:/bin",

@@ -9,7 +9,7 @@ import pytest
 from jpo.errors import LaunchError
 from jpo.launch.job import LaunchJob
 from jpo.launch.slurm import run_files
-from jpo.launch.slurm.run_files import Began, Ended
+from jpo.launch.slurm.run_files import BatchEnd, Began
 from jpo.records import Identity
 
 JOB = LaunchJob(
@@ -61,6 +61,6 @@ def test_the_end_of_a_run(tmp_path: Path) -> None:
     file.parent.mkdir()
     lines = "job 17\nnode n1\nbegan 10\nended 20.5\nexit_code 3\nended_by slurm\nmemory_kib 524288\ncpu_seconds 1.25\n"
     file.write_text(lines)
-    assert run_files.ended(tmp_path) == Ended("17", "n1", 10.0, 20.5, 3, "slurm", 0.5, 1.25)
+    assert run_files.ended(tmp_path) == BatchEnd("17", "n1", 10.0, 20.5, 3, "slurm", 0.5, 1.25)
     file.write_text("job 17\nended nan\nexit_code -1\nended_by -\nmemory_kib -\ncpu_seconds 1e99\n")
-    assert run_files.ended(tmp_path) == Ended("17", "", None, None, None, "", None, None)
+    assert run_files.ended(tmp_path) == BatchEnd("17", "", None, None, None, "", None, None)

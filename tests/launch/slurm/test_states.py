@@ -6,7 +6,7 @@ import pytest
 
 from jpo.launch.job import JobState, JobStatus
 from jpo.launch.slurm.programs import pairs
-from jpo.launch.slurm.run_files import Began, Ended
+from jpo.launch.slurm.run_files import BatchEnd, Began
 from jpo.launch.slurm.states import gib, of_end, of_sacct, of_scontrol, with_end
 from jpo.records import RunStatus
 
@@ -21,8 +21,8 @@ def said(state: str, reason: str = "None", code: str = "0:0", start: str = "1795
     return of_scontrol(pairs(SAID.format(state=state, reason=reason, code=code, start=start, node=node)))
 
 
-def end(exit_code: int | None, ended_by: str = "") -> Ended:
-    return Ended("1", "n1", 10.0, 20.0, exit_code, ended_by, 0.5, 3.0)
+def end(exit_code: int | None, ended_by: str = "") -> BatchEnd:
+    return BatchEnd("1", "n1", 10.0, 20.0, exit_code, ended_by, 0.5, 3.0)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_an_exit_code_counts_only_where_the_command_gave_it() -> None:
     assert said("FAILED", code="0:9").exit_code is None
     assert said("FAILED", code="137:0").exit_code is None  # bash: signal 9
     assert said("NODE_FAIL").exit_code is None
-    assert said("FAILED", "NonZeroExitCode", "0:9").reason == "FAILED, NonZeroExitCode, signal 9"
+    assert said("FAILED", "NonZeroExitCode", "0:9").reason == "NonZeroExitCode, signal 9"
 
 
 def test_a_job_that_never_had_a_node_never_started() -> None:
@@ -94,6 +94,20 @@ def test_a_run_that_ended_well_while_the_controller_had_lost_it_succeeded() -> N
 def test_a_job_that_waits_again_after_it_began_is_over() -> None:
     status = with_end(said("PENDING", "BeginTime"), Began("1", "n1", 10.0), None)
     assert (status.state, status.ended_as, status.starts_at) == (JobState.ENDED, RunStatus.STOPPED, None)
+
+
+def test_a_job_that_was_killed_before_it_could_leave_a_word_has_not_failed_by_itself() -> None:
+    begun = Began("1", "n1", 10.0)
+    assert with_end(said("FAILED", code="0:9"), begun, None).ended_as is RunStatus.STOPPED
+    assert with_end(said("FAILED", code="75:0"), begun, None).ended_as is RunStatus.STOPPED  # a second copy, refused
+    assert with_end(said("FAILED", code="3:0"), begun, None).ended_as is RunStatus.FAILED  # a full disk: the code is its own
+
+
+def test_a_job_that_could_not_begin_is_no_run() -> None:
+    for code, reason in (("73:0", "node n1 cannot write its folder"), ("0:53", "it never began")):
+        status = with_end(said("FAILED", code=code), None, None)
+        assert (status.ended_as, status.started_at) == (RunStatus.STOPPED, None)
+        assert status.reason.endswith(reason)
 
 
 def test_without_slurm_the_script_is_believed() -> None:
