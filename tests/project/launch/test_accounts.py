@@ -31,8 +31,6 @@ def test_runs_that_nobody_followed_go_on_record_and_damage_is_left_aside(reposit
     (folder_of(ledger, "damaged") / "launch.json").write_text("{")
     folder_of(ledger, "far").mkdir()
     write(ledger, Entry(job_of(workload, settings, ("true",), run_id="far"), "slurm", 0.0))
-        ledger, "far"
-    ).mkdir() else None
     folder_of(ledger, "by-hand").mkdir()
     end = JobStatus(JobState.ENDED, 0, RunStatus.SUCCEEDED, started_at="soon", ended_at=1.0)  # type: ignore[arg-type]
     write(ledger, Entry(job_of(workload, settings, ("true",), run_id="by-hand"), "local", 0.0, "id", end))
