@@ -114,7 +114,7 @@ class Pruned(Policy):
 
     def __init__(self, pruner: optuna.pruners.BasePruner, seed: int) -> None:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self._study = optuna.create_study(pruner=pruner, sampler=optuna.samplers.RandomSampler(seed=seed))
+        self._study = optuna.create_study(study_name=str(seed), pruner=pruner, sampler=optuna.samplers.RandomSampler(seed=seed))
 
     def begin(self) -> None:
         self._trial = self._study.ask()

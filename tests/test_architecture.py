@@ -127,6 +127,7 @@ AT_THE_GATE = {
 WRITTEN = {
     "jpo/cli/gate.py": "results in one of the forms, and config.ini as it was in force",
     "jpo/commands/cluster/agents.py": "weights",
+    "jpo/commands/run.py": "a task of SkyPilot: YAML, with every value quoted",
     "jpo/commands/simulate.py": "config.ini and jpo.toml of simulated jobs, by JPO's own names",
     "jpo/commands/logs.py": "the extended table, made of csv_line",
     "jpo/commands/prices.py": "a catalogue: what instances AWS has",

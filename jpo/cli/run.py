@@ -25,6 +25,7 @@ ENGINES = ["local", "slurm", "kubernetes", "aws"]
 @click.option("--timeout", metavar="DURATION", help="End it after this long, e.g. 6h; default: [launch] timeout.")
 @click.option("--detach", is_flag=True, help="Start it and leave; it goes on, and the next jpo command records it.")
 @click.option("--dry-run", is_flag=True, help="Show what would be started; nothing is started or written.")
+@click.option("--skypilot", type=click.Path(path_type=Path), metavar="FILE", help="Write a task of SkyPilot; start nothing.")
 @output_options("text", "json")
 @options(toml_option, verbose_option)
 def run(
@@ -32,6 +33,7 @@ def run(
     on: str | None,
     run_id: str | None,
     timeout: str | None,
+    skypilot: Path | None,
     output: Output,
     toml: Path | None,
     *,
@@ -60,7 +62,7 @@ def run(
     given, typed = config_first(words, 0)
     settings = load_settings(given, toml, {})
     longest = None if timeout is None else duration("--timeout", timeout)
-    wanted = RunOptions(time.time(), on, run_id, longest, detach, dry_run)
+    wanted = RunOptions(time.time(), on, run_id, longest, detach, dry_run, skypilot)
     with live(progress_stream(), for_people=progress_stream().isatty()) as shown:
         here = Surface(Path.cwd(), as_started(os.environ), time.time, time.sleep, shown)
         report = command(config_of(given, settings), settings, typed, wanted, here)

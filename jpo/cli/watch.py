@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.gate import answer, for_people, progress_stream, put
+from jpo.cli.gate import answer, complain, for_people, progress_stream, put
 from jpo.cli.options import FILE, Network, network_options, options, output_options, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output, shown, width
 from jpo.cli.subject import config_and_run
@@ -75,6 +75,8 @@ def watch(
         if once:
             output.show(watched, story.once(found, now=time.time(), log=log))
         else:
+            if found.log is not None and not found.log.exists():
+                complain(f"{found.log}: no such file at present; waiting for it")
             show_all(story.follow(found, clock=time.time, sleep=time.sleep), output)
 
 

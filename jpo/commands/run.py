@@ -6,13 +6,16 @@ nobody watches, and the next command puts on record what came of it.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jpo.cost import run_cost_usd
 from jpo.errors import LaunchError
+from jpo.files import whole
 from jpo.history import Store
+from jpo.launch.aws.skypilot import as_yaml, task
 from jpo.launch.course import LONGEST_PAUSE, follow, start
 from jpo.launch.excerpt import last_words
 from jpo.launch.job import JobStatus, LaunchJob
@@ -22,6 +25,7 @@ from jpo.project.launch.accounts import accounted_for
 from jpo.project.launch.command import invocation_of
 from jpo.project.launch.engines import launcher_of, ledger_of, plan_of
 from jpo.project.launch.finished import EndedRun, put_on_record
+from jpo.project.launch.instances import place_of
 from jpo.project.launch.jobs import job_of, new_run_id, stop_after_seconds
 from jpo.project.launch.progress import progress_of
 from jpo.project.load import LoadedSettings
@@ -49,6 +53,8 @@ class RunOptions:
     longest_seconds: float | None = None
     detached: bool = False
     dry_run: bool = False
+    skypilot: Path | None = None
+    """File into which the run is written as a task of SkyPilot, instead of being started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,28 +75,21 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
         UsageError: JPO-E756, E757, E773, E774: the command line or the script cannot be used.
         LaunchError: JPO-E750 to E755, E758: it is not started, or cannot be followed.
     """
-    workload = read_workload(config, settings, now=options.now)
+    workload, ledger = read_workload(config, settings, now=options.now), ledger_of(settings)
+    if options.skypilot is not None:
+        job, notes = _job(workload, settings, words, options, here, engine="aws")
+        written = _as_task(job, settings, here, options.skypilot)
+        return _report(Entry(job, "skypilot", options.now), ledger, notes={**notes, **written})
     launcher = launcher_of(settings, options.on, environ=here.environ, detached=options.detached)
-    invocation = invocation_of(words, workload, settings, here.folder, here.environ, engine=launcher.name)
-    run_id = options.run_id or new_run_id(workload, now=options.now)
-    job = job_of(
-        workload,
-        settings,
-        invocation.command,
-        run_id=run_id,
-        folder=invocation.folder,
-        environment=invocation.environment,
-        longest_seconds=options.longest_seconds,
-    )
-    ledger = ledger_of(settings)
+    job, notes = _job(workload, settings, words, options, here, engine=launcher.name)
     if options.dry_run:
         launcher.refuse(job)
-        report = _report(Entry(job, launcher.name, options.now), ledger, notes=invocation.notes)
+        report = _report(Entry(job, launcher.name, options.now), ledger, notes=notes)
         return replace(report, plan=plan_of(launcher, job, workload.content))
     with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
         accounted_for(settings, store, here.environ, now=options.now)
         job = _as_before(_shortened(job, stop_after_seconds(workload, settings, store)), ledger)
-    notes = {**invocation.notes, **_shared(job, launcher)}
+    notes |= _shared(job, launcher)
     entry = start(job, launcher, ledger, now=options.now, config=workload.content)
     if options.detached:
         return _report(entry, ledger, notes=notes)
@@ -102,10 +101,35 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
             accounted_for(settings, store, here.environ, now=here.clock())
         raise
     with open_history(settings) as store:
-        before = _last_run(store, workload, run_id)
-        entry = read(ledger, run_id) or entry
+        before = _last_run(store, workload, job.run_id)
+        entry = read(ledger, job.run_id) or entry
         ended = put_on_record(entry, ledger, settings, store, now=here.clock())
     return _ended(entry, ended, before, ledger, settings, {**notes, **ended.notes}, here.environ)
+
+
+def _job(
+    workload: Workload, settings: LoadedSettings, words: Sequence[str], options: RunOptions, here: Surface, *, engine: str
+) -> tuple[LaunchJob, dict[str, str]]:
+    """The job that is meant, and what must be said of it."""
+    invocation = invocation_of(words, workload, settings, here.folder, here.environ, engine=engine)
+    job = job_of(
+        workload,
+        settings,
+        invocation.command,
+        run_id=options.run_id or new_run_id(workload, now=options.now),
+        folder=invocation.folder,
+        environment=invocation.environment,
+        longest_seconds=options.longest_seconds,
+    )
+    return job, dict(invocation.notes)
+
+
+def _as_task(job: LaunchJob, settings: LoadedSettings, here: Surface, file: Path) -> dict[str, str]:
+    """Write a job as a task of SkyPilot; how to start it."""
+    text = as_yaml(task(job, place_of(settings, here.environ)))
+    with whole(here.folder / file) as new:
+        new.write(text.encode())
+    return {f"start it with: {shlex.join(('sky', 'jobs', 'launch', str(file)))}": ""}
 
 
 def _shortened(job: LaunchJob, seconds: float | None) -> LaunchJob:
@@ -179,7 +203,8 @@ def _ended(
     prices, report = prices_of(settings), _report(entry, ledger, notes=notes)
     costs = tuple(None if run is None else run_cost_usd(run, prices) for run in (ended.run, before))
     failure = _failure(entry, ended, report.output, environ)
-    return report.with_end(ended.run, before, costs, currency_of(settings), ended.log, failure)
+    told = report.with_end(ended.run, before, costs, currency_of(settings), ended.log, failure)
+    return replace(told, facts=ended.facts)
 
 
 def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, str]) -> LaunchError | None:

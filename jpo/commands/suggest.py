@@ -16,6 +16,7 @@ from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import instances_of, suggestion_of
 from jpo.project.collect import collect, with_file_noted
+from jpo.project.launch.waiting import queued_with
 from jpo.project.load import LoadedSettings
 from jpo.project.phases.needs import with_phase_needs
 from jpo.project.project import Project, open_project
@@ -70,7 +71,9 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         told, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
         diff = diff_of(proposal) if options.diff else None
         instances = instances_of(told, request.prices, now=options.now)
-        return Report(told, path, written, known.track, diff, job.currency, job.workload.content, instances)
+        asked = () if options.offline else ((told.suggested, told.next),)
+        queue = next(iter(queued_with(asked, job.workload, settings, now=options.now)), None)
+        return Report(told, path, written, known.track, diff, job.currency, job.workload.content, instances, queue)
 
 
 def wanted(request: Request, options: SuggestOptions) -> Request:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from jpo.cost.rented import Rented
+from jpo.launch.queued import Queued
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import USD, Currency, Forecast, Identity, SlaCheck
 from jpo.wording import numbers
@@ -41,6 +42,7 @@ class Row:
         why_not: what the limits say against it; empty: it is admissible.
         sla: targets held against the forecast.
         failure: chance that a run of it fails; None before the first run.
+        queued: when it would be done, if it were submitted now; None where [launch] names no engine that says so.
         instance: on which it would run; None where [prices] names no catalogue, or it has none.
     """
 
@@ -54,6 +56,7 @@ class Row:
     sla: tuple[SlaCheck, ...] = ()
     failure: FailureChance | None = None
     instance: Rented | None = None
+    queued: Queued | None = None
 
     @property
     def allowed(self) -> bool:

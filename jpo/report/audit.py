@@ -253,7 +253,7 @@ def _adjusted(data: Data) -> str:
 
 
 def _adjustment_settled(data: Data) -> str:
-    verb = "saved" if data["applied"] else "would have saved" if data["kind"] == "stop" else "was not carried out and saved"
+    verb = "saved" if data["applied"] else "would have saved"
     about = f" {data['about']}" if data["about"] else ""
     right = {True: "; it did not win", False: "; but it became the best run"}.get(data["right"], "")
     return f"{data['kind']} {data['run_id']}{about}: {verb} {_saving(data['actual'])}{right}"

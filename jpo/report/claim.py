@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from jpo.launch.queued import Queued
 from jpo.records import LOSS_KEPT, SlaCheck, Suggestion, TrackRecord
 from jpo.report.document import Cell, Emphasis
 from jpo.wording import names, numbers
 
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
 """Emphasis of the words on a target."""
+AT_ONCE_SECONDS = 1.0
 
 
 def with_confidence(suggestion: Suggestion) -> str:
@@ -96,3 +98,10 @@ def promise(check: SlaCheck | None) -> tuple[Cell, Cell]:
         return Cell(""), Cell("")
     limit = Cell(check.limit, check.name, prefix=f"{names.target(check.name).sign} ")
     return limit, Cell(check.verdict, emphasis=VERDICTS[check.verdict])
+
+
+def done_by(queued: Queued) -> str:
+    """When a run would be done: "done by 2026-11-23 14:32 UTC (starts in 12m 00s, says slurm)"."""
+    start = "starts at once" if queued.wait_seconds < AT_ONCE_SECONDS else f"starts in {numbers.duration(queued.wait_seconds)}"
+    said = f"{start}, says {queued.engine}"
+    return said if queued.done_at is None else f"done by {numbers.moment(queued.done_at)} UTC ({said})"

@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from jpo.optimizer.prediction import Answer, Expected, Prediction, Row, configuration, label
 from jpo.records import Currency
+from jpo.report import claim
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Note, Span, Table, estimate
 from jpo.report.document import Row as DocumentRow
 from jpo.report.prices import in_words
@@ -29,6 +30,7 @@ def document(prediction: Prediction) -> Document:
         *tables,
         *remarks(rows),
         *instances(rows, prediction.currency),
+        *ends(rows),
         *map(Note, prediction.notes),
         options(answer, rows) if answer else "",
     )
@@ -105,6 +107,13 @@ def instances(rows: Sequence[Row], currency: Currency) -> Iterator[str]:
         yield f"Runs on {instance}: {'; '.join([*some][:MOST_NAMED])}{'; ...' if len(some) > MOST_NAMED else ''}."
 
 
+def ends(rows: Sequence[Row]) -> Iterator[str]:
+    """When runs would be done that are submitted now, as far as their engine says."""
+    said = [f"{configuration(row)} {claim.done_by(row.queued)}" for row in rows if row.queued]
+    if said:
+        yield f"Submitted now: {'; '.join(dict.fromkeys(said[:MOST_NAMED]))}{'; ...' if len(said) > MOST_NAMED else ''}."
+
+
 def risks(rows: Sequence[Row]) -> list[str]:
     """The chances of failing, those of one origin together; the table has them all."""
     by_basis: dict[str, list[str]] = {}
@@ -165,6 +174,7 @@ def _row(row: Row) -> dict[str, object]:
         "why_not": list(row.why_not),
         "sla": [asdict(check) for check in row.sla],
         **({"instance": asdict(row.instance)} if row.instance else {}),
+        **({"queue": asdict(row.queued)} if row.queued else {}),
     }
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from jpo.cost.rented import Rented
+from jpo.launch.queued import Queued
 from jpo.records import FORECAST, USD, Change, Currency, Suggestion, TrackRecord, in_order, plain, same
 from jpo.report import claim
 from jpo.report.document import Block, Cell, Column, Document, Inline, Note, Row, Span, Table, Verbatim, estimate
@@ -20,7 +21,7 @@ from jpo.report.prices import now_and_next
 from jpo.wording import names, numbers
 
 SCHEMA_VERSION = 1
-LEFT_OUT = ("as_run", "committed", "instance")  # where there is nothing to say
+LEFT_OUT = ("as_run", "committed", "instance", "queue")  # where there is nothing to say
 Value = Annotated[float | str, BeforeValidator(plain)]
 STEADY = (0.9, 1.1)
 """Ratios next / now between which a forecast next to the usual ones is not worth a row, unless it was promised."""
@@ -37,7 +38,7 @@ class Report:
         diff: unified diff of config.ini, when it was asked for.
         currency: in which amounts are shown to people.
         in_force: config.ini as it was in force before; None where it is not at hand.
-        instances: on which it runs now and next; None where [prices] names no catalogue, or it has none.
+        instances, queue: on which it runs now and next; when the next would be done. None: unknown.
     """
 
     suggestion: Suggestion
@@ -48,14 +49,15 @@ class Report:
     currency: Currency = USD
     in_force: bytes | None = None
     instances: tuple[Rented | None, Rented | None] = (None, None)
+    queue: Queued | None = None
 
 
 def document(report: Report) -> Document:
     """What changes, what it is expected to do and why, and what was done."""
     suggestion = report.suggestion
     diff = Verbatim(report.diff, "diff") if report.diff else ""
-    rents = now_and_next(*report.instances, report.currency)
-    blocks = (*of_suggestion(suggestion, in_full=False), rents, claim.track_record(report.track), *notes(suggestion), diff)
+    place = (now_and_next(*report.instances, report.currency), f"Next {claim.done_by(report.queue)}." if report.queue else "")
+    blocks = (*of_suggestion(suggestion, in_full=False), *place, claim.track_record(report.track), *notes(suggestion), diff)
     return Document(headline(suggestion), blocks, verdict(report), report.currency)
 
 
@@ -140,8 +142,7 @@ def forecasts(suggestion: Suggestion) -> Table:
         promised = claim.promise(checks.pop(next((name for name in checks if names.target(name).quantity == quantity), ""), None))
         rows.append((names.heading(quantity), today, estimate(then, quantity), *promised))
     rows += [(check.name, "", "", *claim.promise(check)) for check in checks.values()]
-    heads = ("forecast", "now", "next (90% interval)", "SLA", "")
-    return Table(tuple(map(Column, heads)), tuple(rows), "forecasts")
+    return Table(tuple(map(Column, ("forecast", "now", "next (90% interval)", "SLA", ""))), tuple(rows), "forecasts")
 
 
 def quantities(suggestion: Suggestion) -> Iterator[str]:
@@ -319,11 +320,12 @@ class SuggestionDocument(Published):
     as_run: list[str] = []
     committed: dict[str, Value] | None = None
     instance: dict[Literal["now", "next"], Rented | None] | None = None
+    queue: Queued | None = None
 
 
 def as_json(report: Report) -> dict[str, object]:
     """The published document, validated."""
-    made = asdict(report.suggestion)
+    made = {**asdict(report.suggestion), "queue": report.queue, "committed": report.suggestion.committed}
     made["evidence"]["prometheus"] = {name: made["evidence"].pop(name) for name in ("requests", "seconds")}
     made |= {
         "schema_version": SCHEMA_VERSION,
@@ -335,7 +337,6 @@ def as_json(report: Report) -> dict[str, object]:
         "track_record": [asdict(past) for past in report.track],
         "reason_codes": made["codes"],
         "diff": report.diff,
-        "committed": report.suggestion.committed,
         "instance": dict(zip(("now", "next"), report.instances, strict=True)) if any(report.instances) else None,
     }
     known = {n: made[n] for n in SuggestionDocument.model_fields if n in made and (made[n] or n not in LEFT_OUT)}

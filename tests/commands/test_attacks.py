@@ -39,6 +39,8 @@ from test_docs import leaves
 from jpo.__main__ import run
 from jpo.cli.main import cli
 from jpo.history import open_store
+from jpo.launch.job import JobState, JobStatus, LaunchJob
+from jpo.launch.ledger import Entry, write
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 PLACE = "a\n::error::folder ##[error]\x1b[2J\u202e @admin"
@@ -153,6 +155,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "logs" / f"{number} {attack.replace('/', ' ')[:40]}.csv").write_text(LOG.format(name=name), newline="")
     (folder / "logs" / f"not usable {PLACE}.csv").write_text("# run_id=##[error]\ntime,time\n")
     (folder / f"followed {PLACE}").write_text(LOG.format(name=LIVE[0] + " ##[error]\x1b[2J"))
+    (folder / "running.csv").write_text(LOG.format(name=LIVE[0] + " ##[error]\x1b[2J"))
+    for number, attack in enumerate(STEERING):
+        job = LaunchJob(f"night-{number}", Identity(attack, attack, attack), (attack.replace("\0", ""),), folder.absolute())
+        end = JobStatus(JobState.ENDED, 1, reason=attack, place=attack) if number % 2 else None
+        launched = Entry(job, attack, 1_700_000_000.0, attack, end)
+        (folder / ".jpo" / "launches" / job.run_id).mkdir(parents=True)
+        write(folder / ".jpo" / "launches", launched)
     (folder / "tables" / "huggingface").mkdir(parents=True)
     cells = [[attack, attack, attack, "f", "64", "2026-01-02T03:04:05Z", "90", "0.5"] for attack in ATTACKS]
     with (folder / "tables" / "@admin ##[error].csv").open("w", newline="") as table:
@@ -236,6 +245,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "phases evaluate phases.model traces.csv": FORMS,
     "phases rightsize phases.model traces.csv": FORMS,
     "run --dry-run loud.py": ("text", "json"),
+    "watch": FORMS,
+    "watch --csv running.csv --once": FORMS,
 }
 LINES = (
     *(
@@ -268,6 +279,13 @@ LINES = (
     *("import tables --for ATTACK", "import tables --set ATTACK", "import tables --dataset ATTACK"),
     "import http://SERVED --experiment ATTACK",
     *("state export DIR/backup.jsonl", "state export DIR/::error::a\n##[error].jsonl", "logs --extended DIR/runs.csv"),
+    *(
+        "watch ATTACK --once",
+        "watch night-0 --once",
+        "watch --csv ATTACK --once",
+        "watch ATTACK.csv --apply",
+        "watch --prometheus-url SERVER",
+    ),
     *("observe --offline", "observe --follow --csv FOLLOWED", "observe --prometheus-url SERVER"),
     *("observe --csv logs/missing\n::error::a.csv", "learn ATTACK.ini --budget 0.1s"),
     *("observe RUN --metric ##[error]=a\n::b", "observe RUN --metric duration_seconds=1", "state import logs/PLACE.csv"),

@@ -48,7 +48,7 @@ class Simulation:
         self.allocations: list[Holding | None] = [None] * count
         self.expected = [NEVER] * count  # the end that schedulers expect
         self.running: dict[int, None] = {}  # in the order of starts
-        self.due: list[tuple[float, int]] = []  # the running jobs by the end that schedulers expect
+        self._due: list[tuple[float, int]] | None = None  # kept from when somebody asks on
         self.coming, self.now = 0, 0.0
         self._ends: list[tuple[float, int, int]] = []  # end, job, version
         self._version = [0] * count
@@ -92,10 +92,18 @@ class Simulation:
         self.state.take(allocation, self.need[job], sign=-1)
         self.ends[job] = self.now
         del self.running[job]
-        del self.due[bisect_left(self.due, (self.expected[job], job))]
+        if self._due is not None:
+            del self._due[bisect_left(self._due, (self.expected[job], job))]
         if self._limited:
             for place, _ in allocation.cores:
                 self._on[place].pop(job, None)
+
+    @property
+    def due(self) -> Sequence[tuple[float, int]]:
+        """The running jobs, each behind the end that schedulers expect, sorted."""
+        if self._due is None:
+            self._due = sorted((self.expected[job], job) for job in self.running)
+        return self._due
 
     def speed_on(self, job: int, allocation: Holding) -> float:
         """The speed at which a job would run there without conflicts, relative to the reference."""
@@ -121,7 +129,8 @@ class Simulation:
         self.starts[job], self.allocations[job] = now, allocation
         self.expected[job] = now + self.requested[job] / speed
         self.running[job] = None
-        insort(self.due, (self.expected[job], job))
+        if self._due is not None:
+            insort(self._due, (self.expected[job], job))
         self._speed[job] = speed
         if not self._limited:
             heappush(self._ends, (now + self._work[job] / speed, job, 0))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.agent.horizon import horizon
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import LaunchError
-from jpo.history import Store
+from jpo.history import AuditEvent, Store
+from jpo.launch.course import UNREACHABLE
 from jpo.launch.job import Needs
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, read
@@ -29,6 +30,8 @@ LOOKS = 20
 WINDOW_LOOKS = 200
 """Newest measurements that tell what a run uses."""
 NOT_CARRIED_OUT = "JPO-W784"
+OpenStore = Callable[[], Store]
+"""Opens the history, a context manager."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ def wanted(
 
 
 def decide(
-    made: Sequence[Adjustment], reach: Handle | None, wishes: Wishes, store: Store | None, *, now: float
+    made: Sequence[Adjustment], reach: Handle | None, wishes: Wishes, open_store: OpenStore | None, *, now: float
 ) -> tuple[tuple[Adjustment, ...], str]:
     """Carry out what should be done, or say it: once, however many watch. Returns all decisions so far, and what holds the next.
 
@@ -128,16 +131,32 @@ def decide(
             return tuple(
                 adjustments
             ), f"the next decision is carried out in {numbers.duration(waits)}: what the last one did must show"
-        done = [carried_out(each, reach) if wishes.apply else each for each in new]
+        done, held = [], ""
+        for each in new:
+            try:
+                done.append(carried_out(each, reach) if wishes.apply else each)
+            except LaunchError as error:
+                held = f"{error.place}: {error.finding} [{error.code}]; it is tried again"
         adjustments += done
-        if store is not None:
-            for event in account.events(run_id, identity, done, kind=account.MADE, now=now):
+        put_on_audit_log(account.events(run_id, identity, done, kind=account.MADE, now=now), open_store)
+        return tuple(adjustments), held
+
+
+def put_on_audit_log(events: Iterable[AuditEvent], open_store: OpenStore | None) -> None:
+    """Put events on record; the store is open only as long as that takes: a run may go on for days."""
+    made = list(events)
+    if made and open_store is not None:
+        with open_store() as store:
+            for event in made:
                 store.audit(event)
-        return tuple(adjustments), ""
 
 
 def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
-    """Do it; what the engine does not do is said in the decision."""
+    """Do it; what the engine does not do is said in the decision.
+
+    Raises:
+        LaunchError: JPO-E754, it cannot be reached, and nothing is known.
+    """
     entry = read(reach.ledger, reach.entry.job.run_id) or reach.entry
     if entry.engine_id is None or entry.end is not None:
         return replace(adjustment, answer="it is not running")
@@ -150,6 +169,8 @@ def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
         assert adjustment.kept is not None
         reach.launcher.resize(entry.engine_id, with_kept(entry.job.needs, adjustment.about, adjustment.kept))
     except LaunchError as error:
+        if error.code == UNREACHABLE:
+            raise
         return replace(adjustment, answer=f"{error.place}: {error.finding} [{NOT_CARRIED_OUT}]")
     return replace(adjustment, applied=True)
 
@@ -161,7 +182,9 @@ def with_kept(needs: Needs, resource: str, kept: float) -> Needs:
     return replace(needs, cpus=kept) if resource == "cpus" else replace(needs, memory_gib=kept)
 
 
-def settle(seen: SeenRun, past: PastRuns, reach: Handle | None, store: Store | None, prices: Prices) -> tuple[Adjustment, ...]:
+def settle(
+    seen: SeenRun, past: PastRuns, reach: Handle | None, open_store: OpenStore | None, prices: Prices
+) -> tuple[Adjustment, ...]:
     """Once a run has ended: what came of each decision about it, once."""
     if reach is None:
         return ()
@@ -170,10 +193,8 @@ def settle(seen: SeenRun, past: PastRuns, reach: Handle | None, store: Store | N
         open_ones = [n for n, each in enumerate(adjustments) if not each.settled]
         for n in open_ones:
             adjustments[n] = settled(adjustments[n], ended_at=ended_at, usd_per_hour=rate, won=_won(seen, past))
-        if store is not None:
-            known = [adjustments[n] for n in open_ones]
-            for event in account.events(seen.run_id, seen.identity, known, kind=account.SETTLED, now=seen.at):
-                store.audit(event)
+        known = [adjustments[n] for n in open_ones]
+        put_on_audit_log(account.events(seen.run_id, seen.identity, known, kind=account.SETTLED, now=seen.at), open_store)
         return tuple(adjustments)
 
 

@@ -6,19 +6,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from jpo.commands.watch.deciding import Handle, Window, Wishes, decide, is_due, judged, settle, wanted
+from jpo.commands.watch.deciding import Handle, OpenStore, Window, Wishes, decide, is_due, judged, settle, wanted
 from jpo.commands.watch.standing import ProjectTerms, epochs_of, progress_of, standing
 from jpo.errors import JpoError, LaunchError, TelemetryError, UsageError
-from jpo.history import Store
 from jpo.launch.job import RUN_ID, JobState, Needs
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, entries, read
 from jpo.optimizer.during.adjustment import Adjustment
 from jpo.optimizer.during.stop import StopVerdict
-from jpo.project.launch.engines import launcher_of, ledger_of
+from jpo.project.launch.engines import ENGINES, launcher_of, ledger_of
 from jpo.project.launch.finished import put_on_record
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
@@ -30,6 +30,8 @@ from jpo.project.workload import read_workload
 from jpo.records import Identity, Preference
 from jpo.report.watch.launched import LaunchedRun, LaunchedRuns
 from jpo.report.watch.watched import WatchedRun
+from jpo.telemetry.contract import STALE_SECONDS
+from jpo.telemetry.csv.follow import gone
 
 SOONEST_SECONDS, LATEST_SECONDS = 1.0, 15.0
 """Between two looks at a run, the longer the less happens."""
@@ -49,16 +51,18 @@ class RunWatch:
 
     Attributes:
         reach: None: JPO did not launch it, and cannot stop or resize it.
+        log: the CSV log that is looked at; None: it is another eye.
         decided_at: epochs done at the last decision.
     """
 
     eye: Eye
     reach: Handle | None
     settings: LoadedSettings
-    store: Store
+    open_store: OpenStore
     wishes: Wishes
     terms: ProjectTerms
     preference: Preference
+    log: Path | None = None
     window: Window = field(default_factory=Window)
     past: PastRuns | None = None
     decided_at: float | None = None
@@ -75,18 +79,19 @@ class RunWatch:
         if seen is None:
             return None
         if self.past is None or seen.over:
-            self.past = past_of(seen, self.store, self.settings, self.terms.prices, self.preference)
+            with self.open_store() as store:
+                self.past = past_of(seen, store, self.settings, self.terms.prices, self.preference)
         self.window.take(seen)
         progress = progress_of(seen, self.past, self.terms.prices)
         if seen.over:
-            decisions = settle(seen, self.past, self.reach, self.store, self.terms.prices)
+            decisions = settle(seen, self.past, self.reach, self.open_store, self.terms.prices)
             return standing(seen, self.past, progress, self.terms, None, decisions)
         made: tuple[Adjustment, ...] = ()
         if progress and seen.state is JobState.RUNNING and (at_once or self._is_due(seen)):
             self.decided_at = seen.epochs_done or 0.0
             self.verdict = judged(progress, self.past, self.preference, self.wishes)
             made = wanted(self.verdict, self.window, progress, seen, self.terms.prices, self._given(seen))
-        decisions, self.held = decide(made, self.reach, self.wishes, self.store, now=now)
+        decisions, self.held = decide(made, self.reach, self.wishes, self.open_store, now=now)
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
 
     def _is_due(self, seen: SeenRun) -> bool:
@@ -109,16 +114,18 @@ def watching(
         UsageError: JPO-E780, nothing is known of such a run; JPO-E781, --apply of one that JPO did not launch.
     """
     with ExitStack() as open_things:
-        store = open_things.enter_context(open_history(settings))
+        path: Path | None = None
+        with open_history(settings):
+            pass  # a store that cannot be used is reported now, not after hours
         ledger = ledger_of(settings)
         entry = read(ledger, run) if run is not None and RUN_ID.fullmatch(run) else None
         terms = ProjectTerms(prices_of(settings), currency_of(settings), targets_of(settings))
         reach: Handle | None = None
         eye: Eye
         if log is None and entry is not None:
-            launcher = launcher_of(settings, entry.engine, environ=environ, detached=True)
+            launcher = launcher_for(entry, settings, environ)
             reach = Handle(entry, launcher, ledger)
-            eye = open_things.enter_context(LaunchedEye(entry, launcher, ledger, settings, store))
+            eye = open_things.enter_context(LaunchedEye(entry, launcher, ledger, settings))
         else:
             if wishes.apply:
                 finding = "was not launched by JPO, which can neither stop it nor take anything from it"
@@ -127,8 +134,20 @@ def watching(
             if path is not None:
                 eye = open_things.enter_context(LogEye(path, own_names(settings)))
             else:
-                eye = _measured(run or "", config, settings, store)
-        yield RunWatch(eye, reach, settings, store, wishes, terms, preference_of(settings))
+                eye = _measured(run or "", config, settings)
+        yield RunWatch(eye, reach, settings, partial(open_history, settings), wishes, terms, preference_of(settings), path)
+
+
+def launcher_for(entry: Entry, settings: LoadedSettings, environ: Mapping[str, str]) -> Launcher:
+    """The engine on which a run was launched.
+
+    Raises:
+        LaunchError: JPO-E753, this version knows no such engine, or it cannot be used as it is set up.
+    """
+    if entry.engine not in ENGINES:
+        finding = f"was launched on {entry.engine!r:.80}, an engine that this version of JPO does not have"
+        raise LaunchError(f"run {entry.job.run_id}", finding, "watch it with the version that launched it", code="JPO-E753")
+    return launcher_of(settings, entry.engine, environ=environ, detached=True)
 
 
 def _log_named(run: str | None) -> Path | None:
@@ -136,14 +155,15 @@ def _log_named(run: str | None) -> Path | None:
     return Path(run) if run is not None and (run.endswith(".csv") or "/" in run) else None
 
 
-def _measured(run: str, config: Path, settings: LoadedSettings, store: Store) -> MeasuredEye:
+def _measured(run: str, config: Path, settings: LoadedSettings) -> MeasuredEye:
     """A run that Prometheus says goes on."""
     identity = read_workload(config, settings, now=0.0).identity
     server = prometheus_of(settings)
-    found = () if server is None else running_now(server, identity, settings, store)
+    with open_history(settings) as store:
+        found = running_now(server, identity, settings, store)
     for running in found:
         if running.run_id == run:
-            return MeasuredEye(running, settings, store)
+            return MeasuredEye(running, settings)
     named = ", ".join(each.run_id for each in found) or "none"
     where = f"Prometheus knows of {named} for {identity}" if server else "no Prometheus is named"
     finding = f"was not launched here, is no CSV log, and {where}"
@@ -163,8 +183,12 @@ def once(watch: RunWatch, *, now: float, log: Path | None) -> WatchedRun:
 
 
 def follow(watch: RunWatch, *, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[WatchedRun]:
-    """How the run stands, look by look, until it is over; before there is anything of it nothing comes."""
-    pause = SOONEST_SECONDS
+    """How the run stands, look by look, until it is over; before there is anything of it nothing comes.
+
+    Raises:
+        TelemetryError: JPO-E130, no log appeared.
+    """
+    pause, began = SOONEST_SECONDS, clock()
     before: WatchedRun | None = None
     while True:
         found = watch.look(clock())
@@ -175,6 +199,8 @@ def follow(watch: RunWatch, *, clock: Callable[[], float], sleep: Callable[[floa
                 return
             pause = SOONEST_SECONDS if is_step(found, before) else min(LATEST_SECONDS, pause * 1.5)
             before = found
+        elif watch.log is not None and clock() - began > STALE_SECONDS:
+            raise gone(watch.log)
         sleep(pause)
 
 
@@ -197,7 +223,8 @@ def recorded(watch: RunWatch, found: WatchedRun, *, now: float) -> WatchedRun:
     entry = read(watch.reach.ledger, found.run_id)
     if entry is None or entry.recorded or entry.end is None:
         return found
-    ended = put_on_record(entry, watch.reach.ledger, watch.settings, watch.store, now=now)
+    with watch.open_store() as store:
+        ended = put_on_record(entry, watch.reach.ledger, watch.settings, store, now=now)
     return replace(found, warnings={**found.warnings, **ended.notes})
 
 
@@ -241,7 +268,7 @@ def _line(
     else:
         try:
             if entry.engine not in launchers:
-                launchers[entry.engine] = launcher_of(settings, entry.engine, environ=environ, detached=True)
+                launchers[entry.engine] = launcher_for(entry, settings, environ)
             launcher = launchers[entry.engine]
             if launcher is not None:
                 status = launcher.status(entry.engine_id)

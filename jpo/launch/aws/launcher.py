@@ -77,7 +77,8 @@ class AwsLauncher:
     def refuse(self, job: LaunchJob) -> None:
         if job.needs.nodes > 1:
             finding = f"asks for {job.needs.nodes} nodes, and a run on AWS is one instance"
-            raise LaunchError(f"run {job.run_id}", finding, "nodes = 1, or jpo run --on aws --skypilot", code="JPO-E755")
+            remedy = "ask for nodes = 1, or write a task of SkyPilot: jpo run --skypilot task.yaml"
+            raise LaunchError(f"run {job.run_id}", finding, remedy, code="JPO-E755")
         self._look_at_place()
         wanted = self._attempts(job.needs)
         if not wanted:
@@ -114,9 +115,10 @@ class AwsLauncher:
             answer(instance_id, lambda: self._ec2_of(region).terminate_instances(InstanceIds=[instance_id]))
 
     def collect(self, engine_id: str, folder: Path) -> None:
-        """Files come home, and an instance that has not ended itself by now is terminated."""
+        """Files come home; an instance that has not ended itself although its run is over is terminated."""
         region, _, home = _read_id(engine_id)
-        self.cancel(engine_id)
+        if self.status(engine_id).over:
+            self.cancel(engine_id)
         bucket.bring_home(self._s3_of(region), home, folder)
 
     def _ec2_of(self, region: str) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 from jpo.errors import LaunchError
 from jpo.launch.aws.request import AwsPlace, home_of
-from jpo.launch.aws.user_data import CONFIG, life_seconds
+from jpo.launch.aws.user_data import life_seconds, moved
 from jpo.launch.job import LaunchJob, Needs
 
 MOUNTED = "/jpo-run"
@@ -39,8 +39,10 @@ def task(job: LaunchJob, place: AwsPlace) -> dict[str, Any]:
         finding = f"has a variable {odd!r:.60}, which SkyPilot does not take"
         raise LaunchError(f"run {job.run_id}", finding, "use letters, digits and _", code="JPO-E753")
     there = f"{MOUNTED}/runs" if place.bucket else "runs"
-    variables = {**job.environment, **_config(job), "JPO_RUN_ID": job.run_id, "JPO_RUNLOG_DIR": there}
-    command = job.command
+    here, uploaded = PurePosixPath(job.folder), PurePosixPath(".")
+    variables = {name: moved(value, here, uploaded) for name, value in job.environment.items()}
+    variables |= {"JPO_RUN_ID": job.run_id, "JPO_RUNLOG_DIR": there}
+    command = tuple(moved(word, here, uploaded) for word in job.command)
     if job.longest_seconds is not None:
         command = ("timeout", "--kill-after=10", f"{max(1, round(job.longest_seconds))}", *command)
     made: dict[str, Any] = {
@@ -64,7 +66,7 @@ def as_yaml(made: Mapping[str, Any]) -> str:
         import yaml
     except ImportError as error:
         raise LaunchError("--skypilot", "PyYAML is not installed", 'pip install "jpo[aws]"', code="JPO-E767") from error
-    text: str = yaml.safe_dump(dict(made), sort_keys=False, allow_unicode=True, width=1000)
+    text: str = yaml.safe_dump(dict(made), sort_keys=False, width=1000)  # escaped: raw, U+0085 would be read as a space
     return text
 
 
@@ -95,11 +97,3 @@ def _accelerator(job: LaunchJob, needs: Needs) -> str:
         raise LaunchError(f"run {job.run_id}", finding, 'write e.g. gpu_type = "a10g" in [prices]', code="JPO-E755")
     name = needs.gpu_type.strip().upper()
     return name if name in WITH_MEMORY else re.sub(r"-\d+GB$", "", name)
-
-
-def _config(job: LaunchJob) -> dict[str, str]:
-    """Where config.ini is in the working directory."""
-    named = job.environment.get(CONFIG)
-    if named is None or not PurePosixPath(named).is_relative_to(job.folder):
-        return {}
-    return {CONFIG: str(PurePosixPath(named).relative_to(job.folder))}

@@ -64,6 +64,8 @@ class Supervisor:
 
     def _run(self) -> dict:  # type: ignore[type-arg]
         """How the command ended."""
+        if self.job.get("config"):
+            shutil.copyfile(str(self.folder / "config.ini"), self.job["config"])  # the image's own keeps its rights
         environment = {"HOME": "/root", **os.environ, **self.job["environment"]}
         environment.update(JPO_RUN_ID=self.job["run_id"], JPO_RUNLOG_DIR=str(self.folder / "runs"))
         with os.fdopen(os.open(self.folder / "output.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as output:

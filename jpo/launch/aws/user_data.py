@@ -1,4 +1,4 @@
-"""User data: what an instance is told at its start. cloud-init writes three files and runs three fixed commands.
+"""User data: what an instance is told at its start. cloud-init writes three files of fixed names and runs three fixed commands.
 
 The job's command, environment and config.ini travel as data in files, never as text of a shell. There are no credentials in it:
 whoever may describe the instance can read it.
@@ -53,20 +53,20 @@ def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath |
         LaunchError: JPO-E755, it is too large.
     """
     here, there = PurePosixPath(job.folder), folder or PurePosixPath(job.folder)
-    named = PurePosixPath(job.environment.get(CONFIG, str(here / "config.ini")))
-    file = there / named.relative_to(here) if named.is_relative_to(here) else named
+    file = moved(job.environment.get(CONFIG, str(here / "config.ini")), here, there)
     facts = {
         "run_id": job.run_id,
-        "command": list(job.command),
+        "command": [moved(word, here, there) for word in job.command],
         "folder": str(there),
-        "environment": dict(sorted({**job.environment, **({CONFIG: str(file)} if CONFIG in job.environment else {})}.items())),
+        "config": file if config else None,
+        "environment": {name: moved(value, here, there) for name, value in sorted(job.environment.items())},
         "longest_seconds": None if job.longest_seconds is None else float(job.longest_seconds),
         "region": home.region,
         "bucket": home.bucket,
         "key": home.key,
     }
     files = {ON_INSTANCE / "job.json": json.dumps(facts).encode(), ON_INSTANCE / "supervisor.py": SUPERVISOR.read_bytes()}
-    files |= {file: config} if config else {}
+    files |= {ON_INSTANCE / "config.ini": config} if config else {}
     minutes = math.ceil(life_seconds(job.longest_seconds) / 60)
     told = {
         "write_files": [_file(path, content) for path, content in files.items()],
@@ -83,7 +83,15 @@ def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath |
     return data
 
 
+def moved(word: str, here: PurePosixPath, there: PurePosixPath) -> str:
+    """A word in which the path of a file below `here` is that of the same file below `there`: "--config=/srv/job/a.ini"."""
+    option, sign, value = word.partition("=") if word.startswith("-") else ("", "", word)
+    path = PurePosixPath(value)
+    if not value.startswith("/") or ".." in path.parts or not path.is_relative_to(here):
+        return word
+    return f"{option}{sign}{there / path.relative_to(here)}"
+
+
 def _file(path: PurePosixPath, content: bytes) -> Mapping[str, str]:
-    mode = "0600" if path.is_relative_to(ON_INSTANCE) else "0644"
     packed = b64encode(gzip.compress(content, mtime=0)).decode()
-    return {"path": str(path), "encoding": "gz+b64", "permissions": mode, "content": packed}
+    return {"path": str(path), "encoding": "gz+b64", "permissions": "0600", "content": packed}

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from jpo.optimizer.during.release import Surplus
-from jpo.optimizer.during.stop import StopVerdict
+if TYPE_CHECKING:  # they load numpy, which reports do without
+    from jpo.optimizer.during.release import Surplus
+    from jpo.optimizer.during.stop import StopVerdict
 
 Kind = Literal["stop", "release"]
 COOLDOWN_SECONDS = 300.0
@@ -86,10 +87,10 @@ def proposed(stop: StopVerdict, released: Sequence[Surplus], *, now: float) -> t
 def is_new(adjustment: Adjustment, before: Sequence[Adjustment]) -> bool:
     """Whether it was not decided before: a stop once, a release only of more than the last one of that resource.
 
-    What was only said before is new again where it is to be carried out.
+    What was only said before is new again where it is to be carried out; what an engine refused is not.
     """
     like = [other for other in before if (other.kind, other.about) == (adjustment.kind, adjustment.about)]
-    done = [other for other in like if other.applied or not adjustment.applied]
+    done = [other for other in like if other.applied or other.answer or not adjustment.applied]
     return all(adjustment.kept is not None and other.kept is not None and adjustment.kept < other.kept for other in done)
 
 
@@ -102,8 +103,8 @@ def must_wait(before: Sequence[Adjustment], *, now: float, cooldown: float = COO
 def settled(adjustment: Adjustment, *, ended_at: float, usd_per_hour: float | None, won: bool | None) -> Adjustment:
     """The decision with what came of it, once its run has ended.
 
-    A stop that was carried out saved what had been expected less what ending took. One that was not would have saved all that
-    came after it. A release saved its share of the price for as long as the run still went on; not carried out, nothing.
+    A stop that was carried out saved what had been expected less what ending took. A release saved its share of the price for
+    as long as the run still went on. Of one that was not carried out it is what it would have saved.
 
     Args:
         won: whether the run ended as the best of its workload; None: nobody can say.
@@ -112,7 +113,7 @@ def settled(adjustment: Adjustment, *, ended_at: float, usd_per_hour: float | No
     if adjustment.kind == "release":
         rate = adjustment.saves_usd_per_hour
         usd = None if rate is None else rate * after / 3600
-        return replace(adjustment, actual=Saving(None, usd if adjustment.applied else 0.0))
+        return replace(adjustment, actual=Saving(None, usd))
     if not adjustment.applied:
         usd = None if usd_per_hour is None else usd_per_hour * after / 3600
         return replace(adjustment, actual=Saving(after, usd), right=None if won is None else not won)

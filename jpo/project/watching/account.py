@@ -8,8 +8,8 @@ Its lock is not that of launch.json, which the engine's own calls take.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,6 +18,8 @@ from jpo.files import whole
 from jpo.history import AuditEvent
 from jpo.launch.ledger import folder_of, locked
 from jpo.optimizer.during.adjustment import Adjustment, Saving
+from jpo.project.launch.engines import ledger_of
+from jpo.project.load import LoadedSettings
 from jpo.reading import contents, json_object
 from jpo.records import Identity
 
@@ -63,6 +65,16 @@ def read(ledger: Path, run_id: str) -> list[Adjustment]:
         return [_adjustment(each) for each in json_object(contents(file, LARGEST_BYTES, refusal))["adjustments"]]
     except (ValueError, KeyError, TypeError) as error:
         raise refusal(f"is damaged ({type(error).__name__}: {error})") from error
+
+
+def of_runs(settings: LoadedSettings, run_ids: Collection[str]) -> Iterator[tuple[str, Adjustment]]:
+    """The adjustments of these runs, run by run; what is damaged is left out: whoever watches the run says so."""
+    ledger = ledger_of(settings)
+    for file in sorted(ledger.glob(f"*/watch/{FILE}")):
+        run_id = file.parent.parent.name
+        if run_id in run_ids:
+            with suppress(LaunchError):
+                yield from ((run_id, each) for each in read(ledger, run_id))
 
 
 def _adjustment(found: dict[str, object]) -> Adjustment:

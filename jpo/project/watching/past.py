@@ -30,8 +30,8 @@ from jpo.telemetry.csv.log import parsed
 
 BASELINE_RUNS = 3
 """Newest runs before the change, or with the same configuration, that are the baseline: one may have been unlucky."""
-MOST_LOGS = 60
-"""Newest logs whose learning curves are read."""
+MOST_LOGS, MOST_TRIED = 60, 300
+"""Newest logs of the workload whose learning curves are read, among so many of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,8 @@ def _logs(seen: SeenRun, settings: LoadedSettings) -> Iterator[Log]:
     """Logs of finished runs of the same workload, those that were written last first."""
     folders = [Path(pattern) for pattern in settings.csv_logs]
     paths = [*log_files([*folders, str(ledger_of(settings) / "*" / "runs" / "*.csv")])]
-    for path in sorted((path for path in paths if path.is_file()), key=lambda path: -path.stat().st_mtime):
+    newest = sorted((path for path in paths if path.is_file()), key=lambda path: -path.stat().st_mtime)
+    for path in newest[:MOST_TRIED]:
         try:
             log = parsed(path, own_names(settings).metrics)
             if log.identity == seen.identity and log.closed and log.head["status"] == RunStatus.SUCCEEDED:

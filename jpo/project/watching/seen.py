@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import Self
 
 from jpo.errors import LaunchError, TelemetryError
-from jpo.history import Store
-from jpo.launch.course import UNREACHABLE, look
+from jpo.launch.course import GIVE_UP_SECONDS, UNREACHABLE, look
 from jpo.launch.job import JobState, JobStatus
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, read
 from jpo.project.launch.finished import logs_of
 from jpo.project.load import LoadedSettings
-from jpo.project.sources import own_names, prometheus_of, running_now
+from jpo.project.project import open_history
+from jpo.project.sources import names_of, own_names, prometheus_of, running_now
 from jpo.records import Identity, Parameters, Quality, Running, RunStatus
 from jpo.telemetry.csv.follow import LogRow, Tail
 from jpo.telemetry.outcome import NoEvidence, Own, configuration, own_values
+from jpo.telemetry.running.course import NOTHING, SampledCourse, course_of
 
 CSV, PROMETHEUS = "csv", "prometheus"
 """Where a run is seen that JPO did not launch; of one that it did, the engine's name stands there."""
@@ -79,9 +80,9 @@ class SeenRun:
     def diverged(self) -> bool:
         """Whether its newest loss is no number."""
         newest = next((row for row in reversed(self.rows) if row.train_loss is not None or row.val_loss is not None), None)
-        return newest is not None and any(
-            value is not None and not math.isfinite(value) for value in (newest.train_loss, newest.val_loss)
-        )
+        logged = (newest.train_loss, newest.val_loss) if newest else ()
+        values = (*logged, *(curve[-1][1] for curve in self.curves.values() if curve))
+        return any(value is not None and not math.isfinite(value) for value in values)
 
 
 class LogEye:
@@ -147,10 +148,11 @@ class LaunchedEye:
     A context manager that closes the log.
     """
 
-    def __init__(self, entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings, store: Store | None) -> None:
+    def __init__(self, entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings) -> None:
         self._entry, self._launcher, self._ledger = entry, launcher, ledger
-        self._settings, self._store = settings, store
+        self._settings = settings
         self._log: LogEye | None = None
+        self._course = NOTHING
 
     def look(self, now: float) -> SeenRun:
         """The run as it is now; an engine that cannot be reached is said in words, and asked again at the next look.
@@ -162,13 +164,12 @@ class LaunchedEye:
         status = _status(entry, self._launcher, self._ledger)
         job = entry.job
         seen = SeenRun(job.run_id, job.identity, job.parameters, entry.engine, status.state, now, status.reason, status.place)
-        logged, measured = self._logged(now), None
-        if logged is None and self._store is not None and not seen.over:
-            measured = _of_prometheus(job.run_id, job.identity, self._settings, self._store)
-        if measured is not None:
-            seen = replace(_as_measured(measured), source=entry.engine, state=seen.state, words=seen.words, place=seen.place)
+        logged = self._logged(now)
+        if logged is None and not seen.over:
+            logged = self._measured(job.run_id, job.identity)
         if logged is not None:
-            seen = replace(logged, source=entry.engine, state=seen.state, words=seen.words or logged.words, place=seen.place)
+            words = seen.words or logged.words
+            seen = replace(logged, source=entry.engine, state=seen.state, words=words, place=seen.place)
         return replace(
             seen,
             parameters={**job.parameters, **seen.parameters},
@@ -186,6 +187,17 @@ class LaunchedEye:
     def __exit__(self, *_: object) -> None:
         if self._log is not None:
             self._log.__exit__()
+
+    def _measured(self, run_id: str, identity: Identity) -> SeenRun | None:
+        """What Prometheus knows of it; nothing where the server does not answer: the engine says that the run goes on."""
+        try:
+            measured = _of_prometheus(run_id, identity, self._settings)
+            if measured is None:
+                return None
+            self._course = _course(measured, self._settings, self._course)
+        except TelemetryError:
+            return None
+        return _as_measured(measured, self._course)
 
     def _logged(self, now: float) -> SeenRun | None:
         path = next(logs_of(self._entry, self._ledger), None)
@@ -217,29 +229,49 @@ def _status(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
 class MeasuredEye:
     """Eye on a run that Prometheus says is going on."""
 
-    def __init__(self, run: Running, settings: LoadedSettings, store: Store) -> None:
-        self._run, self._settings, self._store = run, settings, store
+    def __init__(self, run: Running, settings: LoadedSettings) -> None:
+        self._run, self._settings = run, settings
+        self._course, self._answered_at = NOTHING, -math.inf
 
     def look(self, now: float) -> SeenRun:
-        """The run as the server knows it; one that it no longer names has ended.
+        """The run as the server knows it; one that it no longer names has ended. A server that answered before is asked again.
 
         Raises:
             TelemetryError: JPO-E101 to E109, E113.
         """
-        found = _of_prometheus(self._run.run_id, self._run.identity, self._settings, self._store)
+        try:
+            found = _of_prometheus(self._run.run_id, self._run.identity, self._settings)
+            course = self._course if found is None else _course(found, self._settings, self._course)
+        except TelemetryError as error:
+            if now - self._answered_at > GIVE_UP_SECONDS:
+                raise
+            return replace(_as_measured(self._run, self._course), words=f"{error.place}: {error.finding} [{error.code}]")
+        self._answered_at = now
         if found is None:
-            ended = replace(_as_measured(self._run), state=JobState.ENDED, at=now, ended_at=self._run.seen_at)
+            ended = replace(_as_measured(self._run, self._course), state=JobState.ENDED, at=now, ended_at=self._run.seen_at)
             return replace(ended, words="Prometheus no longer says that it goes on")
-        self._run = found
-        return _as_measured(found)
+        self._run, self._course = found, course
+        return _as_measured(found, self._course)
 
 
-def _of_prometheus(run_id: str, identity: Identity, settings: LoadedSettings, store: Store) -> Running | None:
-    runs = running_now(prometheus_of(settings), identity, settings, store)
-    return next((run for run in runs if run.run_id == run_id), None)
+def _course(run: Running, settings: LoadedSettings, known: SampledCourse) -> SampledCourse:
+    """Its epochs and learning curve so far; of a run that does not report itself there are none."""
+    server = prometheus_of(settings)
+    if server is None or run.started_at is None or run.epochs_done is None:
+        return known
+    return course_of(server, run.identity, run.run_id, run.started_at, names=names_of(settings), known=known)
 
 
-def _as_measured(run: Running) -> SeenRun:
+def _of_prometheus(run_id: str, identity: Identity, settings: LoadedSettings) -> Running | None:
+    """The run as the server that settings name knows it; None: there is no server, or it does not."""
+    server = prometheus_of(settings)
+    if server is None:
+        return None
+    with open_history(settings) as store:
+        return next((run for run in running_now(server, identity, settings, store) if run.run_id == run_id), None)
+
+
+def _as_measured(run: Running, course: SampledCourse) -> SeenRun:
     words = "it has reported nothing for minutes" if run.silent else ""
     idle = run.gpu_utilisation is not None and run.gpu_utilisation < 0.01
     return SeenRun(
@@ -253,6 +285,8 @@ def _as_measured(run: Running) -> SeenRun:
         started_at=run.started_at,
         epochs_done=run.epochs_done,
         samples_per_second=run.samples_per_second,
+        rows=tuple(LogRow(time, epoch) for time, epoch in course.epochs),
+        curves=course.curves,
         busy_cpus=run.cpu_cores,
         memory_gib=run.memory_gib,
         busy_gpus=0.0 if idle else run.parameters.get("gpus") if run.gpu_utilisation is not None else None,

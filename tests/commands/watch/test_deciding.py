@@ -110,6 +110,30 @@ def test_a_refusal_is_in_the_account(handle):
     assert carried_out(RELEASE, reached).answer == "cluster: says no [JPO-W784]"
 
 
+def test_what_was_refused_is_not_asked_for_again_and_again(handle):
+    reached = handle(Resizes)
+    reached.launcher.refuses = True
+    decide([RELEASE], reached, APPLY, None, now=1000.0)
+    assert len(decide([RELEASE], reached, APPLY, None, now=1100.0)[0]) == 1
+
+
+def test_an_engine_that_cannot_be_reached_is_asked_again(handle):
+    class Away(Resizes):
+        away = True
+
+        def cancel(self, engine_id):
+            if self.away:
+                raise LaunchError("cluster", "does not answer", "check it", code="JPO-E754")
+            super().cancel(engine_id)
+
+    reached = handle(Away)
+    decisions, held = decide([STOP], reached, APPLY, None, now=1000.0)
+    assert decisions == ()
+    assert "it is tried again" in held
+    reached.launcher.away = False
+    assert decide([STOP], reached, APPLY, None, now=1001.0)[0][0].applied
+
+
 def test_of_a_run_that_jpo_did_not_launch_nothing_is_kept():
     assert decide([STOP], None, Wishes(), None, now=1.0) == ((STOP,), "")
 

@@ -34,10 +34,10 @@ class Recording:
 @pytest.fixture
 def watch(empty):
     settings = load(empty.config, None, {}, {})
-    with open_history(settings) as store:
-        yield lambda *looks: RunWatch(
-            Recording(*looks), None, settings, store, Wishes(), ProjectTerms(Prices(), USD, {}), Preference()
-        )
+    terms = ProjectTerms(Prices(), USD, {})
+    return lambda *looks: RunWatch(
+        Recording(*looks), None, settings, lambda: open_history(settings), Wishes(), terms, Preference()
+    )
 
 
 def test_a_run_is_followed_to_its_end_with_longer_and_longer_pauses(watch):
@@ -52,6 +52,15 @@ def test_a_run_is_followed_to_its_end_with_longer_and_longer_pauses(watch):
     states = [*follow(watch(*looks), clock=lambda: now[0], sleep=sleep)]
     assert [state.state for state in states] == ["running"] * 4 + ["ended"]
     assert pauses == [1.0, 1.0, 1.0, 1.5, 2.25, 1.0]
+
+
+def test_a_log_that_never_appears_is_given_up(watch, tmp_path):
+    now = [1000.0]
+    waiting = watch(*[None] * 2000)
+    waiting.log = tmp_path / "none.csv"
+    with pytest.raises(TelemetryError) as error:
+        next(follow(waiting, clock=lambda: now[0], sleep=lambda seconds: now.__setitem__(0, now[0] + seconds)))
+    assert error.value.code == "JPO-E130"
 
 
 def test_once_decides_at_once(watch):

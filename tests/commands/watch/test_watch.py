@@ -154,3 +154,5 @@ def test_a_stopped_run_ends_with_its_account(empty):
     log = empty.jpo("audit", "show").out
     assert log.count("adjusted") == 2
     assert "stop night-1" in log
+    assert "Decisions during runs" in empty.jpo("history").out
+    assert [each["applied"] for each in json.loads(empty.jpo("history", "-o", "json").out)["adjustments"]] == [False, True]

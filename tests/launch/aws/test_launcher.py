@@ -365,3 +365,15 @@ def test_the_same_id_in_another_project_is_another_run(bench: Bench, clients: di
     assert one.engine_id != two.engine_id
     for entry in (one, two):
         bench.launcher().cancel(str(entry.engine_id))
+
+
+def test_collecting_while_it_runs_ends_nothing(bench: Bench, clients: dict[str, Any], machines: Machines) -> None:
+    machines.boots = False
+    entry = bench.start(bench.job("lasts"))
+    _, _, bucket, key = str(entry.engine_id).split("/", 3)
+    clients["s3"].put_object(Bucket=bucket, Key=f"{key}/output.log", Body=b"so far")
+    bench.launcher().collect(str(entry.engine_id), bench.ledger / entry.job.run_id)
+    assert (bench.ledger / entry.job.run_id / "output.log").read_bytes() == b"so far"
+    (instance,) = instances(clients, entry.job.run_id)
+    assert instance["State"]["Name"] == "running"
+    bench.launcher().cancel(str(entry.engine_id))

@@ -29,6 +29,8 @@ target="$STORE/${7#s3://}"; mkdir -p "$(dirname "$target")"; cp "$6" "$target"
 class Machine:
     """An instance: a folder with a job, and a store."""
 
+    config: str | None = None
+
     def __init__(self, root: Path) -> None:
         self.folder, self.store, tools = root / "jpo", root / "store", root / "bin"
         for folder in (self.folder, self.store, tools):
@@ -40,7 +42,7 @@ class Machine:
 
     def begin(self, *command: str, longest: float | None = None, **more: str) -> subprocess.Popen[str]:
         about = {"run_id": "run-1", "command": command, "folder": str(self.folder), "environment": more}
-        about |= {"longest_seconds": longest, "region": "eu-central-1", "bucket": "ml-runs", "key": "k"}
+        about |= {"config": self.config, "longest_seconds": longest, "region": "eu-central-1", "bucket": "ml-runs", "key": "k"}
         (self.folder / "job.json").write_text(json.dumps(about))
         words = [sys.executable, str(SUPERVISOR), str(self.folder)]
         return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=self.environment, text=True)
@@ -70,6 +72,17 @@ def test_a_command_ends_with_output_log_and_record_in_the_store(machine: Machine
     assert machine.brought("output.log") == "hello a b\n"
     assert machine.brought("runs/run-1.csv") == "x\n"
     assert (machine.folder / "output.log").stat().st_mode & 0o777 == 0o600
+
+
+def test_config_ini_is_put_where_the_script_reads_it(machine: Machine, tmp_path: Path) -> None:
+    (machine.folder / "config.ini").write_text("[training]\nbatch_size = 64\n")
+    theirs = tmp_path / "höchst \u0085 odd.ini"
+    machine.config = str(theirs)
+    assert machine.run("cat", str(theirs))["ended_as"] == "succeeded"
+    assert machine.brought("output.log") == "[training]\nbatch_size = 64\n"
+    machine.config = str(tmp_path / "no/such/folder/config.ini")
+    end = machine.run("true")
+    assert (end["ended_as"], "cannot be started" in end["reason"]) == ("failed", True)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,8 @@ def test_values_travel_as_data_and_commands_are_fixed() -> None:
     job = json.loads(files(data)["/var/lib/jpo/job.json"])
     assert job["command"] == ["python", "train.py", NASTY]
     assert job["environment"] == {"NOTE": NASTY}
-    assert files(data)["/srv/job/config.ini"] == b"[training]\nbatch_size = 64\n"
+    assert files(data)["/var/lib/jpo/config.ini"] == b"[training]\nbatch_size = 64\n"
+    assert job["config"] == "/srv/job/config.ini"
     assert "touch" not in gzip.decompress(data).decode()
 
 
@@ -55,16 +56,20 @@ def test_it_is_the_same_for_the_same_job_whatever_the_order_and_kind_of_its_numb
 
 
 def test_config_ini_goes_where_the_code_is_on_the_image() -> None:
-    job = replace(JOB, environment={"JPO_CONFIG": "/srv/job/conf/digits.ini"})
+    words = ("python3", "/srv/job/train.py", "--config=/srv/job/conf/digits.ini", "/srv/job/../x", "/srv/jobs", "a=/srv/job/b")
+    job = replace(JOB, command=words, environment={"JPO_CONFIG": "/srv/job/conf/digits.ini"})
     data = user_data(job, b"x", HOME, PurePosixPath("/opt/training"))
-    assert files(data)["/opt/training/conf/digits.ini"] == b"x"
     about = json.loads(files(data)["/var/lib/jpo/job.json"])
-    assert about["folder"] == "/opt/training"
+    assert (about["folder"], about["config"]) == ("/opt/training", "/opt/training/conf/digits.ini")
+    changed = ["python3", "/opt/training/train.py", "--config=/opt/training/conf/digits.ini"]
+    assert about["command"] == [*changed, "/srv/job/../x", "/srv/jobs", "a=/srv/job/b"]
     assert about["environment"]["JPO_CONFIG"] == "/opt/training/conf/digits.ini"
 
 
 def test_without_a_file_the_image_has_its_own() -> None:
-    assert "/srv/job/config.ini" not in files(user_data(JOB, b"", HOME))
+    data = user_data(JOB, b"", HOME)
+    assert "/var/lib/jpo/config.ini" not in files(data)
+    assert json.loads(files(data)["/var/lib/jpo/job.json"])["config"] is None
 
 
 def test_what_ec2_would_not_take_is_refused() -> None:

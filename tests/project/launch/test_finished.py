@@ -108,6 +108,17 @@ def test_an_end_that_a_coarse_clock_puts_before_the_start_is_an_end(repository: 
     assert (run.ended_at, run.outcome.duration_seconds) == (1000.005, 0.0)
 
 
+def test_what_a_log_says_of_model_and_data_is_told(repository: Repository) -> None:
+    text = f"# model_parameters=11689512\n# train_samples=50000\n# optimizer=sgd\n{HEAD.format('run-1')}1060,1,100,0.5,0.6\n"
+    assert finished(repository, FAILED, text).facts == {"model_parameters": 11689512.0, "train_samples": 50000.0}
+
+
+def test_a_log_of_another_workload_is_told(repository: Repository) -> None:
+    ended = finished(repository, FAILED, f"{HEAD.format('run-1').replace('=cnn', '=CNN')}1060,1,100,0.5,0.6\n")
+    assert set(ended.notes.values()) == {"JPO-W775"}
+    assert "digits/CNN/pytorch" in "".join(ended.notes)
+
+
 def test_a_run_that_never_started_is_no_run(repository: Repository) -> None:
     assert finished(repository, JobStatus(JobState.UNKNOWN), None).run is None
 

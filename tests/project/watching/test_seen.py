@@ -82,7 +82,7 @@ def launched(repository, tmp_path):
         launcher = launcher_class(lambda job, now: course, clock)
         job = LaunchJob("night-1", IDENTITY, ("train",), tmp_path, parameters={"batch_size": 64.0})
         entry = start(job, launcher, tmp_path / "launches", now=clock.now)
-        eye = LaunchedEye(entry, launcher, tmp_path / "launches", settings, None)
+        eye = LaunchedEye(entry, launcher, tmp_path / "launches", settings)
         return eyes.enter_context(eye), launcher, clock
 
     with eyes:
