@@ -29,6 +29,8 @@ WORTHWHILE = 0.10
 """Saving, of CPU and memory in shares of their peaks together, for which a resize is spent where two are left; each one more or
 less divides or multiplies it by STEEP."""
 STEEP = 3.0
+PATIENCE = 2.0
+"""How often a saving that is too small by itself may be forgone, for as long as a resize takes to come back, until it is worth one."""
 RECENT_SECONDS = 300.0
 """Of a run's own past where phases say nothing, as in Autopilot."""
 LEAST = 0.10
@@ -117,6 +119,7 @@ class Requests:
         _, _, margin = steps_at(caution, (0, 0))
         self.current: Floats = np.maximum(model.first_need * (1 + margin), self._least)
         self._peak = np.maximum(model.peak, 1e-9)
+        self._forgone = 0.0
 
     def follow(self, seen: AfterSample) -> bool:
         """Take note of a sample and what may follow it; whether the request has changed."""
@@ -135,11 +138,14 @@ class Requests:
             following, soon = np.where(self._window, 0.0, following), np.where(self._window, recent, soon)
         trigger = np.maximum(np.maximum(following, need) * (1 + margin / 2), self._least)
         wanted = np.maximum(np.maximum(np.maximum(soon, following), need) * (1 + margin), self._least)
-        saved = np.maximum(self.current - wanted, 0) / self._peak
-        saves = saved.sum() > WORTHWHILE * STEEP ** -(int(self._budget.left) - 2)
+        saved = float((np.maximum(self.current - wanted, 0) / self._peak).sum())
+        worthwhile = WORTHWHILE * STEEP ** -(int(self._budget.left) - 2)
+        self._forgone += saved * seen.seconds / HORIZON_SECONDS
+        saves = saved > worthwhile or self._forgone > PATIENCE * worthwhile
         if not (saves or (self.current < trigger * 0.999).any()):
             return False
         self._budget.spend()
+        self._forgone = 0.0
         self.current = wanted if saves else np.maximum(self.current, wanted)
         self._peak = np.maximum(self._peak, self.current)
         return True
