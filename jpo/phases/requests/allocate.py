@@ -30,7 +30,7 @@ WORTHWHILE = 0.10
 less divides or multiplies it by STEEP."""
 STEEP = 3.0
 PATIENCE = 2.0
-"""How often a saving that is too small by itself may be forgone, for as long as a resize takes to come back, until it is worth one."""
+"""How often a saving too small by itself is forgone, each time for as long as a resize takes to come back, before it is taken."""
 RECENT_SECONDS = 300.0
 """Of a run's own past where phases say nothing, as in Autopilot."""
 LEAST = 0.10
