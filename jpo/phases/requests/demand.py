@@ -184,15 +184,25 @@ class Futures:
     """
 
     def __init__(self, positions: Positions, phase: int, resolution_seconds: float, least: Floats) -> None:
-        positions = positions.at(np.flatnonzero(positions.phase == phase))
+        rows = np.flatnonzero(positions.phase == phase)
         self.resolution_seconds, self.least = resolution_seconds, least
         at_least = max(float(least[1]), 1.0)  # a byte: nothing has no factor
-        needs = np.stack([positions.next_need, positions.soon_need])  # (next and soon, n, 2)
-        self.log_dwell = np.log(positions.dwell_seconds + resolution_seconds)  # (n,)
-        self.stays = np.stack([positions.next_stays, positions.soon_stays])  # (next and soon, n)
-        self.cores = np.where(self.stays, needs[..., 0] - positions.level[:, 0], needs[..., 0])
-        ratio = np.maximum(needs[..., 1], at_least) / np.maximum(positions.level[:, 1], at_least)
-        self.memory = np.where(self.stays, ratio, needs[..., 1])
+        cores, memory = positions.level[rows].T
+        memory = np.maximum(memory, at_least)
+        self.log_dwell = np.log(positions.dwell_seconds[rows] + resolution_seconds)  # (n,)
+        self.stays = np.empty((2, len(rows)), dtype=np.bool_)  # (next and soon, n)
+        self.carried = np.empty((2, RESOURCES, len(rows)))  # cores, memory: against the level where the phase goes on
+        for at, (needs, stays) in enumerate(
+            ((positions.next_need, positions.next_stays), (positions.soon_need, positions.soon_stays))
+        ):
+            self.stays[at] = stays[rows]
+            self.carried[at] = needs[rows].T
+            np.subtract(self.carried[at, 0], cores, out=self.carried[at, 0], where=self.stays[at])
+            np.maximum(self.carried[at, 1], at_least, out=self.carried[at, 1], where=self.stays[at])
+            np.divide(self.carried[at, 1], memory, out=self.carried[at, 1], where=self.stays[at])
+
+
+_FOUR = np.arange(2 * RESOURCES)[:, None]
 
 
 def expect(dwell_seconds: float, level: Floats, known: Sequence[Futures]) -> tuple[Likely, Likely] | None:
@@ -210,10 +220,11 @@ def expect(dwell_seconds: float, level: Floats, known: Sequence[Futures]) -> tup
     if not weights.sum() > 1e-6:
         return None
     stays = np.concatenate([futures.stays for futures in known], axis=1)
-    cores = np.concatenate([futures.cores for futures in known], axis=1) + stays * level[0]
-    memory = np.concatenate([futures.memory for futures in known], axis=1)
-    memory = memory * np.where(stays, max(float(level[1]), float(least[1]), 1.0), 1.0)
-    carried = np.stack([cores, memory], axis=1)  # (next and soon, 2, n)
-    orders = np.argsort(carried, axis=2)
-    carried, cumulated = np.take_along_axis(carried, orders, axis=2), np.cumsum(weights[orders], axis=2)
+    carried = np.concatenate([futures.carried for futures in known], axis=2)  # (next and soon, 2, n)
+    np.add(carried[:, 0], level[0], out=carried[:, 0], where=stays)
+    np.multiply(carried[:, 1], max(float(level[1]), float(least[1]), 1.0), out=carried[:, 1], where=stays)
+    rows = carried.reshape(4, -1)
+    orders = rows.argsort(axis=1)
+    cumulated = weights[orders].cumsum(axis=1).reshape(carried.shape)
+    carried = rows[_FOUR, orders].reshape(carried.shape)
     return Likely(carried[0], cumulated[0]), Likely(carried[1], cumulated[1])
