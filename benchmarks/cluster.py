@@ -1,9 +1,11 @@
 """Jobs per second of the cluster lab beside a simulator as they are usually written, on the same jobs, with the same schedules.
 
 Equal processors: jobs drawn after Lublin and Feitelson for 128 processors; both simulate in turn, so that a slow moment meets
-both, and every start must be the same. Platform: 24 nodes of three GPU types. Environment: decisions per second, by Gymnasium.
+both, and every start must be the same. AccaSim 1.1.3 replays the same jobs where it is installed (jpo[bench-accasim]), or in an
+environment of its own, whose interpreter --accasim names. Platform: 24 nodes of three GPU types, jobs of one task and of up to
+24; long queues: drawn at five times what the machine can do. Environment: decisions per second, by Gymnasium.
 
-    python benchmarks/cluster.py [--jobs 5000] [--rounds 5] [--log LOG.SWF --procs P] [--json]
+    python benchmarks/cluster.py [--jobs 5000] [--rounds 5] [--log LOG.SWF --procs P] [--accasim PYTHON] [--json]
 
 Exit code 1 if a claim does not hold.
 """
@@ -13,9 +15,12 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -39,8 +44,17 @@ KEYS: dict[str, Callable[[event_scheduler.Job], float]] = {
     "sjf": lambda job: job.requested,
     "saf": lambda job: job.requested * job.processors,
 }
-LEAST = {"fcfs": 300_000, "fcfs+easy": 120_000, "wfp3": 20_000, "platform fcfs": 100_000, "decisions job": 20_000}
+LEAST = {
+    "fcfs": 300_000,
+    "fcfs+easy": 120_000,
+    "wfp3": 20_000,
+    "wfp3+easy long queue": 20_000,
+    "platform fcfs": 100_000,
+    "decisions job": 20_000,
+}
 """Jobs, or decisions, per second that are documented."""
+ACCASIM = {"fcfs": "fifo", "sjf": "sjf", "fcfs+easy": "easy"}
+"""Rules that AccaSim has, by its names for them. Its EASY decides otherwise than the usual one: waits differ there."""
 
 
 def main(argv: list[str]) -> int:
@@ -49,10 +63,18 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each; the median counts (default: 5)")
     parser.add_argument("--log", type=Path, help="a log of the Standard Workload Format in place of drawn jobs")
     parser.add_argument("--procs", type=int, default=128, help="processors of the machine (default: 128)")
+    parser.add_argument("--accasim", default=sys.executable, metavar="PYTHON", help="the interpreter that has AccaSim")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
     options = parser.parse_args(argv)
     jobs = read_swf(options.log).jobs if options.log else draw_jobs(options.jobs, options.procs, load=0.65, seed=0)
-    measured = {**queues(jobs, options.procs, options.rounds), **platforms(options.rounds), **decisions()}
+    measured = {
+        **queues(jobs, options.procs, options.rounds),
+        **long_queues(),
+        **platforms(options.rounds),
+        **decisions(),
+    }
+    if options.accasim != sys.executable or find_spec("accasim"):
+        beside_accasim(measured, jobs, options)
     failed = [name for name, least in LEAST.items() if measured[name]["per_second"] < least]
     if options.json:
         print(json.dumps({"measured": measured, "least": LEAST, "failed": failed}))
@@ -108,15 +130,60 @@ def platforms(rounds: int) -> dict[str, dict[str, float]]:
     nothing = np.zeros(count)
     ones = np.ones(count, dtype=np.int64)
     demand = DemandTable(ones, 4 * devices, devices, 8.0 * devices, nothing, ("",) * count, ("",) * count, nothing + np.inf)
+    scattered = drawn.with_processors(np.where(drawn.processors > 8, -(-drawn.processors // 8) * 8, drawn.processors))
+    tasks, gpus_each = -(-scattered.processors // 8), np.minimum(scattered.processors, 8)
+    several = DemandTable(
+        tasks, 4 * gpus_each, gpus_each, 8.0 * gpus_each, nothing, ("",) * count, ("",) * count, nothing + np.inf
+    )
     found = {}
-    for backfilling in ("none", "easy"):
-        speeds = []
-        for _ in range(rounds):
-            began = time.perf_counter()
-            run(jobs, demand, platform, Discipline(selection("fcfs", seed=0), "first", backfilling))
-            speeds.append(count / (time.perf_counter() - began))
-        found["platform fcfs+easy" if backfilling == "easy" else "platform fcfs"] = {"per_second": statistics.median(speeds)}
+    for name, work, wanted in (("platform", jobs, demand), ("platform several nodes", scattered, several)):
+        for resource in ("first", "best_fit"):
+            for backfilling in ("none", "easy"):
+                speeds = []
+                for _ in range(rounds):
+                    began = time.perf_counter()
+                    run(work, wanted, platform, Discipline(selection("fcfs", seed=0), resource, backfilling))
+                    speeds.append(count / (time.perf_counter() - began))
+                chosen = "fcfs" if resource == "first" else f"fcfs-{resource}"
+                rule = Rule(chosen, "easy" if backfilling == "easy" else "none").name
+                found[f"{name} {rule}"] = {"per_second": statistics.median(speeds)}
     return found
+
+
+def long_queues() -> dict[str, dict[str, float]]:
+    """Jobs per second where tens of thousands wait, and for conservative backfilling; once each."""
+    found = {}
+    for label, count, load, rules in (
+        ("long queue", 100_000, 5.0, (Rule("wfp3", "easy"), Rule("saf", "easy"))),
+        ("", 5_000, 0.9, (Rule("fcfs", "conservative"), Rule("saf", "conservative"))),
+    ):
+        jobs = draw_jobs(count, 128, load=load, seed=0)
+        for rule in rules:
+            began = time.perf_counter()
+            simulate(jobs, 128, rule)
+            found[f"{rule.name} {label}".strip()] = {"per_second": count / (time.perf_counter() - began)}
+    return found
+
+
+def beside_accasim(measured: dict[str, dict[str, float]], jobs: JobTable, options: argparse.Namespace) -> None:
+    """Add AccaSim's jobs per second on the same jobs, once each, without its reading of the log."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "jobs.swf")
+        columns = (jobs.ids, jobs.submit_seconds, jobs.run_seconds, jobs.processors, jobs.requested_seconds)
+        log.write_text(
+            "".join(
+                f"{job} {submit:.0f} -1 {ran:.0f} {count} -1 -1 {count} {asked:.0f} -1 1 1 1 1 1 1 -1 -1\n"
+                for job, submit, ran, count, asked in zip(*(column.tolist() for column in columns), strict=True)
+            )
+        )
+        script = Path(__file__).resolve().parent / "peers/accasim_run.py"
+        for rule, policy in ACCASIM.items():
+            command = [options.accasim, str(script), str(log), str(options.procs), policy]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            found = json.loads(done.stdout)
+            ours = measured[rule]["per_second"]
+            measured[rule]["accasim"] = found["jobs"] / found["seconds"]
+            measured[rule]["accasim_ratio"] = ours / measured[rule]["accasim"]
 
 
 def decisions() -> dict[str, dict[str, float]]:
@@ -147,16 +214,18 @@ def table(measured: dict[str, dict[str, float]], jobs: int, options: argparse.Na
         "## Cluster lab",
         "",
         f"`python benchmarks/cluster.py`: {jobs} jobs on {options.procs} processors, median of {options.rounds}, one core. The",
-        "peer is a simulator as they are usually written (objects, everything sorted anew); every start is the same. Platform:",
-        "10,000 jobs of one task, 24 nodes of three GPU types. Decisions: through Gymnasium.",
+        "peer is a simulator as they are usually written (objects, everything sorted anew); every start is the same. AccaSim",
+        "1.1.3 replays the same jobs once. Platform: 10,000 jobs, 24 nodes of three GPU types. Long queue: 100,000 jobs, five",
+        "times what the machine can do. Decisions: through Gymnasium.",
         "",
-        "| what | per second | peer | ratio | at least |",
-        "|---|---|---|---|---|",
+        "| what | per second | peer | ratio | AccaSim | ratio | at least |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name, one in measured.items():
         peer = f"{one['peer']:,.0f} | {one['ratio']:.1f}" if "peer" in one else " | "
+        accasim = f"{one['accasim']:,.0f} | {one['accasim_ratio']:,.0f}" if "accasim" in one else " | "
         least = f"{LEAST[name]:,}" if name in LEAST else ""
-        lines.append(f"| {name} | {one['per_second']:,.0f} | {peer} | {least} |")
+        lines.append(f"| {name} | {one['per_second']:,.0f} | {peer} | {accasim} | {least} |")
     return "\n".join(lines)
 
 

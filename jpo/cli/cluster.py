@@ -175,6 +175,14 @@ def convert(table: Path, form: str, durations: Sequence[str], output_file: Path 
 
 agent_options = options(
     click.option("--agent", "agent_file", metavar="MINE.PY:CLASS", help="An agent of yours: the file is run."),
+    click.option(
+        "--agent-limit",
+        type=click.FloatRange(0.01, 86_400),
+        default=60.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Longest that it may take for an answer.",
+    ),
     click.option("--objective", default="slowdown", show_default=True, help="wait, slowdown, turnaround, makespan, ..."),
     click.option("--length", type=click.IntRange(2, 100_000), default=256, show_default=True, help="Jobs of a sequence."),
     click.option("--split", type=click.FloatRange(0.0, 0.95), default=0.7, show_default=True, help="Share to learn from."),
@@ -206,7 +214,14 @@ legacy_option = click.option(
 @seed_option
 @verbose_option
 def train(
-    model: Path, sources: Sources, agent_file: str | None, begin: Path | None, legacy: Path | None, seed: int, **given: object
+    model: Path,
+    sources: Sources,
+    agent_file: str | None,
+    agent_limit: float,
+    begin: Path | None,
+    legacy: Path | None,
+    seed: int,
+    **given: object,
 ) -> None:
     """Let an agent learn to manage a cluster.
 
@@ -228,12 +243,14 @@ def train(
         from jpo.commands.cluster import legacy as of_hdeeprm
 
         asked, scenario, _ = of_hdeeprm.read(legacy)
+        of_hdeeprm.refuse_unnamed(legacy, asked, agent_file)
         lessons, scenarios = of_hdeeprm.lessons(asked, scenario, int(str(given["rounds"]))), [scenario]
         begin = begin or asked.input_model
     else:
         lessons = command.lessons_of(given, seed)
         scenarios = scenarios_of(sources, RulesAndSeeds((), range(seed, seed + 1)), [])
-    found = command.train(scenarios, lessons, model, begin=begin, agent_file=agent_file, track=track)
+    own = command.OwnAgent(agent_file, agent_limit) if agent_file else None
+    found = command.train(scenarios, lessons, model, begin=begin, own=own, track=track)
     answer(command.learnt(found))
 
 
@@ -241,6 +258,7 @@ def train(
 @workload_options
 @agent_options
 @click.option("--model", type=FILE, help="A model of `jpo cluster train`.")
+@click.option("--anchored", is_flag=True, help="Leave the rule only as far as that paid on the first part of the workload.")
 @click.option("--against", multiple=True, default=["saf+easy,f1+easy"], show_default=True, metavar="A,B,...", help="Rules.")
 @click.option("--sequences", type=click.IntRange(2, 10_000), default=40, show_default=True, help="How many to judge on.")
 @legacy_option
@@ -250,10 +268,12 @@ def train(
 def test(
     sources: Sources,
     agent_file: str | None,
+    agent_limit: float,
     objective: str,
     length: int,
     split: float,
     model: Path | None,
+    anchored: bool,
     against: Sequence[str],
     sequences: int,
     legacy: Path | None,
@@ -277,12 +297,14 @@ def test(
     refuse_inputs(output.files, sources, legacy, model)
     can_be_kept(output.files)
     rules = named_rules(against, ("none",))
+    own = command.OwnAgent(agent_file, agent_limit) if agent_file else None
     if legacy:
         from jpo.cli.gate import explain_at_length
         from jpo.commands.cluster import legacy as of_hdeeprm
         from jpo.report.cluster import evaluation
 
         asked, scenario, notes = of_hdeeprm.read(legacy)
+        of_hdeeprm.refuse_unnamed(legacy, asked, agent_file)
         if asked.pair:
             evaluated, course = of_hdeeprm.classic(asked, scenario, notes)
             if asked.decisions:
@@ -290,9 +312,9 @@ def test(
             output.show(evaluation, evaluated)
             return
         wanted = command.ContestOptions(asked.objective, 2, len(scenario.jobs), 0.0, asked.seed)
-        learnt = command.player(agent_file, model or asked.input_model, asked.seed)
+        learnt = command.Contestant(own, model or asked.input_model, asked.seed, anchored)
         output.show(subject, command.test([scenario], learnt, rules, wanted, track=track))
         return
     scenarios = scenarios_of(sources, RulesAndSeeds(rules, range(seed, seed + 1)), [])
     wanted = command.ContestOptions(command.known_objective(objective), sequences, length, split, seed)
-    output.show(subject, command.test(scenarios, command.player(agent_file, model, seed), rules, wanted, track=track))
+    output.show(subject, command.test(scenarios, command.Contestant(own, model, seed, anchored), rules, wanted, track=track))

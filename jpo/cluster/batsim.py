@@ -17,16 +17,17 @@ Value = str | float
 
 
 def job_rows(course: DeviceCourse) -> Iterator[tuple[Value, ...]]:
-    """A row per job under JOB_COLUMNS, as they came; stretch is turnaround / run time; a job's own energy is unknown, -1."""
+    """A row per job under JOB_COLUMNS, as they came; stretch is turnaround / run time; -1: its energy is unknown."""
     jobs = course.jobs
     columns = (jobs.ids, jobs.submit_seconds, jobs.requested_seconds, course.starts, course.ends)
-    rows = zip(*(column.tolist() for column in columns), course.devices, course.killed, strict=True)
-    for number, submit, requested, start, end, devices, killed in rows:
+    joules = [-1] * len(jobs) if course.joules is None else course.joules.tolist()
+    rows = zip(*(column.tolist() for column in columns), course.devices, course.killed, joules, strict=True)
+    for number, submit, requested, start, end, devices, killed, energy in rows:
         run, turnaround = end - start, end - submit
         yield (
             *(number, "w0", str(number), submit, len(devices), requested, int(not killed)),
             "COMPLETED_WALLTIME_REACHED" if killed else "COMPLETED_SUCCESSFULLY",
-            *(start, run, end, start - submit, turnaround, turnaround / run if run else 1.0, intervals(devices), -1, ""),
+            *(start, run, end, start - submit, turnaround, turnaround / run if run else 1.0, intervals(devices), energy, ""),
         )
 
 

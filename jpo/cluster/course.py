@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from jpo.cluster.grid import Scenario, discipline
-from jpo.cluster.machine.bill import Bill, bill
+from jpo.cluster.machine.bill import Bill, bill, energy_of_jobs
 from jpo.cluster.machine.discipline import run
 from jpo.cluster.machine.occupancy import Occupancy
 from jpo.cluster.metrics import QueueMetrics, queue_metrics
@@ -25,6 +25,7 @@ class DeviceCourse:
         devices: by job the numbers of the cores and GPUs that it held, sorted.
         kinds: by device the name of its processor type.
         killed: by job whether it was ended at its requested time.
+        joules: by job what it drew; None where nothing is known of energy.
     """
 
     workload: str
@@ -37,6 +38,7 @@ class DeviceCourse:
     killed: tuple[bool, ...]
     metrics: QueueMetrics
     bill: Bill | None
+    joules: Seconds | None = None
 
 
 def course(scenario: Scenario, rule: Rule) -> DeviceCourse:
@@ -64,7 +66,10 @@ def course(scenario: Scenario, rule: Rule) -> DeviceCourse:
     )
     names = tuple(kind.name for kind in types for _ in range(kind.cores))
     owed = bill(jobs, site.demand, site.platform, schedule)
-    return DeviceCourse(scenario.name, rule, jobs, schedule.starts, schedule.ends, devices, names, schedule.killed, metrics, owed)
+    return DeviceCourse(
+        *(scenario.name, rule, jobs, schedule.starts, schedule.ends, devices, names, schedule.killed, metrics, owed),
+        joules=energy_of_jobs(site.platform, schedule),
+    )
 
 
 def assigned(

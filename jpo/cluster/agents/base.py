@@ -43,9 +43,14 @@ class ClassicAgent:
 
 
 class LearningAgent:
-    """An agent that learns. Weights are arrays by name, so that any library may be behind it."""
+    """An agent that learns. Weights are arrays by name, so that any library may be behind it.
+
+    Attributes:
+        margin: by how much a score must be above that of the first open action, which is the rule's; see anchor.py.
+    """
 
     options = EpisodeOptions(mode="job", order="saf", energy=False)
+    margin = 0.0
 
     def __init__(
         self, options: EpisodeOptions | None = None, *, hidden: int = 32, lr: float = 1e-3, gamma: float = 1.0, seed: int = 0

@@ -38,7 +38,12 @@ class Reinforce(LearningAgent):
         with torch.no_grad():
             scores = open_only(self.policy(torch.from_numpy(seen)), torch.from_numpy(masks))
         if not explore:
-            return scores.argmax(dim=1).numpy()
+            best = scores.argmax(dim=1)
+            if not self.margin:
+                return best.numpy()
+            rule = torch.from_numpy(masks.argmax(axis=1))
+            gain = scores.gather(1, torch.stack((best, rule), dim=1))
+            return torch.where(gain[:, 0] - gain[:, 1] > self.margin, best, rule).numpy()
         return torch.multinomial(scores.softmax(dim=1), 1, generator=self.generator).squeeze(1).numpy()
 
     def learn(self, experiences: Sequence[LivedEpisode]) -> Mapping[str, float]:

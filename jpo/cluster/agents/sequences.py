@@ -30,8 +30,18 @@ class Sequences:
 
     def __call__(self, rng: np.random.Generator) -> Sequence:
         """A part, drawn at random."""
-        first, last = int(self.begin * len(self.jobs)), int(self.end * len(self.jobs))
-        start = first + int(rng.integers(max(last - first - self.length, 0) + 1))
+        first, last = self._range()
+        return self._part(first + int(rng.integers(max(last - first - self.length, 0) + 1)), last)
+
+    def one_after_the_other(self) -> list[Sequence]:
+        """As many whole parts as there are, none of which overlap."""
+        first, last = self._range()
+        return [self._part(start, last) for start in range(first, last - self.length + 1, self.length)]
+
+    def _range(self) -> tuple[int, int]:
+        return int(self.begin * len(self.jobs)), int(self.end * len(self.jobs))
+
+    def _part(self, start: int, last: int) -> Sequence:
         which = slice(start, min(start + self.length, last))
         jobs = self.jobs.rows(which)
         return replace(jobs, submit_seconds=jobs.submit_seconds - jobs.submit_seconds[0]), self.demand.rows(which), self.platform
@@ -46,3 +56,7 @@ class SeveralWorkloads:
     def __call__(self, rng: np.random.Generator) -> Sequence:
         """A part of any of them."""
         return self.workloads[int(rng.integers(len(self.workloads)))](rng)
+
+    def one_after_the_other(self) -> list[Sequence]:
+        """As many whole parts as there are, none of which overlap."""
+        return [part for workload in self.workloads for part in workload.one_after_the_other()]

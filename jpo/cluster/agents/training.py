@@ -30,9 +30,13 @@ def live(agent: LearningAgent, episodes: Sequence[Episode], *, explore: bool, ob
         for place in going:
             masks[place].append(episodes[place].mask())
             seen[place].append(observers[place].observe(masks[place][-1]))
-        chosen = agent.act(
-            np.stack([seen[place][-1] for place in going]), np.stack([masks[place][-1] for place in going]), explore=explore
+        chosen = np.asarray(
+            agent.act(
+                np.stack([seen[place][-1] for place in going]), np.stack([masks[place][-1] for place in going]), explore=explore
+            )
         )
+        if chosen.shape != (len(going),) or chosen.dtype.kind not in "iu":
+            raise TypeError(f"act returned {chosen.dtype} of shape {chosen.shape}, not {len(going)} numbers of actions")
         for place, action in zip(going, chosen.tolist(), strict=True):
             actions[place].append(action)
             rewards[place].append(float(episodes[place].step(action)[which]))
@@ -51,7 +55,10 @@ def live(agent: LearningAgent, episodes: Sequence[Episode], *, explore: bool, ob
 def follow(agent: ClassicAgent, episode: Episode) -> None:
     """Let a classic agent decide until the episode is over."""
     while not episode.done:
-        episode.step(agent.decide(episode, episode.mask()))
+        action = agent.decide(episode, episode.mask())
+        if not isinstance(action, int | np.integer):
+            raise TypeError(f"decide returned {action!r:.80}, not the number of an action")
+        episode.step(int(action))
 
 
 def reference(drawn: JobSequence, options: EpisodeOptions, objective: str) -> float:

@@ -269,6 +269,7 @@ class Episode:
             if allocation is None:
                 return
             self._start(head, allocation)
+            self._reserved = None  # also where the next one had its reservation before this one came
 
     def _could_start(self, job: int) -> Holding | None:
         """What a waiting job would get if it started now, whoever is delayed."""

@@ -12,7 +12,7 @@ from jpo.cluster.machine.occupancy import Occupancy
 from jpo.cluster.machine.simulation import Schedule
 from jpo.cluster.platform.platform import Platform, PowerShares, ProcessorType
 from jpo.cluster.workload.demand import DemandTable
-from jpo.cluster.workload.jobs import JobTable
+from jpo.cluster.workload.jobs import JobTable, Seconds
 
 SECONDS_PER_HOUR = 3600.0
 
@@ -86,6 +86,29 @@ def bill(jobs: JobTable, demand: DemandTable, platform: Platform, schedule: Sche
         sla_misses=int((schedule.ends - jobs.submit_seconds > demand.deadlines)[due].sum()) if due.any() else None,
         killed=sum(schedule.killed),
     )
+
+
+def energy_of_jobs(platform: Platform, schedule: Schedule) -> Seconds:
+    """What each job draws, in joules; shape (jobs,).
+
+    The jobs on a processor share what it draws by the cores that they hold; while nobody is on it, what it draws is nobody's.
+    """
+    types = Occupancy(platform).types
+    found = np.zeros(len(schedule.starts))
+    on: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for job, allocation in enumerate(schedule.allocations):
+        for place, count in allocation.cores:
+            on[place].append((job, count))
+    for place, held in on.items():
+        jobs, counts = np.array(held).T
+        moments, where = np.unique(np.concatenate((schedule.starts[jobs], schedule.ends[jobs])), return_inverse=True)
+        busy = np.cumsum(np.bincount(where, np.concatenate((counts, -counts)), len(moments))).round().astype(np.int64)[:-1]
+        draws = [watts(types[place], one, platform.power) / one if one else 0.0 for one in busy.tolist()]
+        by_then = np.concatenate(
+            ([0.0], np.cumsum(np.array(draws) * np.diff(moments)))
+        )  # joules of each core that was always busy
+        np.add.at(found, jobs, counts * (by_then[where[len(jobs) :]] - by_then[where[: len(jobs)]]))
+    return found
 
 
 def spans(changes: Iterable[tuple[float, int]], begin: float, end: float) -> Iterable[tuple[float, int]]:

@@ -8,21 +8,25 @@ what it takes is left over there at that moment.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from heapq import merge
 
 import numpy as np
 
 from jpo.cluster.machine.occupancy import Holding, Need, Occupancy, needs
 from jpo.cluster.machine.placement import Placement
 from jpo.cluster.machine.reservations import startable
-from jpo.cluster.machine.simulation import NEVER, Schedule, Simulation
+from jpo.cluster.machine.simulation import Schedule, Simulation
 from jpo.cluster.platform.platform import Platform
 from jpo.cluster.queueing.selection import JobSelection
 from jpo.cluster.queueing.simulate import Backfilling
 from jpo.cluster.queueing.timed import sorted_by
 from jpo.cluster.workload.demand import DemandingJobs, DemandTable
-from jpo.cluster.workload.jobs import JobTable
+from jpo.cluster.workload.jobs import NEVER, JobTable
+
+FEW = 32
+"""Waiting jobs up to which looking at each is faster than leaving out all that need what does not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,11 @@ class Manager:
         rank[order] = np.arange(len(order))
         self._job, self._rank = order.tolist(), rank.tolist()
         self._queue: list[int] = []  # ranks
-        self._misfits: set[Need] = set()
+        self._drawn = discipline.resources == "random"
+        # By id of a need, which all jobs share that need the same:
+        self._misfits: set[int] = set()  # as long as no job ends
+        self._fitting: dict[int, Holding] = {}  # as long as no job ends or starts
+        self._alike: dict[int, list[int]] = {}  # ranks of waiting jobs, sorted; for EASY
         self._shadow: float = NEVER
         self._spare: Occupancy | None = None
         self._head: int | None = None  # waits at the front, passed by others; None: nobody may pass
@@ -85,19 +93,27 @@ class Manager:
         queue, rank = self._queue, self._rank
         if ended:
             self._misfits.clear()
+            self._fitting.clear()
         for job in came:
             insort(queue, rank[job])
+            if self._backfilling:
+                insort(self._alike.setdefault(id(self._simulation.need[job]), []), rank[job])
         if not queue:
             return
         if self._conservative:
-            for job, allocation in startable(self._simulation, self._placement, self._in_turn()):
-                self._begin(job, allocation)
+            in_turn = self._in_turn()
+            if self._placement.name != "random":  # where places are drawn, each reservation draws
+                while in_turn and self._start(in_turn[0]):
+                    del in_turn[0]
+            if in_turn:
+                for job, allocation in startable(self._simulation, self._placement, in_turn):
+                    self._begin(job, allocation)
             return
         if len(came) == 1 and not ended and not self._timed and queue[0] != rank[came[0]]:
             self._backfill(came)
             return
         self._spare = self._head = None
-        in_turn = self._in_turn() if self._timed or self._backfilling else []
+        in_turn = self._in_turn() if self._timed else []
         begun = 0
         while queue:
             job = in_turn[begun] if in_turn else self._job[queue[0]]
@@ -106,7 +122,14 @@ class Manager:
             begun += 1
         if queue and self._backfilling:
             self._head = job
-            self._backfill(in_turn[begun + 1 :])
+            self._backfill(in_turn[begun + 1 :] if in_turn else self._that_fit())
+
+    def _that_fit(self) -> Iterable[int]:
+        """All that wait but the first of them, in their order, without those that do not fit as it is now."""
+        if self._drawn or len(self._queue) <= FEW:
+            return [self._job[place] for place in self._queue[1:]]
+        fitting = [ranks.copy() for ranks in self._alike.values() if ranks and self._fits(self._job[ranks[0]]) is not None]
+        return map(self._job.__getitem__, merge(*fitting))
 
     def _in_turn(self) -> list[int]:
         """All that wait, the first to go first."""
@@ -115,11 +138,16 @@ class Manager:
 
     def _fits(self, job: int) -> Holding | None:
         need = self._simulation.need[job]
-        if need in self._misfits:
+        known = id(need)
+        if known in self._misfits:
             return None
+        if known in self._fitting:
+            return self._fitting[known]
         allocation = self._placement.place(self._simulation.state, need)
         if allocation is None:
-            self._misfits.add(need)
+            self._misfits.add(known)
+        elif self._backfilling and not self._drawn:
+            self._fitting[known] = allocation
         return allocation
 
     def _start(self, job: int) -> bool:
@@ -132,8 +160,15 @@ class Manager:
     def _begin(self, job: int, allocation: Holding) -> None:
         self._simulation.start(job, allocation)
         del self._queue[bisect_left(self._queue, self._rank[job])]
+        if self._backfilling:
+            known = id(self._simulation.need[job])
+            alike = self._alike[known]
+            del alike[bisect_left(alike, self._rank[job])]
+            if not alike:
+                del self._alike[known]
+            self._fitting.clear()
 
-    def _backfill(self, candidates: Sequence[int]) -> None:
+    def _backfill(self, candidates: Iterable[int]) -> None:
         """Start what does not delay the first of the queue, whose reservation is made when somebody could go before it."""
         simulation, head = self._simulation, self._head
         if head is None:
@@ -155,29 +190,22 @@ def never_fitting(demand: DemandTable, platform: Platform) -> list[int]:
     """The rows of jobs whose tasks do not fit even the empty platform."""
     empty = Occupancy(platform)
     placement = Placement("first", empty)
-    fits: dict[Need, bool] = {}
-    for need in needs(demand):
-        if need not in fits:
-            fits[need] = placement.place(empty, need) is not None
-    return [place for place, need in enumerate(needs(demand)) if not fits[need]]
+    of_jobs = needs(demand)
+    never = {id(need) for need in set(of_jobs) if placement.place(empty, need) is None}
+    return [place for place, need in enumerate(of_jobs) if id(need) in never] if never else []
 
 
 def reservation(simulation: Simulation, placement: Placement, head: Need) -> tuple[float, Occupancy]:
     """When the first of the queue can start, as far as running jobs end as expected, and what it leaves free then."""
-    trial = simulation.state.copy()
-    expected = simulation.expected
-    running = sorted(simulation.running, key=expected.__getitem__)
-    last, wanted, room = len(running) - 1, head.tasks * (head.gpus or head.cpus), placement.room(trial, head)
-    for place, job in enumerate(running):
+    trial, due = simulation.state.copy(), simulation.due
+    last = len(due) - 1
+    for place, (shadow, job) in enumerate(due):
         allocation = simulation.allocations[job]
         assert allocation is not None
-        held = simulation.need[job]
-        trial.take(allocation, held, sign=-1)
-        room += held.tasks * (held.gpus if head.gpus else held.cpus)
-        shadow = expected[job]
-        if place < last and expected[running[place + 1]] == shadow:
+        trial.take(allocation, simulation.need[job], sign=-1)
+        if place < last and due[place + 1][0] == shadow:
             continue
-        found = placement.place(trial, head) if room >= wanted else None
+        found = placement.place(trial, head)
         if found is not None:
             trial.take(found, head)
             return shadow, trial

@@ -42,6 +42,7 @@ class Occupancy:
 
     Attributes:
         free: cores by processor. node: where each processor is. free_cpus, memory: by node. bandwidth: GB/s by processor.
+        left: free CPU cores, and free GPUs, of the whole platform.
         cpu_processors: the processors with CPU cores of each node.
     """
 
@@ -59,6 +60,14 @@ class Occupancy:
             if not self.is_gpu[place]:
                 self.cpu_processors[node].append(place)
         self.free_cpus = [sum(self.free[place] for place in places) for places in self.cpu_processors]
+        self.left = [sum(self.free_cpus), sum(free for free, gpu in zip(self.free, self.is_gpu, strict=True) if gpu)]
+        self._watchers: list[set[int]] = []
+
+    def watch(self) -> set[int]:
+        """The nodes where something changes from now on; who asked empties it."""
+        changed: set[int] = set()
+        self._watchers.append(changed)
+        return changed
 
     def copy(self) -> Occupancy:
         """The same state, to try what would be."""
@@ -66,19 +75,30 @@ class Occupancy:
         other.__dict__.update(self.__dict__)
         other.memory, other.free = self.memory.copy(), self.free.copy()
         other.bandwidth, other.free_cpus = self.bandwidth.copy(), self.free_cpus.copy()
+        other.left, other._watchers = self.left.copy(), []
         return other
 
     def take(self, allocation: Holding, need: Need, *, sign: int = 1) -> None:
         """Take what an allocation names; with sign -1 give it back."""
-        free, bandwidth = self.free, need.bandwidth_gbps
+        free, node, is_gpu, bandwidth = self.free, self.node, self.is_gpu, need.bandwidth_gbps
+        gpus = cpus = 0
         for place, count in allocation.cores:
-            free[place] -= sign * count
-            if not self.is_gpu[place]:
-                self.free_cpus[self.node[place]] -= sign * count
-                if bandwidth:
-                    self.bandwidth[place] -= sign * count * bandwidth
-        for node, gib in allocation.memory:
-            self.memory[node] -= sign * gib
+            if sign < 0:
+                count = -count
+            free[place] -= count
+            if is_gpu[place]:
+                gpus += count
+                continue
+            cpus += count
+            self.free_cpus[node[place]] -= count
+            if bandwidth:
+                self.bandwidth[place] -= count * bandwidth
+        self.left[0] -= cpus
+        self.left[1] -= gpus
+        for home, gib in allocation.memory:
+            self.memory[home] -= sign * gib
+        for changed in self._watchers:
+            changed.update([node[place] for place, _ in allocation.cores])
 
     def tasks_that_fit(self, place: int, need: Need) -> int:
         """How many tasks of a job could start with this as the processor that does their main work."""

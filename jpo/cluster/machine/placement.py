@@ -1,14 +1,19 @@
 """Resource selection: which processors a job gets. Task by task, each where the key is smallest among processors that it fits.
 
-A key looks at a processor and the node that it is in, as both are by then. Ties go to the first in the platform.
+A key looks at a processor and the node that it is in, as both are by then. Ties go to the first in the platform. The usual cases
+are looked up in levels: one task, and several where a task changes nothing for other processors than its own.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from heapq import heappop, heappush
+from typing import Literal
 
+from jpo.cluster.machine.levels import FreeLevels, Level
 from jpo.cluster.machine.occupancy import Holding, Need, Occupancy
+from jpo.cluster.platform.platform import UNLIMITED
 
 ResourceKey = Callable[[Occupancy, int], float]
 
@@ -68,6 +73,29 @@ RESOURCES = (*STEADY, *CHANGING, "random")
 """Every resource selection by its name."""
 
 
+Way = Literal["in order", "upwards", "downwards"]
+Shares = list[tuple[int, int]]
+"""How many tasks of a job each processor gets, in the order of its first task."""
+FEW = 64
+"""Processors up to which looking at one after the other is faster than keeping them sorted, where their order stays."""
+
+
+def with_room(state: Occupancy, place: int) -> float:
+    """Free cores of the processor's kind on its node; 0 where the processor itself is full."""
+    return free_on_node(state, place) if state.free[place] else 0
+
+
+SORTED_BY: Mapping[str, tuple[Level, Way]] = {
+    **dict.fromkeys(STEADY, (with_room, "in order")),
+    **dict.fromkeys(("best_fit", "pack"), (with_room, "upwards")),
+    **dict.fromkeys(("worst_fit", "spread"), (with_room, "downwards")),
+    "high_cores": (lambda state, place: state.free[place], "downwards"),
+    "high_mem": (lambda state, place: state.memory[state.node[place]], "downwards"),
+    "high_mem_bw": (lambda state, place: state.bandwidth[place], "downwards"),
+}
+"""The same keys as levels, and in which direction they are walked through."""
+
+
 class Placement:
     """A resource selection on a platform.
 
@@ -76,49 +104,147 @@ class Placement:
     """
 
     def __init__(self, name: str, state: Occupancy, *, seed: int = 0) -> None:
-        """`name`: of RESOURCES; `state`: at its beginning, for keys that stay."""
+        """`name`: of RESOURCES; `state`: at its beginning; it is followed, other states are looked through."""
         self.name = name
         self._random = random.Random(seed)  # noqa: S311 - a policy, no secret
         count = len(state.types)
         key = STEADY.get(name)
         order = sorted(range(count), key=lambda place: key(state, place)) if key else list(range(count))
         self._steady = key is not None
-        self._gpus = [place for place in order if state.is_gpu[place]]
-        self._cpus = [place for place in order if not state.is_gpu[place]]
+        self._level, self._way = SORTED_BY.get(name, (with_room, "in order"))
+        self._candidates = [[place for place in order if state.is_gpu[place] is gpu] for gpu in (False, True)]
+        self._alone = [len({state.node[place] for place in places}) == len(places) for places in self._candidates]
+        self._state = state
+        self._levels: list[FreeLevels | None] = [None, None]
 
     def place(self, state: Occupancy, need: Need) -> Holding | None:
         """What a job gets if it starts now; None: not all of its tasks fit. The state is as before."""
-        candidates = self._gpus if need.gpus else self._cpus
+        if state.left[need.gpus > 0] < need.tasks * (need.gpus or need.cpus):
+            return None
         if need.tasks > 1:
-            return self._several(state, need, candidates)
-        place = self._one(state, need, candidates)
+            return self._several(state, need)
+        place = self._one(state, need)
         if place is None:
             return None
         memory = ((state.node[place], need.memory_gib),) if need.memory_gib else ()
         return Holding(tuple(state.cores_of(place, 1, need)), memory)
 
-    def _one(self, state: Occupancy, need: Need, candidates: list[int]) -> int | None:
-        """The processor for one more task."""
-        free, fits = state.free, state.tasks_that_fit
-        least = need.gpus or 1  # CPU cores may come from several sockets of a node
-        if self._steady:
-            for place in candidates:
-                if free[place] >= least and fits(place, need):
-                    return place
-            return None
-        fitting = [place for place in candidates if free[place] >= least and fits(place, need)]
-        if not fitting:
-            return None
+    def _one(self, state: Occupancy, need: Need) -> int | None:
+        """The processor for a single task."""
         if self.name == "random":
-            return self._random.choice(fitting)
-        key = CHANGING[self.name]
-        return min(fitting, key=lambda place: key(state, place))
+            return self._looked_through(state, need, self._candidates[need.gpus > 0])
+        fits = state.tasks_that_fit
+        for place in self._walk(state, need, self._way):
+            if fits(place, need):
+                return place
+        return None
 
-    def _several(self, state: Occupancy, need: Need, candidates: list[int]) -> Holding | None:
-        if self.room(state, need) < need.tasks * (need.gpus or need.cpus):
+    def _walk(self, state: Occupancy, need: Need, way: Way, tasks: int = 1) -> Iterator[int]:
+        """Processors that so many tasks may fit, the best first."""
+        level, gpu = self._level, need.gpus > 0
+        if self.name == "high_mem":
+            least = tasks * need.memory_gib
+        elif self.name == "high_mem_bw":
+            least = -UNLIMITED
+        else:
+            least = tasks * (need.gpus or (1 if self.name == "high_cores" else need.cpus))
+        if state is self._state and (way != "in order" or len(self._candidates[gpu]) > FEW):
+            levels = self._levels[gpu] = self._levels[gpu] or FreeLevels(state, self._candidates[gpu], level)
+            if way == "in order":
+                return levels.in_order(least)
+            return levels.upwards(least) if way == "upwards" else levels.downwards(least)
+        if way == "in order":
+            return (place for place in self._candidates[gpu] if state.free[place] >= (need.gpus or 1))
+        found = [place for place in self._candidates[gpu] if level(state, place) >= least]
+        found.sort(key=lambda place: level(state, place), reverse=way == "downwards")  # stable in either direction
+        return iter(found)
+
+    def _several(self, state: Occupancy, need: Need) -> Holding | None:
+        if not self._independent(need):
+            return self._task_by_task(state, need)
+        if self.name == "pack":
+            shares = self._packed(state, need)
+        elif self._way == "downwards":
+            shares = self._dealt(state, need)
+        else:
+            shares = self._filled(state, need)
+        if shares is None:
             return None
-        if self._steady and not need.memory_gib and (need.cpus == 1 if not need.gpus else not need.cpus):
-            return _filled(state, need, candidates)
+        cores = [core for place, count in shares for core in state.cores_of(place, count, need)]
+        memory = tuple((state.node[place], count * need.memory_gib) for place, count in shares) if need.memory_gib else ()
+        return Holding(tuple(cores), memory)
+
+    def _independent(self, need: Need) -> bool:
+        """Whether a task on one processor changes neither the level nor the room of another one."""
+        if self.name == "random":
+            return False
+        if self._alone[need.gpus > 0]:
+            return True
+        shared = not need.gpus and (self.name == "pack" or (self._level is with_room and self._way == "downwards"))
+        nothing_else = not need.cpus if need.gpus else need.cpus == 1
+        return nothing_else and not need.memory_gib and not shared and self.name not in ("pack", "spread")
+
+    def _filled(self, state: Occupancy, need: Need) -> Shares | None:
+        """Processor after processor is filled: tasks make none of them a worse choice."""
+        shares: Shares = []
+        left, fits = need.tasks, state.tasks_that_fit
+        for place in self._walk(state, need, self._way):
+            if count := min(left, fits(place, need)):
+                shares.append((place, count))
+                left -= count
+                if not left:
+                    return shares
+        return None
+
+    def _dealt(self, state: Occupancy, need: Need) -> Shares | None:
+        """Each task where most is left by then; to spread, first one for each processor."""
+        level = self._level
+        if self.name == "high_mem":
+            step = need.memory_gib
+        elif self.name == "high_mem_bw":
+            step = 0.0 if need.gpus else need.cpus * need.bandwidth_gbps
+        else:
+            step = need.gpus or need.cpus
+        fresh = (
+            (-level(state, place), place, room)
+            for place in self._walk(state, need, self._way)
+            if (room := state.tasks_that_fit(place, need))
+        )
+        used: list[tuple[float, int, int]] = []  # a heap: level after what it got, processor, room that is left
+        given: dict[int, int] = {}
+        ahead, spread = next(fresh, None), self.name == "spread"
+        for _ in range(need.tasks):
+            if ahead is not None and (spread or not used or ahead < used[0]):
+                chosen, ahead = ahead, next(fresh, None)
+            elif used:
+                chosen = heappop(used)
+            else:
+                return None
+            worse, place, room = chosen
+            given[place] = given.get(place, 0) + 1
+            if room > 1:
+                heappush(used, (worse + step, place, room - 1))
+        return list(given.items())
+
+    def _packed(self, state: Occupancy, need: Need) -> Shares | None:
+        """On the fullest node that holds all that is left; as long as there is none, as much as possible on one."""
+        left, fits = need.tasks, state.tasks_that_fit
+        for place in self._walk(state, need, "upwards", left):
+            if fits(place, need) >= left:
+                return [(place, left)]
+        shares: Shares = []
+        rooms = sorted((-room, place) for place in self._walk(state, need, "in order") if (room := fits(place, need)))
+        for at, (room, place) in enumerate(rooms):
+            if -room >= left:
+                whole = [place for room, place in rooms[at:] if -room >= left]
+                return [*shares, (min(whole, key=lambda place: (free_on_node(state, place), place)), left)]
+            shares.append((place, -room))
+            left += room
+        return None
+
+    def _task_by_task(self, state: Occupancy, need: Need) -> Holding | None:
+        """Where a task also changes what fits beside it: on a copy, looking through all processors for each."""
+        candidates = self._candidates[need.gpus > 0]
         trial, left = state.copy(), need.tasks
         cores: list[tuple[int, int]] = []
         memory: list[tuple[int, float]] = []
@@ -139,17 +265,12 @@ class Placement:
             left -= at_once
         return Holding(merged(cores), tuple(memory))
 
-    def room(self, state: Occupancy, need: Need) -> int:
-        """Free cores of the kind that does the main work of a job; fewer than it needs are too few, whatever else there is."""
-        free = state.free
-        return sum([free[place] for place in (self._gpus if need.gpus else self._cpus)])
-
     def _next(self, state: Occupancy, need: Need, candidates: list[int], left: int, used: set[int]) -> int | None:
         """The processor for the next task of several."""
         if self.name == "spread":
             fresh = [place for place in candidates if state.node[place] not in used]
-            found = self._one(state, need, fresh)
-            return found if found is not None else self._one(state, need, candidates)
+            found = self._looked_through(state, need, fresh)
+            return found if found is not None else self._looked_through(state, need, candidates)
         if self.name == "pack":
             room = {place: state.tasks_that_fit(place, need) for place in candidates}
             whole = [place for place, count in room.items() if count >= left]
@@ -157,20 +278,20 @@ class Placement:
                 return min(whole, key=lambda place: free_on_node(state, place))
             best = max(room, key=lambda place: room[place], default=None)
             return best if best is not None and room[best] else None
-        return self._one(state, need, candidates)
+        return self._looked_through(state, need, candidates)
 
-
-def _filled(state: Occupancy, need: Need, candidates: list[int]) -> Holding | None:
-    """Tasks that need one kind of core and nothing else: processor after processor is filled."""
-    free, size, left = state.free, need.gpus or 1, need.tasks
-    cores: list[tuple[int, int]] = []
-    for place in candidates:
-        if free[place] >= size and (count := min(left, state.tasks_that_fit(place, need))):
-            cores.append((place, count * size))
-            left -= count
-            if not left:
-                return Holding(tuple(cores), ())
-    return None
+    def _looked_through(self, state: Occupancy, need: Need, candidates: Iterable[int]) -> int | None:
+        """The processor for one more task, of all that it fits."""
+        free, fits = state.free, state.tasks_that_fit
+        least = need.gpus or 1  # CPU cores may come from several sockets of a node
+        fitting = (place for place in candidates if free[place] >= least and fits(place, need))
+        if self._steady:
+            return next(fitting, None)
+        if self.name == "random":
+            found = list(fitting)
+            return self._random.choice(found) if found else None
+        key = CHANGING[self.name]
+        return min(fitting, key=lambda place: key(state, place), default=None)
 
 
 def merged(cores: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -15,6 +15,9 @@ from jpo.cluster.machine.occupancy import Holding, Need, Occupancy
 from jpo.cluster.machine.placement import Placement
 from jpo.cluster.machine.simulation import Simulation
 
+FEW = 4
+"""Reservations after which it is seen for the first time whether any further job could begin now."""
+
 
 class Timetable:
     """What is free from each moment on, as far as requests say."""
@@ -44,6 +47,32 @@ class Timetable:
                     state.take(allocation, need)
                 return moment, allocation
         raise AssertionError("every job fits the empty platform")
+
+    def could_begin(self, in_turn: Sequence[int], placement: Placement) -> int:
+        """How many of the jobs, in their order, there are up to the last one that could begin now if it were the next."""
+        simulation, until = self._simulation, {}
+        narrowed = [self._states[0]]  # what stays free from now on up to each moment
+        last = 0
+        for place, job in enumerate(in_turn, start=1):
+            need = simulation.need[job]
+            if id(need) not in until:
+                until[id(need)] = self._until(need, narrowed, placement)
+            if self._times[0] + simulation.requested[job] / simulation.fastest <= until[id(need)]:
+                last = place
+        return last
+
+    def _until(self, need: Need, narrowed: list[Occupancy], placement: Placement) -> float:
+        """Up to when a job could stay where it fits now; `narrowed` is lengthened as far as needed. -inf: it does not fit."""
+        low, high = 0, len(self._times)  # it fits all states before low, and not all up to high
+        while low < high:
+            middle = (low + high) // 2
+            while len(narrowed) <= middle:
+                narrowed.append(in_both(narrowed[-1], self._states[len(narrowed)]))
+            if placement.place(narrowed[middle], need) is None:
+                high = middle
+            else:
+                low = middle + 1
+        return -math.inf if not low else math.inf if low == len(self._times) else self._times[low]
 
     def _from(self, place: int, job: int, need: Need, placement: Placement) -> tuple[Holding, float] | None:
         """A placement that stays free from a moment on for as long as the job takes there, and how long that is."""
@@ -76,15 +105,33 @@ def in_both(one: Occupancy, other: Occupancy) -> Occupancy:
     both.memory = [min(pair) for pair in zip(one.memory, other.memory, strict=True)]
     both.bandwidth = [min(pair) for pair in zip(one.bandwidth, other.bandwidth, strict=True)]
     both.free_cpus = [sum(both.free[place] for place in places) for places in one.cpu_processors]
+    both.left = [0, 0]
+    for free, gpu in zip(both.free, both.is_gpu, strict=True):
+        both.left[gpu] += free
     return both
 
 
 def startable(simulation: Simulation, placement: Placement, in_turn: Sequence[int]) -> list[tuple[int, Holding]]:
-    """The jobs whose reservation begins now, with what they get."""
+    """The jobs whose reservation begins now, with what they get. The first of them does not fit by now, or places are drawn.
+
+    The others' are made anew next time, so that none is made where no job that follows could begin now even if it were the next.
+    Where places are drawn all are made, as each draws.
+    """
+    drawn = placement.name == "random"
+    if not drawn:
+        fits = {id(need): need for need in map(simulation.need.__getitem__, in_turn[1:])}
+        if all(placement.place(simulation.state, need) is None for need in fits.values()):
+            return []
     timetable = Timetable(simulation)
     found = []
-    for job in in_turn:
-        moment, allocation = timetable.reserve(job, placement)
+    turn, look, final = 0, -1 if drawn else FEW, len(in_turn)
+    while turn < final:
+        if turn == look:
+            final = turn + timetable.could_begin(in_turn[turn:], placement)
+            look = 2 * turn + 1
+            continue
+        moment, allocation = timetable.reserve(in_turn[turn], placement)
         if moment == simulation.now:
-            found.append((job, allocation))
+            found.append((in_turn[turn], allocation))
+        turn += 1
     return found

@@ -7,6 +7,7 @@ happens at one instant happens before they look: ends first, then arrivals.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -16,9 +17,7 @@ import numpy as np
 from jpo.cluster.machine.occupancy import Holding, Occupancy, needs
 from jpo.cluster.platform.platform import UNLIMITED, Platform
 from jpo.cluster.workload.demand import DemandTable
-from jpo.cluster.workload.jobs import JobTable, Seconds
-
-NEVER = float("inf")
+from jpo.cluster.workload.jobs import NEVER, JobTable, Seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +36,7 @@ class Simulation:
     def __init__(self, jobs: JobTable, demand: DemandTable, platform: Platform, *, kill: bool = False) -> None:
         self.jobs, self.platform = jobs, platform
         self.state = Occupancy(platform)
+        self.fastest = max(max(kind.speed, *kind.speeds.values(), 0.0) for kind in self.state.types)
         self.need = needs(demand)
         self.classes = demand.classes
         self.submit = [*jobs.submit_seconds.tolist(), NEVER]
@@ -48,6 +48,7 @@ class Simulation:
         self.allocations: list[Holding | None] = [None] * count
         self.expected = [NEVER] * count  # the end that schedulers expect
         self.running: dict[int, None] = {}  # in the order of starts
+        self._due: list[tuple[float, int]] | None = None  # kept from when somebody asks on
         self.coming, self.now = 0, 0.0
         self._ends: list[tuple[float, int, int]] = []  # end, job, version
         self._version = [0] * count
@@ -91,9 +92,18 @@ class Simulation:
         self.state.take(allocation, self.need[job], sign=-1)
         self.ends[job] = self.now
         del self.running[job]
+        if self._due is not None:
+            del self._due[bisect_left(self._due, (self.expected[job], job))]
         if self._limited:
             for place, _ in allocation.cores:
                 self._on[place].pop(job, None)
+
+    @property
+    def due(self) -> Sequence[tuple[float, int]]:
+        """The running jobs, each behind the end that schedulers expect, sorted."""
+        if self._due is None:
+            self._due = sorted((self.expected[job], job) for job in self.running)
+        return self._due
 
     def speed_on(self, job: int, allocation: Holding) -> float:
         """The speed at which a job would run there without conflicts, relative to the reference."""
@@ -119,6 +129,8 @@ class Simulation:
         self.starts[job], self.allocations[job] = now, allocation
         self.expected[job] = now + self.requested[job] / speed
         self.running[job] = None
+        if self._due is not None:
+            insort(self._due, (self.expected[job], job))
         self._speed[job] = speed
         if not self._limited:
             heappush(self._ends, (now + self._work[job] / speed, job, 0))

@@ -73,6 +73,8 @@ def _platform(tables: Table, name: str) -> Platform:
     slowdowns, power = _table(tables.get("slowdowns", {}), "slowdowns"), _table(tables.get("power", {}), "power")
     known(slowdowns, "slowdowns", ("nodes", "clusters", "conflict"))
     known(power, "power", ("beside_busy", "idle"))
+    if isinstance(conflict := slowdowns.get("conflict"), str) and conflict != "proportional":
+        raise ValueError(f"slowdowns: conflict = {conflict!r:.40} is neither a number from 0 to 1 nor 'proportional'")
     platform = Platform(
         text(tables, "name", "the file", default=name),
         tuple(groups),
@@ -159,7 +161,9 @@ def whole(table: Table, key: str, where: str, *, default: int | None = None) -> 
     value = table.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_CORES:
         raise ValueError(
-            f"{where}: {key} = {value!r:.40} is not a whole number from 1" if key in table else f"{where}: {key} is missing"
+            f"{where}: {key} = {value!r:.40} is not a whole number from 1 to {MOST_CORES}"
+            if key in table
+            else f"{where}: {key} is missing"
         )
     return value
 

@@ -43,6 +43,7 @@ class LegacyOptions:
         decisions: whether decisions are logged (log_level DEBUG or INFO).
         objective: of rewards.METRICS. pairs: the open policy pairs. slots: waiting jobs in an observation.
         pair: of a classic agent. run: train or test. input_model, output_model: of a learning one.
+        agent_file: of an agent of the user's own, as it stands there; code runs only where the command line names it, too.
     """
 
     seed: int
@@ -63,6 +64,7 @@ class LegacyOptions:
     gamma: float
     input_model: Path | None
     output_model: Path | None
+    agent_file: str | None
 
 
 def read_legacy_options(path: Path) -> LegacyOptions:
@@ -106,6 +108,7 @@ def _options(document: Table, folder: Path) -> LegacyOptions:
         gamma=number_of(agent, "gamma", "pybatsim.agent", default=1.0),
         input_model=models[0],
         output_model=models[1],
+        agent_file=text_of(agent, "file", "pybatsim.agent") if learning and "file" in agent else None,
     )
 
 

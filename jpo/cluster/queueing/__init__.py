@@ -4,6 +4,7 @@
     first_come.py    first come, first served: no queue needs to be kept
     ranked.py        keys that do not change: the queue stays sorted; without backfilling, or EASY
     timed.py         keys that change with time: the queue is sorted at each pass
+    tournament.py    the same where the queue is long: who is first is kept up to date
     conservative.py  every job has a reservation
     simulate.py      the one of these that a rule needs
     assign.py        which processors each job held, afterwards

@@ -21,9 +21,8 @@ from itertools import islice
 
 import numpy as np
 
-from jpo.cluster.workload.jobs import JobTable, Seconds
+from jpo.cluster.workload.jobs import NEVER, JobTable, Seconds
 
-NEVER = float("inf")
 LONG = 256
 """Waiting jobs from which on it is faster to look at all of them at once for those that may go before their turn."""
 

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from jpo.cluster.workload.jobs import Seconds, Whole
+from jpo.cluster.workload.jobs import JobTable, Seconds, Whole
 
 SMALLEST_LOG = 1e-9
 """log2(1) is 0 and would divide by zero. Serial jobs go first under UNICEP, among each other by wait / requested."""
@@ -36,6 +36,30 @@ class Waiting(Protocol):
 
     @property
     def bandwidth_gbps(self) -> Seconds: ...
+
+
+@dataclass(slots=True)
+class WaitingRows:
+    """What a key sees of the waiting jobs."""
+
+    submit_seconds: Seconds
+    requested_seconds: Seconds
+    processors: Whole
+
+    @property
+    def memory_gib(self) -> Seconds:
+        """No key that changes with time looks at it."""
+        return np.zeros(len(self.processors))
+
+    @property
+    def bandwidth_gbps(self) -> Seconds:
+        """Nor at this."""
+        return np.zeros(len(self.processors))
+
+
+def waiting_rows(jobs: JobTable, rows: Whole) -> WaitingRows:
+    """What a key sees of these jobs."""
+    return WaitingRows(jobs.submit_seconds[rows], jobs.requested_seconds[rows], jobs.processors[rows])
 
 
 Key = Callable[[Waiting, float], Seconds]
@@ -111,7 +135,11 @@ def wfp3(job: Waiting, now: float) -> Seconds:
 
 def unicep(job: Waiting, now: float) -> Seconds:
     """-wait / (log2(n) r)."""
-    return (job.submit_seconds - now) / (np.maximum(np.log2(job.processors), SMALLEST_LOG) * job.requested_seconds)
+    return (job.submit_seconds - now) / (_log_size(job) * job.requested_seconds)
+
+
+def _log_size(job: Waiting) -> Seconds:
+    return np.maximum(np.log2(job.processors), SMALLEST_LOG)
 
 
 def _log_submit(job: Waiting) -> Seconds:
@@ -124,11 +152,13 @@ class JobSelection:
 
     Attributes:
         timed: whether the key of a waiting job changes with time.
+        slope: of a timed key that orders jobs as -slope x wait does; None: there is no such number.
     """
 
     name: str
     key: Key
     timed: bool = False
+    slope: Callable[[Waiting], Seconds] | None = None
 
 
 SELECTIONS: Mapping[str, JobSelection] = {
@@ -136,7 +166,8 @@ SELECTIONS: Mapping[str, JobSelection] = {
         key.__name__: JobSelection(key.__name__, key)
         for key in (fcfs, sjf, ljf, saf, smallest, low_mem, low_mem_bw, f1, f2, f3, f4)
     },
-    **{key.__name__: JobSelection(key.__name__, key, timed=True) for key in (wfp3, unicep)},
+    "wfp3": JobSelection("wfp3", wfp3, timed=True, slope=lambda job: np.cbrt(job.processors) / job.requested_seconds),
+    "unicep": JobSelection("unicep", unicep, timed=True, slope=lambda job: 1 / (_log_size(job) * job.requested_seconds)),
 }
 """Every policy but `random`, which needs a seed."""
 RANDOM = "random"

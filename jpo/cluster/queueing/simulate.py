@@ -53,7 +53,7 @@ def simulate(jobs: JobTable, processors: int, rule: Rule, *, seed: int = 0) -> S
         return np.array(conservative(jobs, processors, chosen))
     backfilling = rule.backfilling == "easy"
     if chosen.timed:
-        return np.array(timed(jobs, processors, chosen.key, backfilling=backfilling))
+        return np.array(timed(jobs, processors, chosen, backfilling=backfilling))
     if backfilling:
         return np.array(easy(jobs, processors, chosen.key(jobs, 0.0)))
     if chosen.key is fcfs:

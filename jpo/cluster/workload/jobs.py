@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 Seconds: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
+NEVER = float("inf")
+"""The time of what does not happen."""
 
 
 @dataclass(frozen=True, slots=True)

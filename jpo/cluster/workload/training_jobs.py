@@ -140,7 +140,8 @@ def _check_head(head: list[str], path: Path) -> None:
     unknown = [name for name in head if name not in COLUMNS]
     if unknown or len(set(head)) < len(head):
         finding = f"column {unknown[0]!r:.40} is unknown" if unknown else "has a column twice"
-        raise malformed(f"{path}:1", finding, f"known are {', '.join(COLUMNS)}")
+        split = len(head) == 1 and any(sign in head[0] for sign in ";\t")
+        raise malformed(f"{path}:1", finding, "separate cells by commas" if split else f"known are {', '.join(COLUMNS)}")
     if "submit_seconds" not in head or not {"duration_seconds", "work"} & set(head):
         raise malformed(
             f"{path}:1", "has no column submit_seconds, or neither duration_seconds nor work", "name both in the first row"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from jpo.cluster.agents.anchor import MARGINS, anchor
 from jpo.cluster.agents.base import ClassicAgent, LearningAgent
 from jpo.cluster.agents.contest import SIDE_BY_SIDE, SequenceScores, value_of_rule, values_of_agent
+from jpo.cluster.agents.guarded import AgentWatch, guarded
 from jpo.cluster.agents.loaded import AgentFaults, load_agent
 from jpo.cluster.agents.model import KINDS, load_weights, new_agent, read_agent, to_bytes
 from jpo.cluster.agents.sequences import Sequence as JobSequence
@@ -55,6 +58,14 @@ class Lessons:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnAgent:
+    """`mine.py:Mine` as the command line names it, and how long each of its answers may take."""
+
+    file: str
+    limit_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class TrainedModel:
     """Figures of each round, and the mean of the kept weights on validation: -1 is what taking the first open action brings."""
 
@@ -90,14 +101,34 @@ class Exam:
 
 
 def train(
-    scenarios: Sequence[Scenario], lessons: Lessons, output: Path, *, begin: Path | None, agent_file: str | None, track: Track
+    scenarios: Sequence[Scenario], lessons: Lessons, output: Path, *, begin: Path | None, own: OwnAgent | None, track: Track
 ) -> TrainedModel:
     """Let an agent learn on the first part of the workloads, and keep what did best on sequences that it did not learn from.
 
     Args:
         begin: a model to go on from.
-        agent_file: `mine.py:Mine`, in place of an agent that comes along.
+        own: in place of an agent that comes along.
     """
+    turns = range(lessons.tries * lessons.rounds)
+    if own is None:
+        with AgentFaults("the agent"):
+            rounds, score, data = _lived(scenarios, lessons, lambda attempt: _learner(attempt, begin), track(turns, "train"))
+    else:
+        rounds, score, data = guarded(
+            lambda watch: _lived(scenarios, lessons, lambda attempt: _own_learner(attempt, own, watch), watch.turns(turns)),
+            own.file,
+            own.limit_seconds,
+            track(turns, "train"),
+        )
+    with whole(output) as file:
+        file.write(data)
+    return TrainedModel(tuple(rounds), score, output)
+
+
+def _lived(
+    scenarios: Sequence[Scenario], lessons: Lessons, learner: Callable[[Lessons], tuple[LearningAgent, str]], turns: Iterable[int]
+) -> tuple[list[dict[str, float]], float, bytes]:
+    """Figures of each round of the best try, how it did on validation, and its model."""
     middle = lessons.split * (1 - VALIDATION) if lessons.split * VALIDATION * min(map(_size, scenarios)) > lessons.length else 0.0
     draw = sequences_of(scenarios, lessons.length, 0.0, middle or lessons.split)
     unseen = sequences_of(scenarios, lessons.length, middle, lessons.split) if middle else draw
@@ -105,34 +136,32 @@ def train(
     drawn = [unseen(rng) for _ in range(VALIDATED)]
     tries: list[tuple[Exam, str, list[dict[str, float]]]] = []
     rounds: list[dict[str, float]]
-    with AgentFaults(agent_file or "the agent"):
-        for place in track(range(lessons.tries * lessons.rounds), "train"):
-            attempt, turn = divmod(place, lessons.rounds)
-            if not turn:
-                agent, kind = _learner(replace(lessons, seed=lessons.seed + attempt), begin, agent_file)
-                exam, rounds = Exam(drawn, agent, lessons.objective), []
-                exam.look()
-                tries.append((exam, kind, rounds))
-            rounds.append(train_once(agent, draw, rng, episodes=lessons.episodes, objective=lessons.objective))
-            if turn % EXAM_EVERY == EXAM_EVERY - 1 or turn == lessons.rounds - 1:
-                exam.look()
-        exam, kind, rounds = max(tries, key=lambda one: one[0].score)
-        data = to_bytes(exam.agent_at_its_best(), kind)
-    with whole(output) as file:
-        file.write(data)
-    return TrainedModel(tuple(rounds), exam.score, output)
+    for place in turns:
+        attempt, turn = divmod(place, lessons.rounds)
+        if not turn:
+            agent, kind = learner(replace(lessons, seed=lessons.seed + attempt))
+            exam, rounds = Exam(drawn, agent, lessons.objective), []
+            exam.look()
+            tries.append((exam, kind, rounds))
+        rounds.append(train_once(agent, draw, rng, episodes=lessons.episodes, objective=lessons.objective))
+        if turn % EXAM_EVERY == EXAM_EVERY - 1 or turn == lessons.rounds - 1:
+            exam.look()
+    exam, kind, rounds = max(tries, key=lambda one: one[0].score)
+    return rounds, float(exam.score), to_bytes(exam.agent_at_its_best(), kind)
 
 
-def _learner(lessons: Lessons, begin: Path | None, agent_file: str | None) -> tuple[LearningAgent, str]:
-    if agent_file:
-        found = load_agent(agent_file)
+def _own_learner(lessons: Lessons, own: OwnAgent, watch: AgentWatch) -> tuple[LearningAgent, str]:
+    with watch.asking():
+        found = load_agent(own.file)
         if not issubclass(found, LearningAgent):
             raise UsageError(
                 "--agent", f"{found.__name__} does not learn", "jpo cluster test judges it as it is", code="JPO-E748"
             )
-        with AgentFaults(agent_file):
-            agent = found(hidden=lessons.hidden, lr=lessons.lr, gamma=lessons.gamma, seed=lessons.seed)
-        return agent, f"{Path(agent_file).name}"
+        agent = found(hidden=lessons.hidden, lr=lessons.lr, gamma=lessons.gamma, seed=lessons.seed)
+    return watch.over(agent), f"{Path(own.file).name}"
+
+
+def _learner(lessons: Lessons, begin: Path | None) -> tuple[LearningAgent, str]:
     if begin:
         return read_agent(begin, seed=lessons.seed)
     numbers = {"hidden": lessons.hidden, "seed": lessons.seed}
@@ -150,51 +179,90 @@ class ContestOptions:
     seed: int
 
 
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """An agent to be judged: of a model, of a user's file, or that with kept weights. `anchored`: as in anchor.py.
+
+    Raises:
+        UsageError: JPO-E744, neither is named, or a user's agent is to be anchored.
+    """
+
+    own: OwnAgent | None
+    model: Path | None
+    seed: int
+    anchored: bool = False
+
+    def __post_init__(self) -> None:
+        if self.anchored and self.own is not None:
+            raise UsageError("--anchored", "is for models", "leave out --agent or --anchored", code="JPO-E744")
+        if self.own is None and self.model is None:
+            raise UsageError("jpo cluster test", "has no agent", "give --model or --agent", code="JPO-E744")
+
+
 def test(
     scenarios: Sequence[Scenario],
-    named: tuple[str, ClassicAgent | LearningAgent],
+    contestant: Contestant,
     rules: Sequence[Rule],
     by: ContestOptions,
     *,
     track: Track,
 ) -> ContestResult:
     """An agent beside rules on sequences of the last part of the workloads."""
-    name, agent = named
+    own, seed = contestant.own, contestant.seed
+    margin: float | None = None
     draw = sequences_of(scenarios, by.length, by.split, 1.0)
     rng = np.random.default_rng(by.seed)
     drawn = [draw(rng) for _ in range(by.sequences)]
     turns = range((by.sequences + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
-    with AgentFaults(name):
-        values = {name: values_of_agent(agent, drawn, by.objective, track(turns, "test"))}
-        resources = agent.options.resources
+    if own is None:
+        assert contestant.model is not None
+        agent, name = read_agent(contestant.model, seed=seed)[0], contestant.model.stem
+        if contestant.anchored:
+            _anchor(agent, scenarios, by, track)
+            margin = agent.margin
+        resources, found = agent.options.resources, values_of_agent(agent, drawn, by.objective, track(turns, "test"))
+    else:
+        name, resources, found = guarded(
+            lambda watch: _own_values(own, contestant.model, drawn, by.objective, watch),
+            own.file,
+            own.limit_seconds,
+            track(turns, "test"),
+        )
+    values = {name: found}
     for rule in rules:
         placed = rule if rule.resources else replace(rule, resources=resources)
         values[rule.name] = np.array([value_of_rule(placed, one, by.objective) for one in drawn])
     return ContestResult(
-        SequenceScores(by.objective, values), name, by.sequences, by.length, tuple(one.name for one in scenarios)
+        SequenceScores(by.objective, values), name, by.sequences, by.length, tuple(one.name for one in scenarios), margin
     )
 
 
-def player(agent_file: str | None, model: Path | None, seed: int) -> tuple[str, ClassicAgent | LearningAgent]:
-    """The agent that is named on the command line: of a file, a model, or both (a user's agent with kept weights)."""
-    if agent_file is None:
-        if model is None:
-            raise UsageError("jpo cluster test", "has no agent", "give --model or --agent", code="JPO-E744")
-        agent, _ = read_agent(model, seed=seed)
-        return model.stem, agent
-    found = load_agent(agent_file)
-    with AgentFaults(agent_file):
-        own = found()
+def _anchor(agent: LearningAgent, scenarios: Sequence[Scenario], by: ContestOptions, track: Track) -> None:
+    """Try an agent on the first part of the workloads; UsageError, JPO-E744: there is none, or the agent began with no rule."""
+    if agent.options.mode == "pair" or not by.split:
+        finding = "has no first part of the workload to try the agent on" if not by.split else "has no rule to go back to"
+        remedy = "give a --split above 0" if not by.split else "use a model of mode backfill or job"
+        raise UsageError("--anchored", finding, remedy, code="JPO-E744")
+    past = sequences_of(scenarios, by.length, 0.0, by.split).one_after_the_other()
+    anchor(agent, past, by.objective, track(range(1 + len(MARGINS)), "anchor"))
+
+
+def _own_values(
+    own: OwnAgent, model: Path | None, drawn: Sequence[JobSequence], objective: str, watch: AgentWatch
+) -> tuple[str, str, NDArray[np.float64]]:
+    """The name of a user's agent, its resource selection, and the metric of each sequence."""
+    with watch.asking():
+        found = load_agent(own.file)
+        agent = found()
     if model is not None:
-        if isinstance(own, ClassicAgent):
+        if isinstance(agent, ClassicAgent):
             raise UsageError("--model", f"{found.__name__} learns nothing", "leave out one of them", code="JPO-E744")
-        load_weights(own, model)
-    return found.__name__, own
+        load_weights(agent, model)
+    turns = watch.turns(range((len(drawn) + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE))
+    return found.__name__, agent.options.resources, values_of_agent(watch.over(agent), drawn, objective, turns)
 
 
-def sequences_of(
-    scenarios: Sequence[Scenario], length: int, begin: float, end: float
-) -> Callable[[np.random.Generator], JobSequence]:
+def sequences_of(scenarios: Sequence[Scenario], length: int, begin: float, end: float) -> SeveralWorkloads:
     """Draws sequences of a part of the workloads.
 
     Raises:

@@ -57,6 +57,15 @@ def read(path: Path) -> tuple[LegacyOptions, Scenario, list[str]]:
     return options, Scenario(options.workload.name, jobs.rows(kept), platform.cores("cpu"), options.seed, site), notes
 
 
+def refuse_unnamed(path: Path, options: LegacyOptions, agent: str | None) -> None:
+    """Raise UsageError, JPO-E748, where an options file names code that the command line does not: it would run unseen."""
+    if options.agent_file and not agent:
+        finding = f"pybatsim.agent.file = {options.agent_file!r:.80} is code, which runs only where the command line names it"
+        raise UsageError(
+            str(path), finding, f"add --agent {Path(options.agent_file).name:.80}:CLASS, or drop it", code="JPO-E748"
+        )
+
+
 def classic(options: LegacyOptions, scenario: Scenario, notes: list[str]) -> tuple[Evaluated, DeviceCourse]:
     """A pair of policies on the jobs: all figures, HDeepRM's six objectives among them, and what was decided when."""
     assert options.pair is not None

@@ -148,7 +148,10 @@ def without_misfits(
     misfits = never_fitting(work.demand, platform)
     if misfits and oversized != "drop":
         place = misfits[0]
-        finding = f"job {work.names[place] or place + 1:.80} could never run on platform {platform.name}: its tasks do not fit"
+        wanted = work.demand.gpu_types[place]
+        there = {processor.name for _, node in platform.nodes for processor in node.processors if processor.kind == "gpu"}
+        why = f"it has no GPU {wanted!r:.40}" if wanted and wanted not in there else "its tasks do not fit"
+        finding = f"job {work.names[place] or place + 1:.80} could never run on platform {platform.name}: {why}"
         remedy = "give the platform more, or --oversized drop"
         raise UsageError(f"{path}:{work.lines[place]}", finding, remedy, code="JPO-E741")
     if misfits:

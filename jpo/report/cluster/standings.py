@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isinf
 
 from jpo.cluster.agents.contest import SequenceScores
 from jpo.report.document import Cell, Column, Document, Row, Span, Table
@@ -15,13 +16,18 @@ NOTHING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ContestResult:
-    """A contest and what it was about: so many sequences of so many jobs of these workloads."""
+    """A contest and what it was about: so many sequences of so many jobs of these workloads.
+
+    Attributes:
+        margin: of an anchored agent, see jpo/cluster/agents/anchor.py; infinite: it stayed the rule. None: it is not anchored.
+    """
 
     standings: SequenceScores
     agent: str
     sequences: int
     length: int
     workloads: tuple[str, ...]
+    margin: float | None = None
 
 
 def document(judged: ContestResult) -> Document:
@@ -37,7 +43,16 @@ def document(judged: ContestResult) -> Document:
     size = f"{counted(judged.sequences, 'sequence')} of {counted(judged.length, 'job')}"
     title = f"{judged.agent} on {size}: {', '.join(judged.workloads)}"
     verdicts = tuple(Span(verdict(judged, name), "") for name in found.values if name != judged.agent)
-    return Document(title, (Table(columns, tuple(rows), "standings"), *verdicts))
+    return Document(title, (Table(columns, tuple(rows), "standings"), *verdicts, *anchorage(judged)))
+
+
+def anchorage(judged: ContestResult) -> tuple[Span, ...]:
+    """How far an anchored agent left the rule that it began with."""
+    if judged.margin is None:
+        return ()
+    if isinf(judged.margin):
+        return (Span(f"{judged.agent} stayed the rule that it began with: nothing else paid on the first part.", ""),)
+    return (Span(f"{judged.agent} left the rule where a score was above by more than {judged.margin:g}, as paid before.", ""),)
 
 
 def verdict(judged: ContestResult, rule: str) -> str:
@@ -69,5 +84,6 @@ def as_json(judged: ContestResult) -> dict[str, object]:
         "means": {name: found.mean(name) for name in found.values},
         "agent_less": gaps,
         "verdicts": {name: verdict(judged, name) for name in others},
+        **({} if judged.margin is None else {"margin": None if isinf(judged.margin) else judged.margin}),
         "values": {name: values.tolist() for name, values in found.values.items()},
     }

@@ -103,3 +103,20 @@ def test_an_action_that_is_not_open_is_refused() -> None:
 def test_options_by_which_nothing_could_be_decided_are_refused(wrong: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         EpisodeOptions(**wrong)
+
+
+def test_who_came_and_went_first_leaves_no_old_reservation() -> None:
+    """Job 3 starts at once; what it takes moves the reservation of job 0, so that job 1 may go before it."""
+    column = np.array
+    jobs = JobTable(
+        np.arange(4),
+        column([0.0, 0, 0, 1]),
+        column([0.0, 0, 2, 0]),
+        column([1.0, 2, 1, 2]),
+        column([8, 4, 1, 1]),
+        np.zeros(4, dtype=np.int64),
+    )
+    episode = Episode(jobs, one_core_each(jobs), equal_processors(8), EpisodeOptions("backfill", slots=20, order="saf"))
+    while not episode.done:
+        episode.step(int(np.argmax(episode.mask())))
+    assert episode.simulation.schedule().starts.tolist() == [2, 1, 0, 1] == simulate(jobs, 8, Rule("saf", "easy")).tolist()

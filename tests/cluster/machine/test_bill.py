@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.cluster.machine.bill import bill, spans, watts
+from jpo.cluster.machine.bill import bill, energy_of_jobs, spans, watts
 from jpo.cluster.machine.discipline import Discipline, run
 from jpo.cluster.platform.platform import NodeGroup, NodeType, Platform, PowerShares, ProcessorType
 from jpo.cluster.queueing.selection import selection
@@ -36,3 +36,15 @@ def test_a_node_is_paid_for_while_a_job_is_on_it() -> None:
     assert found.energy_joules == pytest.approx(2 * half + 20 * 1800 + 1 * 5400)
     assert found.edp_joule_seconds == pytest.approx(found.energy_joules * 5400)
     assert (found.gpu_utilisation, found.cpu_utilisation, found.sla_misses) == (None, pytest.approx(7200 / (4 * 5400)), 1)
+
+
+def test_jobs_share_what_their_processor_draws() -> None:
+    """Two on one processor of 2 cores at 10 W: alone a job pays for both of its processor's halves, together each for its own."""
+    platform = Platform("p", (NodeGroup("c", NodeType("n", (ProcessorType("c", "cpu", 2, 1.0, 10.0),)), 2),))
+    column = np.array
+    jobs = JobTable(column([1, 2]), column([0.0, 30.0]), *[column([60.0, 60.0])] * 2, column([1, 1]), column([0, 0]))
+    schedule = run(jobs, one_core_each(jobs), platform, Discipline(selection("fcfs", seed=0)))
+    found = energy_of_jobs(platform, schedule)
+    assert found.tolist() == pytest.approx([12.5 * 30 + 10 * 30] * 2)
+    whole = bill(jobs, one_core_each(jobs), platform, schedule)
+    assert found.sum() + 1.0 * 90 == pytest.approx(whole.energy_joules)  # the second node idles for 90 s at 5% of 20 W

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from jpo.cluster.machine.occupancy import Need, Occupancy
@@ -58,3 +60,22 @@ def test_a_task_with_many_cpus_may_span_sockets_but_not_nodes() -> None:
     assert found is not None
     assert found.cores == ((0, 8), (1, 4))
     assert Placement("first", state).place(state, Need(1, 17, 0, 0.0, 0.0, "")) is None
+
+
+@pytest.mark.parametrize("name", [name for name in RESOURCES if name != "random"])
+@pytest.mark.parametrize("need", [Need(1, 2, 1, 3.0, 0.0, ""), Need(5, 1, 1, 2.5, 0.0, ""), Need(3, 1, 0, 1.0, 0.0, "")])
+def test_what_is_kept_sorted_finds_what_looking_through_finds(name: str, need: Need) -> None:
+    nodes = (*(NodeGroup("c", node, 40) for node in (LARGE, SMALL)), NodeGroup("d", LARGE, 2))
+    state = Occupancy(Platform("p", nodes))
+    placement = Placement(name, state)
+    drawn, held = random.Random(1), []
+    for _ in range(150):
+        found = placement.place(state, need)
+        assert found == placement.place(state.copy(), need)  # a copy is looked through
+        small = placement.place(state, ONE_GPU._replace(gpus=drawn.randint(1, 2)))
+        for taken in (found, small):
+            if taken is not None:
+                state.take(taken, need)
+                held.append(taken)
+        while len(held) > 60:
+            state.take(held.pop(drawn.randrange(len(held))), need, sign=-1)

@@ -69,6 +69,11 @@ def test_nodes_are_made_of_sockets_and_of_one_group_per_gpu_type(tmp_path: Path)
         ("speed = 2.0", "speed = 1e-300", "processor.a100: speed = 1e-300 is neither"),
         ("memory_gib", "memory", "node.dgx: 'memory' is unknown"),
         ("nodes = 1.2", "nodes = 0.5", "slow-downs from 1"),
+        (
+            'conflict = "proportional"',
+            'conflict = "half"',
+            "conflict = 'half' is neither a number from 0 to 1 nor 'proportional'",
+        ),
         ("[{ type", "[ type", "is not TOML"),
         ("count = 3", "count = 1000000", "cores, more than"),
     ],

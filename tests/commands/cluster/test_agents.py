@@ -73,3 +73,25 @@ def test_an_agent_that_raises_is_named(capsys: pytest.CaptureFixture[str]) -> No
         code, out, err = answer(capsys, "test", "--agent", "mine.py:Mine", *WORK, "--sequences", "2")
         assert (code, out) == (2, "")
         assert told in err
+
+
+def test_an_agent_that_never_answers_ends_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.py").write_text("while True: pass\n")
+    for words in (("test", "--sequences", "2"), ("train", "m.safetensors", "--rounds", "1")):
+        code, out, err = answer(capsys, *words, *WORK, "--agent", "mine.py:Mine", "--agent-limit", "0.2")
+        assert (code, out) == (2, "")
+        assert err.startswith("jpo: mine.py:Mine: gave no answer within 0.2 s; ")
+
+
+def test_an_anchored_agent_says_how_far_it_left_the_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch", reason='torch not found: pip install "jpo[learn]"')
+    short = ("--rounds", "1", "--episodes", "2", "--slots", "8", "--hidden", "8")
+    assert answer(capsys, "train", "m.safetensors", *WORK, *short)[0] == 0
+    words = ("test", "--model", "m.safetensors", *WORK, "--length", "16", "--sequences", "3", "--anchored")
+    code, out, _ = answer(capsys, *words)
+    assert code == 0
+    assert "m stayed the rule that it began with" in out or "m left the rule where" in out
+    assert "margin" in json.loads(answer(capsys, *words, "-o", "json")[1])
+    for more, told in ((("--split", "0"), "has no first part"), (("--agent", f"{EXAMPLE}:Weighing"), "is for models")):
+        code, _, err = answer(capsys, *words, *more)
+        assert (code, told in err) == (2, True)

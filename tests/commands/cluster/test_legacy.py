@@ -63,3 +63,17 @@ def test_a_log_without_a_job_of_that_size_is_refused(capsys: pytest.CaptureFixtu
     code, out, err = answer(capsys, "test", "--options", "options.json")
     assert (code, out) == (2, "")
     assert "has no job for 1 cores" in err
+
+
+def test_code_that_only_the_options_name_does_not_run(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mine.py").write_text(
+        "open('ran', 'w')\nfrom jpo.cluster.agents.base import LearningAgent\nclass Mine(LearningAgent): pass\n"
+    )
+    options(type="LEARNING", run="train", file="mine.py")
+    for words in (("test",), ("train", "m.safetensors")):
+        code, _, err = answer(capsys, *words, "--options", "options.json")
+        assert (code, Path("ran").exists()) == (2, False)
+        assert "pybatsim.agent.file = 'mine.py' is code" in err
+    code, _, err = answer(capsys, "test", "--options", "options.json", "--agent", "mine.py:Mine")
+    assert (code, Path("ran").exists()) == (2, True)
+    assert "NotImplementedError" in err
