@@ -8,7 +8,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
-SERVICES := acl chromium faketime openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway shellcheck strace victoria-metrics
+SERVICES := acl chromium faketime munge openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway shellcheck slurm-wlm strace victoria-metrics
 LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
 
 .DEFAULT_GOAL := help

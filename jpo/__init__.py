@@ -1,8 +1,8 @@
 """JPO, the Job Parameter Optimizer: the next parameters of a recurring training job, from what its earlier runs cost.
 
-It edits config.ini and starts no training job: the pipeline or the scheduler does. The story of `jpo suggest` is on one screen
-in commands/suggest.py: open the project, collect its runs, let the agent learn, ask for advice, format and check it, put it on
-record, write it. The map, floor by floor; imports go down only:
+It edits config.ini; the pipeline or the scheduler starts the job, or `jpo run` does, on an engine. The story of `jpo suggest` is
+on one screen in commands/suggest.py: open the project, collect its runs, let the agent learn, ask for advice, format and check
+it, put it on record, write it. The map, floor by floor; imports go down only:
 
     __main__.py      exit codes, and the one place that catches everything
 
@@ -34,6 +34,7 @@ record, write it. The map, floor by floor; imports go down only:
     replay/          recorded jobs played again, with JPO's peers
     phases/          what a container uses over time, and requests that follow it
     cluster/         queues and machines under policies of workload management
+    launch/          runs on an engine: started once, followed, cancelled, accounted for
 
     wording/         numbers, names and units as people read them
     files/           files that appear whole or not at all; reading.py: files that others wrote
@@ -42,7 +43,7 @@ record, write it. The map, floor by floor; imports go down only:
     errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means
     version.py  runlog.py (what a training script imports: standard library only)
 
-The eleven from agent to cluster are the parts: none imports another, only optimizer and the floors above combine them. The four
+The twelve from agent to launch are the parts: none imports another, only optimizer and the floors above combine them. The four
 of project, learning, advisor and report do not know each other. Next to this package is `constraints`, the guard: standard
 library only, it knows nothing of jpo and reads its own tables of jpo.toml. It filters candidates, decides on the proposal, and
 looks again as a process of its own in the pipeline. tests/ has the same tree.

@@ -18,6 +18,10 @@ from jpo.cli import gate
 from jpo.errors import JpoError, UsageError
 from jpo.wording.printable import printable, released
 
+FOR_ITSELF = {
+    "OPENBLAS_NUM_THREADS": "1",  # before numpy loads: on arrays this small a second thread only spins
+    "PYDANTIC_DISABLE_PLUGINS": "__all__",  # to look for plugins of others took a tenth of a short command
+}
 INTERRUPTED = 130
 READER_GONE = 141
 """What a shell says of a program that SIGPIPE ended."""
@@ -26,8 +30,8 @@ READER_GONE = 141
 def main() -> None:
     """Entry point of `jpo` and `python -m jpo`."""
     gc.set_threshold(500_000, 20, 50)  # records of thousands of runs and few cycles: to look for these took a tenth of the time
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy loads: on arrays this small a second thread only spins
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for plugins of others took a tenth of a short command
+    own = {name: text for name, text in FOR_ITSELF.items() if name not in os.environ}
+    os.environ.update({**own, "JPO_SET_FOR_ITSELF": " ".join(own)})  # what JPO launches does not get them
     signal.signal(signal.SIGTERM, interrupt)  # CI cancels with it; what was begun is cleaned up as after Ctrl-C
     try:
         code = run(sys.argv[1:])

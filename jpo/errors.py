@@ -6,8 +6,9 @@
     ├── TelemetryError      4    a source of runs is unreachable, refuses or answers in part
     ├── CodeHostError       4    GitLab or GitHub is unreachable or refuses what was to be written there
     ├── StoreError          5    the history or the audit log cannot be used
-    └── EditError           6    config.ini changed meanwhile, or cannot be edited without loss
-        └── ConflictError   6    ... because someone else changed it since it was read
+    ├── EditError           6    config.ini changed meanwhile, or cannot be edited without loss
+    │   └── ConflictError   6    ... because someone else changed it since it was read
+    └── LaunchError         7    a run could not be started or followed, or it failed
 
 The number is the exit code of the command (docs/exit-codes.md); `code` is the stable reason code with an entry in docs/codes.md.
 """
@@ -81,3 +82,9 @@ class EditError(JpoError):
 
 class ConflictError(EditError):
     """A config.ini that is no longer the file that was read."""
+
+
+class LaunchError(JpoError):
+    """A run that an engine does not start, that cannot be followed, or that failed."""
+
+    exit_code = 7

@@ -21,7 +21,6 @@ import socketserver
 import sys
 import threading
 import time
-import urllib.request
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -30,7 +29,7 @@ from http.server import BaseHTTPRequestHandler
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO, Optional
-from urllib.parse import unquote
+from urllib import parse, request
 
 STATUSES = ("succeeded", "failed", "oom_killed", "diverged", "stopped")
 RESERVED = {"run_id", "dataset", "model", "framework", "status", "job", "instance", "pod", "namespace", "hostname"}
@@ -41,7 +40,7 @@ SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS
 EXPECTED = (OSError, ValueError, TypeError, ArithmeticError, RuntimeError, HTTPException)
 Texts = Mapping[str, object]  # str() of each value is used
 Measured = Optional[float]  # noqa: UP045 - Python 3.9. None: not measured; NaN: diverged
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+CONTENT_TYPE, ECHO = "text/plain; version=0.0.4; charset=utf-8", "\x1ejpo.runlog "  # the latter precedes rows on stdout
 PUSH_SECONDS, LAST_REPORT_SECONDS = 5.0, 10.0  # timeout of a push; how long the end waits at most for the last one
 logger = logging.getLogger("jpo.runlog")
 
@@ -186,10 +185,9 @@ class RunLog:
         return self._clock + time.monotonic()
 
     def _setting(self, name: str, default: float) -> float:
-        value = default
         with self._harmless(f"use {name}"):
-            value = min(max(0.0, float(self._settings.get(name, default))), 3600.0)
-        return value  # noqa: RET504 - after a warning, the default
+            return min(max(0.0, float(self._settings.get(name, default))), 3600.0)
+        return default  # type: ignore[unreachable]  # after a warning
 
     def _measured(self) -> dict[str, float]:
         if not self._alone:
@@ -234,6 +232,8 @@ class RunLog:
 
     def _write(self, text: str) -> None:
         """Write at once; what a full disk did not accept precedes the next row, so that rows stay whole and in order."""
+        if self._file and "JPO_RUNLOG_ECHO" in self._settings:  # where stdout leaves a machine, and its disk does not
+            os.write(1, re.sub("^(?=.)", ECHO, text, flags=re.MULTILINE).encode("utf-8", "replace"))
         if self._file:
             self._unwritten += text.encode("utf-8", "replace")
             while self._unwritten:
@@ -309,9 +309,9 @@ def _push(url: str, run_id: str, body: bytes) -> None:
     parts = re.fullmatch(r"(https?://)(?:(.*)@)?([^/@]+(?:/.*)?)", url.rstrip("/"))
     if not parts:
         raise ValueError("JPO_PUSHGATEWAY_URL is not http://HOST:PORT")
-    secret = {"Authorization": f"Basic {b64encode(unquote(parts[2]).encode()).decode()}"} if parts[2] else {}
+    secret = {"Authorization": f"Basic {b64encode(parse.unquote(parts[2]).encode()).decode()}"} if parts[2] else {}
     headers, group = {"Content-Type": CONTENT_TYPE, **secret}, f"{parts[1]}{parts[3]}/metrics/job/jpo/run_id/{run_id}"
-    urllib.request.urlopen(urllib.request.Request(group, body, headers, method="PUT"), timeout=PUSH_SECONDS).close()  # noqa: S310
+    request.urlopen(request.Request(group, body, headers, method="PUT"), timeout=PUSH_SECONDS).close()  # noqa: S310
 
 
 def _sample(name: str, labels: Mapping[str, str], value: float) -> tuple[str, str]:

@@ -26,6 +26,7 @@ from typing import Any, cast
 
 import pytest
 from mlflow_runs import server_command
+from slurm_cluster import PACKAGES, PROGRAMS, Cluster, cluster_in
 
 StartPrometheus = Callable[..., str]
 StartPython = Callable[..., subprocess.Popen[str]]
@@ -137,6 +138,14 @@ def postgres(start_postgres: StartPostgres, shared: Shared) -> Iterator[Database
         server = runpy.run_path(str(POSTGRESQL))["Server"](Path(folder), options)
         yield Databases(server, count(1))
         shared.leave()
+
+
+@pytest.fixture(scope="session")
+def slurm_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A SLURM cluster of two nodes (slurm_cluster.py), one for each worker that asks."""
+    _need(*PROGRAMS, package=PACKAGES)
+    with cluster_in(tmp_path_factory.mktemp("slurm")) as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="session")

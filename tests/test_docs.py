@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 
 from jpo.__main__ import run
 from jpo.cli.main import cli
-from jpo.errors import ConflictError, EditError, JpoError, NothingAdmissible, StoreError, TelemetryError, UsageError
+from jpo.errors import ConflictError, EditError, JpoError, LaunchError, NothingAdmissible, StoreError, TelemetryError, UsageError
 from jpo.project.settings import Settings
 from jpo.records import PARAMETERS
 from jpo.telemetry import contract
@@ -97,7 +99,7 @@ def test_the_page_of_reason_codes_has_exactly_the_codes_of_the_program() -> None
 
 def test_the_page_of_exit_codes_has_the_codes_of_the_errors() -> None:
     told = {int(number) for number in re.findall(r"^\| (\d+) \|", (ROOT / "docs/exit-codes.md").read_text(), re.MULTILINE)}
-    kinds = (JpoError, UsageError, NothingAdmissible, TelemetryError, StoreError, EditError, ConflictError)
+    kinds = (JpoError, UsageError, NothingAdmissible, TelemetryError, StoreError, EditError, ConflictError, LaunchError)
     assert told == {0, 10, 130, 141} | {kind.exit_code for kind in kinds}
 
 
@@ -228,6 +230,28 @@ def test_the_page_on_parameters_of_ones_own_shows_what_jpo_check_says(
     assert capsys.readouterr().out == answer
     assert run(["suggest", "--set", "optimizer=adam"]) == 0
     assert 'optimizer = "adam"     ; torch.optim\n' in (tmp_path / "config.ini").read_text()
+
+
+def test_the_commands_of_the_page_on_launching_run_as_they_stand_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (block,) = re.findall(r"```sh\n(.*?)```", (ROOT / "docs/launching.md").read_text(), re.DOTALL)
+    (tmp_path / "config.ini").write_text(
+        "[workload]\ndataset = digits\nmodel = cnn\nframework = pytorch\n[training]\nbatch_size = 32\n"
+    )
+    (tmp_path / "train.py").write_text(
+        "import os, sys\nfrom jpo.runlog import RunLog\nprint(open(sys.argv[1] if sys.argv[1:] else 'config.ini').name)\n"
+        "job = dict(dataset='digits', model='cnn', framework='pytorch', parameters={'batch_size': 32})\n"
+        "with RunLog(**job, settings=os.environ) as log:\n"
+        "    log.batch(10)\n    log.epoch(1, train_loss=0.5, val_loss=0.5)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    for line in block.splitlines():
+        assert run(shlex.split(line, comments=True)[1:]) == 0, capsys.readouterr().err
+    shown = capsys.readouterr().out
+    assert shown.count("Run night-7 of digits/cnn/pytorch on local: succeeded") == 2
+    assert len(list((tmp_path / ".jpo/launches").glob("*/launch.json"))) == 2
 
 
 def test_the_page_on_importing_has_every_quantity_that_is_read() -> None:

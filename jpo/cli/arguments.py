@@ -20,6 +20,9 @@ from jpo.reading import number
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
 
+SET_BY_JPO = "JPO_SET_FOR_ITSELF"
+"""Variable that names those which jpo/__main__.py has set."""
+
 
 def load_settings(
     config: Path | None, toml: Path | None, flags: Mapping[str, Any], *, of_its_own: bool = False
@@ -97,6 +100,25 @@ def seconds_until(option: str, text: str, now: float) -> float:
     if not (math.isfinite(left) and left > 0):
         raise UsageError(option, f"{text!r:.80} leaves no time", "write e.g. 6h, or a moment to come", code="JPO-E305")
     return left
+
+
+def duration(option: str, text: str) -> float:
+    """The seconds of '6h' or '90 min'; UsageError JPO-E305 for what is none, or not above 0."""
+    from jpo.project.durations import seconds
+
+    try:
+        found = seconds(text)
+    except ValueError:
+        found = math.nan
+    if not 0 < found < math.inf:
+        raise UsageError(option, f"{text!r:.80} is no duration", f"write e.g. {option} 6h", code="JPO-E305")
+    return found
+
+
+def as_started(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment with which JPO was started, for processes that are not JPO's: without what it sets for itself."""
+    own = environ.get(SET_BY_JPO, "").split()
+    return {name: text for name, text in environ.items() if name not in (*own, SET_BY_JPO)}
 
 
 def targets_for_once(deadline: str | None, max_cost: str | None, settings: LoadedSettings, now: float) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from jpo.cli.init import init
 from jpo.cli.learn import learn
 from jpo.cli.logs import logs
 from jpo.cli.observe import observe
+from jpo.cli.optimize import optimize
 from jpo.cli.pareto import pareto
 from jpo.cli.persist import persist
 from jpo.cli.phases import phases
@@ -27,16 +28,19 @@ from jpo.cli.prices import prices
 from jpo.cli.replay import replay
 from jpo.cli.report import report
 from jpo.cli.rollback import rollback
+from jpo.cli.run import run
 from jpo.cli.simulate import simulate
 from jpo.cli.sla import sla
 from jpo.cli.state import state
 from jpo.cli.suggest import suggest
+from jpo.cli.watch import watch
 from jpo.version import __version__
 
 COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
     "Every day": (suggest, check, explain, history, rollback, doctor),
     "Look ahead": (predict, pareto, sla, prices),
-    "Operate": (init, report, comment, persist, observe, import_, learn, audit, state, config),
+    "Run": (run, watch, optimize, observe, import_),
+    "Operate": (init, report, comment, persist, learn, audit, state, config),
     "Lab": (simulate, replay, phases, cluster, logs),
 }
 """Every command, by its group in the help."""

@@ -16,6 +16,7 @@ from jpo.history.unsettled import open_ends
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project_store, targets_of
+from jpo.project.watching.account import of_runs
 from jpo.project.workload import content_now, only_of
 from jpo.records import Forecast, Identity, Suggestion
 from jpo.report.history import Compared, Follower, History, Ledger, PastRun
@@ -38,6 +39,8 @@ def history(settings: LoadedSettings, config: Path | None = None, *, limit: int 
     with open_project_store(settings) as job:
         past = read(job.store, job.prices, most + 1 if most else limit, targets_of(settings), identity)
         past = replace(past, unsettled=open_ends(job.store, content_now, identity))
+    shown = {entry.recorded.run.run_id for entry in past.runs}
+    past = replace(past, adjustments=tuple(of_runs(settings, shown)))
     if most is None or max(len(past.runs), len(past.suggestions)) <= most:
         return past
     return replace(past, runs=past.runs[-most:], suggestions=past.suggestions[-most:], newest=most)

@@ -1,12 +1,13 @@
 """`jpo predict`: what runs would take, cost and use with today's values and with others, and what that rests on.
 
-The store and CSV logs are read, no server is asked, and nothing is written. Answers to "cheapest in time" and "fastest within the
-budget" come from the rows of --vary, else from all that the limits allow.
+The store and CSV logs are read, nothing is written, and no server is asked but the queue of the engine that [launch] names.
+Answers to "cheapest in time" and "fastest within the budget" come from the rows of --vary, else from all that the limits allow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from jpo.cost import usd_of_text
@@ -21,6 +22,7 @@ from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import surrogate_of, with_configuration
 from jpo.optimizer.what_if import Bounds
 from jpo.project.collect import collect, with_doubts_noted
+from jpo.project.launch.waiting import queued_with
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import gpu_type_of
 from jpo.project.project import open_project
@@ -64,11 +66,14 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
         for row in configurations
     }
     evidence = Basis(workload.identity, surrogate, trials, (*siblings, *others), gpu_type_of(settings), seed, each)
-    basis = RowBasis(request, job.limits, evidence, runs)
+    basis = RowBasis(request, job.limits, evidence, runs, now)
     rows: tuple[Row, ...] = tuple(rows_of(configurations, basis, spot=question.spot))
     answer: Answer | None = None
     if question.deadline_seconds is not None or budget is not None:
         rows, answer = answer_to(question, Bounds(question.deadline_seconds, budget, currency), rows, basis)
+    expected = [(row.parameters, row.expected.forecast) for row in rows]
+    ends = queued_with(expected, workload, settings, now=now)
+    rows = tuple(replace(row, queued=end) for row, end in zip(rows, ends, strict=True))
     more = warnings(rows, basis) | verdicts(rows, request) | dict.fromkeys(pin_notes(workload), "JPO-I846")
     notes, codes = (*known.evidence.notes, *more), tuple(dict.fromkeys((*known.codes, *more.values())))
     return Prediction(path, workload.identity, len(runs), rows, notes, codes, answer, currency)

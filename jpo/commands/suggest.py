@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.learning.installation import residuals_here
-from jpo.learning.serving import LEARNING, policy_for, unreadable
+from jpo.learning.serving import LEARNING, NOT_LEARNT, policy_for, unreadable
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
-from jpo.optimizer.suggestion import suggestion_of
+from jpo.optimizer.suggestion import instances_of, suggestion_of
 from jpo.project.collect import collect, with_file_noted
+from jpo.project.launch.waiting import queued_with
 from jpo.project.load import LoadedSettings
 from jpo.project.phases.needs import with_phase_needs
 from jpo.project.project import Project, open_project
@@ -24,14 +25,6 @@ from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, 
 from jpo.project.request import approved_by_hand, request_of
 from jpo.records import Known, Parameters, PolicyName
 from jpo.report.suggestion import Report
-
-NOT_LEARNT = {
-    "JPO-W605": "the agent took in no new runs: another process did, or its state is damaged; "
-    "`jpo learn --rebuild` makes it anew",
-    "JPO-W650": "learning is off because torch is not installed, and nobody learns from these runs: "
-    'pip install "jpo[learn]" (pipelines: the full image); if that is meant, [agent] learn_budget = "0s"',
-}
-"""What the report says with these codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +70,10 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         suggestion = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
         told, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
         diff = diff_of(proposal) if options.diff else None
-        return Report(told, path, written, known.track, diff, job.currency, job.workload.content)
+        instances = instances_of(told, request.prices, now=options.now)
+        asked = () if options.offline else ((told.suggested, told.next),)
+        queue = next(iter(queued_with(asked, job.workload, settings, now=options.now)), None)
+        return Report(told, path, written, known.track, diff, job.currency, job.workload.content, instances, queue)
 
 
 def wanted(request: Request, options: SuggestOptions) -> Request:

@@ -4,6 +4,7 @@
     catalogue.py     whole instances with their prices, as data; data/: those that come with JPO; aws.py: those of today
     price_list.py    the prices in force with their origin, an hour of today's configuration, instances
     amount.py        "20EUR" -> USD
+    rented.py        the instance that a configuration would be rented on
     comparison.py    two configurations side by side: the price of a saved hour
     sla.py           SLA targets checked against forecasts and runs; thresholds.py: targets that such runs would meet
 

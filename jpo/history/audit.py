@@ -39,7 +39,8 @@ class AuditEvent:
     Attributes:
         kind: what happened. "suggested", "kept", "rolled back" or "refused"; then "written", "conflict" (config.ini had
             changed meanwhile) or "not written" (it could not be). "observed": a run. "learnt": the agent took in runs; "tested":
-            its policy was put to the release test. "forgotten": time series of old runs.
+            its policy was put to the release test. "forgotten": time series of old runs. "adjusted": a decision about a run
+            that goes on; "adjustment settled": what came of it.
         at: unix seconds.
         identity: the workload it concerns; None when it concerns none in particular.
         data: its details; JSON values, no NaN.

@@ -20,6 +20,13 @@ LEARNING: tuple[PolicyName, ...] = ("sac", "mc-dropout", "by-sla")
 """Policies that rest on what SAC learns here; the others decide as they were trained, or need no training."""
 CACHE_TROUBLE = {"JPO-E506", "JPO-E601", "JPO-E602", "JPO-E603"}
 """Another process learnt at the same time, or the saved agent is unreadable: no reason to withhold a suggestion."""
+NOT_LEARNT = {
+    "JPO-W605": "the agent took in no new runs: another process did, or its state is damaged; "
+    "`jpo learn --rebuild` makes it anew",
+    "JPO-W650": "learning is off because torch is not installed, and nobody learns from these runs: "
+    'pip install "jpo[learn]" (pipelines: the full image); if that is meant, [agent] learn_budget = "0s"',
+}
+"""What is said of a suggestion that was made without learning from what is new, by its reason code."""
 
 
 def policy_for(store: Store, explore: Explore, name: PolicyName = "sac") -> Policy | None:

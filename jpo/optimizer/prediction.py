@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from jpo.cost.rented import Rented
+from jpo.launch.queued import Queued
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import USD, Currency, Forecast, Identity, SlaCheck
 from jpo.wording import numbers
@@ -40,6 +42,8 @@ class Row:
         why_not: what the limits say against it; empty: it is admissible.
         sla: targets held against the forecast.
         failure: chance that a run of it fails; None before the first run.
+        queued: when it would be done, if it were submitted now; None where [launch] names no engine that says so.
+        instance: on which it would run; None where [prices] names no catalogue, or it has none.
     """
 
     parameters: Mapping[str, float]
@@ -51,6 +55,8 @@ class Row:
     why_not: tuple[str, ...] = ()
     sla: tuple[SlaCheck, ...] = ()
     failure: FailureChance | None = None
+    instance: Rented | None = None
+    queued: Queued | None = None
 
     @property
     def allowed(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import constraints
 from constraints import Facts, Limits
 from jpo.cost import Prices, check_sla, usd_per_hour
+from jpo.cost.rented import rented
 from jpo.forecast.trials import Trial
 from jpo.optimizer.expectations import Basis, cost, disagree, expectations
 from jpo.optimizer.prediction import Expected, Row
@@ -32,6 +33,8 @@ class RowBasis:
     limits: Limits
     evidence: Basis
     runs: Sequence[Run]
+    now: float
+    """Unix seconds, for the age of prices."""
 
 
 def rows_of(configurations: Sequence[Parameters], basis: RowBasis, *, spot: bool) -> list[Row]:
@@ -93,6 +96,7 @@ def _row(values: Parameters, expected: Sequence[Expected], basis: RowBasis, spot
         why_not=tuple(violation.message for violation in constraints.check(today, values, basis.limits, facts).violations),
         sla=check_sla(request.targets, expected[0].forecast),
         failure=_failure(values, basis.evidence.surrogate_of(values)),
+        instance=rented(values, prices, now=basis.now),
     )
 
 

@@ -16,7 +16,8 @@ from constraints import Facts, Limits, names
 from constraints.limits import Limit
 from constraints.own import read_value
 from jpo.agent.policy import Policy
-from jpo.cost import check_sla
+from jpo.cost import Prices, check_sla
+from jpo.cost.rented import Rented, rented
 from jpo.cost.saved_hour import trade_off
 from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.optimizer.advise import Advice
@@ -119,6 +120,11 @@ def suggestion_of(
         as_run=in_order({*as_run, *(p.name for p in changed)} - new),
         texts={p.name: p.text for p in workload.parameters if not p.counted},
     )
+
+
+def instances_of(suggestion: Suggestion, prices: Prices, *, now: float) -> tuple[Rented | None, Rented | None]:
+    """On which instances today's and the suggested values would run; None where no catalogue has one."""
+    return rented(suggestion.current, prices, now=now), rented(suggestion.suggested, prices, now=now)
 
 
 def risk_of(advice: Advice) -> str:

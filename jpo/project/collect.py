@@ -22,6 +22,7 @@ from jpo.history.following.followers import followed_up
 from jpo.history.following.labelled_pods import counted_once
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
+from jpo.project.launch.accounts import launched
 from jpo.project.left_out import by_cause
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, prometheus_of, why_nothing
@@ -265,11 +266,11 @@ def of_labelled_pods(runs: Sequence[Run], job: Project) -> dict[str, str]:
 def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_seconds: float | None) -> Asked:
     """Ask each source once; what it reports goes on record before the next one is asked, of many logs part by part."""
     store, identity, now = job.store, job.workload.identity, job.now
-    fresh: list[Run] = []
+    names = (identity, *job.workload.aliases)
+    fresh = [run for run in launched(job.settings, store, now=now, keep=job.keeps) if run.identity in names]
     skipped: list[Skipped] = []
     notes = dict(caveats(server, job.settings))
     requests, seconds, answers = 0, 0.0, list[bool]()
-    names = (identity, *job.workload.aliases)
     for source, name in [(CSV, identity), *((PROMETHEUS, name) for name in names if server)]:
         mark = Bookmark(source)
         try:

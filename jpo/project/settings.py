@@ -24,6 +24,7 @@ from pydantic import (
 
 from constraints.amounts import usd
 from jpo.project.durations import Duration, ResetRule
+from jpo.project.tables.launch import LaunchTable
 from jpo.project.tables.parameters import ParameterTable, Positive
 from jpo.project.tables.prices import PricesTable
 from jpo.project.tables.promises import Limit, MetricTable, SlaTable
@@ -291,6 +292,7 @@ class Settings(SettingsTable):
     quota: QuotaTable = QuotaTable()
     card: CardTable = CardTable()
     phases: PhasesTable = PhasesTable()
+    launch: LaunchTable = LaunchTable()
 
     @property
     def named_preferences(self) -> dict[str, Preference]:

@@ -246,6 +246,25 @@ def _forgotten(data: Data) -> str:
     return f"{data['series']} series of {numbers.counted(data['runs'], 'run')} that ended before {before}"
 
 
+def _adjusted(data: Data) -> str:
+    about = f" {data['about']} {numbers.from_to(data['about'], data['given'], data['kept'])}" if data["about"] else ""
+    done = "done" if data["applied"] else f"not carried out{': ' + data['answer'] if data['answer'] else ''}"
+    return f"{data['kind']} {data['run_id']}{about}: {data['why']}; should save {_saving(data['expected'])}; {done}"
+
+
+def _adjustment_settled(data: Data) -> str:
+    verb = "saved" if data["applied"] else "would have saved"
+    about = f" {data['about']}" if data["about"] else ""
+    right = {True: "; it did not win", False: "; but it became the best run"}.get(data["right"], "")
+    return f"{data['kind']} {data['run_id']}{about}: {verb} {_saving(data['actual'])}{right}"
+
+
+def _saving(saving: Data) -> str:
+    parts = [numbers.duration(saving["seconds"])] if saving["seconds"] is not None else []
+    parts += [numbers.money(saving["usd"])] if saving["usd"] is not None else []
+    return " and ".join(parts) or numbers.UNKNOWN
+
+
 _SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "suggested": _suggested,
     "kept": _kept,
@@ -258,4 +277,6 @@ _SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "learnt": _learnt,
     "tested": _tested,
     "forgotten": _forgotten,
+    "adjusted": _adjusted,
+    "adjustment settled": _adjustment_settled,
 }

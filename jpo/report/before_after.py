@@ -80,7 +80,7 @@ def _tables(change: WorkloadChange) -> Iterator[Table]:
     rows = (
         (
             *(label(line), before(line), Cell(line.after, line.quantity)),
-            *(*_change(line), *_change(newest.get(line.quantity))),
+            *(*ratio_or_difference(line), *ratio_or_difference(newest.get(line.quantity))),
         )
         for line in change.lines
     )
@@ -106,7 +106,7 @@ def label(line: BeforeAfter) -> str:
     return names.heading(line.quantity) + (" (arithmetic)" if line.kind == "difference" else "")
 
 
-def _change(line: BeforeAfter | None) -> tuple[Cell | Inline, Inline]:
+def ratio_or_difference(line: BeforeAfter | None) -> tuple[Cell | Inline, Inline]:
     """-38% (-50% to -22%); of a share in points, of another difference in its unit. The word alone without an interval."""
     if line is None:
         return "", ""
@@ -124,17 +124,18 @@ def as_json(result: WorkloadChanges) -> dict[str, object]:
         {
             "workload": change.identity.labels,
             **{name: getattr(change, name) for name in ("first_change", "last_change", "before", "after", "left_out")},
-            "since_first_change": [_document(line) for line in change.lines],
-            "since_last_change": [_document(line) for line in change.since_last],
+            "since_first_change": [published(line) for line in change.lines],
+            "since_last_change": [published(line) for line in change.since_last],
         }
         for change in result.workloads
     ]
     return {"schema_version": 1, "workloads": workloads}
 
 
-def _document(line: BeforeAfter) -> dict[str, object]:
-    published = ("quantity", "kind", "before", "after", "runs_before", "runs_after", "word", "basis")
-    return {**{name: getattr(line, name) for name in published}, "change": asdict(line.change) if line.change else None}
+def published(line: BeforeAfter) -> dict[str, object]:
+    """One quantity as JSON has it."""
+    shown = ("quantity", "kind", "before", "after", "runs_before", "runs_after", "word", "basis")
+    return {**{name: getattr(line, name) for name in shown}, "change": asdict(line.change) if line.change else None}
 
 
 def as_csv(result: WorkloadChanges) -> str:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from jpo.records import LOSS_KEPT, Suggestion, TrackRecord
+from jpo.launch.queued import Queued
+from jpo.records import LOSS_KEPT, SlaCheck, Suggestion, TrackRecord
+from jpo.report.document import Cell, Emphasis
 from jpo.wording import names, numbers
+
+VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
+"""Emphasis of the words on a target."""
+AT_ONCE_SECONDS = 1.0
 
 
 def with_confidence(suggestion: Suggestion) -> str:
@@ -84,3 +90,18 @@ def track_record(track: Sequence[TrackRecord]) -> str:
     ]
     many = max((past.forecasts for past in compared), default=0)
     return f"Last {f'{many} forecasts' if many > 1 else 'forecast'}: {'; '.join(parts)}." if parts else ""
+
+
+def promise(check: SlaCheck | None) -> tuple[Cell, Cell]:
+    """The limit of an SLA target, and whether the forecast keeps it."""
+    if check is None:
+        return Cell(""), Cell("")
+    limit = Cell(check.limit, check.name, prefix=f"{names.target(check.name).sign} ")
+    return limit, Cell(check.verdict, emphasis=VERDICTS[check.verdict])
+
+
+def done_by(queued: Queued) -> str:
+    """When a run would be done: "done by 2026-11-23 14:32 UTC (starts in 12m 00s, says slurm)"."""
+    start = "starts at once" if queued.wait_seconds < AT_ONCE_SECONDS else f"starts in {numbers.duration(queued.wait_seconds)}"
+    said = f"{start}, says {queued.engine}"
+    return said if queued.done_at is None else f"done by {numbers.moment(queued.done_at)} UTC ({said})"

@@ -19,12 +19,14 @@ from jpo.records import (
     plain,
     plain_values,
 )
-from jpo.report.document import Block, Cell, Column, Document, Note, Row, Section, Span, Table, estimate
+from jpo.report.document import Block, Cell, Column, Document, Items, Note, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
+from jpo.report.watch.watched import decision
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
     from jpo.history import RecordedRun
+    from jpo.optimizer.during.adjustment import Adjustment
 
 MOST_NAMED = 3
 """Runs that a sentence names; JSON says it of each."""
@@ -102,6 +104,7 @@ class History:
     Attributes:
         unsettled: of changes whose writing is not on record, what config.ini says, in sentences.
         contradictions: runs that report other values than they were given, in sentences.
+        adjustments: what was decided about runs while they went on, each with the id of its run.
         newest: of how many runs and suggestions these are the newest, since there are more than a table has room for; None: all.
     """
 
@@ -112,6 +115,7 @@ class History:
     unsettled: Sequence[str] = ()
     newest: int | None = None
     contradictions: Sequence[str] = ()
+    adjustments: Sequence[tuple[str, Adjustment]] = ()
 
 
 def document(history: History) -> Document:
@@ -123,9 +127,10 @@ def document(history: History) -> Document:
     if not sections:
         return Document("History", ("nothing on record yet; start with `jpo suggest config.ini`",))
     older = f"newest {history.newest} only, older ones are left out: --limit N shows N, --format csv all runs"
-    return Document(
-        "History", (*sections, *map(Note, (*history.contradictions, *history.unsettled)), Note(older) if history.newest else "")
-    )
+    decided = Items(tuple(f"{run_id}: {decision(made)}" for run_id, made in history.adjustments))
+    notes = map(Note, (*history.contradictions, *history.unsettled))
+    decisions = (Section("Decisions during runs", (decided,)),) if history.adjustments else ()
+    return Document("History", (*sections, *decisions, *notes, Note(older) if history.newest else ""))
 
 
 def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Block]:
@@ -254,6 +259,11 @@ def as_json(history: History) -> dict[str, object]:
         ],
         "unsettled": list(history.unsettled),
         **({"contradictions": list(history.contradictions)} if history.contradictions else {}),
+        **(
+            {"adjustments": [{"run_id": run_id, **asdict(made)} for run_id, made in adjusted]}
+            if (adjusted := history.adjustments)
+            else {}
+        ),
     }
 
 

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from jpo.optimizer.prediction import Answer, Expected, Prediction, Row, configuration, label
+from jpo.records import Currency
+from jpo.report import claim
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Note, Span, Table, estimate
 from jpo.report.document import Row as DocumentRow
+from jpo.report.prices import in_words
 from jpo.wording import names, numbers
 
 USE = ("throughput_samples_per_second", "memory_gib", "gpu_utilisation", "cpu_utilisation")
@@ -23,7 +26,14 @@ def document(prediction: Prediction) -> Document:
     rows, answer = prediction.rows, prediction.answer
     title = ("Workload ", Span(str(prediction.identity)), f": {numbers.counted(prediction.runs, 'finished run')}")
     tables = (outcomes(rows), uses([row for row in rows if not row.spot]))
-    blocks: tuple[Block, ...] = (*tables, *remarks(rows), *map(Note, prediction.notes), options(answer, rows) if answer else "")
+    blocks: tuple[Block, ...] = (
+        *tables,
+        *remarks(rows),
+        *instances(rows, prediction.currency),
+        *ends(rows),
+        *map(Note, prediction.notes),
+        options(answer, rows) if answer else "",
+    )
     return Document(title, blocks, answer.words if answer else "", prediction.currency)
 
 
@@ -87,6 +97,23 @@ def remarks(rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(sentences))
 
 
+def instances(rows: Sequence[Row], currency: Currency) -> Iterator[str]:
+    """On which instances rows would run, those of one instance together."""
+    by_instance: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row.instance:
+            by_instance.setdefault(in_words(row.instance, currency), {})[configuration(row)] = None
+    for instance, some in by_instance.items():
+        yield f"Runs on {instance}: {'; '.join([*some][:MOST_NAMED])}{'; ...' if len(some) > MOST_NAMED else ''}."
+
+
+def ends(rows: Sequence[Row]) -> Iterator[str]:
+    """When runs would be done that are submitted now, as far as their engine says."""
+    said = [f"{configuration(row)} {claim.done_by(row.queued)}" for row in rows if row.queued]
+    if said:
+        yield f"Submitted now: {'; '.join(dict.fromkeys(said[:MOST_NAMED]))}{'; ...' if len(said) > MOST_NAMED else ''}."
+
+
 def risks(rows: Sequence[Row]) -> list[str]:
     """The chances of failing, those of one origin together; the table has them all."""
     by_basis: dict[str, list[str]] = {}
@@ -146,6 +173,8 @@ def _row(row: Row) -> dict[str, object]:
         "admissible": not row.why_not,
         "why_not": list(row.why_not),
         "sla": [asdict(check) for check in row.sla],
+        **({"instance": asdict(row.instance)} if row.instance else {}),
+        **({"queue": asdict(row.queued)} if row.queued else {}),
     }
 
 

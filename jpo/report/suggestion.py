@@ -5,23 +5,26 @@ People see what changes, what that is expected to do, one confidence and one sen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from jpo.records import FORECAST, USD, Change, Currency, SlaCheck, Suggestion, TrackRecord, in_order, plain, same
+from jpo.cost.rented import Rented
+from jpo.launch.queued import Queued
+from jpo.records import FORECAST, USD, Change, Currency, Suggestion, TrackRecord, in_order, plain, same
 from jpo.report import claim
-from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Note, Row, Span, Table, Verbatim, estimate
+from jpo.report.document import Block, Cell, Column, Document, Inline, Note, Row, Span, Table, Verbatim, estimate
+from jpo.report.prices import now_and_next
 from jpo.wording import names, numbers
 
 SCHEMA_VERSION = 1
+LEFT_OUT = ("as_run", "committed", "instance", "queue")  # where there is nothing to say
 Value = Annotated[float | str, BeforeValidator(plain)]
 STEADY = (0.9, 1.1)
 """Ratios next / now between which a forecast next to the usual ones is not worth a row, unless it was promised."""
-VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class Report:
         diff: unified diff of config.ini, when it was asked for.
         currency: in which amounts are shown to people.
         in_force: config.ini as it was in force before; None where it is not at hand.
+        instances, queue: on which it runs now and next; when the next would be done. None: unknown.
     """
 
     suggestion: Suggestion
@@ -44,13 +48,16 @@ class Report:
     diff: str | None = None
     currency: Currency = USD
     in_force: bytes | None = None
+    instances: tuple[Rented | None, Rented | None] = (None, None)
+    queue: Queued | None = None
 
 
 def document(report: Report) -> Document:
     """What changes, what it is expected to do and why, and what was done."""
     suggestion = report.suggestion
     diff = Verbatim(report.diff, "diff") if report.diff else ""
-    blocks = (*of_suggestion(suggestion, in_full=False), claim.track_record(report.track), *notes(suggestion), diff)
+    place = (now_and_next(*report.instances, report.currency), f"Next {claim.done_by(report.queue)}." if report.queue else "")
+    blocks = (*of_suggestion(suggestion, in_full=False), *place, claim.track_record(report.track), *notes(suggestion), diff)
     return Document(headline(suggestion), blocks, verdict(report), report.currency)
 
 
@@ -132,11 +139,10 @@ def forecasts(suggestion: Suggestion) -> Table:
     for quantity in quantities(suggestion):
         now, then = suggestion.now.of(quantity), suggestion.next.of(quantity)
         today = Cell(now.mean if now else None, quantity)
-        promised = promise(checks.pop(next((name for name in checks if names.target(name).quantity == quantity), ""), None))
+        promised = claim.promise(checks.pop(next((name for name in checks if names.target(name).quantity == quantity), ""), None))
         rows.append((names.heading(quantity), today, estimate(then, quantity), *promised))
-    rows += [(check.name, "", "", *promise(check)) for check in checks.values()]
-    heads = ("forecast", "now", "next (90% interval)", "SLA", "")
-    return Table(tuple(map(Column, heads)), tuple(rows), "forecasts")
+    rows += [(check.name, "", "", *claim.promise(check)) for check in checks.values()]
+    return Table(tuple(map(Column, ("forecast", "now", "next (90% interval)", "SLA", ""))), tuple(rows), "forecasts")
 
 
 def quantities(suggestion: Suggestion) -> Iterator[str]:
@@ -149,14 +155,6 @@ def quantities(suggestion: Suggestion) -> Iterator[str]:
         expected = suggestion.next.of(quantity) and (quantity in promised or changes)
         if quantity in names.objectives(known) or expected:
             yield quantity
-
-
-def promise(check: SlaCheck | None) -> tuple[Cell, Cell]:
-    """The limit of an SLA target, and whether the forecast keeps it."""
-    if check is None:
-        return Cell(""), Cell("")
-    limit = Cell(check.limit, check.name, prefix=f"{names.target(check.name).sign} ")
-    return limit, Cell(check.verdict, emphasis=VERDICTS[check.verdict])
 
 
 def notes(suggestion: Suggestion) -> tuple[Note, ...]:
@@ -321,11 +319,13 @@ class SuggestionDocument(Published):
     pinned_until: float | None = None
     as_run: list[str] = []
     committed: dict[str, Value] | None = None
+    instance: dict[Literal["now", "next"], Rented | None] | None = None
+    queue: Queued | None = None
 
 
 def as_json(report: Report) -> dict[str, object]:
     """The published document, validated."""
-    made = asdict(report.suggestion)
+    made = {**asdict(report.suggestion), "queue": report.queue, "committed": report.suggestion.committed}
     made["evidence"]["prometheus"] = {name: made["evidence"].pop(name) for name in ("requests", "seconds")}
     made |= {
         "schema_version": SCHEMA_VERSION,
@@ -337,9 +337,9 @@ def as_json(report: Report) -> dict[str, object]:
         "track_record": [asdict(past) for past in report.track],
         "reason_codes": made["codes"],
         "diff": report.diff,
-        **({"committed": committed} if (committed := report.suggestion.committed) else {}),
+        "instance": dict(zip(("now", "next"), report.instances, strict=True)) if any(report.instances) else None,
     }
-    known = {n: made[n] for n in SuggestionDocument.model_fields if n in made and (n != "as_run" or made[n])}
+    known = {n: made[n] for n in SuggestionDocument.model_fields if n in made and (made[n] or n not in LEFT_OUT)}
     return SuggestionDocument.model_validate(known).model_dump(exclude_unset=True)
 
 

@@ -21,7 +21,9 @@ Source: Unicode 15.1, DerivedCoreProperties.txt, Default_Ignorable_Code_Point.
 MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 """Signs above, below and through a letter. No language has more than three on one; more grow into other lines."""
 
-SIGNS = str.maketrans({"→": "->", "≥": ">=", "≤": "<=", "–": "-", "×": "x", "±": "+-", "…": "..."})
+SIGNS = str.maketrans(
+    {"→": "->", "≥": ">=", "≤": "<=", "–": "-", "×": "x", "±": "+-", "…": "...", **dict(zip("▁▂▃▄▅▆▇█", "_.,-=+*#", strict=True))}
+)
 """Replacements for the signs of reports where they cannot be encoded."""
 
 COMMANDS = re.compile(r"#(?=#[\w.-]*\[)|(?:section_(?:start|end)|travis_(?:fold|time))(?=:)")

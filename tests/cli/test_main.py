@@ -17,7 +17,7 @@ ALL = [(group, command) for group, commands in COMMANDS.items() for command in c
 def test_the_help_groups_the_commands_as_people_meet_them():
     text = CliRunner().invoke(cli, ["--help"]).output
     headings = [line.rstrip(":") for line in text.split("\n") if line.rstrip(":") in COMMANDS]
-    assert headings == ["Every day", "Look ahead", "Operate", "Lab"]
+    assert headings == ["Every day", "Look ahead", "Run", "Operate", "Lab"]
 
 
 def test_every_command_is_in_one_group():

@@ -39,6 +39,8 @@ from test_docs import leaves
 from jpo.__main__ import run
 from jpo.cli.main import cli
 from jpo.history import open_store
+from jpo.launch.job import JobState, JobStatus, LaunchJob
+from jpo.launch.ledger import Entry, write
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 PLACE = "a\n::error::folder ##[error]\x1b[2J\u202e @admin"
@@ -151,6 +153,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "logs" / f"{number} {attack.replace('/', ' ')[:40]}.csv").write_text(LOG.format(name=name), newline="")
     (folder / "logs" / f"not usable {PLACE}.csv").write_text("# run_id=##[error]\ntime,time\n")
     (folder / f"followed {PLACE}").write_text(LOG.format(name=LIVE[0] + " ##[error]\x1b[2J"))
+    (folder / "running.csv").write_text(LOG.format(name=LIVE[0] + " ##[error]\x1b[2J"))
+    for number, attack in enumerate(STEERING):
+        job = LaunchJob(f"night-{number}", Identity(attack, attack, attack), (attack.replace("\0", ""),), folder.absolute())
+        end = JobStatus(JobState.ENDED, 1, reason=attack, place=attack) if number % 2 else None
+        launched = Entry(job, attack, 1_700_000_000.0, attack, end)
+        (folder / ".jpo" / "launches" / job.run_id).mkdir(parents=True)
+        write(folder / ".jpo" / "launches", launched)
     (folder / "tables" / "huggingface").mkdir(parents=True)
     cells = [[attack, attack, attack, "f", "64", "2026-01-02T03:04:05Z", "90", "0.5"] for attack in ATTACKS]
     with (folder / "tables" / "@admin ##[error].csv").open("w", newline="") as table:
@@ -172,7 +181,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "lab.toml").write_text(f"{platform}[[cluster]]\nname = {name}\nnodes = [{{ type = {name} }}]\n")
     agent = "from jpo.cluster.agents.base import ClassicAgent\nclass Mine(ClassicAgent): pass\n"
     (folder / "mine.py").write_text(f"{agent}class Bad(ClassicAgent):\n    def decide(self, *seen): raise ValueError({name})\n")
+    said = " ".join(text.replace("\n", " ").replace("\0", " ") for text in (*STEERING, *LIVE))[:8000]
+    (folder / "loud.py").write_text(
+        f"import sys\nopen({STEERING[0]!r} + '.ini') if not sys.argv else sys.exit({said[-280:]!r})\n"
+    )
     (folder / "broken").mkdir()
+    (folder / "broken" / "none.py").write_text(f"def {STEERING[0]} (")
     (folder / "broken" / "jpo.toml").write_text('["##[error] @admin\\n::error::x"]\n"\\u001b[2J" = 1\n')
     with (folder / "traces.csv").open("w", newline="") as table:
         writer = csv.writer(table)
@@ -227,8 +241,19 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "phases allocate phases.model traces.csv -o /dev/null": FORMS,
     "phases evaluate phases.model traces.csv": FORMS,
     "phases rightsize phases.model traces.csv": FORMS,
+    "run --dry-run loud.py": ("text", "json"),
+    "watch": FORMS,
+    "watch --csv running.csv --once": FORMS,
 }
 LINES = (
+    *(
+        "run ATTACK.py",
+        "run --run-id ATTACK -- true",
+        "run -- ATTACK",
+        "run loud.py",
+        "run broken/none.py",
+        "run --dry-run -- env ATTACK",
+    ),
     *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
     *(
         "persist --dry-run",
@@ -251,6 +276,13 @@ LINES = (
     *("import tables --for ATTACK", "import tables --set ATTACK", "import tables --dataset ATTACK"),
     "import http://SERVED --experiment ATTACK",
     *("state export DIR/backup.jsonl", "state export DIR/::error::a\n##[error].jsonl", "logs --extended DIR/runs.csv"),
+    *(
+        "watch ATTACK --once",
+        "watch night-0 --once",
+        "watch --csv ATTACK --once",
+        "watch ATTACK.csv --apply",
+        "watch --prometheus-url SERVER",
+    ),
     *("observe --offline", "observe --follow --csv FOLLOWED", "observe --prometheus-url SERVER"),
     *("observe --csv logs/missing\n::error::a.csv", "learn ATTACK.ini --budget 0.1s"),
     *("observe RUN --metric ##[error]=a\n::b", "observe RUN --metric duration_seconds=1", "state import logs/PLACE.csv"),
@@ -300,7 +332,7 @@ def answers(capfd: pytest.CaptureFixture[str], words: list[str]) -> tuple[str, s
     code = run(words)
     out, err = capfd.readouterr()
     assert "internal error" not in err, err
-    assert code in (0, 2, 3, 4, 5, 6), err
+    assert code in (0, 2, 3, 4, 5, 6, 7), err
     return out, err
 
 

@@ -397,3 +397,24 @@ def test_so_many_runs_with_the_old_values_are_waited_for_as_the_team_wants(proje
     project.log_now(64, 41.0)
     again = json.loads(project.jpo("suggest", "config.ini", "--no-learn", "--explore", "off", "-o", "json").out)
     assert "JPO-I645" not in again["reason_codes"]
+
+
+def test_where_a_catalogue_has_prices_the_instance_is_named_now_and_next(project: Project) -> None:
+    assert "instance" not in suggestion(project, "--dry-run")
+    toml = project.folder / "jpo.toml"
+    toml.write_text(toml.read_text().replace("usd_per_cpu_hour = 0.04", 'catalogue = "prices.csv"'))
+    columns = "instance,family,gpu_type,gpus,gpu_memory_gib,vcpus,memory_gib,region,usd_per_hour,usd_per_hour_spot,date,source"
+    rows = "m5.large,m5,,0,0,2,8,us-east-1,0.096,0.04,2020-01-01,x\nm5.xlarge,m5,,0,0,4,16,us-east-1,0.192,,2020-01-01,x\n"
+    (project.folder / "prices.csv").write_text(f"{columns}\n{rows}")
+    document = suggestion(project, "--dry-run")
+    jsonschema.validate(document, json.loads(project.jpo("config", "schema", "--output", "suggestion").out))
+    instance = document["instance"]["now"]  # type: ignore[index]
+    assert (instance["type"], instance["region"], instance["usd_per_hour"]) == ("m5.large", "us-east-1", 0.096)
+    assert (instance["usd_per_hour_spot"], instance["spot"], instance["priced_on"]) == (0.04, False, "2020-01-01")
+    assert instance["price_age_days"] > 2000
+    text = " ".join(project.jpo("suggest", "config.ini", "--no-learn", "--dry-run").out.split())
+    assert "Runs on m5.large in us-east-1 (0.096 USD/h, 0.04 USD/h spot; prices of 2020-01-01" in text
+    rows = json.loads(project.jpo("predict", "config.ini", "--vary", "cpus=1,2,4,64", "-o", "json").out)["rows"]
+    types = {row["parameters"]["cpus"]: row.get("instance", {}).get("type") for row in rows}
+    assert (types[2], types[4], types[64]) == ("m5.large", "m5.xlarge", None)
+    assert "m5.xlarge in us-east-1" in project.jpo("predict", "config.ini", "--vary", "cpus=4").out

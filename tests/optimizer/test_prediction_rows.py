@@ -26,7 +26,7 @@ def basis(*runs: Run) -> RowBasis:
     prices = Prices(usd_per_cpu_hour=0.5, spot_share=0.5)
     request = Request(TODAY, ["batch_size"], lambda _today, proposed: proposed["batch_size"] <= 64, Preference(), prices)
     evidence = Basis(DIGITS, surrogate_of(request, runs, seed=0), (), (), None, 0)
-    return RowBasis(request, Limits(), evidence, runs)
+    return RowBasis(request, Limits(), evidence, runs, 1_795_300_000.0)
 
 
 def test_a_row_says_what_differs_and_how_often_it_was_run() -> None:

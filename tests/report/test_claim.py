@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from jpo.launch.queued import Queued
 from jpo.records import LOSS_KEPT, Checkout
 from jpo.report import claim
 from tests.made import a_suggestion
@@ -28,3 +29,8 @@ def test_what_was_done_is_told_by_the_file_that_was_there() -> None:
     assert claim.what_was_done(replace(kept, checkout=older), written=True) == "the values in force are kept, and written"
     back = Checkout("config.ini", None, dict(made.suggested))
     assert claim.what_was_done(replace(made, checkout=back), written=True) == "1 value back at what the file has"
+
+
+def test_when_a_run_is_done_is_said_with_its_start() -> None:
+    assert claim.done_by(Queued("slurm", 720.0, 0.0)) == "done by 1970-01-01 00:00 UTC (starts in 12m 00s, says slurm)"
+    assert claim.done_by(Queued("slurm", 0.0, None)) == "starts at once, says slurm"

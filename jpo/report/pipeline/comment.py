@@ -90,7 +90,7 @@ def forecasts(decided: Suggestion) -> Table:
         name = names.OBJECTIVES.get(quantity) or short(names.heading(quantity))
         change = Cell("" if decided.status == "kept" else claim.change(decided, quantity), emphasis="strong")
         check = promised.get(quantity)
-        word = Cell(check.verdict, emphasis=suggestion.VERDICTS[check.verdict]) if check else Cell("")
+        word = Cell(check.verdict, emphasis=claim.VERDICTS[check.verdict]) if check else Cell("")
         if now or then:
             rows.append((name, change, Cell(now.mean if now else None, quantity), estimate(then, quantity), word))
     heads = ("expected", "change", "now", "next (90% interval)", "SLA")

@@ -6,39 +6,18 @@ by their slugs. Annotations are free text, and say parameters alone.
 
 from __future__ import annotations
 
-import hashlib
 import re
-import unicodedata
 from collections.abc import Mapping
 
 from jpo.records import COUNTS, PARAMETERS, Identity
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.names import Names
+from jpo.wording.slug import slug as slug
 
-LONGEST_LABEL = 63
-"""Characters of a Kubernetes label's value."""
-DIGEST = 8
-"""Hexadecimal digits that tell apart two names whose slugs would be the same for what a label cannot hold."""
 AND = " and "
 """Between the values of a label that was changed; no value of a label has blanks."""
 CONFLICT = "_conflict"
 """kube-state-metrics' suffix (1, 2 ...) where two labels of a pod get one name."""
-
-
-def slug(name: str) -> str:
-    """A name of config.ini as a label can hold it, in small letters: "meta-llama/Llama-2 7B" -> "meta-llama-llama-2-7b".
-
-    The slug of a slug is itself, and of a label what the label says, however it writes its separators and capitals. A name that
-    is too long, or has letters that no label can hold, ends with a digest of the whole: two such names must not be one workload.
-    """
-    folded = unicodedata.normalize("NFKD", name)
-    plain = "".join(c for c in folded if not unicodedata.combining(c))
-    result = "-".join(re.findall(r"[a-z0-9]+", plain.lower()))
-    lost = any(c.isalnum() and not c.isascii() for c in plain)
-    if result and len(result) <= LONGEST_LABEL and not lost:
-        return result
-    digest = hashlib.sha256(name.encode()).hexdigest()[:DIGEST]
-    return "-".join(filter(None, (result[: LONGEST_LABEL - DIGEST - 1].rstrip("-"), digest)))
 
 
 def selector(identity: Identity, names: Names) -> str:

@@ -1,0 +1,322 @@
+"""Digits really trained, ten times after a baseline: what `jpo optimize` spends until 97% validation accuracy, and its peers.
+
+The job is examples/digits with its config.ini as it is, one thread, target 0.97. Each seed has baseline runs with the values of
+config.ini, then RUNS more, chosen by: jpo (the real command line, with its own launcher), Optuna's TPE and GPSampler, random
+search over the same space (batch sizes 8 to 256, learning rates 0.001 to 0.1), and keep, which never changes anything. All but
+keep are stopped at twice the shortest run so far that reached the target, and all start from their own three baseline runs.
+
+Time is that of the training alone, from its log; a run that was stopped costs what it took and reaches nothing, which is said.
+Ratios are against keep, geometric means over the seeds with 90% t intervals. The price is of CPU time.
+
+    python benchmarks/optimize.py [--seeds 5] [--runs 10] [--baseline 3] [--policies jpo,tpe,...] [--target 0.97]
+        [--options "--explore on"] [--keep FOLDER] [--json]
+
+Exit code 1 if JPO's ratio of time or cost is above a half, or a run of it went beyond twice the best.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import runpy
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+os.environ["OMP_NUM_THREADS"] = "1"
+
+from apparatus.stamp import stamp
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "digits"
+USD_PER_CPU_HOUR = 0.04
+LARGEST_RATIO = 0.5
+STOP_AT = 2.0
+SLACK_SECONDS = 0.5
+"""Between the moment at which a run is to be stopped and the last batch that it trains."""
+EXPONENTS, RATES = (3, 8), (1e-3, 1e-1)
+POLICIES = ("keep", "jpo", "tpe", "gp", "random")
+TOML = """\
+[parameters]
+batch_size = { min = 8, max = 256, step = "pow2" }
+learning_rate = { min = 0.001, max = 0.1, scale = "log" }
+cpus = { freeze = true }
+[prices]
+usd_per_cpu_hour = 0.04
+"""
+T95 = {1: 6.314, 2: 2.920, 3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943, 7: 1.895, 8: 1.860, 9: 1.833}
+"""Student's t, one-sided 95%, by degrees of freedom."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """One run, as its log has it.
+
+    Attributes:
+        reached: whether it reached the target.
+        allowed: seconds after which it was to be stopped; None: never.
+    """
+
+    values: Mapping[str, float]
+    seconds: float
+    cpu_seconds: float
+    reached: bool
+    allowed: float | None = None
+
+
+@dataclass(frozen=True)
+class Search:
+    """The runs of one policy after its baseline, with one seed."""
+
+    policy: str
+    seed: int
+    runs: Sequence[Trained]
+
+    @property
+    def totals(self) -> dict[str, float]:
+        seconds, cpu = (sum(getattr(run, name) for run in self.runs) for name in ("seconds", "cpu_seconds"))
+        return {"seconds": seconds, "cpu_seconds": cpu, "usd": seconds / 3600 * USD_PER_CPU_HOUR}
+
+
+def main() -> int:
+    arguments = parsed()
+    folder = Path(arguments.keep or tempfile.mkdtemp(prefix="jpo-optimize-"))
+    policies = [name for name in POLICIES if name in arguments.policies.split(",") or name == "keep"]
+    searches = []
+    for seed in range(1, arguments.seeds + 1):
+        for policy in policies:
+            search = searched(policy, seed, folder / f"{policy}-{seed}", arguments)
+            searches.append(search)
+            shown = " ".join(f"{run.seconds:.2f}{'' if run.reached else '!'}" for run in search.runs)
+            print(f"{policy} {seed}: {search.totals['seconds']:.1f} s; {shown}", file=sys.stderr, flush=True)
+    return told(searches, arguments)
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Digits really trained: jpo optimize beside its peers.")
+    for name, number in (("seeds", 5), ("runs", 10), ("baseline", 3)):
+        parser.add_argument(f"--{name}", type=int, default=number)
+    parser.add_argument("--policies", default=",".join(POLICIES))
+    parser.add_argument("--target", type=float, default=0.97)
+    parser.add_argument("--options", default="", help="of jpo optimize")
+    parser.add_argument("--keep", help="folder that stays")
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args()
+
+
+def searched(policy: str, seed: int, folder: Path, arguments: argparse.Namespace) -> Search:
+    """One search in a folder of its own."""
+    (folder / "runs").mkdir(parents=True, exist_ok=True)
+    config = (EXAMPLE / "config.ini").read_text(encoding="utf-8")
+    (folder / "config.ini").write_text(config.replace("= 0.975", f"= {arguments.target}"), encoding="utf-8")
+    if policy == "jpo":
+        return Search(policy, seed, by_jpo(seed, folder, arguments))
+    baseline = [trained(folder, f"{policy}-{seed}-b{number}", {}) for number in range(arguments.baseline)]
+    if policy == "keep":
+        return Search(policy, seed, [trained(folder, f"keep-{seed}-{n}", {}) for n in range(arguments.runs)])
+    choose, tell = chooser(policy, seed, baseline)
+    runs: list[Trained] = []
+    for number in range(arguments.runs):
+        best = min((run.seconds for run in (*baseline, *runs) if run.reached), default=None)
+        values = choose()
+        run = trained(folder, f"{policy}-{seed}-{number}", values, None if best is None else STOP_AT * best)
+        tell(run)
+        runs.append(run)
+    return Search(policy, seed, runs)
+
+
+def chooser(
+    policy: str, seed: int, baseline: Sequence[Trained]
+) -> tuple[Callable[[], dict[str, float]], Callable[[Trained], None]]:
+    """Ask and tell of a sampler of Optuna, which knows the baseline."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    samplers = {"tpe": optuna.samplers.TPESampler, "gp": optuna.samplers.GPSampler, "random": optuna.samplers.RandomSampler}
+    study = optuna.create_study(sampler=samplers[policy](seed=seed))
+    space: dict[str, optuna.distributions.BaseDistribution] = {
+        "exponent": optuna.distributions.IntDistribution(*EXPONENTS),
+        "learning_rate": optuna.distributions.FloatDistribution(*RATES, log=True),
+    }
+    for run in baseline:
+        at = {"exponent": round(math.log2(run.values["batch_size"])), "learning_rate": run.values["learning_rate"]}
+        study.add_trial(optuna.trial.create_trial(params=at, distributions=space, value=run.seconds))
+    asked: list[optuna.trial.Trial] = []
+
+    def choose() -> dict[str, float]:
+        asked.append(study.ask(space))
+        found = asked[-1].params
+        return {"batch_size": 2 ** found["exponent"], "learning_rate": float(f"{found['learning_rate']:.4g}")}
+
+    def tell(run: Trained) -> None:
+        study.tell(asked[-1], run.seconds if run.reached else max(run.seconds, run.allowed or 0.0))
+
+    return choose, tell
+
+
+def by_jpo(seed: int, folder: Path, arguments: argparse.Namespace) -> list[Trained]:
+    """The real command line; what it ran is read from the logs of its ledger."""
+    (folder / "jpo.toml").write_text(TOML, encoding="utf-8")
+    (folder / ".git").mkdir(exist_ok=True)  # the project ends here
+    name, jpo = f"jpo-{seed}", str(Path(sys.executable).with_name("jpo"))
+    asked = [
+        "--runs",
+        str(arguments.runs),
+        "--baseline",
+        str(arguments.baseline),
+        "--name",
+        name,
+        "--seed",
+        str(seed),
+        "-o",
+        "json",
+    ]
+    command = [
+        jpo,
+        "optimize",
+        "config.ini",
+        *asked,
+        *shlex.split(arguments.options),
+        "--",
+        str(EXAMPLE / "train.py"),
+        "config.ini",
+    ]
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"jpo optimize ended with {done.returncode}; its folder is {folder}")
+    launches = folder / ".jpo" / "launches"
+    runs = [of_result(each, launches / each["run_id"] / "runs") for each in json.loads(done.stdout)["jobs"][0]["runs"]]
+    return list(with_bounds(runs))[arguments.baseline :]
+
+
+def with_bounds(runs: Sequence[Trained]) -> Iterator[Trained]:
+    """The runs, each with what it was allowed by those before."""
+    best = None
+    for run in runs:
+        yield Trained(run.values, run.seconds, run.cpu_seconds, run.reached, None if best is None else STOP_AT * best)
+        best = min(run.seconds, best or run.seconds) if run.reached else best
+
+
+def trained(folder: Path, run_id: str, values: Mapping[str, float], allowed: float | None = None) -> Trained:
+    """Train in a fork of this process, which has torch in memory, and stop it when it has had its time."""
+    import torch  # noqa: F401 - before the fork
+
+    config = folder / "config.ini"
+    for name, value in values.items():
+        lines = config.read_text(encoding="utf-8").splitlines(keepends=True)
+        config.write_text("".join(f"{name} = {value}\n" if line.split("=")[0].strip() == name else line for line in lines))
+    log = folder / "runs" / f"{run_id}.csv"
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.dup2(os.open(folder / f"{run_id}.out", os.O_WRONLY | os.O_CREAT, 0o600), 1)
+            sys.argv = ["train.py", str(config), "--run-id", run_id, "--log-dir", str(folder / "runs")]
+            runpy.run_path(str(EXAMPLE / "train.py"), run_name="__main__")
+        except SystemExit as end:
+            code = int(end.code or 0)
+        finally:
+            os._exit(code)
+    start, stopped = None, False
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        start = start or started(log)
+        if allowed is not None and start and not stopped and time.time() - start > allowed:
+            os.kill(child, signal.SIGTERM)
+            stopped = True
+        time.sleep(0.02)
+    run = of_log(log)
+    return Trained(run.values, run.seconds, run.cpu_seconds, run.reached, allowed)
+
+
+def started(log: Path) -> float | None:
+    head = facts(log) if log.exists() else {}
+    return float(head["start"]) if "start" in head else None
+
+
+def facts(log: Path) -> dict[str, str]:
+    lines = log.read_text(encoding="utf-8").splitlines()
+    return dict(line[2:].split("=", 1) for line in lines if line.startswith("# ") and "=" in line)
+
+
+def of_result(each: Mapping[str, Any], logs: Path) -> Trained:
+    """A run as `jpo optimize` has it: its log may have no end, where it had to be killed."""
+    found = next((facts(log) for log in logs.glob("*.csv")), {})
+    seconds = each["duration_seconds"] or 0.0
+    return Trained(each["parameters"], seconds, float(found.get("cpu_seconds", seconds)), each["converged"] is True)
+
+
+def of_log(log: Path) -> Trained:
+    found = facts(log)
+    values = {name: float(found[name]) for name in ("batch_size", "learning_rate")}
+    seconds = float(found.get("end", log.stat().st_mtime)) - float(found["start"])
+    return Trained(values, seconds, float(found.get("cpu_seconds", seconds)), found.get("converged") == "true")
+
+
+def ratios(searches: Sequence[Search], policy: str, quantity: str) -> list[float]:
+    """Of each seed: what the policy spent over what keeping did."""
+    kept = {each.seed: each.totals[quantity] for each in searches if each.policy == "keep"}
+    return [each.totals[quantity] / kept[each.seed] for each in searches if each.policy == policy]
+
+
+def interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Geometric mean with a 90% t interval; the mean alone of one value."""
+    logs = [math.log(value) for value in values]
+    half = T95.get(len(logs) - 1, 1.7) * stdev(logs) / math.sqrt(len(logs)) if len(logs) > 1 else 0.0
+    return math.exp(fmean(logs)), math.exp(fmean(logs) - half), math.exp(fmean(logs) + half)
+
+
+def beyond(search: Search) -> float:
+    """By how many seconds a run went beyond what it was allowed, at most."""
+    return max((run.seconds - run.allowed for run in search.runs if run.allowed is not None), default=0.0)
+
+
+def claims(searches: Sequence[Search]) -> dict[str, bool]:
+    """What must hold of JPO."""
+    own = [each for each in searches if each.policy == "jpo"]
+    if not own:
+        return {}
+    found = {f"{name} at most half": interval(ratios(searches, "jpo", name))[0] <= LARGEST_RATIO for name in ("seconds", "usd")}
+    return {**found, "no run beyond twice the best": max(map(beyond, own)) <= SLACK_SECONDS}
+
+
+def told(searches: Sequence[Search], arguments: argparse.Namespace) -> int:
+    held = claims(searches)
+    policies = list(dict.fromkeys(each.policy for each in searches))
+    load = os.getloadavg()[0]
+    if arguments.json:
+        runs = [asdict(each) for each in searches]
+        summary = {p: {q: interval(ratios(searches, p, q)) for q in ("seconds", "cpu_seconds", "usd")} for p in policies}
+        print(json.dumps({"stamp": stamp(), "load": load, "claims": held, "ratios": summary, "searches": runs}))
+        return int(not all(held.values()))
+    print(f"{stamp()}; load {load:.1f}; {arguments.seeds} seeds, {arguments.runs} runs after {arguments.baseline} baseline runs")
+    print(
+        f"{'policy':8} {'seconds':>8} {'ratio (90%)':>20} {'CPU ratio (90%)':>20} {'reached':>8} {'per model':>9} {'beyond':>7}"
+    )
+    for policy in policies:
+        own = [each for each in searches if each.policy == policy]
+        reached, count = (sum(run.reached for each in own for run in each.runs), sum(len(each.runs) for each in own))
+        spent = sum(each.totals["seconds"] for each in own)
+        columns = (
+            f"{'{:.2f} ({:.2f}-{:.2f})'.format(*interval(ratios(searches, policy, q))):>20}" for q in ("seconds", "cpu_seconds")
+        )
+        per_model = f"{spent / reached:8.2f}s" if reached else "     none"
+        over = f"{max(map(beyond, own)):6.2f}s"
+        print(f"{policy:8} {spent / len(own):7.1f}s {' '.join(columns)} {reached:4}/{count:<3} {per_model} {over}")
+    print("Cost is time x 0.04 USD/h of one CPU, so its ratios are those of time.")
+    for claim, holds in held.items():
+        print(f"{'holds' if holds else 'DOES NOT HOLD'}: {claim}")
+    return int(not all(held.values()))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

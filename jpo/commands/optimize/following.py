@@ -1,0 +1,167 @@
+"""One run of the loop: started once, followed to its end or its boundary, put on record. It waits by yielding seconds.
+
+Killed at any instant, it is found again by its id: an intent is submitted again, a run that goes on is followed, one that has
+ended is put on record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+from jpo.commands.optimize.task import LoopPlan, Outside, Task
+from jpo.errors import LaunchError
+from jpo.launch.course import GIVE_UP_SECONDS, LONGEST_PAUSE, SHORTEST_PAUSE, UNREACHABLE, look, start
+from jpo.launch.job import LaunchJob, Needs
+from jpo.launch.launcher import Launcher
+from jpo.launch.ledger import Entry, read
+from jpo.project.launch.boundaries import training_of
+from jpo.project.launch.command import invocation_of
+from jpo.project.launch.finished import EndedRun, put_on_record
+from jpo.project.launch.jobs import job_of
+from jpo.project.project import open_history
+from jpo.project.workload import content_now, read_workload
+from jpo.wording import numbers
+
+Waiting = Generator[float, None, EndedRun]
+LAST_LOOKS = 150
+"""Looks at a run that was cancelled because the command is interrupted, SHORTEST_PAUSE apart: it has half a minute to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """After how long a run is of no use.
+
+    Attributes:
+        training_seconds: by its own log; None: none is set.
+        startup_seconds: what runs of this job take besides training, at most; None: not known, and an engine is told nothing.
+    """
+
+    training_seconds: float | None = None
+    startup_seconds: float | None = None
+
+    @property
+    def in_all(self) -> float | None:
+        """What the engine is told, which sees no log: it must not end a run that is only slow to start."""
+        if self.training_seconds is None or self.startup_seconds is None:
+            return None
+        return self.training_seconds + 2 * self.startup_seconds
+
+
+def made(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Boundary) -> Waiting:
+    """The run of this id, from wherever it is to its record.
+
+    Raises:
+        LaunchError: JPO-E753 to E755, the engine refuses it, or stays unreachable.
+    """
+    entry = read(task.ledger, run_id)
+    launcher = outside.engine(task.settings, entry.engine if entry else task.engine)
+    try:
+        if entry is None:
+            job = _job(task, plan, outside, run_id, boundary)
+            yield from room_for(job.needs, launcher, plan)
+            entry = start(job, launcher, task.ledger, now=outside.clock(), config=content_now(task.path) or b"")
+            outside.note(f"{run_id}: started on {launcher.name}")
+        elif entry.engine_id is None and entry.end is None:
+            entry = start(entry.job, launcher, task.ledger, now=outside.clock())
+        if entry.end is None:
+            yield from _to_its_end(entry, launcher, task, outside, boundary)
+    except (KeyboardInterrupt, GeneratorExit):
+        _cancelled(run_id, launcher, task, outside)
+        raise
+    return on_record(task, run_id, outside)
+
+
+def room_for(needs: Needs, launcher: Launcher, plan: LoopPlan) -> Generator[float, None, None]:
+    """Wait until the engine has room for a run, where jobs go on side by side; a single one is the engine's to queue."""
+    while plan.at_once > 1:
+        room = launcher.room(needs)
+        asked = ((needs.gpus, room.free_gpus), (needs.cpus, room.free_cpus), (needs.memory_gib, room.free_memory_gib))
+        if all(not wanted or free is None or wanted <= free for wanted, free in asked) or _never(room.gpus, needs.gpus):
+            return
+        yield LONGEST_PAUSE
+
+
+def _never(most: float | None, wanted: float) -> bool:
+    return most is not None and wanted > most  # the engine refuses it, and says so
+
+
+def _job(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Boundary) -> LaunchJob:
+    workload = read_workload(task.path, task.settings, now=outside.clock())  # as the run will read it
+    here = (outside.folder, outside.environ)
+    invocation = invocation_of(plan.command, workload, task.settings, *here, engine=task.engine)
+    job = job_of(
+        workload,
+        task.settings,
+        invocation.command,
+        run_id=run_id,
+        folder=invocation.folder,
+        environment={**invocation.environment, **plan.environment},
+    )
+    bounds = [seconds for seconds in (job.longest_seconds, boundary.in_all) if seconds is not None]
+    return replace(job, longest_seconds=min(bounds, default=None))
+
+
+def _to_its_end(
+    entry: Entry, launcher: Launcher, task: Task, outside: Outside, boundary: Boundary
+) -> Generator[float, None, None]:
+    """Look at a run again and again until it is over; beyond its boundary it is cancelled."""
+    pause, reached, started_at, cancelled = SHORTEST_PAUSE, outside.clock(), None, False
+    longest = boundary.training_seconds
+    while True:
+        try:
+            status = look(entry, launcher, task.ledger)
+        except LaunchError as error:
+            if error.code != UNREACHABLE or outside.clock() - reached > GIVE_UP_SECONDS:
+                raise
+        else:
+            reached = outside.clock()
+            if status.over:
+                return
+        left = LONGEST_PAUSE
+        if longest is not None and not cancelled:
+            started_at = started_at or training_of(entry, task.ledger).started_at
+            left = LONGEST_PAUSE if started_at is None else started_at + longest - outside.clock()
+            if left <= 0 and not training_of(entry, task.ledger).over:
+                launcher.cancel(str(entry.engine_id))
+                cancelled = True
+                outside.note(f"{entry.job.run_id}: stopped after {numbers.duration(longest)}, where it can no longer win")
+        yield max(0.01, min(pause, left if left > 0 else pause))
+        pause = min(LONGEST_PAUSE, pause * 1.5)
+
+
+def _cancelled(run_id: str, launcher: Launcher, task: Task, outside: Outside) -> None:
+    """End a run because the command is interrupted, and put it on record; it is made again when the command goes on."""
+    entry = read(task.ledger, run_id)
+    if entry is None or entry.engine_id is None:
+        return
+    if entry.end is None:
+        launcher.cancel(entry.engine_id)
+        for _ in range(LAST_LOOKS):
+            if look(entry, launcher, task.ledger).over:
+                break
+            outside.sleep(SHORTEST_PAUSE)
+        else:
+            return
+    on_record(task, run_id, outside)
+
+
+def on_record(task: Task, run_id: str, outside: Outside) -> EndedRun:
+    """Put a run that has ended on record, once, and say how it ended."""
+    entry = read(task.ledger, run_id)
+    assert entry is not None, "started"
+    with open_history(task.settings) as store:
+        ended = put_on_record(entry, task.ledger, task.settings, store, now=outside.clock())
+    outside.note(f"{run_id}: {in_words(ended)}")
+    for note, code in ended.notes.items():
+        outside.note(f"{run_id}: note: {note} [{code}]")
+    return ended
+
+
+def in_words(ended: EndedRun) -> str:
+    """How a run ended, and after how long."""
+    if ended.run is None:
+        return "ended, and nothing is known of it"
+    seconds = ended.run.outcome.duration_seconds
+    missed = ", target not reached" if ended.run.outcome.converged is False else ""
+    return f"{ended.run.status.value}{missed}" + ("" if seconds is None else f", {numbers.duration(seconds)}")

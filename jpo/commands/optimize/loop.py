@@ -1,0 +1,134 @@
+"""The loop of one job: baseline runs, then a suggestion and a run of it, again and again. It waits by yielding seconds.
+
+Every step has an id that follows from the name of the job alone, and is looked for in ledger and history before it is made: the
+same command goes on where a killed one was, and no step suggests or runs twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+from jpo.commands.optimize.following import Boundary, Waiting, made
+from jpo.commands.optimize.task import LoopPlan, Outside, Task
+from jpo.errors import LaunchError
+from jpo.launch.ledger import locked, read
+from jpo.project.launch.boundaries import ended_early, longest_training_seconds, startup_seconds
+from jpo.project.launch.finished import EndedRun, ended_run
+from jpo.project.launch.unfinished import finish_writing, free_id, made_under
+from jpo.project.project import open_history, open_project
+from jpo.project.sources import own_names
+from jpo.records import Run, RunStatus, Suggestion
+from jpo.telemetry.csv.folder import read_logs
+from jpo.wording import numbers
+
+ATTEMPTS = 3
+"""Of one step: a run that was ended from outside (an engine that died, a node that was lost, Ctrl-C) is made again."""
+FAILURES = 3
+"""In a row, after which nobody should pay for a fourth; they are on record, and the same command tries again."""
+FAILED = (RunStatus.FAILED, RunStatus.OOM_KILLED, RunStatus.DIVERGED)
+
+
+def optimized(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, None, None]:
+    """Make what is missing of the plan, by one process at a time.
+
+    Raises:
+        LaunchError: JPO-E785, another process is at it; JPO-E786, FAILURES runs in a row have failed; what an engine refuses.
+        JpoError: whatever `suggest` raises.
+    """
+    with locked(task.ledger / ".optimize" / task.name, wait=False):
+        record_logs(task, plan, outside)
+        failures = 0
+        for number, baseline in steps(task, plan):
+            entry = read(task.ledger, task.run_id(number, baseline=baseline))
+            ended = yield from step(task, plan, outside, number, baseline=baseline)
+            earlier = entry is not None and entry.recorded  # of a call that gave up; since then the user may have mended it
+            failures = failures + 1 if failed(ended) and not earlier else 0
+            if failures == FAILURES:
+                finding = f"{FAILURES} runs in a row have failed, the last of them {task.run_id(number, baseline=baseline)}"
+                remedy = f"read output.log in {task.ledger}; the same command goes on from there"
+                raise LaunchError(task.name, finding, remedy, code="JPO-E786")
+
+
+def steps(task: Task, plan: LoopPlan) -> Iterator[tuple[int, bool]]:
+    """Number and kind of every step. A baseline that is missing once values were suggested stays so: there is no more before."""
+    with open_history(task.settings) as store:
+        begun = made_under(task.run_id(1, baseline=False), store, task.identity) is not None
+    for number in range(1, plan.baseline + 1):
+        if not begun or read(task.ledger, task.run_id(number, baseline=True)):
+            yield number, True
+    for number in range(1, plan.runs + 1):
+        yield number, False
+
+
+def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline: bool) -> Waiting:
+    """One run of the plan with what precedes it; found done, or made. What was cut off is made again."""
+    for attempt in range(1, ATTEMPTS + 1):
+        run_id = task.run_id(number, baseline=baseline, attempt=attempt)
+        entry = read(task.ledger, run_id)
+        if entry is None or not entry.recorded:
+            if entry is None and not baseline and attempt == 1:
+                suggested(task, run_id, outside)
+            ended = yield from made(task, plan, outside, run_id, Boundary() if baseline else boundary_of(task))
+        else:
+            ended = ended_run(entry, task.ledger, task.settings)
+        if not was_cut_off(task, run_id, ended, baseline=baseline):
+            break
+    return ended
+
+
+def suggested(task: Task, suggestion_id: str, outside: Outside) -> None:
+    """Have the values of a step in config.ini: suggest them, or finish what a killed process has begun."""
+    with open_project(task.path, task.settings, now=outside.clock(), judges=False) as job:  # settles what was written
+        found = made_under(suggestion_id, job.store, task.identity)
+        if found is not None:
+            if finish_writing(job, found.suggestion_id):
+                outside.note(f"{suggestion_id}: was on record, and is written now; {in_short(found)}")
+            return
+        free = free_id(suggestion_id, job.store)
+    outside.note(f"{suggestion_id}: {in_short(outside.suggest(task, free, outside.clock()))}")
+
+
+def in_short(suggestion: Suggestion) -> str:
+    """What a suggestion changes: "batch_size 64 -> 128"."""
+    changes = ", ".join(f"{change.parameter} {change.old_text} -> {change.new_text}" for change in suggestion.changes)
+    return changes or "values kept"
+
+
+def boundary_of(task: Task, before: float | None = None) -> Boundary:
+    """After how long the next run is of no use, by all runs on record, or those that had ended before a moment."""
+    with open_history(task.settings) as store:
+        runs = [run for run in store.runs_of(task.identity) if before is None or run.ended_at <= before]
+    return Boundary(longest_training_seconds(task.settings, runs), longest_startup(task, runs))
+
+
+def longest_startup(task: Task, runs: list[Run]) -> float | None:
+    """What the launched ones of these runs took besides training, at most."""
+    entries = [(read(task.ledger, run.run_id), run) for run in runs if run.run_id.startswith(f"{task.name}-")]
+    seconds = [startup_seconds(entry, run) for entry, run in entries if entry]
+    return max((each for each in seconds if each is not None), default=None)
+
+
+def was_cut_off(task: Task, run_id: str, ended: EndedRun, *, baseline: bool) -> bool:
+    """Whether a run says nothing of its values, since something from outside has ended it early."""
+    entry, run = read(task.ledger, run_id), ended.run
+    if entry is None or run is None or run.status is not RunStatus.STOPPED:
+        return False
+    bound = None if baseline else boundary_of(task, entry.asked_at).training_seconds
+    return ended_early(entry, run, bound)
+
+
+def failed(ended: EndedRun) -> bool:
+    """Whether a run came to nothing; one that was stopped at its boundary did not."""
+    return ended.run is None or ended.run.status in FAILED
+
+
+def record_logs(task: Task, plan: LoopPlan, outside: Outside) -> None:
+    """Put the runs of earlier logs on record, to start from them."""
+    if not plan.logs:
+        return
+    now = outside.clock()
+    found = read_logs(plan.logs, task.identity, now=now, own=own_names(task.settings))
+    with open_history(task.settings) as store:
+        new = store.record(found, now=now)
+    skipped = f", {numbers.counted(len(found.skipped), 'log')} skipped" if found.skipped else ""
+    outside.note(f"{task.name}: {numbers.counted(len(new), 'run')} of logs put on record{skipped}")

@@ -1,0 +1,5 @@
+"""Learning curves of runs that go on: where they may end, by how far they have come and by how earlier runs went on from there.
+
+curve.py         Curve, and what is read off one after some of its epochs
+final.py         the error after the last epoch, as a distribution
+"""

@@ -1,0 +1,66 @@
+"""Curve: the error of a model after some of its epochs, and what is read off it: level, slope, roughness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+SMOOTHED = 3
+"""Errors of which the median is the level: one bad batch is no level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A learning curve, as natural logs of errors that are to be made small.
+
+    Attributes:
+        epochs: rising, above 0; of several values at one place the last counts.
+        logs: one for each, finite.
+    """
+
+    epochs: tuple[float, ...]
+    logs: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.epochs) != len(self.logs):
+            raise ValueError(f"{len(self.epochs)} epochs and {len(self.logs)} errors")
+        if not all(map(math.isfinite, (*self.epochs, *self.logs))):
+            raise ValueError("a curve has finite values only; one that diverged is none")
+        if any(later <= earlier for earlier, later in pairwise((0.0, *self.epochs))):
+            raise ValueError("the epochs of a curve rise from above 0")
+
+    def until(self, epochs: float) -> Curve:
+        """Its part up to some epoch."""
+        count = sum(place <= epochs * (1 + 1e-9) for place in self.epochs)
+        return Curve(self.epochs[:count], self.logs[:count])
+
+    def level(self, epochs: float) -> float:
+        """Log of the error about some epoch: the median of the last SMOOTHED up to it, of fewer among the first."""
+        known = [log for place, log in zip(self.epochs, self.logs, strict=True) if place <= epochs * (1 + 1e-9)]
+        return median(known[-min(SMOOTHED, max(1, len(known) // 2)) :]) if known else self.logs[0]
+
+    def slope(self) -> float:
+        """How much the log of the error fell for each unit of ln epochs over the last half; above 0: it gets better."""
+        last, half = self.epochs[-1], max(self.epochs[0], self.epochs[-1] / 2)
+        return (self.level(half) - self.level(last)) / math.log(last / half) if last > half else 0.0
+
+    def roughness(self) -> float:
+        """Standard deviation of one error around its neighbours, over the last half; robust."""
+        recent = self.logs[len(self.logs) // 2 :] if len(self.logs) >= 6 else self.logs
+        bends = [abs(a - 2 * b + c) for a, b, c in zip(recent, recent[1:], recent[2:], strict=False)]
+        return 1.4826 * median(bends) / math.sqrt(6) if bends else 0.0
+
+
+def curve_of(errors: Iterable[tuple[float, float]]) -> Curve | None:
+    """The curve of (epochs done, error); None where there is none, or an error is not finite and positive (it diverged)."""
+    places: dict[float, float] = {}
+    for epoch, error in errors:
+        if not (math.isfinite(error) and error > 0):
+            return None
+        if math.isfinite(epoch) and epoch > 0:
+            places[epoch] = math.log(error)
+    ordered = sorted(places.items())
+    return Curve(tuple(epoch for epoch, _ in ordered), tuple(log for _, log in ordered)) if ordered else None

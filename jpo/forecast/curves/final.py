@@ -1,0 +1,145 @@
+"""Error after the last epoch of a run that goes on, as a distribution: earlier runs say what is still gained from there on.
+
+From the same share of its epochs on, the fall of ln error that is left, for each unit of ln epochs, is
+
+    fall / h = common + persistence x slope + lag x (1 - share) (level - lowest level) / h,    h = ln(all epochs / epochs so far)
+
+with a Student's t around it. Finished runs of the workload say the three numbers and how far reality strays; before there are
+any, and beside few of them, wide priors do. `common` holds what all runs of a job share, such as a learning rate that falls along
+a schedule; `persistence` is 1 for a power law without a floor; `lag`: who is behind has more left to learn.
+
+Source: Bayesian linear regression with a conjugate normal-inverse-gamma prior (Bishop, "Pattern Recognition and Machine
+Learning", 2006, section 3.3); slopes in ln-ln: Hestness et al., "Deep Learning Scaling is Predictable, Empirically", 2017. The
+priors are of the curves of two families (benchmarks/curves: digits, teacher); the others were kept for judging.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.forecast.curves.curve import Curve
+from jpo.records import Interval
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
+
+PRIOR = np.array((0.3, 0.3, 0.5))
+PRIOR_DEVIATIONS = np.array((0.5, 0.4, 0.5))
+"""Of common, persistence and lag: means and standard deviations."""
+OWN, LAGGING = 0.1, 0.25
+"""Standard deviation of what is left: for each unit of h, and for each unit of lag, before the data say more or less."""
+PRIOR_RUNS = 4
+"""Finished runs that the prior of the spread counts for."""
+FEWEST_EPOCHS = 2
+FINISHED = 0.97
+"""A curve that has this share of the epochs shows its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinalError:
+    """Natural log of the error after the last epoch: a Student's t.
+
+    Attributes:
+        mean, scale: of the log.
+        freedom: degrees of freedom, above 0.
+        runs: finished runs that it rests on.
+    """
+
+    mean: float
+    scale: float
+    freedom: int
+    runs: int
+
+    def below(self, log_error: float) -> float:
+        """Probability that the log of the error ends below this."""
+        return student_below((log_error - self.mean) / self.scale, self.freedom)
+
+    def interval(self, share: float = 0.9) -> Interval:
+        """The error itself, with an interval that holds this share."""
+        reach = self.scale * student_quantile((1 + share) / 2, self.freedom)
+        return Interval(math.exp(self.mean), math.exp(self.mean - reach), math.exp(self.mean + reach))
+
+
+def final_error(curve: Curve, epochs: float, finished: Sequence[Curve]) -> FinalError | None:
+    """The log of the error after all epochs.
+
+    Args:
+        curve: of the run so far.
+        epochs: those that it will have in all.
+        finished: curves of runs of the same workload that came to their end, of which those with as many epochs count.
+
+    Returns:
+        None before FEWEST_EPOCHS.
+    """
+    done = curve.epochs[-1]
+    if len(curve.epochs) < FEWEST_EPOCHS or epochs <= 0:
+        return None
+    horizon = math.log(max(epochs, done * (1 + 1e-6)) / done)
+    share = min(1.0, done / epochs)
+    past = [other for other in finished if FINISHED * epochs <= other.epochs[-1] <= epochs / FINISHED and other.epochs[0] <= done]
+    begun = [other.until(done) for other in past]
+    level = curve.level(done)
+    levels = [other.level(done) for other in begun]
+    lowest = min((level, *levels))
+    rows = [_features(begun[n], levels[n], lowest, share, horizon) for n in range(len(past))]
+    spreads = [_spread(begun[n], levels[n], lowest, share, horizon) for n in range(len(past))]
+    falls = [levels[n] - past[n].logs[-1] for n in range(len(past))]
+    mean, covariance, scale, freedom = _posterior(rows, falls, spreads)
+    row, spread = _features(curve, level, lowest, share, horizon), _spread(curve, level, lowest, share, horizon)
+    deviation = scale * math.sqrt(spread**2 + float(row @ covariance @ row))
+    return FinalError(level - float(row @ mean), deviation, freedom, len(past))
+
+
+def _features(curve: Curve, level: float, lowest: float, share: float, horizon: float) -> Floats:
+    return np.array((horizon, horizon * curve.slope(), (1 - share) * (level - lowest)))
+
+
+def _spread(curve: Curve, level: float, lowest: float, share: float, horizon: float) -> float:
+    """Standard deviation of what is left, where the posterior scale is 1; the last error is as rough as those before it."""
+    return math.hypot(OWN * horizon + LAGGING * math.sqrt(1 - share) * (level - lowest), 1.25 * curve.roughness(), 0.01)
+
+
+def _posterior(rows: Sequence[Floats], falls: Sequence[float], spreads: Sequence[float]) -> tuple[Floats, Floats, float, int]:
+    """Mean and covariance (of scale 1) of the three numbers, the scale, and its degrees of freedom."""
+    precision, right = np.diag(PRIOR_DEVIATIONS**-2.0), PRIOR / PRIOR_DEVIATIONS**2
+    prior_precision, squares = precision, float(PRIOR_RUNS)
+    if rows:
+        weighted = np.array(rows) / np.array(spreads)[:, None]
+        measured = np.array(falls) / np.array(spreads)
+        precision, right = precision + weighted.T @ weighted, right + weighted.T @ measured
+        mean = np.asarray(np.linalg.solve(precision, right), dtype=np.float64)
+        squares += float(measured @ measured + PRIOR @ prior_precision @ PRIOR - mean @ precision @ mean)
+    else:
+        mean = PRIOR.copy()
+    freedom = PRIOR_RUNS + len(rows)
+    return mean, np.asarray(np.linalg.inv(precision), dtype=np.float64), math.sqrt(max(squares, 1e-9) / freedom), freedom
+
+
+def student_below(t: float, freedom: int) -> float:
+    """Probability that a Student's t with whole degrees of freedom is below `t`.
+
+    Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4.
+    """
+    angle = math.atan(abs(t) / math.sqrt(freedom))
+    odd, cosine = freedom % 2, math.cos(angle)
+    term = total = 0.0 if freedom == 1 else cosine if odd else 1.0
+    for k in range(3 if odd else 2, freedom - 1, 2):
+        term *= cosine**2 * (k - 1) / k
+        total += term
+    within = 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
+    return 0.5 * (1 + math.copysign(within, t))
+
+
+def student_quantile(share: float, freedom: int) -> float:
+    """The value which a Student's t is below with a probability of at least 0.5, by bisection."""
+    low, high = 0.0, math.pi / 2
+    for _ in range(50):
+        middle = (low + high) / 2
+        below = student_below(math.sqrt(freedom) * math.tan(middle), freedom) < share
+        low, high = (middle, high) if below else (low, middle)
+    return math.sqrt(freedom) * math.tan((low + high) / 2)

@@ -1,0 +1,13 @@
+"""Launching: runs are started on an engine, followed, cancelled and accounted for. JPO submits to engines; it is no scheduler.
+
+    job.py           what is to be started, and how it goes: LaunchJob, Needs, JobStatus, Room
+    launcher.py      Launcher, the one contract of all engines; tests/launches.py is its suite
+    resize.py        Resizable: engines that change what a running job holds
+    ledger.py        the account of launched runs: one folder each, intent before submission, the end before the record
+    course.py        start, follow and cancel one run, whatever the engine; safe to call again after kill -9
+    queued.py        when a run that is submitted now would be done
+    simulated.py     an engine in virtual time
+
+The ledger is what makes a run start once: the intent with its id is on disk before an engine hears of it, and every engine's
+`submit` is idempotent by that id, so that a start which was cut off is simply made again.
+"""

@@ -1,0 +1,113 @@
+"""Course of one launched run: started once, followed to its end, or cancelled. Each step may be made again after kill -9."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from jpo.errors import LaunchError
+from jpo.files import whole
+from jpo.launch.job import JobStatus, LaunchJob
+from jpo.launch.launcher import Launcher
+from jpo.launch.ledger import Entry, folder_of, locked, read, write
+
+UNREACHABLE = "JPO-E754"
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 15.0
+"""Seconds between two looks at a job: soon at first, since many fail at once."""
+GIVE_UP_SECONDS = 900.0
+"""How long an engine may be unreachable while a job is followed: a controller that is restarted comes back."""
+
+
+def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, config: bytes = b"") -> Entry:
+    """The entry of a job that is submitted now, or was before: whoever asks again gets the same one.
+
+    Args:
+        config: the config.ini that it runs with, kept in its folder.
+
+    Raises:
+        LaunchError: JPO-E750, another job has this run id; JPO-E753 to E755, the engine does not take it.
+    """
+    folder = folder_of(ledger, job.run_id)
+    if read(ledger, job.run_id) is None:
+        launcher.refuse(job)  # before anything is made for it
+    with locked(folder):
+        entry = read(ledger, job.run_id)
+        if entry and (entry.job, entry.engine) != (job, launcher.name):
+            finding = f"was launched before on {entry.engine}, with another command, configuration or resources"
+            raise LaunchError(f"run {job.run_id}", finding, "give the new run an id of its own", code="JPO-E750")
+        if entry is None:
+            _kept_out_of_git(ledger)
+            (folder / "runs").mkdir(exist_ok=True)
+            with whole(folder / "config.ini", mode=0o600) as copy:
+                copy.write(config)
+            entry = Entry(job, launcher.name, now)
+            write(ledger, entry)  # before the engine hears of it
+        if entry.engine_id is None and entry.end is None:
+            entry = replace(entry, engine_id=launcher.submit(job, folder.absolute()))
+            write(ledger, entry)
+        return entry
+
+
+def _kept_out_of_git(ledger: Path) -> None:
+    """What runs print may hold secrets, and `git add .` takes all that nothing keeps out."""
+    if not (ledger / ".gitignore").exists():
+        with whole(ledger / ".gitignore") as new:
+            new.write(b"*\n")
+
+
+def follow(
+    entry: Entry,
+    launcher: Launcher,
+    ledger: Path,
+    *,
+    clock: Callable[[], float],
+    sleep: Callable[[float], None],
+    longest_pause: float = LONGEST_PAUSE,
+) -> Iterator[JobStatus]:
+    """The states of a submitted job, each look one, until it is over; its end is in the ledger before it is yielded.
+
+    An engine that cannot be reached is asked again, up to GIVE_UP_SECONDS.
+
+    Args:
+        longest_pause: seconds between two looks: of an engine that is asked through files they may be few.
+
+    Raises:
+        LaunchError: JPO-E754, it stays unreachable; the job may go on, and can be followed again.
+    """
+    if entry.end is not None:
+        yield entry.end
+        return
+    pause, reached = SHORTEST_PAUSE, clock()
+    while True:
+        try:
+            status = look(entry, launcher, ledger)
+        except LaunchError as error:
+            if error.code != UNREACHABLE or clock() - reached > GIVE_UP_SECONDS:
+                raise
+        else:
+            reached = clock()
+            yield status
+            if status.over:
+                return
+        sleep(pause)
+        pause = min(longest_pause, pause * 1.5)
+
+
+def look(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
+    """How a submitted job goes now. Of one that is over, output and run log are brought home, then its end is written down."""
+    assert entry.engine_id is not None, "submitted"
+    status = launcher.status(entry.engine_id)
+    if status.over:
+        folder = folder_of(ledger, entry.job.run_id)
+        with locked(folder):
+            launcher.collect(entry.engine_id, folder.absolute())
+            known = read(ledger, entry.job.run_id) or entry
+            write(ledger, replace(known, engine_id=entry.engine_id, end=known.end or status))
+    return status
+
+
+def recorded(entry: Entry, ledger: Path) -> None:
+    """Note that the run is in the history."""
+    with locked(folder_of(ledger, entry.job.run_id)):
+        write(ledger, replace(read(ledger, entry.job.run_id) or entry, recorded=True))

@@ -1,0 +1,54 @@
+"""Excerpt of what a run printed: its last words in one line, for messages, without what looks like a secret."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+LONGEST = 300
+"""Characters of an excerpt."""
+TAIL_BYTES = 2**16
+SECRET_NAME = re.compile(r"TOKEN|PASSW|SECRET|KEY|CREDENTIAL|PRIVATE|AUTH|DSN|COOKIE|SESSION", re.IGNORECASE)
+"""Of environment variables whose values are not shown."""
+SHORTEST_SECRET = 6
+"""Characters; a shorter value ("1", "true") would hide half of what is said."""
+SAID = re.compile(
+    r"(?i)(\b[\w.-]*(?:token|passw(?:or)?d|secret|api[_-]?key|access[_-]?key|credential)[\w.-]*[\"']?\s*[=:]\s*)"
+    r"(\"[^\"]*\"|'[^']*'|\S+)"
+    r"|(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}"
+    r"|(://[^/\s:@]*:)[^@\s/]+(?=@)"
+)
+"""What is said to be a secret, in a setting, a header or a URL."""
+HIDDEN = "***"
+
+
+def last_words(output: Path, environ: Mapping[str, str]) -> str:
+    """The last line that says something in the output of a run; "" where there is none.
+
+    Of a Python traceback that is the exception.
+
+    Args:
+        environ: of the run: values of variables that look secret are not shown.
+    """
+    with suppress(OSError), output.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+        lines = file.read().decode("utf-8", "replace").replace("\r", "\n").splitlines()
+        return cut(without_secrets(next((line.strip() for line in reversed(lines) if line.strip()), ""), environ))
+    return ""
+
+
+def without_secrets(text: str, environ: Mapping[str, str]) -> str:
+    """A text in which neither values of variables that look secret are seen, nor what it says to be one."""
+    values = {value for name, value in environ.items() if SECRET_NAME.search(name) and len(value) >= SHORTEST_SECRET}
+    for value in sorted(values, key=len, reverse=True):
+        text = text.replace(value, HIDDEN)
+    return SAID.sub(lambda found: f"{found[1] or found[3] or found[4]}{HIDDEN}", text)
+
+
+def cut(text: str) -> str:
+    """One line of at most LONGEST characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."

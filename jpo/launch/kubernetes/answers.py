@@ -1,0 +1,61 @@
+"""What an API server answers, read without trusting its shape: what is missing or of another kind is empty, no error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+Answer = Mapping[str, object]
+"""One JSON object."""
+LONGEST_WORDS = 400
+"""Characters of a server's words in a message."""
+
+
+def at(found: object, *path: str) -> object:
+    """What stands there; None where nothing does."""
+    for key in path:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def text(found: object, *path: str) -> str:
+    value = at(found, *path)
+    return value if isinstance(value, str) else ""
+
+
+def table(found: object, *path: str) -> Answer:
+    value = at(found, *path)
+    return value if isinstance(value, Mapping) else {}
+
+
+def items(found: object, *path: str) -> tuple[Answer, ...]:
+    """The objects of a list."""
+    value = at(found, *path)
+    return tuple(each for each in value if isinstance(each, Mapping)) if isinstance(value, list) else ()
+
+
+def whole_number(found: object, *path: str) -> int | None:
+    value = at(found, *path)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def moment(found: object, *path: str) -> float | None:
+    """A time in unix seconds; None where there is none, or none that can be read."""
+    try:
+        return datetime.fromisoformat(text(found, *path)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def condition(found: object, kind: str, *, is_true: bool | None = True) -> Answer:
+    """The condition of this type in an object's status, if it is True (`is_true`), False, or whatever it is (None)."""
+    wanted = {True: ("True",), False: ("False",), None: ("True", "False", "Unknown")}[is_true]
+    matching = (c for c in items(found, "status", "conditions") if text(c, "type") == kind and text(c, "status") in wanted)
+    return next(matching, {})
+
+
+def words(*parts: str) -> str:
+    """What a server says, on one line: "Unschedulable: 0/3 nodes are available"."""
+    said = ": ".join(dict.fromkeys(" ".join(part.split()) for part in parts if part.strip()))
+    plain = "".join(c if c.isprintable() else "?" for c in said)
+    return plain if len(plain) <= LONGEST_WORDS else f"{plain[:LONGEST_WORDS]}..."

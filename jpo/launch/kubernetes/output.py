@@ -1,0 +1,65 @@
+"""What the pods of a run printed, brought home: output.log, and the run log that jpo.runlog repeats on stdout."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from jpo.files import whole
+from jpo.launch.job import RUN_ID
+from jpo.launch.kubernetes.answers import Answer, text
+from jpo.launch.kubernetes.pods import CONTAINER
+from jpo.launch.kubernetes.session import Refused, Session
+from jpo.runlog import ECHO
+
+MOST_LOG_BYTES = 2**26
+"""Of a run log in memory: a million epochs."""
+NOTHING_TO_READ = (400, 404)
+"""The API server's answers to who asks for the log of a container that never started, or of a pod that is gone."""
+MARK, HEAD = ECHO.encode(), re.compile(rb"# run_id=(.*)\n")
+
+
+def bring_home(session: Session, pods: Sequence[Answer], folder: Path, run_id: str) -> None:
+    """Write output.log and the run logs into a run's folder; what is there already stays where there are no pods (any more).
+
+    A run log counts from its head on. Where the kubelet has thrown the head away (containerLogMaxSize, 10 MiB by default),
+    the run's numbers are Prometheus' to tell.
+    """
+    rows, size = list[bytes](), 0
+    if not pods:
+        return
+    with whole(folder / "output.log", mode=0o600) as output:
+        for pod in pods:
+            if len(pods) > 1:
+                output.write(f"--- pod {text(pod, 'metadata', 'name')}\n".encode())
+            try:
+                for line in session.lines("CoreV1Api", "read_namespaced_pod_log", *_place(pod), container=CONTAINER):
+                    printed, mark, row = line.partition(MARK)
+                    output.write(printed)
+                    if mark and (size := size + len(row)) < MOST_LOG_BYTES:
+                        rows.append(row)
+            except Refused as error:
+                if error.status not in NOTHING_TO_READ:
+                    raise
+    for name, log in run_logs(rows, run_id).items():
+        (folder / "runs").mkdir(exist_ok=True)
+        with whole(folder / "runs" / f"{name}.csv", mode=0o600) as file:
+            file.write(log)
+
+
+def run_logs(rows: Sequence[bytes], run_id: str) -> dict[str, bytes]:
+    """Name -> content of each run log, from its rows in order; one whose name is none is the run's own."""
+    logs, name = dict[str, list[bytes]](), ""
+    for row in rows:
+        if head := HEAD.match(row):
+            said = head[1].decode("utf-8", "replace")
+            name = said if RUN_ID.fullmatch(said) else run_id
+            logs[name] = []
+        if name:
+            logs[name].append(row)
+    return {name: b"".join(parts) for name, parts in logs.items()}
+
+
+def _place(pod: Answer) -> tuple[str, str]:
+    return text(pod, "metadata", "name"), text(pod, "metadata", "namespace")

@@ -1,0 +1,152 @@
+"""Ledger of launched runs: one folder each below `.jpo/launches`, in which launch.json says what was asked and what came of it.
+
+    .jpo/launches/RUN_ID/launch.json    Entry: intent, the engine's id, the end, whether it is on record
+    .jpo/launches/RUN_ID/config.ini     the file as it was given to the run
+    .jpo/launches/RUN_ID/output.log     what its processes printed, for the user alone (mode 600): it may hold secrets
+    .jpo/launches/RUN_ID/runs/          its run log (JPO_RUNLOG_DIR)
+
+launch.json is replaced whole and under a lock: two pipelines with one run id start it once. Killed at any instant, an entry says
+at least what was intended.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jpo.errors import LaunchError
+from jpo.files import whole
+from jpo.launch.job import RUN_ID, JobState, JobStatus, LaunchJob, Needs
+from jpo.reading import contents, json_object
+from jpo.records import Identity, RunStatus, plain_values, value_of
+
+SCHEMA_VERSION = 1
+LARGEST_BYTES = 2**20
+DAMAGED = "move its folder away; the run then is unknown to JPO"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Account of one launched run.
+
+    Attributes:
+        engine: name of the engine, as `--on` has it.
+        asked_at: unix seconds of the intent.
+        engine_id: the engine's id of it; None: it was never submitted, or nobody knows.
+        end: how it ended; None: it goes on, as far as is known.
+        recorded: whether its run is in the history.
+    """
+
+    job: LaunchJob
+    engine: str
+    asked_at: float
+    engine_id: str | None = None
+    end: JobStatus | None = None
+    recorded: bool = False
+
+
+def folder_of(ledger: Path, run_id: str) -> Path:
+    """The folder of a run; LaunchError JPO-E751 for what cannot be the id of one."""
+    if not RUN_ID.fullmatch(run_id):
+        raise LaunchError(
+            f"{run_id!r:.80}", "is no run id", "`jpo watch` lists the runs that were launched here", code="JPO-E751"
+        )
+    return ledger / run_id
+
+
+@contextmanager
+def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
+    """The folder of a run, made where it is missing, for one process at a time; the others wait.
+
+    Raises:
+        LaunchError: JPO-E752, it cannot be made; JPO-E785, another process has it, where nobody is to wait.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise LaunchError(str(folder), f"cannot be written ({error.strerror})", "check disk and mode", code="JPO-E752") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    except BlockingIOError as error:
+        remedy = "wait for it, or end it: what it did so far is kept, and the same command goes on from there"
+        raise LaunchError(folder.name, "another process is at it", remedy, code="JPO-E785") from error
+    finally:
+        os.close(lock)
+
+
+def write(ledger: Path, entry: Entry) -> None:
+    """Put an entry on disk, under the lock of its run.
+
+    Raises:
+        UsageError: JPO-E307, it cannot be written; what stood there still does.
+    """
+    with whole(folder_of(ledger, entry.job.run_id) / "launch.json", mode=0o600, remedy="check disk and mode") as new:
+        new.write(json.dumps(_as_json(entry), indent=1).encode())
+
+
+def read(ledger: Path, run_id: str) -> Entry | None:
+    """The entry of a run; None where none was ever launched here.
+
+    Raises:
+        LaunchError: JPO-E752, it is damaged, or of another version.
+    """
+    file = folder_of(ledger, run_id) / "launch.json"
+    if not file.exists():
+        return None
+
+    def refusal(finding: str) -> LaunchError:
+        return LaunchError(str(file), finding, DAMAGED, code="JPO-E752")
+
+    text = contents(file, LARGEST_BYTES, refusal)
+    try:
+        return _entry(json_object(text))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise refusal(f"is damaged ({type(error).__name__}: {error})") from error
+
+
+def entries(ledger: Path) -> Iterator[Entry]:
+    """All entries, by their run ids; LaunchError JPO-E752 as in `read`."""
+    for file in sorted(ledger.glob("*/launch.json")):
+        if entry := read(ledger, file.parent.name):
+            yield entry
+
+
+def _as_json(entry: Entry) -> dict[str, Any]:
+    job = entry.job
+    described = {
+        "run_id": job.run_id,
+        "identity": job.identity.labels,
+        "command": job.command,
+        "folder": str(job.folder),
+        "environment": dict(job.environment),
+        "needs": asdict(job.needs),
+        "parameters": plain_values(job.parameters),
+        "longest_seconds": job.longest_seconds,
+    }
+    return {"schema_version": SCHEMA_VERSION, **asdict(replace(entry, job=None)), "job": described}  # type: ignore[arg-type]
+
+
+def _entry(found: Mapping[str, Any]) -> Entry:
+    if found["schema_version"] != SCHEMA_VERSION:
+        raise ValueError(f"schema_version is {found['schema_version']!r:.20}, not {SCHEMA_VERSION}")
+    job, end = dict(found["job"]), found["end"]
+    job |= {
+        "identity": Identity(**job["identity"]),
+        "command": tuple(job["command"]),
+        "folder": Path(job["folder"]),
+        "needs": Needs(**job["needs"]),
+        "parameters": {name: value_of(value) for name, value in job["parameters"].items()},
+    }
+    if end is not None:
+        ended_as = None if end["ended_as"] is None else RunStatus(end["ended_as"])
+        end = JobStatus(**{**end, "state": JobState(end["state"]), "ended_as": ended_as})
+    facts = {name: found[name] for name in ("engine", "asked_at", "engine_id", "recorded")}
+    return Entry(LaunchJob(**job), **facts, end=end)

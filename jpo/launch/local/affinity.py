@@ -1,0 +1,35 @@
+"""CPU affinity of processes that run: fewer CPUs for all of their threads, and for what they start from now on. Linux."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+ROUNDS = 3
+"""How often threads that came meanwhile are looked for again."""
+
+
+def confine(pids: Collection[int], cpus: int) -> tuple[int, ...]:
+    """Let processes run on so many of the CPUs that the first may use; returns these, empty where none of them lives.
+
+    Args:
+        cpus: at least 1.
+    """
+    kept: tuple[int, ...] = ()
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            kept = kept or tuple(sorted(os.sched_getaffinity(pid)))[:cpus]
+            for _ in range(ROUNDS):
+                for thread in _threads(pid):
+                    with suppress(ProcessLookupError):
+                        os.sched_setaffinity(thread, kept)
+    return kept
+
+
+def _threads(pid: int) -> Iterator[int]:
+    """The threads of a process: setting that of the first leaves those that were started before as they are."""
+    with suppress(OSError):
+        for folder in Path(f"/proc/{pid}/task").iterdir():
+            yield int(folder.name)

@@ -1,0 +1,67 @@
+"""Leases: GPUs and CPUs that runs of JPO hold on this machine, whichever project they belong to.
+
+A lease is a locked file in a folder of the user's alone; the lock goes with the process that holds it, however that ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from jpo.errors import LaunchError
+
+
+def usual_folder() -> Path:
+    """Where leases of this user are: gone after a restart, as they should be."""
+    own = Path(f"/run/user/{os.getuid()}")
+    return own / "jpo-leases" if own.is_dir() else Path(f"/tmp/jpo-leases-{os.getuid()}")  # noqa: S108 - checked by `opened`
+
+
+def taken(folder: Path, names: Iterable[str], count: int) -> dict[str, int]:
+    """Leases of the first `count` of these things that nobody holds: name -> descriptor; of fewer, where there are no more.
+
+    Raises:
+        LaunchError: JPO-E752, the folder cannot be used.
+    """
+    held = dict[str, int]()
+    for name in names:
+        if len(held) == count:
+            break
+        handle = _opened(folder, name)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held[name] = handle
+        except BlockingIOError:
+            os.close(handle)
+    return held
+
+
+def free(folder: Path, names: Sequence[str]) -> list[str]:
+    """Those of these things that nobody holds."""
+    held = taken(folder, names, len(names))
+    give_back(held.values())
+    return [name for name in names if name in held]
+
+
+def give_back(handles: Iterable[int]) -> None:
+    """Close leases here; a process that was handed a copy goes on holding it."""
+    for handle in handles:
+        with suppress(OSError):
+            os.close(handle)
+
+
+def _opened(folder: Path, name: str) -> int:
+    try:
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        there = folder.lstat()
+        if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.getuid():
+            raise PermissionError(None, "belongs to somebody else")
+        return os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        remedy = "check owner, mode and disk"
+        raise LaunchError(str(folder), f"cannot be used ({error.strerror})", remedy, code="JPO-E752") from error

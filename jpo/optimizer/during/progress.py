@@ -1,0 +1,72 @@
+"""A run so far, and the run to beat: all that decisions during a run see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jpo.forecast.curves.curve import Curve
+from jpo.records import Interval, Run
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUse:
+    """What a run was given of one resource and has used, over a window of several epochs. None: not measured, not asked for.
+
+    Attributes:
+        resource: "gpus", "cpus" or "memory_gib".
+        given: what it may use.
+        peak: the highest use in the window; of GPUs, those that were busy at any time.
+        looks: how many measurements the window holds.
+        epochs: how many epochs passed in it; None: not known.
+    """
+
+    resource: str
+    given: float
+    peak: float
+    looks: int
+    epochs: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """A run that goes on. None: not known.
+
+    Attributes:
+        elapsed_seconds: since its start.
+        total_seconds: how long it will take in all, if it goes on.
+        usd_per_hour: what it costs.
+        curve: of its errors so far; None also before the first.
+        diverged: its loss is no number any more.
+        epochs: those that it will have in all.
+        share_done: of its work, 0..1.
+        same_as_rival: it runs with the rival's own configuration.
+    """
+
+    elapsed_seconds: float
+    total_seconds: Interval | None = None
+    usd_per_hour: float | None = None
+    curve: Curve | None = None
+    diverged: bool = False
+    epochs: float | None = None
+    share_done: float | None = None
+    same_as_rival: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """The run to beat: the best of the workload's runs that ended well, under the preference.
+
+    Attributes:
+        error: of its model, that is to be made small; None: not measured.
+    """
+
+    run_id: str
+    seconds: float
+    usd: float | None = None
+    error: float | None = None
+
+    @classmethod
+    def of(cls, run: Run, usd: float | None, error: float | None) -> Rival | None:
+        """A finished run as a rival; None where nobody knows how long it took."""
+        seconds = run.outcome.duration_seconds
+        return cls(run.run_id, seconds, usd, error) if seconds else None

@@ -1,0 +1,197 @@
+"""The command of a run: what was typed, or a script with the values of config.ini where it reads them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from constraints.names import WELL_KNOWN
+from jpo.errors import UsageError
+from jpo.launch.script import call
+from jpo.launch.script.analysis import CONFIG_NAME, FRAMEWORKS, EntryFunction, TrainingScript, analysis_of
+from jpo.project.load import LoadedSettings
+from jpo.reading import same_file
+from jpo.records import Parameter, Workload, plain
+
+SCRIPT = ".py"
+NOT_READ = "JPO-W775"
+MEMORY = "memory_gib"
+"""Whose names say the unit: only the one that config.ini uses is meant."""
+HELD_BY_ENGINE = ("gpus", "cpus", "memory_gib")
+"""What an engine gives or limits, whether or not the script knows."""
+WITH_THIS_PYTHON = ("local", "slurm")
+"""Engines that share files with this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """How a run is started.
+
+    Attributes:
+        command: program and arguments; empty: that of [launch] command.
+        folder: where it starts; None: beside jpo.toml.
+        environment: variables by which the script takes values.
+        notes: what must be said of it, sentence -> reason code.
+    """
+
+    command: tuple[str, ...]
+    folder: Path | None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+def invocation_of(
+    words: Sequence[str],
+    workload: Workload,
+    settings: LoadedSettings,
+    folder: Path,
+    environ: Mapping[str, str],
+    *,
+    engine: str,
+) -> Invocation:
+    """What the words of a command line start.
+
+    Args:
+        words: SCRIPT.py and its arguments, or a command; none: that of [launch] command.
+        folder: from which they were typed.
+        engine: on which it is to run.
+
+    Raises:
+        UsageError: JPO-E773, there is no such script; JPO-E774, it is no Python, or cannot be called.
+    """
+    if not words:
+        return Invocation((), None)
+    if not words[0].endswith(SCRIPT):
+        return Invocation(tuple(words), folder)
+    script = (folder / words[0]).absolute()
+    if not _is_file(script):
+        raise UsageError(f"{words[0]:.200}", "is no file", "name the script that trains", code="JPO-E773")
+    found, python = analysis_of(script), interpreter(environ) if engine in WITH_THIS_PYTHON else "python3"
+    names_config = found.config_option == "" and any(word.endswith(workload.path.suffix) for word in words[1:])
+    given = given_by(found, workload)
+    folder = starting_place(found, workload, folder)
+    notes = remarks(found, workload, given)
+    if found.entry is None:
+        arguments = given.arguments[1:] if names_config else given.arguments  # a path that was typed counts
+        words = (python, str(script), *arguments, *words[1:])
+        return Invocation(words, folder, given.environment, notes)
+    keywords = called_with(found.entry, workload, script)
+    if engine not in WITH_THIS_PYTHON:
+        finding = f"does nothing by itself, and its function {found.entry.name} can only be called on this machine"
+        raise UsageError(str(script), finding, f'end it with `if __name__ == "__main__": {found.entry.name}()`', code="JPO-E774")
+    caller = Path(call.__file__).absolute()
+    return Invocation((python, str(caller), str(script), found.entry.name, keywords), folder, given.environment, notes)
+
+
+def starting_place(script: TrainingScript, workload: Workload, folder: Path) -> Path:
+    """From where a script finds its config.ini, if that is a name written in it: here, else beside that file."""
+    names = () if script.config_option is not None else script.config_files
+    places = (folder, workload.path.absolute().parent)
+    return next((place for place in places for name in names if same_file(place / name, workload.path)), folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """How a script gets values: by arguments, by variables; `names`: the parameters which it gets, one way or another."""
+
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    names: frozenset[str]
+
+
+def given_by(script: TrainingScript, workload: Workload) -> Given:
+    """Every value where the script reads it: its config.ini first, then options of its own, then variables."""
+    arguments, environment, names = list[str](), dict[str, str](), set[str]()
+    if script.config_option is not None:
+        arguments += _option(script.config_option, str(workload.path.absolute()))
+    for parameter in workload.parameters:
+        key = _plain(parameter.key.rpartition(".")[2])
+        aliases = dict.fromkeys((key, *(map(_plain, WELL_KNOWN.get(parameter.term, ())) if parameter.name != MEMORY else ())))
+        variables = [name for name in script.variables if _plain(name) in {*aliases, f"jpo_{parameter.name}"}]
+        if script.takes_config and (script.reads_all or key in {_plain(name) for name in script.keys}):
+            names.add(parameter.name)
+        elif option := next((script.options[alias] for alias in aliases if script.options.get(alias)), None):
+            arguments += _option(option, _text(parameter))
+            names.add(parameter.name)
+        elif variables:
+            environment |= dict.fromkeys(variables, _text(parameter))
+            names.add(parameter.name)
+        elif script.reads_all or set(aliases) & script.words:
+            names.add(parameter.name)  # by a way that is not seen
+    return Given(tuple(arguments), environment, frozenset(names))
+
+
+def called_with(entry: EntryFunction, workload: Workload, script: Path) -> str:
+    """Keyword arguments of a function, as JSON; UsageError JPO-E774 where it needs one that config.ini does not have."""
+    values: dict[str, object] = {}
+    for parameter in workload.parameters:
+        usual = (parameter.name, parameter.key.rpartition(".")[2], *WELL_KNOWN.get(parameter.term, ()))
+        names = [name for name in map(_plain, usual) if name in entry.arguments]
+        value = plain(parameter.counted[1] if parameter.counted else parameter.value)
+        if names or entry.takes_any:
+            values[(names or [parameter.name])[0]] = int(value) if isinstance(value, float) and value.is_integer() else value
+    path = next((name for name in entry.required if CONFIG_NAME.fullmatch(name)), None)
+    texts = {**workload.identity.labels, **({path: str(workload.path.absolute())} if path else {})}
+    values |= {name: text for name, text in texts.items() if name in entry.arguments and name not in values}
+    if missing := [name for name in entry.required if name not in values]:
+        finding = f"its function {entry.name} needs {', '.join(missing)}, which {workload.path} does not have"
+        raise UsageError(str(script), finding, "give the argument a default value", code="JPO-E774")
+    return json.dumps(values)
+
+
+def remarks(script: TrainingScript, workload: Workload, given: Given) -> dict[str, str]:
+    """What a person should know before hours are spent: sentence -> reason code."""
+    said, entry = list[str](), script.entry
+    by_name = set(entry.arguments) if entry else set()
+    unread = [p.name for p in workload.parameters if p.name not in given.names | by_name and p.name not in HELD_BY_ENGINE]
+    if unread and not (entry and entry.takes_any):
+        said.append(f"The script does not read {', '.join(unread)}: another value would change nothing")
+    if workload.current.get("gpus") and not script.uses_gpu:
+        said.append(f"config.ini asks for {workload.current['gpus']:g} GPUs, and nothing in the script uses one")
+    framework = workload.identity.framework.lower()
+    known = {*FRAMEWORKS, *FRAMEWORKS.values()}
+    if script.frameworks and framework in known and FRAMEWORKS.get(framework, framework) not in script.frameworks:
+        said.append(
+            f"config.ini says framework = {workload.identity.framework}, and the script uses {', '.join(script.frameworks)}"
+        )
+    named = [name for name in script.config_files if Path(name).name == workload.path.name]
+    if script.config_files and not named and script.config_option is None:
+        said.append(f"The script reads {script.config_files[0]}, and not {workload.path}")
+    return dict.fromkeys(said, NOT_READ)
+
+
+def _option(option: str, text: str) -> list[str]:
+    """An option with its value, which cannot be taken for another option; "" is an argument without a name."""
+    if not option:
+        return [text]
+    return [f"{option}={text}"] if option.startswith("--") else [option, text]
+
+
+def _text(parameter: Parameter) -> str:
+    """A value as config.ini has it, without quotes: what a script expects that is given it another way."""
+    text = parameter.text.strip()
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # longer than names may be
+        return False
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "_").lower()
+
+
+def interpreter(environ: Mapping[str, str]) -> str:
+    """The Python that scripts are started with: of the environment that is active, else the one that runs JPO."""
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        python = Path(environ.get(variable, "")) / "bin/python"
+        if environ.get(variable) and os.access(python, os.X_OK):
+            return str(python)
+    return sys.executable

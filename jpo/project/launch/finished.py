@@ -1,0 +1,137 @@
+"""What came of launched runs: an entry of the ledger that ended -> the Run that goes on record, from its log or its engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from jpo.errors import TelemetryError
+from jpo.history import Store
+from jpo.launch.course import recorded
+from jpo.launch.ledger import Entry, folder_of
+from jpo.project.load import LoadedSettings
+from jpo.project.sources import own_names
+from jpo.records import Finished, Outcome, Run, RunStatus
+from jpo.telemetry.csv.folder import log_files
+from jpo.telemetry.csv.lines import Log
+from jpo.telemetry.csv.log import parsed, run_of
+from jpo.telemetry.outcome import Own
+
+SOURCE = "launch"
+"""Source of runs that wrote no log: what is known of them is what their engine says."""
+CLOCKS_SECONDS = 2.0
+"""By which the times of files and processes may differ."""
+FROM_OUTSIDE = (RunStatus.STOPPED, RunStatus.OOM_KILLED)
+"""Ends that an engine knows better than a script whose last words are an exception."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRun:
+    """A launched run that is over.
+
+    Attributes:
+        run: as it goes on record; None: nothing is known that could be (it never started).
+        log: its log; None: it wrote none that can be used.
+        notes: what must be said of it, sentence -> reason code.
+        reported_elsewhere: it wrote no log, and Prometheus is to report it: it goes on record from there.
+    """
+
+    run: Run | None
+    log: Path | None
+    notes: Mapping[str, str] = field(default_factory=dict)
+    reported_elsewhere: bool = False
+
+
+def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
+    """The run of an entry that has ended: from the log in its folder, else from what its engine says."""
+    assert entry.end is not None, "ended"
+    notes = dict[str, str]()
+    for path in logs_of(entry, ledger):
+        try:
+            return EndedRun(_logged(path, entry, own_names(settings)), path, notes)
+        except TelemetryError as error:
+            notes[str(error)] = error.code
+    for path in logs_elsewhere(entry, settings):
+        with suppress(TelemetryError):
+            run = _logged(path, entry, own_names(settings))
+            if run.run_id == entry.job.run_id or (run.started_at is not None and run.started_at >= entry.asked_at):
+                return EndedRun(run, path)
+    return EndedRun(_as_the_engine_says(entry), None, notes, reported_elsewhere=settings.values.prometheus.url is not None)
+
+
+def logs_of(entry: Entry, ledger: Path) -> Iterator[Path]:
+    """The CSV logs in the folder of a run: the one under its id first, then the newest."""
+    found = [*(folder_of(ledger, entry.job.run_id) / "runs").glob("*.csv")]
+    yield from sorted(found, key=lambda path: (path.stem != entry.job.run_id, -path.stat().st_mtime))
+
+
+def logs_elsewhere(entry: Entry, settings: LoadedSettings) -> Iterator[Path]:
+    """CSV logs where [csv] logs has them that were written while a run went on: its script may not know JPO_RUNLOG_DIR."""
+    end = entry.end.ended_at if entry.end is not None and entry.end.ended_at is not None else math.inf
+    for path in log_files(settings.csv_logs):
+        with suppress(OSError):
+            if entry.asked_at - CLOCKS_SECONDS <= path.stat().st_mtime <= end + CLOCKS_SECONDS:
+                yield path
+
+
+def put_on_record(
+    entry: Entry, ledger: Path, settings: LoadedSettings, store: Store, *, now: float, keep: bool = True
+) -> EndedRun:
+    """Put the run of an entry that has ended on record, once; what stood there already gains what was unknown.
+
+    Args:
+        keep: note so in the ledger.
+
+    Raises:
+        ValueError: the entry says what cannot be, and nothing about this run can be believed.
+        StoreError: it could not be; the entry stays as it is, and the next command does it.
+    """
+    ended = ended_run(entry, ledger, settings)
+    if ended.run is not None and not ended.reported_elsewhere:
+        store.record(Finished((ended.run,)), now=now)
+    if keep:
+        recorded(entry, ledger)
+    return ended
+
+
+def _logged(path: Path, entry: Entry, own: Own) -> Run:
+    """The run of a log, which its script may not have closed: then it ended as its engine saw it."""
+    log = parsed(path, own.metrics)
+    run = run_of(_closed(log, entry), own=own)
+    memory, end = run.outcome.memory_gib, entry.end
+    assert end is not None, "ended"
+    outcome = replace(run.outcome, memory_gib=end.memory_gib if memory is None else memory)
+    return replace(run, parameters={**entry.job.parameters, **run.parameters}, outcome=outcome)
+
+
+def _closed(log: Log, entry: Entry) -> Log:
+    end = entry.end
+    assert end is not None, "ended"
+    ended_as = end.ended_as or RunStatus.FAILED
+    if not log.closed:
+        last = log.latest.get("time") or log.number("start") or entry.asked_at
+        log.head |= {"end": f"{last if end.ended_at is None else max(end.ended_at, last):.3f}", "status": ended_as.value}
+    elif ended_as in FROM_OUTSIDE and log.head["status"] == RunStatus.FAILED:
+        log.head["status"] = ended_as.value
+    return log
+
+
+def _as_the_engine_says(entry: Entry) -> Run | None:
+    """A run without a log: how it ended, how long it took, and what its engine measured."""
+    end, job = entry.end, entry.job
+    if end is None or end.started_at is None or end.ended_at is None or end.ended_as is None:
+        return None
+    seconds = max(0.0, end.ended_at - end.started_at)  # the clock of a file system is coarser than a process'
+    cores = end.cpu_seconds / seconds if end.cpu_seconds is not None and seconds > 0 else None
+    cpus = job.needs.cpus
+    outcome = Outcome(
+        duration_seconds=seconds,
+        memory_gib=end.memory_gib,
+        cpu_cores_mean=cores,
+        cpu_utilisation=min(1.0, cores / cpus) if cores is not None and cpus else None,
+    )
+    parameters = {name: value for name, value in job.parameters.items() if math.isfinite(value)}
+    return Run(job.run_id, job.identity, parameters, end.ended_as, end.started_at, end.started_at + seconds, outcome, SOURCE)

@@ -1,0 +1,126 @@
+"""The job that a config.ini and a command make, the same for every engine."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from jpo.errors import LaunchError, UsageError
+from jpo.history import Store
+from jpo.launch.job import RUN_ID, LaunchJob, Needs
+from jpo.launch.ledger import read
+from jpo.project.launch.engines import ledger_of
+from jpo.project.load import LoadedSettings
+from jpo.project.prices import prices_of
+from jpo.records import Workload, plain
+
+NOTHING: Mapping[str, str] = {}
+NOT_OF_AN_ID = "-"
+UNKNOWN_SECONDS = 60.0
+"""Which a process may take besides training while no launched run has shown it."""
+PRICES = {"usd_per_gpu_hour": "JPO_USD_PER_GPU_HOUR", "usd_per_cpu_hour": "JPO_USD_PER_CPU_HOUR"}
+PRICES |= {"usd_per_gib_hour": "JPO_USD_PER_GIB_HOUR"}
+
+
+def new_run_id(workload: Workload, *, now: float) -> str:
+    """An id for a run that starts now: model, time (UTC) and what tells it from others of the same second."""
+    model = "".join(sign if sign.isascii() and sign.isalnum() else NOT_OF_AN_ID for sign in workload.identity.model.lower())
+    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    return f"{model.strip(NOT_OF_AN_ID)[:32] or 'run'}-{moment}-{secrets.token_hex(2)}"
+
+
+def job_of(
+    workload: Workload,
+    settings: LoadedSettings,
+    command: Sequence[str],
+    *,
+    run_id: str,
+    folder: Path | None = None,
+    environment: Mapping[str, str] = NOTHING,
+    longest_seconds: float | None = None,
+) -> LaunchJob:
+    """The job that runs a command with the values of a config.ini.
+
+    Its environment has every value as JPO_BATCH_SIZE and the like, prices of an hour (JPO_USD_PER_GPU_HOUR), and the path of
+    config.ini as JPO_CONFIG; engines add JPO_RUN_ID and JPO_RUNLOG_DIR.
+
+    Args:
+        workload: with the values that the run is to have.
+        command: program and arguments; empty: the one of [launch] command.
+        folder: where it starts; None: beside jpo.toml, where [launch] command is written.
+        environment: further variables, which win; no secrets.
+        longest_seconds: None: as [launch] timeout says.
+
+    Raises:
+        UsageError: JPO-E756, there is no command; JPO-E757, the id cannot be that of a run.
+    """
+    words = tuple(command) or settings.values.launch.command
+    if not words:
+        finding, remedy = "names no script and no command", "write `jpo run train.py`, or [launch] command in jpo.toml"
+        raise UsageError("jpo run", finding, remedy, code="JPO-E756")
+    if not RUN_ID.fullmatch(run_id):
+        remedy = "use 1 to 63 of A-Z a-z 0-9 . _ -, a letter or digit first"
+        raise UsageError("--run-id", f"{run_id!r:.80} cannot be the id of a run", remedy, code="JPO-E757")
+    longest = settings.values.launch.timeout if longest_seconds is None else longest_seconds
+    values = {f"JPO_{name.upper()}": _text(value) for name, value in workload.current.items()}
+    return LaunchJob(
+        run_id,
+        workload.identity,
+        words,
+        (folder or settings.root).absolute(),
+        {**values, **_prices(settings), "JPO_CONFIG": str(workload.path.absolute()), **environment},
+        needs_of(workload, settings),
+        workload.current,
+        longest,
+    )
+
+
+def stop_after_seconds(workload: Workload, settings: LoadedSettings, store: Store) -> float | None:
+    """After how long a run of this workload cannot win any more: [launch] stop_at times the shortest that reached its target.
+
+    What a process takes besides training (imports, data) comes on top, as launched runs have shown it. None: nothing is known
+    that it could be compared with, or `stop_at` is 0.
+    """
+    multiple, ended = settings.values.launch.stop_at, [run for run in store.runs_of(workload.identity) if run.outcome.converged]
+    seconds = [run.outcome.duration_seconds for run in ended if run.ended_well and run.outcome.duration_seconds]
+    if not multiple or not seconds:
+        return None
+    durations = {run.run_id: run.outcome.duration_seconds or 0.0 for run in ended}
+    besides = [taken - durations[run_id] for run_id, taken in _process_seconds(ledger_of(settings)) if run_id in durations]
+    return multiple * min(seconds) + max(besides, default=UNKNOWN_SECONDS)
+
+
+def _process_seconds(ledger: Path) -> Iterator[tuple[str, float]]:
+    """Run id and seconds from start to end of the processes of launched runs."""
+    for file in sorted(ledger.glob("*/launch.json")):
+        with suppress(LaunchError):
+            entry = read(ledger, file.parent.name)
+            end = entry and entry.end
+            if end and end.started_at is not None and end.ended_at is not None:
+                yield file.parent.name, end.ended_at - end.started_at
+
+
+def needs_of(workload: Workload, settings: LoadedSettings) -> Needs:
+    """The resources that a config.ini asks for, and the GPU type that [prices] names."""
+    current, nodes = workload.current, workload.terms.nodes
+    return Needs(
+        gpus=int(current.get("gpus", 0)),
+        gpu_type=settings.values.prices.gpu_type,
+        cpus=current.get("cpus") or None,
+        memory_gib=current.get("memory_gib") or None,
+        nodes=int(nodes or 1),
+    )
+
+
+def _text(value: float) -> str:
+    """A value as a script reads it: 64, which int() takes, and not 64.0."""
+    given = plain(value)
+    return f"{given:.0f}" if isinstance(given, float) and given.is_integer() else f"{given}"
+
+
+def _prices(settings: LoadedSettings) -> dict[str, str]:
+    prices = prices_of(settings)
+    return {variable: f"{price:g}" for name, variable in PRICES.items() if (price := getattr(prices, name)) is not None}

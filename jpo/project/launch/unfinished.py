@@ -1,0 +1,75 @@
+"""Suggestions with ids of their own choosing, and what a process that was killed has left of one: on record, but not written."""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+
+from jpo import config
+from jpo.errors import UsageError
+from jpo.history import AuditEvent, Json, Store
+from jpo.history.unsettled import fate
+from jpo.project.project import Project
+from jpo.project.record import digest_of
+from jpo.project.workload import content_now
+from jpo.records import Edit, Identity, Suggestion
+
+NOT_ON_RECORD = "JPO-E507"
+
+
+def made_under(suggestion_id: str, store: Store, identity: Identity) -> Suggestion | None:
+    """The suggestion that counts among those which were made under an id: the newest that was not withdrawn; None: there is none.
+
+    What was lost to another writer stands under the id itself, and its second try under ID-2.
+    """
+    made = [each for each in store.suggestions_of(identity) if _is_of(each.suggestion_id, suggestion_id)]
+    return made[-1] if made else None
+
+
+def free_id(suggestion_id: str, store: Store) -> str:
+    """The id, or ID-3 and so on, where what stands under it was withdrawn before this process began."""
+    return next(name for number in count(1) if not _known(name := _named(suggestion_id, number), store))
+
+
+def finish_writing(job: Project, suggestion_id: str) -> bool:
+    """Write what was put on record under an id and then not written, because the process was killed in between.
+
+    Nothing is decided anew: the bytes are those that were planned, and only over the file that the suggestion was made from.
+
+    Returns:
+        Whether config.ini was written.
+    """
+    workload = job.workload
+    for made in job.store.unsettled(workload.identity):
+        if made.data["suggestion_id"] != suggestion_id or fate(made, content_now(workload.path)) != "not written":
+            continue
+        lines = {parameter.key: parameter.line for parameter in workload.parameters}
+        changes = [change for change in job.store.suggestion(suggestion_id).changes if change.key in lines]
+        edits = [Edit(change.key, lines[change.key], change.old_text, change.new_text) for change in changes]
+        content = config.edited(workload.on_disk, str(workload.path), edits)
+        if digest_of(content) != made.data.get("planned_digest"):
+            continue  # of a checkout with older values: the next suggestion starts from the file
+        config.write(workload.path, edits, expected_digest=workload.digest)
+        data: dict[str, Json] = {"suggestion_id": suggestion_id, "config": str(workload.path), "source_digest": workload.digest}
+        data |= {"written_digest": digest_of(content), "found_later": True}
+        job.store.audit(AuditEvent("written", job.now, workload.identity, data))
+        return True
+    return False
+
+
+def _named(suggestion_id: str, number: int) -> str:
+    return suggestion_id if number == 1 else f"{suggestion_id}-{number + 1}"  # -2 is that of a second try
+
+
+def _is_of(name: str, suggestion_id: str) -> bool:
+    return re.fullmatch(rf"{re.escape(suggestion_id)}(-([2-9]|\d\d+))?(-2)?", name) is not None
+
+
+def _known(suggestion_id: str, store: Store) -> bool:
+    try:
+        store.suggestion(suggestion_id)
+    except UsageError as error:
+        if error.code != NOT_ON_RECORD:
+            raise
+        return False
+    return True

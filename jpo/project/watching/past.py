@@ -1,0 +1,134 @@
+"""What earlier runs say about one that goes on: the run to beat, the baseline, what runs like it took, their learning curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from jpo.agent.preference import scalarise
+from jpo.cost import Prices, run_cost_usd
+from jpo.errors import TelemetryError
+from jpo.forecast.curves.curve import Curve, curve_of
+from jpo.history import Store, latest_start
+from jpo.history.figures import usual_values
+from jpo.history.undo import in_effect, last_in_force
+from jpo.optimizer.during.progress import Rival
+from jpo.project.launch.engines import ledger_of
+from jpo.project.load import LoadedSettings
+from jpo.project.request import qualities_of, quality_of
+from jpo.project.sources import PAST_RUNS, own_names
+from jpo.project.watching.seen import SeenRun
+from jpo.records import Preference, Quality, Run, RunStatus, Suggestion, same
+from jpo.telemetry.csv.folder import log_files
+from jpo.telemetry.csv.lines import Log
+from jpo.telemetry.csv.log import parsed
+
+BASELINE_RUNS = 3
+"""Newest runs before the change, or with the same configuration, that are the baseline: one may have been unlucky."""
+MOST_LOGS, MOST_TRIED = 60, 300
+"""Newest logs of the workload whose learning curves are read, among so many of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastRuns:
+    """What earlier runs of its workload say about a run.
+
+    Attributes:
+        quality: by which its models are judged.
+        rival: the run to beat; None: none ended well.
+        baseline: the runs that it is compared with, oldest first, each with its cost; empty: there are none.
+        basis: which these are, in words.
+        alike: seconds and epochs of runs with the same configuration that ended well, oldest first.
+        finished: learning curves of runs that came to their end; `baseline_curve`: that of the newest run of the baseline.
+        well: how many runs ended well.
+    """
+
+    quality: Quality
+    rival: Rival | None = None
+    baseline: tuple[tuple[Run, float | None], ...] = ()
+    basis: str = ""
+    alike: tuple[tuple[float, float | None], ...] = ()
+    finished: tuple[Curve, ...] = ()
+    baseline_curve: tuple[tuple[float, float], ...] = ()
+    well: int = 0
+
+
+def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Prices, preference: Preference) -> PastRuns:
+    """What is on record of the workload of a run, and in the logs that settings and the ledger name."""
+    recorded = [entry for entry in store.recorded_runs(seen.identity, limit=PAST_RUNS) if entry.run.run_id != seen.run_id]
+    usual = usual_values([entry.run for entry in recorded]).get(seen.identity, {})
+    runs = [entry.run.completed(usual) for entry in recorded]
+    qualities = qualities_of(settings, runs)
+    quality = quality_of(settings, runs, qualities)
+    if not any(quality.judges(run.outcome) for run in runs) and not seen.curve(quality):
+        quality = next((each for each in qualities if seen.curve(each)), quality)
+    well = [run for run in runs if run.ended_well]
+    costs = {run.run_id: run_cost_usd(run, prices) for run in well}
+    baseline, basis = _baseline(seen, well, last_in_force(in_effect(store, seen.identity, recorded)))
+    logs = {log.run_id: log for log in islice(_logs(seen, settings), MOST_LOGS)}
+    curves = {run_id: quality.errors_of(log.curves.get(quality.name, ())) for run_id, log in logs.items()}
+    finished = [curve_of(curves[run.run_id]) for run in well if run.run_id in curves]
+    return PastRuns(
+        quality,
+        best_of(well, costs, quality, preference),
+        tuple((run, costs[run.run_id]) for run in baseline),
+        basis,
+        tuple((run.outcome.duration_seconds, run.outcome.epochs) for run in _alike(seen, well) if run.outcome.duration_seconds),
+        tuple(curve for curve in finished if curve),
+        tuple(logs[baseline[-1].run_id].curves.get(quality.name, ())) if baseline and baseline[-1].run_id in logs else (),
+        len(well),
+    )
+
+
+def best_of(runs: Sequence[Run], costs: dict[str, float | None], quality: Quality, preference: Preference) -> Rival | None:
+    """The run to beat: the best of those that ended well, by the agent's objective, against the first of them."""
+    rivals = [
+        rival for run in runs if (rival := Rival.of(run, costs[run.run_id], quality.error_of(quality.measured(run.outcome))))
+    ]
+    if not rivals:
+        return None
+    first = rivals[0]
+    time = np.array([math.log(rival.seconds / first.seconds) for rival in rivals])
+    cost = np.array([_log_ratio(rival.usd, first.usd) for rival in rivals])
+    loss = np.array([_log_ratio(rival.error, first.error) for rival in rivals])
+    cost, loss = np.where(np.isnan(cost), time, cost), np.where(np.isnan(loss), 0.0, loss)
+    return rivals[int(np.argmin(scalarise(time, cost, np.zeros_like(time), loss, preference)))]
+
+
+def _log_ratio(ours: float | None, theirs: float | None) -> float:
+    return math.log(ours / theirs) if ours and theirs and ours > 0 and theirs > 0 else math.nan
+
+
+def _alike(seen: SeenRun, runs: Sequence[Run]) -> list[Run]:
+    """Those with the configuration of the run, as far as both report it."""
+    return [run for run in runs if run.parameters and seen.parameters and same(run.parameters, seen.parameters)]
+
+
+def _baseline(seen: SeenRun, runs: Sequence[Run], change: Suggestion | None) -> tuple[list[Run], str]:
+    """The last runs before the change with which the run began, else the last with its configuration, else the last of all."""
+    if change is not None and change.created_at <= (seen.started_at or seen.at):
+        before = [run for run in runs if latest_start(run) < change.created_at]
+        if before:
+            return before[-BASELINE_RUNS:], "before the last change"
+    if alike := _alike(seen, runs):
+        return alike[-BASELINE_RUNS:], "with the same configuration"
+    return [*runs[-1:]], "the last one" if runs else ""
+
+
+def _logs(seen: SeenRun, settings: LoadedSettings) -> Iterator[Log]:
+    """Logs of finished runs of the same workload, those that were written last first."""
+    folders = [Path(pattern) for pattern in settings.csv_logs]
+    paths = [*log_files([*folders, str(ledger_of(settings) / "*" / "runs" / "*.csv")])]
+    newest = sorted((path for path in paths if path.is_file()), key=lambda path: -path.stat().st_mtime)
+    for path in newest[:MOST_TRIED]:
+        try:
+            log = parsed(path, own_names(settings).metrics)
+            if log.identity == seen.identity and log.closed and log.head["status"] == RunStatus.SUCCEEDED:
+                yield log
+        except TelemetryError:
+            continue  # whoever records runs says what is wrong with it

@@ -1,0 +1,1 @@
+"""Runs that JPO launches, as people and programs read them."""

@@ -1,0 +1,88 @@
+"""What came of `jpo optimize`, as its command has gathered it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jpo.records import USD, Currency, Identity, Run
+
+if TYPE_CHECKING:
+    from jpo.forecast.before_after import BeforeAfter
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRun:
+    """One run of the loop that is over.
+
+    Attributes:
+        run: None: nothing is known of it.
+        cost_usd: None: without prices.
+        last: of the attempts of its step; those before it were cut off from outside.
+    """
+
+    run_id: str
+    engine: str
+    baseline: bool
+    run: Run | None
+    cost_usd: float | None
+    last: bool = True
+
+    def value(self, quantity: str) -> float | None:
+        """What it measured of a quantity."""
+        if quantity == "cost_usd":
+            return self.cost_usd
+        return None if self.run is None else self.run.outcome.of(quantity)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopTotals:
+    """What the runs after the baseline took together, beside what as many runs of the baseline's mean would have.
+
+    Attributes:
+        runs: how many were measured.
+        ratio: spent / kept; None where the baseline took nothing.
+    """
+
+    quantity: str
+    runs: int
+    spent: float
+    kept: float
+    ratio: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizedJob:
+    """One job.
+
+    Attributes:
+        name: with which the ids of its runs begin.
+        suggestions: by run id the suggestion that it followed.
+        lines: quantities of the runs after the baseline against those of it.
+        fastest: id of the shortest run that ended well.
+        longest_seconds: after which the next run would be stopped; None: nothing says.
+        missing: runs of the plan that were not made.
+        failure, code: why it ended early; None: it did not.
+    """
+
+    config: str
+    name: str
+    identity: Identity
+    runs: Sequence[LoopRun]
+    suggestions: Mapping[str, str]
+    totals: Sequence[LoopTotals]
+    lines: Sequence[BeforeAfter]
+    fastest: str | None
+    longest_seconds: float | None
+    missing: int
+    failure: str | None = None
+    code: str | None = None
+    currency: Currency = USD
+
+
+@dataclass(frozen=True, slots=True)
+class Optimized:
+    """All jobs of one call."""
+
+    jobs: Sequence[OptimizedJob]

@@ -1,0 +1,284 @@
+"""The loop of one job: what it makes, what it finds done, and that a kill at any instant costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from loops import Lab, logged, seconds_of
+
+import jpo.commands.optimize.following as following
+import jpo.launch.course as course
+from jpo import config
+from jpo.errors import LaunchError
+from jpo.history import verify
+from jpo.history.sql import SqlStore
+from jpo.launch.job import LaunchJob
+from jpo.launch.ledger import entries, locked, read
+from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
+from jpo.records import RunStatus
+
+BOLD = {"batch_size": 128.0}
+"""What `suggest` is told to write, where the test is about what happens around it."""
+
+
+class Killed(BaseException):
+    """Stands for kill -9: nothing catches it."""
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return Lab(tmp_path)
+
+
+def run_ids(lab: Lab) -> list[str]:
+    name = lab.task().name
+    return [each.removeprefix(f"{name}-") for each in lab.started]
+
+
+def test_baseline_runs_come_first_then_each_suggestion_has_its_run(lab: Lab) -> None:
+    lab.chosen = BOLD
+    (job,) = lab.optimize(runs=2, baseline=2).result.jobs
+    assert run_ids(lab) == ["b1", "b2", "1", "2"]
+    assert [each.run.parameters["batch_size"] for each in job.runs if each.run] == [64, 64, 128, 128]
+    assert [*job.suggestions.values()] == [f"{job.name}-1", f"{job.name}-2"]
+    assert job.fastest in (f"{job.name}-1", f"{job.name}-2")
+    assert job.missing == 0
+    with lab.history() as store:
+        assert [run.run_id for run in store.runs_following(f"{job.name}-1")] == [f"{job.name}-1"]
+
+
+def test_the_same_command_again_makes_nothing_and_a_longer_plan_makes_the_rest(lab: Lab) -> None:
+    first = lab.optimize(runs=2)
+    started = [*lab.started]
+    assert lab.optimize(runs=2).result == first.result
+    assert lab.started == started
+    lab.optimize(runs=3)
+    assert run_ids(lab) == ["b1", "1", "2", "3"]
+
+
+def test_a_baseline_is_not_made_up_for_once_values_were_suggested(lab: Lab) -> None:
+    lab.optimize(runs=1, baseline=1)
+    lab.optimize(runs=2, baseline=3)
+    assert run_ids(lab) == ["b1", "1", "2"]
+
+
+def test_a_run_is_stopped_at_twice_the_shortest_and_the_loop_goes_on(lab: Lab) -> None:
+    lab.chosen = BOLD
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        return logged(job, lab.now, 50_000.0 if job.run_id.endswith("-1") else 1000.0)
+
+    lab.train = train
+    (job,) = lab.optimize(runs=2, baseline=2).result.jobs
+    stopped, after = job.runs[2], job.runs[3]
+    assert stopped.run is not None
+    assert stopped.run.status is RunStatus.STOPPED
+    assert stopped.value("duration_seconds") == pytest.approx(2000, rel=0.03)  # and the start-up, which its engine must allow
+    assert after.run is not None
+    assert after.run.ended_well
+
+
+def test_a_log_on_this_machine_stops_a_run_to_the_second(lab: Lab) -> None:
+    """An engine that writes the log while it runs, and whose runs are slow to start: its own limit would be too late."""
+    lab.chosen = BOLD
+
+    class WithLogs(SimulatedLauncher):
+        def submit(self, job: LaunchJob, folder: Path) -> str:
+            made = super().submit(job, folder)
+            start = f"# run_id={job.run_id}\n# dataset=digits\n# model=cnn\n# framework=torch\n# start={lab.now + 20:.3f}\n"
+            (folder / "runs" / f"{job.run_id}.csv").write_text(start + "time,epoch,samples,train_loss,val_loss\n")
+            return made
+
+    lab.train = lambda job: replace(logged(job, lab.now, 50_000.0 if job.run_id.endswith("-1") else 1000.0))
+    lab.engine = WithLogs(lab._course, lambda: lab.now)
+    lab.optimize(runs=1, baseline=2)
+    entry = lab.entries()[0]
+    assert entry.end is not None
+    assert entry.end.ended_as is RunStatus.STOPPED
+    assert entry.end.reason == "cancelled"
+    assert entry.end.ended_at == pytest.approx(entry.asked_at + 20 + 2000, abs=1.0)
+    assert any("stopped after 33m 20s" in note for note in lab.notes)
+
+
+@pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.DIVERGED])
+def test_failed_runs_are_recorded_and_the_loop_goes_on(lab: Lab, status: RunStatus) -> None:
+    lab.train = lambda job: logged(job, lab.now, seconds_of(job), status.value if job.run_id.endswith("-1") else "succeeded")
+    ended = lab.optimize(runs=3)
+    assert ended.failure is None
+    assert [each.run.status for each in ended.result.jobs[0].runs if each.run][1] is status
+    assert run_ids(lab) == ["b1", "1", "2", "3"]
+
+
+def test_a_run_without_a_log_counts_by_what_its_engine_says(lab: Lab) -> None:
+    lab.train = lambda _job: VirtualCourse(100.0)
+    (job,) = lab.optimize(runs=1).result.jobs
+    assert [each.value("duration_seconds") for each in job.runs] == [pytest.approx(100), pytest.approx(100)]
+
+
+def test_after_three_failures_in_a_row_it_gives_up_with_one_line_and_can_be_gone_on_with(lab: Lab) -> None:
+    lab.train = lambda _job: VirtualCourse(5.0, ended_as=RunStatus.FAILED)
+    ended = lab.optimize(runs=5)
+    assert ended.failure is not None
+    assert ended.failure.code == "JPO-E786"
+    assert run_ids(lab) == ["b1", "1", "2"]
+    assert ended.result.jobs[0].missing == 3
+    lab.train = None
+    assert lab.optimize(runs=5).failure is None
+    assert run_ids(lab) == ["b1", "1", "2", "3", "4", "5"]
+
+
+def test_what_was_cut_off_from_outside_is_made_again(lab: Lab) -> None:
+    def train(job: LaunchJob) -> VirtualCourse:
+        lost = job.run_id.endswith("-1")
+        return replace(logged(job, lab.now, seconds_of(job)), **({"run_seconds": 90.0, "log": ""} if lost else {}),
+                       ended_as=RunStatus.STOPPED if lost else RunStatus.SUCCEEDED)  # fmt: skip
+
+    lab.train = train
+    (job,) = lab.optimize(runs=2).result.jobs
+    assert run_ids(lab) == ["b1", "1", "1.2", "2"]
+    assert [each.last for each in job.runs] == [True, False, True, True]
+    assert job.missing == 0
+
+
+def test_two_at_once_are_refused(lab: Lab) -> None:
+    task = lab.task()
+    with locked(task.ledger / ".optimize" / task.name):
+        ended = lab.optimize()
+    assert ended.failure is not None
+    assert ended.failure.code == "JPO-E785"
+    assert lab.started == []
+
+
+def test_logs_of_earlier_runs_go_on_record_first(lab: Lab, tmp_path: Path) -> None:
+    job = LaunchJob("old-1", lab.task().identity, ("x",), tmp_path, parameters={"batch_size": 64.0, "cpus": 2.0})
+    (tmp_path / "old.csv").write_text(logged(job, lab.now - 9000, 500.0).log)
+    plan = replace(following.LoopPlan(0, 0), logs=(str(tmp_path / "*.csv"),))
+    from jpo.commands.optimize.loop import boundary_of, optimized
+
+    assert [*optimized(lab.task(), plan, lab.outside())] == []
+    with lab.history() as store:
+        assert [run.run_id for run in store.runs_of(lab.task().identity)] == ["old-1"]
+    assert boundary_of(lab.task()).training_seconds == pytest.approx(1000)
+    assert boundary_of(lab.task()).in_all is None  # nobody knows how slow runs are to start
+
+
+def test_the_history_goes_along_to_another_engine(lab: Lab) -> None:
+    """The baseline and the first run on one engine, the next on another: one history, one belief."""
+    lab.chosen = BOLD
+    lab.optimize(runs=1)
+    other = Lab(lab.folder, now=lab.now, chosen=BOLD)
+
+    class Elsewhere(SimulatedLauncher):
+        name = "elsewhere"
+
+    other.engine = Elsewhere(other._course, lambda: other.now)
+    (job,) = other.optimize(replace(other.task(), engine="elsewhere"), runs=2).result.jobs
+    assert run_ids(other) == ["2"]
+    assert [each.engine for each in job.runs] == ["simulated", "simulated", "elsewhere"]
+    assert job.totals[0].runs == 2
+
+
+def boundaries(monkeypatch: pytest.MonkeyPatch, crossed: Callable[[str], None]) -> None:
+    """Have `crossed` called before and after everything that a kill may separate."""
+    places: list[tuple[object, str]] = [
+        *((SqlStore, name) for name in ("append", "audit", "record")),
+        (config, "write"),
+        (course, "write"),
+        (SimulatedLauncher, "submit"),
+        (SimulatedLauncher, "collect"),
+    ]
+
+    def around(inner: Callable[..., object], name: str) -> Callable[..., object]:
+        def crossing(*args: object, **kwargs: object) -> object:
+            crossed(f"before {name}")
+            result = inner(*args, **kwargs)
+            crossed(f"after {name}")
+            return result
+
+        return crossing
+
+    for owner, name in places:
+        monkeypatch.setattr(owner, name, around(getattr(owner, name), name))
+
+
+def counted_crossings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    seen: list[str] = []
+    with monkeypatch.context() as patch:
+        boundaries(patch, seen.append)
+        Lab(tmp_path / "counted", chosen=BOLD).optimize(runs=2)
+    return len(seen)
+
+
+def kills(crossing: int) -> Callable[[str], None]:
+    counter: Iterator[int] = iter(range(1_000_000))
+
+    def crossed(place: str) -> None:
+        if next(counter) == crossing:
+            raise Killed(place)
+
+    return crossed
+
+
+def test_killed_at_any_boundary_the_same_command_goes_on_and_nothing_is_done_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = counted_crossings(tmp_path, monkeypatch)
+    assert number > 30
+    for crossing in range(number):
+        lab = Lab(tmp_path / str(crossing), chosen=BOLD)
+        with monkeypatch.context() as patch:
+            boundaries(patch, kills(crossing))
+            with pytest.raises(Killed) as where:
+                lab.optimize(runs=2)
+        (job,) = lab.optimize(runs=2).result.jobs
+        place = f"crossing {crossing}, {where.value}"
+        assert run_ids(lab) == ["b1", "1", "2"], place
+        assert [(each.run.run_id, each.run.parameters["batch_size"]) for each in job.runs if each.run] == [
+            (f"{job.name}-b1", 64),
+            (f"{job.name}-1", 128),
+            (f"{job.name}-2", 128),
+        ], place
+        assert lab.config().read_text().count("batch_size = 128      # images") == 1, place
+        assert all(entry.recorded for entry in lab.entries()), place
+        with lab.history() as store:
+            assert [made.suggestion_id for made in store.suggestions_of()] == [f"{job.name}-1", f"{job.name}-2"], place
+            assert f"{job.name}-1" in store.written(lab.task().identity), place
+            assert {run.run_id for run in store.runs_of(lab.task().identity)} == {each.run_id for each in job.runs}, place
+            assert verify(store).ok, place
+
+
+def test_interrupted_it_cancels_the_run_records_it_and_goes_on_later(lab: Lab) -> None:
+    sleep, lab.chosen = lab.sleep, BOLD
+
+    def interrupted(seconds: float) -> None:
+        sleep(seconds)
+        running = [entry for entry in entries(lab.task().ledger) if entry.job.run_id.endswith("-1") and not entry.end]
+        if running and lab.now > running[0].asked_at + 60:
+            lab.sleep = sleep  # type: ignore[method-assign]
+            raise KeyboardInterrupt
+
+    lab.sleep = interrupted  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=2)
+    entry = read(lab.task().ledger, lab.task().run_id(1, baseline=False))
+    assert entry is not None
+    assert entry.end is not None
+    assert (entry.end.ended_as, entry.recorded) == (RunStatus.STOPPED, True)
+    lab.optimize(runs=2)
+    assert run_ids(lab) == ["b1", "1", "1.2", "2"]
+    assert len(lab.asked) == 2
+
+
+def test_an_engine_that_cannot_be_reached_for_a_while_is_asked_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    look, failures = following.look, iter(range(3))
+
+    def flaky(*args: object) -> object:
+        if next(failures, None) is not None:
+            raise LaunchError("engine", "is away", "wait", code="JPO-E754")
+        return look(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(following, "look", flaky)
+    assert lab.optimize(runs=1).failure is None

@@ -1,0 +1,46 @@
+"""When a run that is submitted now would be done, as `jpo suggest` and `jpo predict` say it of a real SLURM."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+from slurm_cluster import Cluster
+
+if TYPE_CHECKING:
+    from conftest import Project
+
+
+def test_the_end_counts_what_slurm_says_about_waiting(
+    project: Project, slurm_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in slurm_cluster.environment.items():
+        monkeypatch.setenv(name, value)
+    toml = project.folder / "jpo.toml"
+    toml.write_text(toml.read_text() + '[launch]\non = "slurm"\n')
+    words = ("--exclusive", "--nodes=2", "--time=10", "--parsable", "--output=/dev/null", "--wrap", "sleep 120")
+    job = subprocess.run(["sbatch", *words], capture_output=True, text=True, check=True, cwd=project.folder).stdout.strip()
+    try:
+        document = {"queue": {"wait_seconds": 0.0}}
+        for _ in range(20):  # until the job runs
+            document = json.loads(project.jpo("suggest", "config.ini", "--no-learn", "--dry-run", "-o", "json").out)
+            if document.get("queue", {}).get("wait_seconds", 0) > 60:
+                break
+            time.sleep(0.5)
+        jsonschema.validate(document, json.loads(project.jpo("config", "schema", "--output", "suggestion").out))
+        queue = document["queue"]
+        assert 60 < queue["wait_seconds"] <= 600
+        assert queue["done_at"] > time.time() + queue["wait_seconds"] - 60
+        text = project.jpo("suggest", "config.ini", "--no-learn", "--dry-run").out
+        assert "Next done by" in text
+        assert "says slurm" in text
+        (today,) = json.loads(project.jpo("predict", "config.ini", "-o", "json").out)["rows"]
+        assert today["queue"]["engine"] == "slurm"
+        offline = json.loads(project.jpo("suggest", "config.ini", "--no-learn", "--dry-run", "--offline", "-o", "json").out)
+        assert "queue" not in offline
+    finally:
+        subprocess.run(["scancel", job], check=True, capture_output=True)

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from jpo.errors import LaunchError
+from jpo.launch.local.leases import free, give_back, taken
+
+
+def test_what_is_leased_is_not_free_until_it_is_given_back(tmp_path: Path) -> None:
+    held = taken(tmp_path / "leases", ["a", "b", "c"], 2)
+    assert list(held) == ["a", "b"]
+    assert free(tmp_path / "leases", ["a", "b", "c"]) == ["c"]
+    rest = taken(tmp_path / "leases", ["a", "b", "c"], 2)
+    assert list(rest) == ["c"]
+    give_back([*held.values(), *rest.values()])
+    assert free(tmp_path / "leases", ["a", "b"]) == ["a", "b"]
+
+
+def test_a_folder_of_somebody_else_or_a_link_is_not_used(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    with pytest.raises(LaunchError, match="cannot be used"):
+        taken(tmp_path / "link", ["a"], 1)
+    if os.getuid() == 0:
+        (tmp_path / "theirs").mkdir()
+        os.chown(tmp_path / "theirs", 12345, 12345)
+        with pytest.raises(LaunchError) as caught:
+            taken(tmp_path / "theirs", ["a"], 1)
+        assert caught.value.code == "JPO-E752"

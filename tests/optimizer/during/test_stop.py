@@ -1,0 +1,85 @@
+import math
+
+import pytest
+
+from jpo.forecast.curves.curve import curve_of
+from jpo.optimizer.during.progress import Rival, RunProgress
+from jpo.optimizer.during.stop import verdict
+from jpo.records import Identity, Interval, Outcome, Preference, Run, RunStatus
+
+BALANCED, BY_LOSS = Preference(), Preference(0, 0, 0, 1)
+RIVAL = Rival("best", 100.0, 1.0, 0.1)
+
+
+def curve(final, epochs=30, start=2.0):
+    power = math.log(start / final) / math.log(epochs)
+    return curve_of((n, start * n**-power) for n in range(1, epochs + 1))
+
+
+FINISHED = [curve(final) for final in (0.1, 0.11, 0.12, 0.13, 0.15, 0.2)]
+
+
+def progress(elapsed, total, known=None, done=None, diverged=False):
+    interval = None if total is None else Interval(total, 0.97 * total, 1.03 * total)
+    return RunProgress(elapsed, interval, 36.0, known, diverged, 30 if known else None, done)
+
+
+def judged(state, preference=BALANCED, rival=RIVAL, finished=(), *, needed=True):
+    return verdict(state, rival, preference, finished, needed=needed, horizon=10)
+
+
+def test_without_a_run_to_beat_it_is_needed_as_the_reference():
+    assert not judged(progress(10, 1000), rival=None).stop
+
+
+def test_a_run_that_diverged_is_stopped_even_if_it_is_the_first():
+    found = judged(progress(10, 100, diverged=True), rival=None)
+    assert found.stop
+    assert found.saves_seconds == pytest.approx(90)
+    assert found.saves_usd == pytest.approx(0.9)
+
+
+def test_a_faster_run_goes_on():
+    found = judged(progress(10, 60))
+    assert not found.stop
+    assert found.wins == 1
+
+
+def test_a_slower_trial_is_stopped_and_a_slower_run_that_is_needed_goes_on():
+    """Left 0.2 of the rival's cost: the model for less than another run."""
+    slower = progress(100, 120)
+    assert judged(slower, needed=False).stop
+    assert not judged(slower).stop
+
+
+def test_a_needed_run_is_stopped_where_another_run_of_the_best_costs_less_than_the_rest():
+    found = judged(progress(20, 300))
+    assert found.stop
+    assert found.left == pytest.approx(2.8)
+
+
+def test_a_curve_that_cannot_reach_the_best_is_stopped_and_one_that_may_goes_on():
+    bad, good = curve(1.0), curve(0.09)
+    assert judged(progress(15, 30, bad.until(15), 0.5), BY_LOSS, finished=FINISHED, needed=False).stop
+    assert not judged(progress(15, 30, good.until(15), 0.5), BY_LOSS, finished=FINISHED, needed=False).stop
+
+
+def test_few_finished_curves_are_no_reason_to_stop():
+    assert not judged(progress(15, 30, curve(1.0).until(15), 0.5), BY_LOSS, finished=FINISHED[:4], needed=False).stop
+
+
+def test_of_a_run_without_known_progress_the_paid_for_rule_decides():
+    assert not judged(progress(150, None)).stop
+    found = judged(progress(210, None))
+    assert found.stop
+    assert "2.1 times" in found.why
+
+
+def test_time_alone_counts_where_money_is_unknown():
+    unpriced = RunProgress(20, Interval(300, 290, 310))
+    assert judged(unpriced, rival=Rival("best", 100.0)).stop
+
+
+def test_a_run_whose_duration_nobody_knows_is_no_rival():
+    run = Run("a", Identity("d", "m", "f"), {}, RunStatus.SUCCEEDED, None, 10.0, Outcome(), "csv")
+    assert Rival.of(run, None, None) is None

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from jpo.launch.job import JobState, JobStatus
+from jpo.launch.ledger import Entry, folder_of, read, write
+from jpo.project.launch.engines import ledger_of
+from jpo.project.launch.finished import EndedRun, ended_run, put_on_record
+from jpo.project.launch.jobs import job_of
+from jpo.project.project import open_history
+from jpo.project.workload import read_workload
+from jpo.records import RunStatus
+
+if TYPE_CHECKING:
+    from conftest import Repository
+
+HEAD = "# run_id={}\n# dataset=digits\n# model=cnn\n# framework=pytorch\n# batch_size=64\n# start=1000\n"
+HEAD += "time,epoch,samples,train_loss,val_loss\n"
+FAILED = JobStatus(JobState.ENDED, 1, RunStatus.FAILED, "exit code 1", "", 990.0, 1100.0, None, 2.0, 220.0)
+
+
+def finished(
+    repository: Repository, end: JobStatus, log: str | None, toml: str = "", place: str = ".jpo/launches/run-1/runs/run-1.csv"
+) -> EndedRun:
+    path, settings = repository(toml)
+    job = job_of(read_workload(path, settings, now=0.0), settings, ("true",), run_id="run-1")
+    entry, ledger = Entry(job, "local", 989.0, "id", end), ledger_of(settings)
+    folder_of(ledger, "run-1").mkdir(parents=True, exist_ok=True)
+    write(ledger, entry)
+    if log is not None:
+        (path.parent / place).parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / place).write_text(log)
+        os.utime(path.parent / place, (1050, 1050))
+    return ended_run(entry, ledger, settings)
+
+
+@pytest.mark.parametrize(
+    ("said", "seen", "status"),
+    [
+        ("", RunStatus.FAILED, RunStatus.FAILED),
+        ("", RunStatus.OOM_KILLED, RunStatus.OOM_KILLED),
+        ("", RunStatus.STOPPED, RunStatus.STOPPED),
+        ("failed", RunStatus.STOPPED, RunStatus.STOPPED),
+        ("failed", RunStatus.OOM_KILLED, RunStatus.OOM_KILLED),
+        ("succeeded", RunStatus.FAILED, RunStatus.SUCCEEDED),
+        ("diverged", RunStatus.FAILED, RunStatus.DIVERGED),
+    ],
+)
+def test_how_a_run_ended_is_what_its_log_says_unless_its_engine_knows_better(
+    repository: Repository, said: str, seen: RunStatus, status: RunStatus
+) -> None:
+    trailer = f"# end=1061\n# status={said}\n" if said else ""
+    end = JobStatus(JobState.ENDED, 1, seen, "", "", 990.0, 1100.0, None, 2.0, 220.0)
+    run = finished(repository, end, f"{HEAD.format('run-1')}1060,1,100,0.5,0.6\n{trailer}").run
+    assert run is not None
+    assert run.status is status
+    assert run.outcome.duration_seconds == (61.0 if said else 100.0)
+    assert run.outcome.memory_gib == 2.0
+    assert (run.parameters["batch_size"], run.parameters["learning_rate"]) == (64.0, 0.1)
+    assert run.source == "csv"
+
+
+def test_a_loss_that_is_no_number_means_diverged(repository: Repository) -> None:
+    run = finished(repository, FAILED, f"{HEAD.format('run-1')}1060,1,100,nan,nan\n").run
+    assert run is not None
+    assert run.status is RunStatus.DIVERGED
+    assert run.outcome.val_loss is None
+
+
+@pytest.mark.parametrize("log", [None, "", "no log at all\n", "# run_id=run-1\n"])
+def test_a_run_without_a_log_is_what_its_engine_says(repository: Repository, log: str | None) -> None:
+    ended = finished(repository, FAILED, log)
+    assert ended.run is not None
+    assert ended.log is None
+    assert (ended.run.status, ended.run.source) == (RunStatus.FAILED, "launch")
+    assert ended.run.outcome.known == {
+        "duration_seconds": 110.0,
+        "cpu_utilisation": 0.5,
+        "memory_gib": 2.0,
+        "cpu_cores_mean": 2.0,
+    }
+    assert bool(ended.notes) == (log is not None)
+
+
+def test_a_log_where_settings_have_them_counts_if_it_is_of_this_run(repository: Repository) -> None:
+    text = f"{HEAD.format('mine')}1060,1,100,0.5,0.6\n# end=1061\n# status=succeeded\n"
+    toml = '[csv]\nlogs = ["logs/*.csv"]\n'
+    ended = finished(repository, FAILED, text, toml, "logs/mine.csv")
+    assert ended.run is not None
+    assert ended.run.run_id == "mine"
+    older = finished(repository, FAILED, text.replace("start=1000", "start=900"), toml, "logs/mine.csv")
+    assert older.log is None
+
+
+def test_what_prometheus_reports_is_left_to_it(repository: Repository, tmp_path: Path) -> None:
+    ended = finished(repository, FAILED, None, '[prometheus]\nurl = "http://127.0.0.1:1"\n')
+    assert ended.reported_elsewhere
+
+
+def test_an_end_that_a_coarse_clock_puts_before_the_start_is_an_end(repository: Repository) -> None:
+    end = JobStatus(JobState.ENDED, None, RunStatus.STOPPED, "lost", "", 1000.005, 1000.0)
+    run = finished(repository, end, None).run
+    assert run is not None
+    assert (run.ended_at, run.outcome.duration_seconds) == (1000.005, 0.0)
+
+
+def test_a_run_that_never_started_is_no_run(repository: Repository) -> None:
+    assert finished(repository, JobStatus(JobState.UNKNOWN), None).run is None
+
+
+def test_it_goes_on_record_once(repository: Repository) -> None:
+    finished(repository, FAILED, None)
+    _, settings = repository()
+    ledger = ledger_of(settings)
+    entry = read(ledger, "run-1")
+    assert entry is not None
+    with open_history(settings) as store:
+        for _ in range(2):
+            put_on_record(entry, ledger, settings, store, now=2000.0)
+        assert [run.run_id for run in store.runs_of(entry.job.identity)] == ["run-1"]
+    assert read(ledger, "run-1").recorded  # type: ignore[union-attr]
