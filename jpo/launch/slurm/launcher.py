@@ -16,7 +16,7 @@ from jpo.launch.ledger import folder_of
 from jpo.launch.slurm import run_files
 from jpo.launch.slurm.nodes import Node, Partition, as_spelled, chosen, nodes_of, partitions_of, room_of, shortcoming
 from jpo.launch.slurm.programs import Programs, away, pairs, refusal
-from jpo.launch.slurm.quotas import ASSOCIATION_FIELDS, QOS_FIELDS, Quota, exceeded, quotas_of, rows
+from jpo.launch.slurm.quotas import ASSOCIATION_FIELDS, QOS_FIELDS, SlurmQuota, exceeded, quotas_of, rows
 from jpo.launch.slurm.request import SECONDS_PER_MINUTE, changes, options, output, resources, time_limit_minutes
 from jpo.launch.slurm.site import SlurmSite
 from jpo.launch.slurm.states import NOT_TWICE, of_end, of_sacct, of_scontrol, with_end
@@ -221,13 +221,13 @@ class SlurmLauncher:
         partitions = partitions_of(self._slurm.answer("scontrol", "--oneliner", "show", "partition"))
         return chosen(partitions, self._site.partition)
 
-    def _quotas(self) -> list[Quota]:
+    def _quotas(self) -> list[SlurmQuota]:
         """Limits of the account and the QOS under which jobs run; none where no accounting is, it is down, or tells nobody."""
         with suppress(LaunchError):
             return self._asked_quotas()
         return []
 
-    def _asked_quotas(self) -> list[Quota]:
+    def _asked_quotas(self) -> list[SlurmQuota]:
         show = ("--noheader", "--parsable2", "show")
         user = f"user={pwd.getpwuid(os.getuid()).pw_name}"
         account = () if self._site.account is None else (f"account={self._site.account}",)

@@ -17,7 +17,7 @@ MIB = {"K": 2**-10, "M": 1, "": 1, "G": 2**10, "T": 2**20, "P": 2**30}
 
 
 @dataclass(frozen=True, slots=True)
-class Quota:
+class SlurmQuota:
     """One limit: whose ("QOS small"), SLURM's name of it, and the most of each resource, memory in MiB."""
 
     owner: str
@@ -33,12 +33,12 @@ def rows(text: str, fields: tuple[str, ...]) -> list[dict[str, str]]:
     return [dict(zip(fields, line.split("|"), strict=False)) for line in text.splitlines() if "|" in line]
 
 
-def quotas_of(owner: str, row: dict[str, str]) -> list[Quota]:
+def quotas_of(owner: str, row: dict[str, str]) -> list[SlurmQuota]:
     """The limits in one row of sacctmgr."""
-    return [Quota(owner, name, most) for name in LIMITS if (most := _amounts(row.get(name, "")))]
+    return [SlurmQuota(owner, name, most) for name in LIMITS if (most := _amounts(row.get(name, "")))]
 
 
-def exceeded(needs: Needs, quotas: list[Quota]) -> str | None:
+def exceeded(needs: Needs, quotas: list[SlurmQuota]) -> str | None:
     """The first quota that is smaller than what one run asks for, in SLURM's words; None: it may run."""
     asked = {
         "node": float(needs.nodes),
