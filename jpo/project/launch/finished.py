@@ -124,11 +124,20 @@ def put_on_record(
         StoreError: it could not be; the entry stays as it is, and the next command does it.
     """
     ended = ended_run(entry, ledger, settings)
+    if ended.run is not None and ended.run.source == SOURCE and ended.run.ended_well and _tells_less(ended.run, store):
+        # it ended by itself, but whether it trained nobody knows: its time is none that a job of this kind takes
+        ended = replace(ended, run=replace(ended.run, status=RunStatus.STOPPED))
     if ended.run is not None and not ended.reported_elsewhere:
         store.record(Finished((ended.run,)), now=now)
     if keep:
         recorded(entry, ledger)
     return ended
+
+
+def _tells_less(run: Run, store: Store) -> bool:
+    """Whether earlier runs of the workload reported how good their models were, and this one does not."""
+    outcomes = [earlier.outcome for earlier in store.runs_of(run.identity)]
+    return any(outcome.val_loss is not None or outcome.val_accuracy is not None or outcome.metrics for outcome in outcomes)
 
 
 def _logged(path: Path, entry: Entry, own: Own) -> Run:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from jpo.project.launch.finished import EndedRun, ended_run, put_on_record
 from jpo.project.launch.jobs import job_of
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload
-from jpo.records import RunStatus
+from jpo.records import Finished, Outcome, RunStatus
 
 if TYPE_CHECKING:
     from conftest import Repository
@@ -134,3 +135,25 @@ def test_it_goes_on_record_once(repository: Repository) -> None:
             put_on_record(entry, ledger, settings, store, now=2000.0)
         assert [run.run_id for run in store.runs_of(entry.job.identity)] == ["run-1"]
     assert read(ledger, "run-1").recorded  # type: ignore[union-attr]
+
+
+def test_where_runs_report_losses_one_without_a_log_is_no_proof_of_speed(repository: Repository) -> None:
+    """`jpo run -- true` after nights of training: 14 ms that end well must not become what the job takes."""
+    done = replace(FAILED, exit_code=0, ended_as=RunStatus.SUCCEEDED, reason="")
+    finished(repository, done, None)
+    _, settings = repository()
+    ledger = ledger_of(settings)
+    entry = read(ledger, "run-1")
+    assert entry is not None
+    with open_history(settings) as store:
+        silent = put_on_record(entry, ledger, settings, store, now=2000.0).run
+        assert silent is not None
+        assert silent.status is RunStatus.SUCCEEDED  # no run of this job ever said more
+        trained = replace(silent, run_id="night-1", outcome=Outcome(duration_seconds=3600.0, val_loss=0.4))
+        store.record(Finished((trained,)), now=2000.0)
+        again = replace(entry, job=replace(entry.job, run_id="run-2"))
+        folder_of(ledger, "run-2").mkdir()
+        write(ledger, again)
+        silent = put_on_record(again, ledger, settings, store, now=3000.0).run
+        assert silent is not None
+        assert silent.status is RunStatus.STOPPED
