@@ -44,6 +44,26 @@ class Usage:
 NOT_MEASURED = Usage()
 
 
+@dataclass(frozen=True, slots=True)
+class PhaseSummary:
+    """Summary of the phases that the last runs went through; None = no model of phases, or nothing was measured.
+
+    Attributes:
+        phases: natural log of their number.
+        stay: natural log of the mean length of a stay in one, as a share of a run: 0 where a run is one phase.
+        peak_to_mean: natural log of peak / mean of CPU, or of memory where that is larger.
+        drifted: share of the newest run, 0..1, that was unlike what the model of phases knows.
+    """
+
+    phases: float | None = None
+    stay: float | None = None
+    peak_to_mean: float | None = None
+    drifted: float | None = None
+
+
+NOT_SEEN = PhaseSummary()
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Context:
     """Context of the next run: the circumstances that neither belief nor preference hold.
@@ -65,6 +85,7 @@ class Context:
         p_fails_here: shape (K,), probability of failing in the same way; None with `here`.
         jobs_here: how many jobs these rest on.
         usage: of the last run.
+        phases: of the last runs.
     """
 
     runs_left: int | None = None
@@ -81,6 +102,7 @@ class Context:
     p_fails_here: Floats | None = None
     jobs_here: int = 0
     usage: Usage = NOT_MEASURED
+    phases: PhaseSummary = NOT_SEEN
 
     @property
     def horizon(self) -> float:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jpo.agent.sealed import seal, unseal
-from jpo.agent.state import OWN, SCHEMA, WIDTH
+from jpo.agent.sealed import of_this_schema, seal, unseal
+from jpo.agent.state import OWN, SCHEMA, WIDTH, WITHOUT_PHASES
 from jpo.errors import StoreError
 from jpo.reading import contents
 
@@ -54,6 +54,7 @@ SHAPES: Shapes = {
     for kind in ("w", "b")
 }
 """Every tensor of one member: critics.w0 (2, WIDTH, 64), critics.b0 (2, 1, 64), ..."""
+FIRST = "critics.w0"
 
 
 def surely_saved(policy: Policy, features: Features, allowed: Bools) -> Floats:
@@ -94,11 +95,12 @@ class Policy:
 
     @property
     def digest(self) -> str:
-        """SHA-256 (hex) of the weights, by which the audit log names the policy."""
+        """SHA-256 (hex) of the weights, by which the audit log names the policy; phases count once they have any weight."""
         digest = hashlib.sha256()
         for weights in self.members:
-            for tensor in weights.values():
-                digest.update(tensor.astype("<f4").tobytes())
+            for name, tensor in weights.items():
+                blind = name == FIRST and not tensor[:, WITHOUT_PHASES:].any()
+                digest.update((tensor[:, :WITHOUT_PHASES] if blind else tensor).astype("<f4").tobytes())
         return digest.hexdigest()
 
     def values(self, features: Features) -> Floats:
@@ -141,10 +143,23 @@ def anchor(features: Features) -> Floats:
 def _forward(weights: Weights, x: Features) -> Floats:
     """(K, WIDTH) -> (HEADS, K)."""
     for i in range(len(LAYERS)):
-        x = x @ weights[f"critics.w{i}"] + weights[f"critics.b{i}"]
+        x = driven(x, weights, i)
         if i < len(LAYERS) - 1:
             x = np.maximum(x, 0)
     return x[..., 0].astype(np.float64)
+
+
+def driven(x: NDArray[Any], weights: Weights, i: int) -> NDArray[Any]:
+    """What a layer gives before its ReLU, (..., K, inputs) -> (HEADS, K, outputs).
+
+    Without phases the first one is the product that it was before there were any, to the last bit.
+    """
+    w, b = weights[f"critics.w{i}"], weights[f"critics.b{i}"]
+    if i > 0:
+        return np.asarray(x @ w + b)
+    drive = x[..., :WITHOUT_PHASES] @ w[:, :WITHOUT_PHASES] + b
+    phases = x[..., WITHOUT_PHASES:]
+    return np.asarray(drive + phases @ w[:, WITHOUT_PHASES:] if phases.any() else drive)
 
 
 def mean_policy(policies: Sequence[Policy]) -> Policy:
@@ -174,10 +189,12 @@ def load_policy(source: bytes | Path = SHIPPED, shapes: Shapes = SHAPES) -> Poli
     unreadable = partial(StoreError, place, remedy=REMEDY, code="JPO-E601")
     data = contents(source, MOST_BYTES, unreadable) if isinstance(source, Path) else source
     tensors, header = unseal(data, place, REMEDY)
+    known = of_this_schema(tensors, header)
+    tensors = tensors if known is None else known
     members = len(tensors) // len(shapes)
     wanted = {f"{i}.{name}": shape for i in range(members) for name, shape in shapes.items()}
     found = {name: tensor.shape for name, tensor in tensors.items()}
-    if header.get("format") != FORMAT or header.get("schema") != SCHEMA or not members or found != wanted:
+    if header.get("format") != FORMAT or known is None or not members or found != wanted:
         raise StoreError(place, "was made for another version of the agent", REMEDY, code="JPO-E602")
     weights = [{name: tensors[f"{i}.{name}"].astype(np.float32) for name in shapes} for i in range(members)]
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):

@@ -10,15 +10,15 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from jpo.agent.state import SCHEMA
+from jpo.agent.state import SCHEMA, SCHEMA_WITHOUT_PHASES, WIDTH, WITHOUT_PHASES
 from jpo.errors import StoreError
 from jpo.reading import json_object
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Tensors = dict[str, NDArray[np.generic]]
@@ -64,9 +64,30 @@ def unseal_agent(data: bytes) -> tuple[Tensors, dict[str, Any]]:
         StoreError: JPO-E601 like `unseal`; JPO-E603 if another version of the agent wrote it.
     """
     tensors, header = unseal(data)
-    if header.get("format") != FORMAT or header.get("schema") != SCHEMA:
+    known = of_this_schema(tensors, header)
+    if header.get("format") != FORMAT or known is None:
         raise StoreError(PLACE, "was written by another version of the agent", REMEDY, code="JPO-E603")
-    return tensors, header
+    return known, header
+
+
+def of_this_schema(tensors: Tensors, header: Mapping[str, Any]) -> Tensors | None:
+    """Tensors of a file as today's networks have them; None where they were made for a state that is not known.
+
+    Networks that did not see phases give them no weight, and in states without them phases were not known: both are 0.
+    """
+    if header.get("schema") == SCHEMA:
+        return tensors
+    return None if header.get("schema") != SCHEMA_WITHOUT_PHASES else {n: _with_phases(n, t) for n, t in tensors.items()}
+
+
+def _with_phases(name: str, tensor: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Weights (..., WITHOUT_PHASES, hidden) of critics and features (..., WITHOUT_PHASES), as wide as the state is now."""
+    axis = -2 if name.endswith("critics.w0") else -1 if name.endswith("features") else None
+    if axis is None or tensor.ndim < 2 or tensor.shape[axis] != WITHOUT_PHASES:
+        return tensor
+    wider = [(0, 0)] * tensor.ndim
+    wider[axis] = (0, WIDTH - WITHOUT_PHASES)
+    return np.pad(tensor, wider)
 
 
 def header_of(data: bytes) -> dict[str, Any]:

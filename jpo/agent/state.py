@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.context import Usage
+from jpo.agent.context import PhaseSummary, Usage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Features = NDArray[np.float32]
 
 USAGE = tuple(f.name for f in fields(Usage))
+PHASES = tuple(f"{f.name} of phases" for f in fields(PhaseSummary))
 OWN = (
     "log expected cost",
     "mean against incumbent",
@@ -94,10 +95,14 @@ SHARED = (
     "here known",
     "jobs here",
     *(f"{name}{known}" for name in USAGE for known in ("", " known")),
+    *(f"{name}{known}" for name in PHASES for known in ("", " known")),
 )
 WIDTH = len(OWN) + len(SHARED)
-SCHEMA = hashlib.sha256("\n".join(("state 3", *OWN, *SHARED)).encode()).hexdigest()[:16]
+SCHEMA = hashlib.sha256("\n".join(("state 4", *OWN, *SHARED)).encode()).hexdigest()[:16]
 """Weights and checkpoints name it: another list of features is another network."""
+WITHOUT_PHASES = WIDTH - 2 * len(PHASES)
+"""Width of the state before phases were part of it, which they follow: the shipped networks give them no weight."""
+SCHEMA_WITHOUT_PHASES = hashlib.sha256("\n".join(("state 3", *OWN, *SHARED[: -2 * len(PHASES)])).encode()).hexdigest()[:16]
 
 BOUND = 5.0
 """Features are clipped here; ordinary values lie within 1 or 2."""
@@ -220,6 +225,7 @@ def _of_context(problem: Problem, allowed: Bools) -> tuple[float, ...]:
         context.here is not None,
         math.log1p(context.jobs_here) / 4,
         *(number for name in USAGE for number in _masked(getattr(context.usage, name))),
+        *(number for field in fields(PhaseSummary) for number in _masked(getattr(context.phases, field.name))),
     )
 
 

@@ -14,6 +14,7 @@ from jpo.cli.output import READABLE, Output, coloured
 
 if TYPE_CHECKING:
     from jpo.phases.fit import FitOptions, Method
+    from jpo.phases.parts import Parts
 
 METHODS = ("markov", "hmm", "changepoint", "crbm-kmeans")
 """Of jpo.phases.fit, which needs numpy: help must not."""
@@ -43,6 +44,43 @@ class Fitting:
 
         crbm = CrbmOptions(self.history, self.hidden, self.learning_rate, self.epochs, seed=self.seed)
         return FitOptions(self.method, self.n_phases, self.seed, crbm)
+
+
+@dataclass(frozen=True, slots=True)
+class PartFiles:
+    """Files of a model's parts: read by a fit, written from a model."""
+
+    scaler: Path | None
+    crbm: Path | None
+    clusters: Path | None
+
+    @property
+    def named(self) -> tuple[Path, ...]:
+        return tuple(path for path in (self.scaler, self.crbm, self.clusters) if path)
+
+    def read(self) -> Parts:
+        """The parts in the files that are named."""
+        from jpo.phases.parts import Parts, read_clusters, read_crbm, read_scaler
+
+        return Parts(
+            read_scaler(self.scaler) if self.scaler else None,
+            read_crbm(self.crbm) if self.crbm else None,
+            read_clusters(self.clusters) if self.clusters else None,
+        )
+
+
+def part_options(verb: str) -> Callable[[F], F]:
+    """--scaler, --crbm and --clusters as the argument `files`; `verb`: what is done with each."""
+    shared = options(
+        click.option("--scaler", type=FILE, metavar="FILE", help=f"{verb} the scaler."),
+        click.option("--crbm", type=FILE, metavar="FILE", help=f"crbm-kmeans: {verb.lower()} the machine."),
+        click.option("--clusters", type=FILE, metavar="FILE", help=f"crbm-kmeans: {verb.lower()} the clusters."),
+    )
+
+    def decorate(function: F) -> F:
+        return shared(gathered(function, "files", PartFiles, ("scaler", "crbm", "clusters")))
+
+    return decorate
 
 
 @dataclass(frozen=True, slots=True)

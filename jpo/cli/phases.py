@@ -17,12 +17,14 @@ from jpo.cli.output import can_be_kept, not_settings, track
 from jpo.cli.phase_options import (
     PALETTES,
     Fitting,
+    PartFiles,
     Selection,
     Told,
     budget_option,
     column_options,
     fit_options,
     model_file,
+    part_options,
     result_options,
     traces_file,
 )
@@ -44,30 +46,59 @@ def phases() -> None:
 
 @phases.command()
 @traces_file
-@options(fit_options, column_options, result_options("Where the model goes; needed."))
+@options(fit_options, part_options("Take over"), column_options, result_options("Where the model goes; needed."))
 def fit(
     traces: Path,
     fitting: Fitting,
+    files: PartFiles,
     selection: Selection,
     told: Told,
 ) -> None:
     """Find the phases of traces, and keep them as a model.
 
+    Parts of an earlier model (`jpo phases parts`) are taken over where they are named.
+
     \b
     Examples:
       jpo phases fit traces.csv -o phases.model
       jpo phases fit pods.csv -o phases.model --column execution=pod --column cpu_cores=cpu --column memory_bytes=rss
+      jpo phases fit traces.csv -o phases.model --scaler old.scaler
     """
     from jpo.commands import phases as command
     from jpo.report.phases import fitted
 
     if told.result is None:
         raise click.UsageError("say where the model goes: -o MODEL")
-    _keepable(told.result, [traces])
-    read = _read(traces, selection)
-    model, found = command.fit(read, fitting.options, track)
+    _keepable(told.result, [traces, *files.named])
+    wanted = replace(fitting.options, parts=files.read())
+    model, found = command.fit(_read(traces, selection), wanted, track)
     save_copy(told.result, model)
     told.report.show(fitted, found)
+
+
+@phases.command()
+@model_file
+@part_options("Write")
+def parts(model: Path, files: PartFiles) -> None:
+    """Keep parts of a model as files of their own.
+
+    A fit takes them over: jpo phases fit TRACES.CSV --scaler FILE.
+
+    \b
+    Examples:
+      jpo phases parts phases.model --scaler job.scaler
+      jpo phases parts crbm.model --scaler job.scaler --crbm job.crbm --clusters job.clusters
+    """
+    from jpo.commands import phases as command
+
+    if not files.named:
+        raise click.UsageError("say which part goes where: --scaler FILE, --crbm FILE or --clusters FILE")
+    if len({path.resolve() for path in files.named}) < len(files.named):
+        raise click.UsageError("two parts would go into one file: name another one")
+    for path in files.named:
+        _keepable(path, [model])
+    for path, part in command.parts(command.load(model), files.scaler, files.crbm, files.clusters):
+        save_copy(path, part)
 
 
 @phases.command()

@@ -20,6 +20,7 @@ from jpo.learning.serving import LEARNING, own_policy, policy_for
 from jpo.optimizer.request import Request
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
+from jpo.project.phases.needs import with_needs_after, with_phase_needs
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.reading import contents
@@ -55,6 +56,7 @@ def learn(path: Path, settings: LoadedSettings, options: LearnOptions, track: Tr
         reaches = contradictions(store, identity, job.workload.current).reaches
         request = request_of(job, runs, reaches=reaches)
         known = Known(runs, others, residuals=residuals_here(store, identity, (*others, *runs), learn=True))
+        known = with_needs_after(with_phase_needs(known, job), job)
         learnt, disturbed = by_and_by(store, identity, known, request, options)
         lines = [learnt_line(identity, learnt, options), *remarks(learnt, request, runs=len(runs))]
         lines += [DISTURBED] if disturbed else []

@@ -16,6 +16,7 @@ from jpo.phases.forecast import forecast
 from jpo.phases.methods.labels import phases_of
 from jpo.phases.model import PhaseModel
 from jpo.phases.model_file import encoded, read_model
+from jpo.phases.parts import encoded_part, parts_of
 from jpo.phases.prototypes import prototypes
 from jpo.phases.recorded import traces_of
 from jpo.phases.requests.allocate import Allocation, allocate
@@ -62,6 +63,21 @@ def fit(traces: Traces, options: FitOptions, track: Track) -> tuple[bytes, Phase
     """A model as the bytes of its file, and the phases that it found."""
     model = fit_model(traces, options, track)
     return encoded(model), _phases(model, traces, phases_of(model, traces))
+
+
+def parts(model: PhaseModel, scaler: Path | None, crbm: Path | None, clusters: Path | None) -> list[tuple[Path, bytes]]:
+    """The parts of a model that go into files of their own, as the bytes of these.
+
+    Raises:
+        UsageError: JPO-E734, the model has no such part, or its weights do not go together.
+    """
+    has = parts_of(model)
+    wanted = (("--scaler", scaler, has.scaler), ("--crbm", crbm, has.crbm), ("--clusters", clusters, has.clusters))
+    for option, path, part in wanted:
+        if path is not None and part is None:
+            finding = f"the model is by {model.method}, which has none"
+            raise UsageError(option, finding, "fit one with --method crbm-kmeans", code="JPO-E734")
+    return [(path, encoded_part(part)) for _, path, part in wanted if path is not None and part is not None]
 
 
 def predict(model: PhaseModel, traces: Traces, *, parity: bool = False) -> tuple[list[tuple[str, float, int, float]], Phases]:

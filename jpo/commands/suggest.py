@@ -18,7 +18,7 @@ from jpo.optimizer.suggestion import instances_of, suggestion_of
 from jpo.project.collect import collect, with_file_noted
 from jpo.project.launch.waiting import queued_with
 from jpo.project.load import LoadedSettings
-from jpo.project.phases.needs import with_phase_needs
+from jpo.project.phases.needs import with_needs_after, with_phase_needs
 from jpo.project.project import Project, open_project
 from jpo.project.proposal import diff_of, propose
 from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, noted, refusals_on_record
@@ -101,6 +101,6 @@ def learn_what_is_new(job: Project, request: Request, known: Known, options: Sug
 
     # with the targets of --deadline, which hold for this once, the agent would begin anew
     lasting = request if options.lasting_targets is None else replace(request, targets=options.lasting_targets)
-    codes = keep_up(store, identity, known, lasting, seconds=seconds, now=job.now, seed=options.seed)
+    codes = keep_up(store, identity, with_needs_after(known, job), lasting, seconds=seconds, now=job.now, seed=options.seed)
     notes = (*known.evidence.notes, *(NOT_LEARNT[code] for code in codes))
     return replace(known, codes=(*known.codes, *codes), evidence=replace(known.evidence, notes=notes))

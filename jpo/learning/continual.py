@@ -188,7 +188,15 @@ def catch_up(
         agent.real.forget(name)
         progress = WorkloadProgress()
     after_suggestions = followers(store, store.recorded_runs(identity))
-    new = experiences(runs, request, seed=seed, first=progress.runs, followers=after_suggestions, residuals=residuals)
+    new = experiences(
+        runs,
+        request,
+        seed=seed,
+        first=progress.runs,
+        followers=after_suggestions,
+        residuals=residuals,
+        needs_after=known.needs_after,
+    )
     history = OwnHistory(new, residuals)
     taken = learn(
         agent,

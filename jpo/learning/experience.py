@@ -7,8 +7,9 @@ run that ended well. The same runs in the same order give the same transitions.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,7 @@ from jpo.optimizer.candidates import collect, weighed_runs
 from jpo.optimizer.prior import Prior, believe, beside, prior_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate, calibration
-from jpo.records import RESOURCES, VAL_LOSS, Candidates, Known, Residuals, Run, same
+from jpo.records import RESOURCES, VAL_LOSS, Candidates, Known, PhaseNeeds, Residuals, Run, same
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -78,25 +79,33 @@ def experiences(
     first: int,
     followers: Sequence[Follower] = (),
     residuals: Residuals | None = None,
+    needs_after: Mapping[str, PhaseNeeds] = MappingProxyType({}),
 ) -> Iterator[Experience | None]:
     """Experience of every run after the reference, from number `first` on; None for one that says nothing under the preference.
 
     Args:
         followers: those of the runs that followed a suggestion.
         residuals: of the other jobs of the installation.
+        needs_after: by run, what was known of phases after it.
     """
     learnt = learnable(runs)
     before = len(runs) - len(learnt)
     for at in range(before + 1 + first, len(runs)):
-        known = known_after(runs[: at + 1], followers, residuals)
-        yield experience(known_after(runs[:at], followers, residuals), known, learnt[0], request, seed)
+        earlier, known = (known_after(runs[:end], followers, residuals, needs_after) for end in (at, at + 1))
+        yield experience(earlier, known, learnt[0], request, seed)
 
 
-def known_after(runs: Sequence[Run], followers: Sequence[Follower], residuals: Residuals | None = None) -> Known:
+def known_after(
+    runs: Sequence[Run],
+    followers: Sequence[Follower],
+    residuals: Residuals | None = None,
+    needs_after: Mapping[str, PhaseNeeds] = MappingProxyType({}),
+) -> Known:
     """Knowledge of the workload after these runs."""
     ids = {run.run_id for run in runs}
     followed_up = changed([follower for follower in followers if follower[0].run_id in ids])
-    return Known(tuple(runs), followed_up=followed_up, residuals=residuals)
+    needs = needs_after.get(runs[-1].run_id) if runs else None
+    return Known(tuple(runs), followed_up=followed_up, residuals=residuals, phase_needs=needs)
 
 
 def experience(earlier: Known, known: Known, reference: Run, request: Request, seed: int) -> Experience | None:

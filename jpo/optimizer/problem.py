@@ -21,7 +21,7 @@ from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import promised
-from jpo.optimizer.usage import usage_of
+from jpo.optimizer.usage import phases_of, usage_of
 from jpo.records import Belief, Candidates, Known, Parameters, Run, same
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def problem_of(
             replace(
                 context_of(candidates, belief, quality.judged(known.runs), request.horizon_runs),
                 usage=usage_of(known.runs, request),
+                phases=phases_of(known.phase_needs),
             ),
             misses,
         ),

@@ -1,13 +1,16 @@
-"""Usage of a workload's last run: what it left idle, how its speed, loss and data have moved, how near its SLA it came."""
+"""Usage of a workload's last run: what it left idle, how its speed, loss and data have moved, how near its SLA it came; and
+the phases that the last runs went through.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from jpo.agent.context import NOT_MEASURED, Usage, log_ratio
+from jpo.agent.context import NOT_MEASURED, NOT_SEEN, PhaseSummary, Usage, log_ratio
 from jpo.cost.sla import slack
 from jpo.optimizer.request import Request
-from jpo.records import Outcome, Run
+from jpo.records import Outcome, PhaseNeeds, Run
 
 
 def usage_of(runs: Sequence[Run], request: Request) -> Usage:
@@ -34,3 +37,10 @@ def _samples(outcome: Outcome) -> float | None:
     if outcome.samples is not None or outcome.duration_seconds is None or outcome.throughput_samples_per_second is None:
         return outcome.samples
     return outcome.duration_seconds * outcome.throughput_samples_per_second
+
+
+def phases_of(needs: PhaseNeeds | None) -> PhaseSummary:
+    """Phases of the last runs, as far as they were measured."""
+    if needs is None:
+        return NOT_SEEN
+    return PhaseSummary(math.log(needs.phases), math.log(needs.stay_share), math.log(needs.peak_to_mean), needs.drifted)

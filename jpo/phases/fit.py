@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from jpo.errors import UsageError
 from jpo.phases.chain import Chain, Ints
 from jpo.phases.extra import need
 from jpo.phases.features import Scaler, fit_scaler
@@ -18,6 +19,7 @@ from jpo.phases.methods.changepoint import fit_changepoint
 from jpo.phases.methods.crbm import CENTRES, CrbmOptions, cluster, train_crbm
 from jpo.phases.methods.hmm import fit_hmm
 from jpo.phases.model import PhaseModel, with_needs
+from jpo.phases.parts import Parts
 from jpo.phases.requests.allocate import LeftOut
 from jpo.phases.requests.caution import Pair, StepTrial, cheapest
 from jpo.phases.traces import Floats, Traces
@@ -42,12 +44,19 @@ class FitOptions:
         n_phases: how many; None: as the traces have them.
         seed: same seed and traces, same model.
         crbm: of the method crbm-kmeans.
+        parts: of earlier models, which this one takes over.
     """
 
     method: Method = "markov"
     n_phases: int | None = None
     seed: int = 0
     crbm: CrbmOptions = field(default_factory=CrbmOptions)
+    parts: Parts = field(default_factory=Parts)
+
+    def __post_init__(self) -> None:
+        if self.parts.crbm is not None and self.method != "crbm-kmeans":
+            finding = f"is no part of the method {self.method}"
+            raise UsageError("--crbm", finding, "say --method crbm-kmeans", code="JPO-E734")
 
 
 def fit_model(traces: Traces, options: FitOptions | None = None, track: Track = silently) -> PhaseModel:
@@ -69,8 +78,8 @@ def fit_phases(traces: Traces, options: FitOptions | None = None, track: Track =
     options = options or FitOptions()
     need("a fit of phases", "sklearn")
     some = f"execution {traces.courses[0].execution:.80}" + (f" and {len(traces.courses) - 1} more" if traces.courses[1:] else "")
-    scaler = fit_scaler(traces.stacked(), traces.features, f"{traces.place}: {some}")
-    chain, weights = _found(scaler.transform(traces.stacked()), traces, options, track)
+    scaler = options.parts.scaler or fit_scaler(traces.stacked(), traces.features, f"{traces.place}: {some}")
+    chain, weights = _found(scaler.transform(traces.narrowed(scaler.names).stacked()), traces, options, track)
     return replace(with_needs(options.method, scaler, chain, traces), weights=weights)
 
 
@@ -82,8 +91,14 @@ def _found(scaled: Floats, traces: Traces, options: FitOptions, track: Track) ->
     if options.method == "changepoint":
         return fit_chain(scaled, fit_changepoint(scaled, traces.lengths, k, seed), traces.lengths), {}
     if options.method == "crbm-kmeans":
-        crbm, _ = train_crbm(scaled, traces.lengths, replace(options.crbm, seed=seed), track)
-        phases, centres = cluster(crbm.activations(scaled, traces.lengths), k or PHASES_OF_AI4DL, seed)
+        parts = options.parts
+        crbm = parts.crbm or train_crbm(scaled, traces.lengths, replace(options.crbm, seed=seed), track)[0]
+        activations = crbm.activations(scaled, traces.lengths)
+        if parts.clusters is None:
+            phases, centres = cluster(activations, k or PHASES_OF_AI4DL, seed)
+        else:  # those that no sample of these traces is in are no phases of this model
+            used, phases = np.unique(parts.clusters.phases(activations), return_inverse=True)
+            centres = parts.clusters.centres[used]
         return fit_chain(scaled, phases, traces.lengths), {**crbm.arrays(), CENTRES: centres}
     return fit_chain(scaled, find_levels(scaled, k, seed), traces.lengths), {}
 

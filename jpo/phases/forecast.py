@@ -12,11 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from jpo.phases.model import HORIZON_SECONDS, PhaseModel
+from jpo.phases.requests.allocate import futures
 from jpo.phases.requests.demand import RESOURCES, Past, expect
 from jpo.phases.traces import CPU, MEMORY, Floats, Traces
-
-LEAST = 0.10
-"""Of the peak in training, below which levels are alike, as in requests/allocate.py."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -101,7 +99,6 @@ def _need(model: PhaseModel, traces: Traces, at: int, phases: np.ndarray, q: flo
     past = Past(HORIZON_SECONDS)
     for time, need, phase in zip(course.times, course.values, phases, strict=True):
         past.add(float(time), need, int(phase))
-    likely = expect(past.here, (model.needs, past.positions()), 2 * model.interval_seconds, LEAST * model.peak)
-    if likely is None:
-        return None
-    return np.array([float(likely[1].quantile(resource, np.asarray(q))) for resource in range(RESOURCES)])
+    phase, dwell_seconds, level = past.here
+    likely = expect(dwell_seconds, level, [futures(model, positions, phase) for positions in (model.needs, past.positions())])
+    return None if likely is None else likely[1].quantiles(np.full(RESOURCES, q))

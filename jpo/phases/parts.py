@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from jpo.errors import UsageError
 from jpo.phases.chain import Ints
 from jpo.phases.features import Scaler
 from jpo.phases.methods.crbm import CENTRES, Crbm, crbm_of, nearest
+from jpo.phases.model import PhaseModel
 from jpo.phases.model_file import (
     SCHEMA,
     Arrays,
@@ -42,6 +44,49 @@ class Clusters:
     def phases(self, activations: Floats) -> Ints:
         """The phase of each sample by its hidden units, shape (samples,)."""
         return nearest(activations, self.centres)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Parts:
+    """Parts of earlier models with which a fit begins; None: it finds its own.
+
+    Raises:
+        UsageError: JPO-E734, the clusters' machine is missing, or not of as many hidden units, or sees other features.
+    """
+
+    scaler: Scaler | None = None
+    crbm: Crbm | None = None
+    clusters: Clusters | None = None
+
+    def __post_init__(self) -> None:
+        if self.crbm is None:
+            if self.clusters is not None:
+                raise _odd("--clusters", "are of the hidden units of a machine, and none is named", "name it: --crbm FILE")
+            return
+        hidden, visible = self.crbm.hidden_visible.shape
+        if self.scaler is None:
+            raise _odd(
+                "--crbm", "has learnt scaled samples, and no scaler is named", "name the one that it learnt with: --scaler FILE"
+            )
+        if len(self.scaler.kept) != visible:
+            finding = f"sees {visible} features, and the scaler keeps {len(self.scaler.kept)}"
+            raise _odd("--crbm", finding, "name the scaler that it learnt with")
+        if self.clusters is not None and self.clusters.centres.shape[1] != hidden:
+            finding = f"are of {self.clusters.centres.shape[1]} hidden units, and the machine has {hidden}"
+            raise _odd("--clusters", finding, "name its own")
+
+
+def _odd(place: str, finding: str, remedy: str) -> UsageError:
+    return UsageError(place, finding, remedy, code="JPO-E734")
+
+
+def parts_of(model: PhaseModel) -> Parts:
+    """The parts of a model; AI4DL's are those of the method crbm-kmeans alone.
+
+    Raises:
+        UsageError: JPO-E734, its weights do not go together.
+    """
+    return Parts(model.scaler, crbm_of(model.weights), clusters_of(model.weights))
 
 
 def clusters_of(weights: Mapping[str, Floats]) -> Clusters | None:

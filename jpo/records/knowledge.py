@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from jpo.records.arrays import Residuals
 from jpo.records.contradictions import Reach
@@ -22,6 +23,7 @@ class PhaseNeeds:
         cpus, memory_gib: their peaks with headroom.
         peak_to_mean: peak / mean of CPU, and of memory where that is larger.
         drifted: share of the newest run's samples at which it was unlike what the model knows.
+        stay_share: mean length of a stay in a phase, as a share of a run.
     """
 
     runs: int
@@ -30,6 +32,7 @@ class PhaseNeeds:
     memory_gib: float
     peak_to_mean: float
     drifted: float
+    stay_share: float = 1.0
 
     def __str__(self) -> str:
         measured = (
@@ -56,6 +59,7 @@ class Known:
         codes: reason codes for the report.
         phase_needs: what the phases of the last runs need; None where [phases] names no model, or nothing was measured.
         reaches: of parameters that runs did not take as they were given, how far they can be set.
+        needs_after: by the ids of runs, `phase_needs` as they were after each; those of which nothing was measured are missing.
     """
 
     runs: tuple[Run, ...]
@@ -71,6 +75,7 @@ class Known:
     siblings: tuple[Run, ...] = ()
     reaches: tuple[Reach, ...] = ()
     phase_needs: PhaseNeeds | None = None
+    needs_after: Mapping[str, PhaseNeeds] = field(default_factory=dict)
 
     def waiting_for(self, current: Parameters) -> str | None:
         """Id of the untried suggestion if config.ini still has its values: its outcome comes before the next one."""

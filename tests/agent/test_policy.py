@@ -17,8 +17,8 @@ from jpo.agent.policy import (
     save_policy,
     shipped_policy,
 )
-from jpo.agent.sealed import seal
-from jpo.agent.state import SCHEMA, WIDTH
+from jpo.agent.sealed import seal, unseal
+from jpo.agent.state import SCHEMA, SCHEMA_WITHOUT_PHASES, WIDTH, WITHOUT_PHASES
 from jpo.errors import JpoError, StoreError
 
 
@@ -187,3 +187,46 @@ def test_a_draw_is_from_the_rules_softmax_times_e_to_the_savings():
     drawn = [policy.pick(features, allowed, rng) for _ in range(4000)]
     assert set(drawn) == {0, 1}
     assert np.mean(drawn) == pytest.approx(2 / 3, abs=0.03)
+
+
+def without_phases():
+    """Weights as they were before phases were part of the state, and the file that they had."""
+    narrow = weights()
+    narrow["critics.w0"] = narrow["critics.w0"][:, :WITHOUT_PHASES].copy()
+    header = {**unseal(FILE)[1], "schema": SCHEMA_WITHOUT_PHASES}
+    return narrow, seal({f"0.{name}": value for name, value in narrow.items()}, header)
+
+
+def test_weights_from_before_phases_answer_as_they_did_to_the_last_bit():
+    narrow, file = without_phases()
+    policy = load_policy(file)
+    features = np.random.default_rng(1).normal(size=(7, WIDTH)).astype(np.float32)
+    features[:, WITHOUT_PHASES:] = 0
+    x = features[:, :WITHOUT_PHASES].copy()
+    for layer in range(3):
+        x = x @ narrow[f"critics.w{layer}"] + narrow[f"critics.b{layer}"]
+        x = np.maximum(x, 0) if layer < 2 else x
+    assert (policy.values(features) == x[..., 0]).all()
+    assert not policy.members[0]["critics.w0"][:, WITHOUT_PHASES:].any()
+
+
+def test_phases_change_neither_answer_nor_name_until_they_have_any_weight():
+    narrow, file = without_phases()
+    policy, features = load_policy(file), np.ones((3, WIDTH), np.float32)
+    assert policy.digest == Policy((narrow,), (), {}).digest
+    masked = features.copy()
+    masked[:, WITHOUT_PHASES:] = 0
+    assert (policy.values(features) == policy.values(masked)).all()
+    policy.members[0]["critics.w0"][0, -1, 0] = 9.0
+    assert (policy.values(features) != policy.values(masked)).any()
+    assert policy.digest != Policy((narrow,), (), {}).digest
+
+
+@pytest.mark.parametrize("schema", ["state 2", SCHEMA_WITHOUT_PHASES])
+def test_weights_of_another_width_than_their_schemas_are_refused(schema):
+    narrow, _ = without_phases()
+    narrow["critics.w0"] = narrow["critics.w0"][:, 1:].copy()
+    file = seal({f"0.{name}": value for name, value in narrow.items()}, {**unseal(FILE)[1], "schema": schema})
+    with pytest.raises(StoreError) as caught:
+        load_policy(file)
+    assert caught.value.code == "JPO-E602"

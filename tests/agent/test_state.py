@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from jpo.agent.context import UNKNOWN, Context, Usage
+from jpo.agent.context import UNKNOWN, Context, PhaseSummary, Usage
 from jpo.agent.problem import Problem
-from jpo.agent.state import BOUND, OWN, SCORED, SHARED, SHORTLIST, WIDTH, features, observe
+from jpo.agent.state import BOUND, OWN, PHASES, SCORED, SHARED, SHORTLIST, WIDTH, WITHOUT_PHASES, features, observe
 from jpo.records import NAMED_PREFERENCES, Belief, Candidates, Preference
 
 TIME = Preference(1, 0, 0)
@@ -46,6 +46,16 @@ def test_what_is_not_known_of_the_context_is_zero_and_has_its_own_flag(grid, bel
     assert told[flags].tolist() == [1] * 5
     others = [shared(name) for name in ("runs left", "budget slack", "last miss", "surprise")]
     assert unknown[others].tolist() == told[others].tolist() == [0] * 4
+
+
+def test_phases_are_masked_where_nothing_is_known_of_them(grid, belief):
+    believed = belief([[0, 1, 2]])
+    assert not encode(believed, grid())[:, WITHOUT_PHASES:].any()
+    seen = Context(phases=PhaseSummary(np.log(5), np.log(0.25), np.log(2), 0.0))
+    encoded = encode(believed, grid(), context=seen)[0]
+    assert [encoded[shared(f"{name} known")] for name in PHASES] == [1] * 4
+    assert [encoded[shared(name)] for name in PHASES] == pytest.approx([np.log(5), np.log(0.25), np.log(2), 0.0])
+    assert (encoded[:WITHOUT_PHASES] == encode(believed, grid())[0, :WITHOUT_PHASES]).all()
 
 
 def test_the_expected_regret_is_that_of_each_jobs_own_optimum(grid, belief):

@@ -213,3 +213,33 @@ def test_a_suggestion_asks_for_no_less_than_the_phases_need(project: Project) ->
     assert "JPO-I871" in after["reason_codes"]
     assert "JPO-I871" not in before["reason_codes"]
     assert (before["suggested"]["cpus"], after["suggested"]["cpus"]) == (1.0, 2.0)  # they kept three cores busy
+
+
+def test_parts_are_kept_and_taken_over_one_by_one(jpo: Call, tmp_path: Path) -> None:
+    method = ("--method", "crbm-kmeans", "--epochs", "3")
+    options = {name: str(tmp_path / name) for name in ("scaler", "crbm", "clusters")}
+    named = [word for name, path in options.items() for word in (f"--{name}", path)]
+    assert jpo("fit", "train.csv", "-o", str(tmp_path / "m"), *method)[0] == 0
+    assert jpo("parts", str(tmp_path / "m"), *named) == (0, "", "")
+    assert jpo("fit", "train.csv", "-o", str(tmp_path / "again"), *method, *named)[0] == 0
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
+    assert jpo("fit", "new.csv", "-o", str(tmp_path / "other"), "--scaler", options["scaler"])[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "finding"),
+    [
+        (("parts", "phases.model", "--crbm", "x"), "the model is by markov, which has none"),
+        (("parts", "phases.model"), "say which part goes where"),
+        (("parts", "phases.model", "--scaler", "x", "--clusters", "x"), "two parts would go into one file"),
+        (("parts", "phases.model", "--scaler", "phases.model"), "is a file that is read here"),
+        (("fit", "train.csv", "-o", "x", "--scaler", "phases.model"), "is no scaler of jpo phases"),
+        (("fit", "train.csv", "-o", "x", "--scaler", "x", "--crbm", "x"), "x: "),
+    ],
+)
+def test_parts_that_cannot_be_are_refused_and_nothing_is_written(jpo: Call, arguments: tuple[str, ...], finding: str) -> None:
+    code, out, err = jpo(*arguments)
+    assert code != 0
+    assert out == ""
+    assert finding in err
+    assert not Path("x").exists()

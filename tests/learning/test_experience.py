@@ -10,11 +10,11 @@ import pytest
 
 from jpo.agent.reward import regret_reward
 from jpo.agent.sac.replay_buffer import Transition
-from jpo.agent.state import observe
+from jpo.agent.state import WITHOUT_PHASES, observe
 from jpo.learning.experience import experiences, fingerprint, known_after, learnable
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
-from jpo.records import KUBERNETES, Identity, Outcome, Preference, Run, RunStatus
+from jpo.records import KUBERNETES, Identity, Outcome, PhaseNeeds, Preference, Run, RunStatus
 
 NOW = {"batch_size": 16.0, "cpus": 2.0}
 REQUEST = Request(
@@ -146,3 +146,17 @@ def test_a_pod_of_another_model_says_nothing_since_nobody_sees_how_good_it_is() 
     assert other_hardware.reward[0] == pytest.approx(math.log(0.8))
     assert other_hardware.best == pytest.approx(math.log(0.8)), "it is held against nothing that may be a worse model"
     assert next(transitions(pods, replace(REQUEST, quality_floor=None), seed=0, first=0)) is not None, "a person allowed it"
+
+
+def test_a_transition_holds_what_was_known_of_phases_at_its_time() -> None:
+    needs = PhaseNeeds(runs=1, phases=3, cpus=0.5, memory_gib=1.0, peak_to_mean=2.0, drifted=0.25, stay_share=0.2)
+    plain, seen = (
+        [one for one in transitions(RUNS, REQUEST, seed=0, first=0, needs_after=after) if one]
+        for after in ({}, {"r2": needs, "r3": needs})
+    )
+    assert not any(one.seen.features[:, WITHOUT_PHASES:].any() for one in plain)
+    assert not seen[0].seen.features[:, WITHOUT_PHASES:].any(), "nothing was measured before the second run"
+    assert seen[0].following.features[0, WITHOUT_PHASES:].tolist() == pytest.approx(
+        [math.log(3), 1, math.log(0.2), 1, math.log(2), 1, 0.25, 1]
+    )
+    assert (seen[1].seen.features[:, :WITHOUT_PHASES] == plain[1].seen.features[:, :WITHOUT_PHASES]).all()

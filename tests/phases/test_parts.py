@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,18 @@ from jpo.phases.methods.crbm import Crbm, CrbmOptions, crbm_of
 from jpo.phases.methods.labels import phases_of
 from jpo.phases.model import PhaseModel
 from jpo.phases.model_file import SCHEMA, encoded, read_model, sealed
-from jpo.phases.parts import CRBM, SCALER, Clusters, clusters_of, encoded_part, read_clusters, read_crbm, read_scaler
+from jpo.phases.parts import (
+    CRBM,
+    SCALER,
+    Clusters,
+    Parts,
+    clusters_of,
+    encoded_part,
+    parts_of,
+    read_clusters,
+    read_crbm,
+    read_scaler,
+)
 from jpo.phases.traces import Traces
 
 
@@ -74,3 +86,43 @@ def test_a_forged_part_is_refused(fitted: PhaseModel, tmp_path: Path) -> None:
     path.write_bytes(sealed(head, {"scaler.centre": np.zeros(1), "scaler.scale": np.array([np.nan])}))
     with pytest.raises(UsageError, match="not finite"):
         read_scaler(path)
+
+
+def test_a_fit_that_takes_over_all_parts_is_the_model_that_they_are_of(fitted: PhaseModel, traces: Traces) -> None:
+    again = fit_phases(traces, FitOptions("crbm-kmeans", parts=parts_of(fitted)))
+    assert encoded(again) == encoded(fitted)
+
+
+def test_a_scaler_alone_serves_any_method_and_other_traces(fitted: PhaseModel, traces: Traces) -> None:
+    few = replace(traces, courses=traces.courses[:2])
+    taken = fit_phases(few, FitOptions(parts=Parts(fitted.scaler)))
+    assert taken.scaler is fitted.scaler
+    assert (fit_phases(few).scaler.centre != fitted.scaler.centre).any()
+
+
+def test_clusters_without_a_sample_are_no_phases(fitted: PhaseModel, traces: Traces) -> None:
+    scaler, crbm, clusters = parts(fitted)
+    more = Clusters(np.insert(clusters.centres, 1, 9.0, axis=0))
+    model = fit_phases(traces, FitOptions("crbm-kmeans", parts=Parts(scaler, crbm, more)))
+    assert model.chain.phases == fitted.chain.phases
+    assert (phases_of(model, traces) == phases_of(fitted, traces)).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "finding"),
+    [
+        (("clusters",), "none is named"),
+        (("crbm",), "no scaler is named"),
+        (("narrow", "crbm"), "sees 2 features, and the scaler keeps 1"),
+        (("scaler", "crbm", "few"), "of 3 hidden units, and the machine has 10"),
+    ],
+)
+def test_parts_that_do_not_go_together_are_refused(given: tuple[str, ...], finding: str, fitted: PhaseModel) -> None:
+    scaler, crbm, clusters = parts(fitted)
+    narrow = Scaler(scaler.names, (0,), scaler.centre[:1], scaler.scale[:1])
+    known = {"scaler": scaler, "narrow": narrow, "crbm": crbm, "clusters": clusters, "few": Clusters(clusters.centres[:, :3])}
+    places = {"narrow": "scaler", "few": "clusters"}
+    with pytest.raises(UsageError, match=finding):
+        Parts(**{places.get(name, name): known[name] for name in given})  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="no part of the method markov"):
+        FitOptions(parts=Parts(scaler, crbm))

@@ -13,7 +13,7 @@ import numpy as np
 
 from jpo.agent.acquisition import WORTH
 from jpo.agent.policy import rule_choice
-from jpo.agent.state import OWN, SHARED
+from jpo.agent.state import OWN, SHARED, WITHOUT_PHASES
 
 if TYPE_CHECKING:
     from jpo.agent.policy import Policy, Shapes, Weights
@@ -29,7 +29,7 @@ LEAST, MOST = 2.0, 100.0
 """Runs, between which the horizon is steered."""
 SHAPES: Shapes = {
     f"actor.{kind}{i}": (n_in if kind == "w" else 1, n_out)
-    for i, (n_in, n_out) in enumerate(pairwise((len(SHARED), *HIDDEN, 2 * ACTIONS)))
+    for i, (n_in, n_out) in enumerate(pairwise((WITHOUT_PHASES - len(OWN), *HIDDEN, 2 * ACTIONS)))
     for kind in "wb"
 }
 COST, GAIN, TRIED = map(OWN.index, ("log expected cost", "expected improvement", "tried"))
@@ -37,8 +37,8 @@ HORIZON = len(OWN) + SHARED.index("horizon")
 
 
 def shared(features: Features) -> Features:
-    """What the actor sees: (K, WIDTH) -> (S,)."""
-    return features[0, len(OWN) :]
+    """What the actor sees, phases not: (K, WIDTH) -> (S,)."""
+    return features[0, len(OWN) : WITHOUT_PHASES]
 
 
 def steered(policy: Policy, features: Features, allowed: Bools) -> Floats:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.policy import LAYERS
+from jpo.agent.policy import LAYERS, driven
 
 if TYPE_CHECKING:
     from jpo.agent.policy import Policy, Weights
@@ -38,7 +38,7 @@ def _expected(weights: Weights, features: Features, rng: np.random.Generator, ra
     """What one member's twins expect on average in one pass, (K,); units that stay are scaled to keep the mean of their sum."""
     x = np.asarray(features, np.float64)[None]
     for i, (_, width) in enumerate(LAYERS):
-        x = x @ weights[f"critics.w{i}"] + weights[f"critics.b{i}"]  # (2, K, width)
+        x = driven(x, weights, i)  # (2, K, width)
         if i < len(LAYERS) - 1:
             x = np.maximum(x, 0) * (rng.random((2, 1, width)) >= rate) / (1 - rate)
     return np.asarray(x[..., 0].mean(axis=0))

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from jpo.agent.policy import SHAPES
+from jpo.agent.policy import FIRST, SHAPES
+from jpo.agent.state import WIDTH, WITHOUT_PHASES
 
 Tensors = Mapping[str, Tensor]
 
@@ -102,5 +103,7 @@ def uniform(generator: torch.Generator, shapes: Mapping[str, tuple[int, ...]], *
 
 
 def initial(generator: torch.Generator) -> dict[str, Tensor]:
-    """Fresh tensors of JPO's critics, whose answers are small at first."""
-    return uniform(generator, SHAPES, last=0.01)
+    """Fresh tensors of JPO's critics, whose answers are small at first; what runs with phases say is yet to be learnt."""
+    heads, _, hidden = SHAPES[FIRST]
+    made = uniform(generator, {**SHAPES, FIRST: (heads, WITHOUT_PHASES, hidden)}, last=0.01)
+    return {**made, FIRST: torch.cat([made[FIRST], torch.zeros(heads, WIDTH - WITHOUT_PHASES, hidden)], dim=1)}

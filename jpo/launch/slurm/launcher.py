@@ -142,11 +142,14 @@ class SlurmLauncher:
 
     def cancel(self, engine_id: str) -> None:
         number, _, run_id = engine_id.partition(":")
-        began = run_files.began(folder_of(self._ledger, run_id))
+        folder = folder_of(self._ledger, run_id)
+        began = run_files.began(folder)
         for each in sorted({number, began.number if began else number}):
             answer = self._slurm.ask("scancel", each)
             if answer.complaint and not OVER_ALREADY.search(answer.complaint):
                 raise LaunchError("scancel", answer.complaint, "cancel it by hand", code="JPO-E753")
+        if began and not run_files.ended(folder):
+            run_files.ask_to_end(folder)  # a controller that lost the job does not reach it
 
     def resize(self, engine_id: str, needs: Needs) -> None:
         """Ask SLURM for other resources for a job: of one that waits it changes them, of one that runs 22.05 changes none."""

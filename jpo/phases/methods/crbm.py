@@ -29,8 +29,10 @@ FIRST_SCALE = 0.2
 GIBBS = 30
 """Steps between the hidden units and a future sample."""
 MOMENTUM = 0.9
-HELPS = 1e-3
-"""Relative fall of the error that is worth another epoch."""
+HELPS = 0.01
+"""Fall of the error on samples held out that is worth another epoch, as a share of their noise: what is finer is not the job."""
+HELD_OUT = 10
+"""Of so many samples one is held out of training, to see when to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class CrbmOptions:
         learning_rate: of stochastic gradient descent with momentum.
         epochs: at most.
         batch: samples of an update.
-        patience: epochs without help after which training stops.
+        patience: epochs without help, on samples held out, after which training stops.
         seed: of weights and batches.
     """
 
@@ -136,7 +138,7 @@ def crbm_of(weights: Mapping[str, Floats]) -> Crbm | None:
 
 
 def train_crbm(scaled: Floats, lengths: Sequence[int], options: CrbmOptions, track: Track = silently) -> tuple[Crbm, list[float]]:
-    """A machine by contrastive divergence, and its error of reconstruction after each epoch.
+    """A machine by contrastive divergence, and its error of reconstruction on samples held out after each epoch.
 
     Raises:
         UsageError: JPO-E733, torch is not installed.
@@ -154,10 +156,14 @@ def train_crbm(scaled: Floats, lengths: Sequence[int], options: CrbmOptions, tra
     weights = (w, a, b, v_bias, h_bias)
     velocities = tuple(torch.zeros_like(weight) for weight in weights)
     errors: list[float] = []
+    order = torch.randperm(len(visible), generator=generator)
+    tests, trained_on = order[: len(order) // HELD_OUT], order[len(order) // HELD_OUT :]
+    tests = tests if len(tests) else trained_on  # of a handful of samples
+    noise = float((visible - history[:, -d:])[tests].square().sum(1).mean()) / 2  # two samples in a row have noise each
     with torch.no_grad():
         for _ in track(range(options.epochs), "epochs"):
-            error = 0.0
-            for rows in torch.split(torch.randperm(len(visible), generator=generator), options.batch):
+            shuffled = trained_on[torch.randperm(len(trained_on), generator=generator)]
+            for rows in torch.split(shuffled, options.batch):
                 v, past, share = visible[rows], history[rows], 1 / len(rows)
                 from_past = torch.addmm(h_bias, past, b.T)
                 h = torch.sigmoid(from_past + v @ w.T)
@@ -168,10 +174,11 @@ def train_crbm(scaled: Floats, lengths: Sequence[int], options: CrbmOptions, tra
                 for weight, velocity, gradient in zip(weights, velocities, gradients, strict=True):
                     velocity.mul_(MOMENTUM).add_(gradient, alpha=options.learning_rate * share)
                     weight.add_(velocity)
-                error += float(dv.square().sum())
-            errors.append(error / len(visible))
+            v, past = visible[tests], history[tests]
+            h = torch.sigmoid(torch.addmm(h_bias, past, b.T) + v @ w.T)
+            errors.append(float((v - torch.addmm(v_bias, past, a.T) - h @ w).square().sum(1).mean()))
             before = errors[: -options.patience]
-            if before and min(errors[-options.patience :]) > min(before) * (1 - HELPS):
+            if before and min(errors[-options.patience :]) > min(before) - HELPS * noise:
                 break
     return Crbm(*(weight.numpy().astype(np.float64) for weight in weights)), errors
 

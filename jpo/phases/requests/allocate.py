@@ -7,16 +7,17 @@ it has come, its time neither.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from jpo.errors import UsageError
 from jpo.phases.chain import step
 from jpo.phases.model import HORIZON_SECONDS, STRANGE, WINDOW, PhaseModel
-from jpo.phases.requests.caution import LADDER, MISSES, StepTrial, steps_at, window_steps
-from jpo.phases.requests.demand import MOST_POSITIONS, RESOURCES, Likely, Past, expect
+from jpo.phases.requests.caution import LADDER, MISSES, Pair, StepTrial, steps_at, window_steps
+from jpo.phases.requests.demand import MOST_POSITIONS, RESOURCES, Futures, Likely, Past, Positions, expect
 from jpo.phases.traces import CPU, MEMORY, Floats, ResourceCourse, Traces
 
 RESIZES_PER_HOUR = 30.0
@@ -25,8 +26,11 @@ HOUR_SECONDS = 3600.0
 MOST_SAVED_UP = 4.0
 """Resizes that a quiet time leaves for a lively one."""
 WORTHWHILE = 0.10
-"""Saving for which a resize is spent where two are left; each one more or less divides or multiplies it by STEEP."""
+"""Saving, of CPU and memory in shares of their peaks together, for which a resize is spent where two are left; each one more or
+less divides or multiplies it by STEEP."""
 STEEP = 3.0
+PATIENCE = 2.0
+"""How often a saving too small by itself is forgone, each time for as long as a resize takes to come back, before it is taken."""
 RECENT_SECONDS = 300.0
 """Of a run's own past where phases say nothing, as in Autopilot."""
 LEAST = 0.10
@@ -94,47 +98,62 @@ class AfterSample:
     Attributes:
         seconds: since the sample before it; 0 at the first.
         need: shape (2,), what the sample used.
-        likely: what may be needed next, and within the horizon; None where nobody knows: `recent` counts.
+        likely: says what may be needed next, and within the horizon; None where nobody knows: `recent` counts. It is asked, if
+            at all, before the next sample.
         recent: shape (2,), the most within RECENT_SECONDS.
     """
 
     seconds: float
     need: Floats
-    likely: tuple[Likely, Likely] | None
+    likely: Callable[[], tuple[Likely, Likely] | None]
     recent: Floats
 
 
 class Requests:
     """The request as it follows what is known to be needed, on one step of caution."""
 
-    def __init__(self, model: PhaseModel, caution: Sequence[int], per_hour: float) -> None:
+    def __init__(self, model: PhaseModel, caution: Pair, per_hour: float) -> None:
         self._caution, self._budget = caution, Budget(per_hour)
         self._least, self._window = LEAST * model.peak, window_steps(caution)
-        self._missed = 0.0
-        _, _, margin = steps_at(caution, 0)
+        self._missed, self._excess = np.zeros(RESOURCES), 0.0
+        _, _, margin = steps_at(caution, (0, 0))
         self.current: Floats = np.maximum(model.first_need * (1 + margin), self._least)
+        self._peak = np.maximum(model.peak, 1e-9)
+        self._forgone = 0.0
 
     def follow(self, seen: AfterSample) -> bool:
         """Take note of a sample and what may follow it; whether the request has changed."""
-        need, recent, likely = seen.need, seen.recent, seen.likely
+        need, recent = seen.need, seen.recent
         self._budget.pass_time(seen.seconds)
-        self._missed += float((need > self.current).any()) - MISSES
-        careful = len(LADDER) if likely is None else max(0, int(self._missed))
-        soon_q, next_q, margin = steps_at(self._caution, careful)
+        missed = need > self.current
+        self._missed += missed
+        self._excess += missed.any() - MISSES
+        if self._budget.left < 1:
+            return False
+        likely = seen.likely()
+        soon_q, next_q, margin = steps_at(self._caution, self._climbed() if likely is not None else (len(LADDER), len(LADDER)))
         following, soon = recent, recent
         if likely is not None:
-            following = np.array([likely[0].quantile(resource, next_q[resource]) for resource in range(RESOURCES)])
-            soon = np.array([likely[1].quantile(resource, soon_q[resource]) for resource in range(RESOURCES)])
+            following, soon = likely[0].quantiles(next_q), likely[1].quantiles(soon_q)
             following, soon = np.where(self._window, 0.0, following), np.where(self._window, recent, soon)
         trigger = np.maximum(np.maximum(following, need) * (1 + margin / 2), self._least)
         wanted = np.maximum(np.maximum(np.maximum(soon, following), need) * (1 + margin), self._least)
+        saved = float((np.maximum(self.current - wanted, 0) / self._peak).sum())
         worthwhile = WORTHWHILE * STEEP ** -(int(self._budget.left) - 2)
-        saves = self.current > wanted * (1 + worthwhile)
-        if self._budget.left < 1 or not ((self.current < trigger * 0.999).any() or saves.any()):
+        self._forgone += saved * seen.seconds / HORIZON_SECONDS
+        saves = saved > worthwhile or self._forgone > PATIENCE * worthwhile
+        if not (saves or (self.current < trigger * 0.999).any()):
             return False
         self._budget.spend()
-        self.current = np.where((self.current < wanted) | saves, wanted, self.current)
+        self._forgone = 0.0
+        self.current = wanted if saves else np.maximum(self.current, wanted)
+        self._peak = np.maximum(self._peak, self.current)
         return True
+
+    def _climbed(self) -> Pair:
+        """Steps by which CPU and memory are more careful than the fit had it: as many as misses too many, by whose they were."""
+        cpu, memory = np.ceil(max(0, int(self._excess)) * self._missed / max(self._missed.max(), 1.0))
+        return int(cpu), int(memory)
 
 
 class Watch:
@@ -144,14 +163,15 @@ class Watch:
         assert model.needs is not None
         self._model = model
         self._expected = model.chain.start
-        self._known = [model.needs.at(model.needs.phase == phase) for phase in range(model.chain.phases)]
+        self._known = [futures(model, model.needs, phase) for phase in range(model.chain.phases)]
         self._past = Past(HORIZON_SECONDS, MOST_POSITIONS)
         self._densities: list[float] = []
         self._window: list[tuple[float, Floats]] = []
+        self._strange = False
         self.drifted = 0
 
-    def see(self, time: float, need: Floats, densities: Floats) -> tuple[Likely, Likely] | None:
-        """What may be needed after a sample; None where the trace has drifted, or nothing like it was ever seen."""
+    def see(self, time: float, need: Floats, densities: Floats) -> None:
+        """Take note of a sample."""
         highest = densities.max()
         probabilities, evidence = step(self._expected, np.exp(densities - highest))
         self._expected = probabilities @ self._model.chain.transitions
@@ -159,18 +179,26 @@ class Watch:
         self._window = [(then, used) for then, used in self._window if then >= time - RECENT_SECONDS][-MOST_POSITIONS:]
         self._window.append((time, need))
         self._densities = [*self._densities[-WINDOW + 1 :], float(np.log(evidence) + highest)]
-        if float(np.mean(self._densities)) < self._model.least_density - STRANGE:
-            self.drifted += 1
+        self._strange = sum(self._densities) / len(self._densities) < self._model.least_density - STRANGE
+        self.drifted += self._strange
+
+    def likely(self) -> tuple[Likely, Likely] | None:
+        """What may be needed after the last sample; None where the trace has drifted, or nothing like it was ever seen."""
+        if self._strange:
             return None
-        here = self._past.here
-        known = (self._known[here[0]], self._past.positions())
-        return expect(here, known, 2 * self._model.interval_seconds, LEAST * self._model.peak)
+        phase, dwell_seconds, level = self._past.here
+        return expect(dwell_seconds, level, (self._known[phase], futures(self._model, self._past.positions(), phase)))
 
     @property
     def recent(self) -> Floats:
         """The most within RECENT_SECONDS, at least of the last sample."""
         most: Floats = np.max([used for _, used in self._window], axis=0)
         return most
+
+
+def futures(model: PhaseModel, positions: Positions, phase: int) -> Futures:
+    """Futures of positions in a phase, as alike as the model's samples are close."""
+    return Futures(positions, phase, 2 * model.interval_seconds, LEAST * model.peak)
 
 
 def allocate(model: PhaseModel, traces: Traces, *, per_hour: float = RESIZES_PER_HOUR) -> tuple[Allocation, ...]:
@@ -193,9 +221,9 @@ class LeftOut:
     def __init__(self, model: PhaseModel, traces: Traces) -> None:
         _require_needs(model, traces)
         self._model = model
-        self._courses = [(course, _watched(model, course)[0]) for course in traces.narrowed(_features(model)).courses]
+        self._courses = [(course, _known_once(model, course)) for course in traces.narrowed(_features(model)).courses]
 
-    def on(self, cautions: Sequence[tuple[int, int]]) -> StepTrial:
+    def on(self, cautions: Sequence[Pair]) -> StepTrial:
         """What pairs of steps, for CPU and memory, do on them."""
         nothing = np.zeros((len(cautions), RESOURCES))
         trial = StepTrial(nothing, nothing[:, 0], nothing, 0)
@@ -209,25 +237,31 @@ class LeftOut:
 
 
 def _allocated(model: PhaseModel, course: ResourceCourse, per_hour: float) -> Allocation:
-    seen, drifted = _watched(model, course)
-    return Allocation(course, *_followed(model, seen, model.caution, per_hour), drifted)
+    watch = Watch(model)
+    requests, resized = _followed(model, _watched(model, course, watch), model.caution, per_hour)
+    return Allocation(course, requests, resized, watch.drifted / len(course.times))
 
 
-def _watched(model: PhaseModel, course: ResourceCourse) -> tuple[list[AfterSample], float]:
-    """What is known after each sample but the last, and the share of samples unlike training."""
+def _known_once(model: PhaseModel, course: ResourceCourse) -> list[AfterSample]:
+    """What is known after each sample, worked out for whoever asks, and whenever."""
+    seen = _watched(model, course, Watch(model))
+    return [replace(known, likely=partial(_itself, known.likely())) for known in seen]
+
+
+def _itself(likely: tuple[Likely, Likely] | None) -> tuple[Likely, Likely] | None:
+    return likely
+
+
+def _watched(model: PhaseModel, course: ResourceCourse, watch: Watch) -> Iterator[AfterSample]:
+    """What is known after each sample but the last."""
     names = _features(model)
     densities = model.densities(course.values[:, [names.index(name) for name in model.scaler.names]])
-    watch = Watch(model)
-    seen = []
     for at, (time, need) in enumerate(zip(course.times[:-1], course.values[:-1, :RESOURCES], strict=True)):
-        likely = watch.see(float(time), need, densities[at])
-        seen.append(AfterSample(float(time - course.times[at - 1]) if at else 0.0, need, likely, watch.recent))
-    return seen, watch.drifted / len(course.times)
+        watch.see(float(time), need, densities[at])
+        yield AfterSample(float(time - course.times[at - 1]) if at else 0.0, need, watch.likely, watch.recent)
 
 
-def _followed(
-    model: PhaseModel, seen: Iterable[AfterSample], caution: tuple[int, int], per_hour: float
-) -> tuple[Floats, tuple[int, ...]]:
+def _followed(model: PhaseModel, seen: Iterable[AfterSample], caution: Pair, per_hour: float) -> tuple[Floats, tuple[int, ...]]:
     """Requests at each sample, shape (samples, 2), and the positions at which they changed."""
     follower = Requests(model, caution, per_hour)
     requests, resized = [follower.current], []

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -132,9 +133,12 @@ def window_steps(caution: Sequence[int]) -> NDArray[np.bool_]:
     return np.array([LADDER[step].window for step in caution])
 
 
-def steps_at(caution: Sequence[int], climbed: int) -> tuple[Floats, Floats, Floats]:
+@cache
+def steps_at(caution: Pair, climbed: Pair) -> tuple[Floats, Floats, Floats]:
     """Quantiles soon and next, and margins, each of shape (2,), for CPU and memory; each ladder is climbed by itself."""
-    steps = [LADDER[min(step + climbed, CAREFUL if step <= CAREFUL else len(LADDER) - 1)] for step in caution]
+    steps = [
+        LADDER[min(step + up, CAREFUL if step <= CAREFUL else len(LADDER) - 1)] for step, up in zip(caution, climbed, strict=True)
+    ]
     return (
         np.array([step.soon for step in steps]),
         np.array([step.next for step in steps]),

@@ -95,7 +95,7 @@ def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 
 def _aws(settings: LoadedSettings, here: Surroundings) -> Launcher:
-    return AwsLauncher(place_of(settings, here.environ), offers_of(settings, here.environ), time.time)
+    return AwsLauncher(place_of(settings, here.environ), offers_of(settings, here.environ), time.time, here.ledger)
 
 
 def _not_there(engine: str) -> LaunchError:

@@ -1,11 +1,13 @@
 """The update against a straightforward reference: loops over the batch, two separate critics, formulas as in the papers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
-from jpo.agent.policy import SCORE, TEMPERATURE  # noqa: E402
+from jpo.agent.policy import FIRST, SCORE, TEMPERATURE  # noqa: E402
 from jpo.agent.sac.candidate_set import (  # noqa: E402
     GAMMA,
     HUBER,
@@ -18,11 +20,12 @@ from jpo.agent.sac.candidate_set import (  # noqa: E402
     soft_values,
     spread,
     update,
+    with_optimiser,
 )
 from jpo.agent.sac.fork_replay import MOST, ForkBatch  # noqa: E402
 from jpo.agent.sac.networks import Perceptron  # noqa: E402
 from jpo.agent.sac.replay_buffer import Batch  # noqa: E402
-from jpo.agent.state import WIDTH  # noqa: E402
+from jpo.agent.state import WIDTH, WITHOUT_PHASES  # noqa: E402
 
 torch.set_num_threads(1)  # faster than two on networks this small
 
@@ -234,3 +237,45 @@ def test_targets_follow_by_a_tenth_of_the_way():
     critics.flat.fill_(2.0)
     follow(targets, critics, 0.1)
     assert torch.allclose(targets["critics.w1"], torch.full((2, 64, 64), 1.1))
+
+
+def without_phases(learner):
+    """The same learner with networks from before phases were part of the state."""
+    critics, targets = (
+        {
+            name: value.detach()[:, :WITHOUT_PHASES].clone() if name == FIRST else value.detach().clone()
+            for name, value in of.items()
+        }
+        for of in (learner.critics, learner.targets)
+    )
+    return with_optimiser(critics, targets)
+
+
+def blind(one, width=WIDTH):
+    """The same batch where nothing is known of phases."""
+    masked = {}
+    for name in ("features", "next_features"):
+        if hasattr(one, name):
+            masked[name] = getattr(one, name).copy()
+            masked[name][..., WITHOUT_PHASES:] = 0
+            masked[name] = np.ascontiguousarray(masked[name][..., :width])
+    return replace(one, **masked)
+
+
+def test_without_phases_networks_learn_to_the_last_bit_what_they_learnt_before_there_were_any():
+    wide = new_learner(3)
+    narrow = without_phases(wide)
+    for seed in range(5):
+        update(wide, blind(batch(seed=seed)), blind(forks(seed=seed)))
+        update(narrow, blind(batch(seed=seed), WITHOUT_PHASES), blind(forks(seed=seed), WITHOUT_PHASES))
+    assert not wide.critics[FIRST].detach()[:, WITHOUT_PHASES:].any()
+    for name, value in narrow.critics.items():
+        theirs = wide.critics[name].detach()
+        assert (value.detach() == (theirs[:, :WITHOUT_PHASES] if name == FIRST else theirs)).all(), name
+
+
+def test_with_phases_their_weights_are_learnt():
+    learner = new_learner(3)
+    assert not learner.critics[FIRST].detach()[:, WITHOUT_PHASES:].any()
+    update(learner, batch(), forks())
+    assert learner.critics[FIRST].detach()[:, WITHOUT_PHASES:].abs().min() > 0

@@ -18,8 +18,8 @@ from jpo.agent.sac.learn import (  # noqa: E402
     take_in,
 )
 from jpo.agent.sac.replay_buffer import Transition  # noqa: E402
-from jpo.agent.sealed import header_of, seal  # noqa: E402
-from jpo.agent.state import SCHEMA, WIDTH, Observation  # noqa: E402
+from jpo.agent.sealed import header_of, seal, unseal  # noqa: E402
+from jpo.agent.state import SCHEMA, SCHEMA_WITHOUT_PHASES, WIDTH, WITHOUT_PHASES, Observation  # noqa: E402
 from jpo.errors import StoreError  # noqa: E402
 from jpo.records import Preference  # noqa: E402
 
@@ -125,3 +125,33 @@ def test_a_checkpoint_without_its_parts_is_refused():
         with pytest.raises(StoreError) as caught:
             load_checkpoint(seal({"x": np.zeros(1)}, header))
         assert caught.value.code == "JPO-E603"
+
+
+def blind(job):
+    """The same job where nothing is known of phases."""
+
+    def played(policy, rng):
+        practice = job(policy, rng)
+        for one in practice.transitions:
+            one.seen.features[:, WITHOUT_PHASES:] = one.following.features[:, WITHOUT_PHASES:] = 0
+        for fork in practice.forks:
+            fork.features[:, WITHOUT_PHASES:] = 0
+        return practice
+
+    return played
+
+
+def test_a_checkpoint_from_before_phases_goes_on_as_it_would_have():
+    agent = new_agent(1, simulated_capacity=16, fork_capacity=4)
+    for _ in range(5):
+        take_in(agent, blind(job)(policy_of(agent), agent.rng))
+        improve(agent, 1)
+    tensors, header = unseal(save_checkpoint(agent))
+    narrow = {}
+    for name, tensor in tensors.items():
+        weight, feature = name.endswith("critics.w0"), name.endswith("features")
+        narrow[name] = np.ascontiguousarray(
+            tensor[:, :WITHOUT_PHASES] if weight else tensor[..., :WITHOUT_PHASES] if feature else tensor
+        )
+    resumed = load_checkpoint(seal(narrow, {**header, "schema": SCHEMA_WITHOUT_PHASES}))
+    assert save_checkpoint(resumed) == save_checkpoint(agent)

@@ -377,3 +377,20 @@ def test_collecting_while_it_runs_ends_nothing(bench: Bench, clients: dict[str, 
     (instance,) = instances(clients, entry.job.run_id)
     assert instance["State"]["Name"] == "running"
     bench.launcher().cancel(str(entry.engine_id))
+
+
+def test_the_log_of_a_run_comes_home_while_it_goes_on(
+    bench: Bench, clients: dict[str, Any], machines: Machines, place: AwsPlace
+) -> None:
+    machines.boots = False
+    entry = bench.start(bench.job("lasts"))
+    _, _, bucket, key = str(entry.engine_id).split("/", 3)
+    log = bench.ledger / entry.job.run_id / "runs" / "x.csv"
+    now = [time.time()]
+    launcher = AwsLauncher(place, OFFERS, lambda: now[0], bench.ledger)
+    for text, seconds, there in (("one", 0.0, "one"), ("two", 5.0, "one"), ("two", 60.0, "two")):
+        clients["s3"].put_object(Bucket=bucket, Key=f"{key}/runs/x.csv", Body=text.encode())
+        now[0] += seconds
+        assert look(entry, launcher, bench.ledger).state is JobState.RUNNING
+        assert log.read_text() == there
+    launcher.cancel(str(entry.engine_id))

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from phase_traces import made_traces
 
+from jpo.phases.features import fit_scaler
 from jpo.phases.methods.crbm import Crbm, CrbmOptions, cluster, crbm_of, nearest, train_crbm
 
 RNG = np.random.default_rng(0)
@@ -77,3 +79,18 @@ def test_weights_that_do_not_go_together_are_no_machine(name: str) -> None:
     assert crbm_of(CRBM.arrays()) is not None
     assert crbm_of(replace(CRBM, **{name: np.ones(3)}).arrays()) is None
     assert crbm_of({}) is None
+
+
+@pytest.mark.parametrize("noise", [0.3, 1.0, 2.0])
+def test_training_stops_by_itself_where_only_noise_is_left(noise: float) -> None:
+    traces = made_traces(runs=110, noise=noise)[0]  # some 10,000 samples
+    scaled = fit_scaler(traces.stacked(), traces.features).transform(traces.stacked())
+    _, errors = train_crbm(scaled, traces.lengths, CrbmOptions())
+    assert 5 < len(errors) < 100
+    assert errors[-1] < 0.1 * errors[0]
+
+
+def test_a_handful_of_samples_is_enough() -> None:
+    crbm, errors = train_crbm(course(4), [2, 2], CrbmOptions(epochs=3))
+    assert np.isfinite(errors).all()
+    assert np.isfinite(crbm.activations(course(4), [2, 2])).all()

@@ -5,7 +5,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from jpo.phases.requests.demand import Past, Positions, expect, join, positions_of, thinned
+from jpo.phases.requests.demand import Futures, Likely, Past, Positions, expect, join, positions_of, thinned
 from jpo.phases.traces import CPU, MEMORY, ResourceCourse, Traces
 
 TIMES = np.array([0.0, 10, 50, 90, 400, 410])
@@ -49,22 +49,25 @@ def made(needs: list[float], *, stays: bool, level: float) -> Positions:
     return Positions(np.zeros(n, dtype=np.int64), np.zeros(n), np.full((n, 2), level), both, flags, both, flags)
 
 
+def expected(positions: Positions, phase: int = 0, dwell: float = 0.0) -> tuple[Likely, Likely] | None:
+    return expect(dwell, np.array([4.0, 4.0]), [Futures(positions, phase, 10.0, np.ones(2))])
+
+
 def test_needs_within_a_phase_are_carried_to_the_level_of_the_run() -> None:
-    likely = expect((0, 0.0, np.array([4.0, 4.0])), [made([3.0], stays=True, level=2.0)], 10.0, np.ones(2))
+    likely = expected(made([3.0], stays=True, level=2.0))
     assert likely is not None
-    assert likely[1].quantile(0, np.array(0.5)) == pytest.approx(5.0)  # one core more than the level
-    assert likely[1].quantile(1, np.array(0.5)) == pytest.approx(6.0)  # half as much again
+    assert likely[1].quantiles(np.array([0.5, 0.5])) == pytest.approx([5.0, 6.0])  # one core more; half as much again
 
 
 def test_needs_of_another_phase_count_as_they_were() -> None:
-    likely = expect((0, 0.0, np.array([4.0, 4.0])), [made([3.0], stays=False, level=2.0)], 10.0, np.ones(2))
+    likely = expected(made([3.0], stays=False, level=2.0))
     assert likely is not None
-    assert [likely[1].quantile(resource, np.array(0.5)) for resource in (0, 1)] == [3.0, 3.0]
+    assert likely[1].quantiles(np.array([0.5, 0.5])).tolist() == [3.0, 3.0]
 
 
 def test_nothing_is_expected_where_nothing_is_alike() -> None:
-    assert expect((3, 0.0, np.ones(2)), [made([3.0], stays=False, level=2.0)], 10.0, np.ones(2)) is None
-    assert expect((0, 1e9, np.ones(2)), [made([3.0], stays=False, level=2.0)], 10.0, np.ones(2)) is None
+    assert expected(made([3.0], stays=False, level=2.0), phase=3) is None
+    assert expected(made([3.0], stays=False, level=2.0), dwell=1e9) is None
 
 
 def test_thousands_of_positions_are_thinned_evenly() -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from made import a_run
 from phase_traces import made_traces
@@ -11,7 +12,7 @@ from phase_traces import made_traces
 from jpo.phases.fit import fit_phases
 from jpo.phases.model_file import encoded
 from jpo.phases.traces import Traces
-from jpo.project.phases.needs import with_phase_needs
+from jpo.project.phases.needs import with_needs_after, with_phase_needs
 from jpo.project.settings import PhasesTable
 from jpo.records import Known, Series
 
@@ -80,3 +81,28 @@ def test_what_tells_nothing_is_a_note_and_changes_nothing(folder: Path, model: s
     known = with_phase_needs(Known(RUNS), job(folder, PhasesTable(model=model), series))
     assert known.phase_needs is None
     assert known.codes == ("JPO-W872",)
+
+
+def test_the_agent_learns_what_phases_said_after_each_run(folder: Path) -> None:
+    series = series_of(made_traces(runs=3, seed=5)[0])
+    project = job(folder, PhasesTable(model="phases.model", runs=2), {**series, RUNS[0].run_id: ()})
+    known = with_needs_after(with_phase_needs(Known(RUNS), project), project)
+    assert set(known.needs_after) == {"r1", "r2"}  # after the first run nothing was measured
+    assert known.needs_after["r1"].runs == 1
+    assert known.needs_after["r2"] == known.phase_needs
+    alone = with_phase_needs(Known(RUNS[:2]), project)
+    assert known.needs_after["r1"] == alone.phase_needs
+
+
+def test_a_stay_is_a_share_of_its_run(folder: Path) -> None:
+    traces, phases = made_traces(runs=3, seed=5)
+    needs = with_phase_needs(Known(RUNS), job(folder, PhasesTable(model="phases.model"), series_of(traces))).phase_needs
+    assert needs is not None
+    parts = np.split(phases, np.cumsum(traces.lengths)[:-1])
+    stays = [1 + int((np.diff(part) != 0).sum()) for part in parts]
+    assert needs.stay_share == pytest.approx(3 / sum(stays))
+
+
+def test_without_a_model_nothing_is_learnt_of_phases(folder: Path) -> None:
+    project = job(folder, PhasesTable(), {})
+    assert with_needs_after(Known(RUNS), project).needs_after == {}
