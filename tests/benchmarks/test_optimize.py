@@ -31,7 +31,6 @@ def test_it_really_trains_with_every_policy(tmp_path):
     assert [(each["policy"], len(each["runs"])) for each in told["searches"]] == [
         ("keep", 1),
         ("jpo", 1),
-        ("tpe", 1),
         ("random", 1),
     ]
     assert (done.returncode == 0) == all(told["claims"].values())
