@@ -149,6 +149,9 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
     _require(bool((chain.variances > 0).all()), "has a variance that is not above 0")
     caution = _counts(head, "caution")
     _require(len(caution) == RESOURCES and all(step < len(LADDER) for step in caution), "has no caution for CPU and memory")
+    used = [_floats(arrays, name, (RESOURCES,)) for name in ("first_need", "peak")]
+    interval_seconds = _number(head, "interval_seconds")
+    _require(bool((np.array(used) >= 0).all()) and interval_seconds > 0, "has needs below 0, or no time between samples")
     return PhaseModel(
         method=_text(head, "method"),
         scaler=scaler,
@@ -171,7 +174,7 @@ def _positions(arrays: Arrays, k: int) -> Positions:
     _require(array.shape == (n,) and array.dtype == np.int64, "has no phases of positions")
     phase: Ints = array.astype(np.int64)
     _require(bool(((phase >= 0) & (phase < k)).all()), "has phases that it does not know")
-    return Positions(
+    positions = Positions(
         phase=phase,
         dwell_seconds=_floats(arrays, "needs.dwell_seconds", (n,)),
         level=_floats(arrays, "needs.level", (n, RESOURCES)),
@@ -180,6 +183,11 @@ def _positions(arrays: Arrays, k: int) -> Positions:
         soon_need=_floats(arrays, "needs.soon_need", (n, RESOURCES)),
         soon_stays=_flags(arrays, "needs.soon_stays", n),
     )
+    used = np.concatenate(
+        [positions.level, positions.next_need, positions.soon_need, positions.dwell_seconds[:, None].repeat(2, 1)]
+    )
+    _require(n > 0 and bool((used >= 0).all()), "has positions with needs below 0, or none")
+    return positions
 
 
 def _flags(arrays: Arrays, name: str, n: int) -> Bools:

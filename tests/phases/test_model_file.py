@@ -70,6 +70,7 @@ def test_a_truncated_model_is_refused(tmp_path: Path, model: PhaseModel, length:
         ({"features": "cpu"}, "has no list features"),
         ({"features": [1, 2]}, "has no texts features"),
         ({"interval_seconds": True}, "has no number interval_seconds"),
+        ({"interval_seconds": 0}, "no time between samples"),
         ({"executions": -3}, "has no whole numbers executions"),
     ],
 )
@@ -95,6 +96,12 @@ def test_forged_arrays_are_refused(tmp_path: Path, model: PhaseModel) -> None:
     needs = replace(model.needs, phase=model.needs.phase + 100)
     with pytest.raises(UsageError, match="phases that it does not know"):
         read_model(kept(tmp_path, encoded(replace(model, needs=needs))))
+    for name in ("level", "soon_need", "dwell_seconds"):
+        needs = replace(model.needs, **{name: -getattr(model.needs, name) - 1})
+        with pytest.raises(UsageError, match="needs below 0"):
+            read_model(kept(tmp_path, encoded(replace(model, needs=needs))))
+    with pytest.raises(UsageError, match="needs below 0"):
+        read_model(kept(tmp_path, encoded(replace(model, peak=-model.peak))))
     for field in fields(needs):
         needs = replace(model.needs, **{field.name: getattr(model.needs, field.name)[:-1]})
         with pytest.raises(UsageError):

@@ -14,7 +14,7 @@ from jpo.launch.aws.attempts import EXHAUSTED, Tried
 from jpo.launch.aws.offers import MOST_ATTEMPTS, Attempt, Offer, largest
 from jpo.launch.aws.offers import attempts as in_order
 from jpo.launch.aws.request import LIFE, OF_JOB, OF_PLACE, AwsPlace, home_of, request_of, run_id_of
-from jpo.launch.aws.user_data import Home
+from jpo.launch.aws.user_data import Home, life_seconds
 from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 
 NO_CAPACITY: tuple[str, ...] = (
@@ -93,6 +93,26 @@ class AwsLauncher:
             remedy = "ask AWS for more (console: Service Quotas), or for another kind of instance"
             raise LaunchError(f"run {job.run_id}", f"needs more than AWS allows ({'; '.join(notes)})", remedy, code="JPO-E755")
         self._may_start(request_of(job, b"", allowed[0], Tried(), self._place, self._image))
+
+    def plan(self, job: LaunchJob) -> dict[str, object]:
+        """What would be asked for, in this order, and what a start would mean: for a look beforehand."""
+        allowed, notes = self._allowed(self._attempts(job.needs))
+        offers = {offer.instance_type: offer for offer in self._offers}
+        return {
+            "region": self._region,
+            "instances": [
+                {
+                    "type": attempt.instance_type,
+                    "market": "spot" if attempt.spot else "on-demand",
+                    "usd_per_hour": attempt.usd_per_hour(offers[attempt.instance_type]),
+                }
+                for attempt in allowed[:MOST_ATTEMPTS]
+            ],
+            "not_allowed": list(notes),
+            "image": self._image["ImageId"],
+            "files": bucket.place_of(home_of(job, self._place)),
+            "longest_life_seconds": life_seconds(job.longest_seconds),
+        }
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
         tried = attempts.read(folder)

@@ -66,6 +66,8 @@ def launcher_of(
 
 def plan_of(launcher: Launcher, job: LaunchJob, config: bytes) -> Mapping[str, object] | None:
     """What an engine would be given for a job, in its own form; None where that is the command alone."""
+    if isinstance(launcher, AwsLauncher):
+        return launcher.plan(job)
     return launcher.manifest(job, config) if isinstance(launcher, KubernetesLauncher) else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
@@ -77,9 +78,12 @@ def as_json(compared: ComparedWays) -> dict[str, object]:
     }
 
 
+def _cores(cores: float) -> float:
+    """Millionths of a core; of less than a core six digits: what idles in millionths must not be allocated nothing."""
+    return round(cores, 6 - math.floor(math.log10(cores))) if 0 < cores < 1 else round(cores, 6)
+
+
 def requests_csv(rows: Iterable[tuple[str, float, float, float]]) -> str:
     """One line per request: execution, Unix seconds, cores, bytes; it holds until the next line of its execution."""
-    lines: Iterable[tuple[Raw, ...]] = (
-        (execution, moment(t), round(cores, 6), round(size)) for execution, t, cores, size in rows
-    )
+    lines: Iterable[tuple[Raw, ...]] = ((execution, moment(t), _cores(cores), round(size)) for execution, t, cores, size in rows)
     return "".join(csv_line(line, whole=True) for line in (HEAD, *lines))

@@ -84,7 +84,13 @@ def test_no_miss_in_a_few_samples_proves_nothing() -> None:
 
 
 def test_a_run_climbs_its_own_ladder_to_its_end() -> None:
-    soon, following, margin = steps_at((0, CAREFUL + 1), 99)
+    soon, following, margin = steps_at((0, CAREFUL + 1), (99, 99))
     assert soon.tolist() == [LADDER[CAREFUL].soon, LADDER[-1].soon]
     assert following.tolist() == [LADDER[CAREFUL].next, LADDER[-1].next]
     assert margin.tolist() == [LADDER[CAREFUL].margin, LADDER[-1].margin]
+
+
+def test_cpu_and_memory_climb_by_themselves() -> None:
+    soon, _, margin = steps_at((1, 1), (2, 0))
+    assert soon.tolist() == [LADDER[3].soon, LADDER[1].soon]
+    assert margin.tolist() == [LADDER[3].margin, LADDER[1].margin]

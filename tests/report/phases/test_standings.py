@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from jpo.phases.requests.evaluate import Share, Standings
 from jpo.report.forms import json, text
 from jpo.report.phases.standings import ComparedWays, as_json, document, requests_csv
@@ -23,3 +25,9 @@ def test_programs_read_all_digits() -> None:
 
 def test_a_request_is_a_line() -> None:
     assert requests_csv([("e", 5.0, 1.23456789, 1e9)]) == "exec_id,t,cpu_alloc,mem_alloc\ne,5,1.234568,1000000000\n"
+
+
+def test_a_request_of_millionths_of_a_core_is_not_rounded_away() -> None:
+    for cores in (3.21e-7, 4.2e-3, 0.0):
+        _, line, _ = requests_csv([("e", 5.0, cores, 1.0)]).split("\n")
+        assert float(line.split(",")[2]) == pytest.approx(cores, rel=1e-6)
