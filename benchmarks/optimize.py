@@ -6,10 +6,12 @@ search over the same space (batch sizes 8 to 256, learning rates 0.001 to 0.1), 
 keep are stopped at twice the shortest run so far that reached the target, and all start from their own three baseline runs.
 
 Time is that of the training alone, from its log; a run that was stopped costs what it took and reaches nothing, which is said.
-Ratios are against keep, geometric means over the seeds with 90% t intervals. The price is of CPU time.
+By the CPU clock (the default) a second is one of CPU time of the one thread, so that what else the machine does is no noise: jpo
+is its real loop and its real suggestions, on an engine that trains in a fork. By the wall clock jpo is the real command line with
+its own launcher. Ratios are against keep, geometric means over the seeds with 90% t intervals.
 
     python benchmarks/optimize.py [--seeds 5] [--runs 10] [--baseline 3] [--policies jpo,tpe,...] [--target 0.97]
-        [--options "--explore on"] [--keep FOLDER] [--json]
+        [--clock cpu|wall] [--explore off|safe|on] [--keep FOLDER] [--json]
 
 Exit code 1 if JPO's ratio of time or cost is above a half, or a run of it went beyond twice the best.
 """
@@ -21,7 +23,6 @@ import json
 import math
 import os
 import runpy
-import shlex
 import signal
 import subprocess
 import sys
@@ -29,6 +30,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -42,6 +44,7 @@ EXAMPLE = Path(__file__).parents[1] / "examples" / "digits"
 USD_PER_CPU_HOUR = 0.04
 LARGEST_RATIO = 0.5
 STOP_AT = 2.0
+FIRST_MOMENT = 1_800_000_000.0
 SLACK_SECONDS = 0.5
 """Between the moment at which a run is to be stopped and the last batch that it trains."""
 EXPONENTS, RATES = (3, 8), (1e-3, 1e-1)
@@ -108,7 +111,8 @@ def parsed() -> argparse.Namespace:
         parser.add_argument(f"--{name}", type=int, default=number)
     parser.add_argument("--policies", default=",".join(POLICIES))
     parser.add_argument("--target", type=float, default=0.97)
-    parser.add_argument("--options", default="", help="of jpo optimize")
+    parser.add_argument("--clock", choices=("cpu", "wall"), default="cpu")
+    parser.add_argument("--explore", choices=("off", "safe", "on"), default="on", help="how bold jpo is; on is its default here")
     parser.add_argument("--keep", help="folder that stays")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
@@ -120,16 +124,20 @@ def searched(policy: str, seed: int, folder: Path, arguments: argparse.Namespace
     config = (EXAMPLE / "config.ini").read_text(encoding="utf-8")
     (folder / "config.ini").write_text(config.replace("= 0.975", f"= {arguments.target}"), encoding="utf-8")
     if policy == "jpo":
-        return Search(policy, seed, by_jpo(seed, folder, arguments))
-    baseline = [trained(folder, f"{policy}-{seed}-b{number}", {}) for number in range(arguments.baseline)]
+        (folder / "jpo.toml").write_text(TOML, encoding="utf-8")
+        (folder / ".git").mkdir(exist_ok=True)  # the project ends here
+        by = by_jpo if arguments.clock == "wall" else by_jpo_in_virtual_time
+        return Search(policy, seed, by(seed, folder, arguments))
+    train = partial(trained, folder, clock=arguments.clock)
+    baseline = [train(f"{policy}-{seed}-b{number}", {}) for number in range(arguments.baseline)]
     if policy == "keep":
-        return Search(policy, seed, [trained(folder, f"keep-{seed}-{n}", {}) for n in range(arguments.runs)])
+        return Search(policy, seed, [train(f"keep-{seed}-{number}", {}) for number in range(arguments.runs)])
     choose, tell = chooser(policy, seed, baseline)
     runs: list[Trained] = []
     for number in range(arguments.runs):
         best = min((run.seconds for run in (*baseline, *runs) if run.reached), default=None)
         values = choose()
-        run = trained(folder, f"{policy}-{seed}-{number}", values, None if best is None else STOP_AT * best)
+        run = train(f"{policy}-{seed}-{number}", values, None if best is None else STOP_AT * best)
         tell(run)
         runs.append(run)
     return Search(policy, seed, runs)
@@ -166,8 +174,6 @@ def chooser(
 
 def by_jpo(seed: int, folder: Path, arguments: argparse.Namespace) -> list[Trained]:
     """The real command line; what it ran is read from the logs of its ledger."""
-    (folder / "jpo.toml").write_text(TOML, encoding="utf-8")
-    (folder / ".git").mkdir(exist_ok=True)  # the project ends here
     name, jpo = f"jpo-{seed}", str(Path(sys.executable).with_name("jpo"))
     asked = [
         "--runs",
@@ -186,7 +192,8 @@ def by_jpo(seed: int, folder: Path, arguments: argparse.Namespace) -> list[Train
         "optimize",
         "config.ini",
         *asked,
-        *shlex.split(arguments.options),
+        "--explore",
+        arguments.explore,
         "--",
         str(EXAMPLE / "train.py"),
         "config.ini",
@@ -199,6 +206,41 @@ def by_jpo(seed: int, folder: Path, arguments: argparse.Namespace) -> list[Train
     return list(with_bounds(runs))[arguments.baseline :]
 
 
+def by_jpo_in_virtual_time(seed: int, folder: Path, arguments: argparse.Namespace) -> list[Trained]:
+    """JPO's loop and suggestions in this process, on an engine whose jobs really train and last as long as their CPU time."""
+    from jpo.commands.compare import compared
+    from jpo.commands.optimize.optimize import optimize
+    from jpo.commands.optimize.task import LoopPlan, Outside, Task, task_of
+    from jpo.commands.suggest import SuggestOptions, suggest
+    from jpo.launch.job import LaunchJob
+    from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
+    from jpo.project.load import load
+    from jpo.records import RunStatus, Suggestion
+
+    now, found = [FIRST_MOMENT], dict[str, Trained]()
+
+    def simulate(job: LaunchJob, start: float) -> VirtualCourse:
+        run = trained(folder, job.run_id, {}, job.longest_seconds, start=start)
+        found[job.run_id] = run
+        log = (folder / "runs" / f"{job.run_id}.csv").read_text(encoding="utf-8")
+        seconds = run.seconds if job.longest_seconds is None else min(run.seconds, job.longest_seconds)
+        return VirtualCourse(seconds, ended_as=RunStatus(facts_in(log).get("status", "failed")), log=log)
+
+    def decide(task: Task, suggestion_id: str, moment: float) -> Suggestion:
+        return suggest(task.path, task.settings, SuggestOptions(suggestion_id, moment, offline=True, seed=seed)).suggestion
+
+    def sleep(seconds: float) -> None:
+        now[0] += max(seconds, 0.01)
+
+    engine = SimulatedLauncher(simulate, lambda: now[0])
+    settings = load(folder / "config.ini", None, {}, {"agent": {"explore": arguments.explore}})
+    task = task_of(folder / "config.ini", settings, engine.name, name=f"jpo-{seed}", now=now[0])
+    outside = Outside(decide, lambda *_: engine, lambda: now[0], sleep, lambda _: None, folder, {})
+    plan = LoopPlan(arguments.runs, arguments.baseline, ("train",))
+    result = optimize([task], plan, outside, compared, picture=None).result
+    return list(with_bounds([found[each.run_id] for each in result.jobs[0].runs]))[arguments.baseline :]
+
+
 def with_bounds(runs: Sequence[Trained]) -> Iterator[Trained]:
     """The runs, each with what it was allowed by those before."""
     best = None
@@ -207,8 +249,21 @@ def with_bounds(runs: Sequence[Trained]) -> Iterator[Trained]:
         best = min(run.seconds, best or run.seconds) if run.reached else best
 
 
-def trained(folder: Path, run_id: str, values: Mapping[str, float], allowed: float | None = None) -> Trained:
-    """Train in a fork of this process, which has torch in memory, and stop it when it has had its time."""
+def trained(
+    folder: Path,
+    run_id: str,
+    values: Mapping[str, float],
+    allowed: float | None = None,
+    *,
+    clock: str = "cpu",
+    start: float | None = None,
+) -> Trained:
+    """Train in a fork of this process, which has torch in memory, and stop it when it has had its time.
+
+    Args:
+        values: written into config.ini first.
+        start: moment at which a run by the CPU clock begins; None: now.
+    """
     import torch  # noqa: F401 - before the fork
 
     config = folder / "config.ini"
@@ -222,20 +277,49 @@ def trained(folder: Path, run_id: str, values: Mapping[str, float], allowed: flo
         try:
             os.dup2(os.open(folder / f"{run_id}.out", os.O_WRONLY | os.O_CREAT, 0o600), 1)
             sys.argv = ["train.py", str(config), "--run-id", run_id, "--log-dir", str(folder / "runs")]
+            if clock == "cpu":
+                live_by_cpu_time(start, allowed)
             runpy.run_path(str(EXAMPLE / "train.py"), run_name="__main__")
         except SystemExit as end:
             code = int(end.code or 0)
         finally:
             os._exit(code)
-    start, stopped = None, False
+    begun, stopped = None, clock == "cpu"
     while os.waitpid(child, os.WNOHANG) == (0, 0):
-        start = start or started(log)
-        if allowed is not None and start and not stopped and time.time() - start > allowed:
+        begun = begun or started(log)
+        if allowed is not None and begun and not stopped and time.time() - begun > allowed:
             os.kill(child, signal.SIGTERM)
             stopped = True
         time.sleep(0.02)
     run = of_log(log)
     return Trained(run.values, run.seconds, run.cpu_seconds, run.reached, allowed)
+
+
+def live_by_cpu_time(start: float | None, allowed: float | None) -> None:
+    """Let the clocks of this process go by its CPU time once its run has started, and end it when it has had its share."""
+    from jpo import runlog
+
+    moment, enter = time.time() if start is None else start, runlog.RunLog.__enter__
+
+    def entered(log: runlog.RunLog) -> runlog.RunLog:
+        before = time.process_time()
+        time.monotonic = lambda: time.process_time() - before
+        time.time = lambda: moment + time.monotonic()
+        found = enter(log)
+        if allowed is not None:
+            signal.signal(signal.SIGPROF, lambda *_: end_after(allowed))
+            end_after(allowed)
+        return found
+
+    runlog.RunLog.__enter__ = entered  # type: ignore[method-assign]
+
+
+def end_after(seconds: float) -> None:
+    """End this process as SIGTERM would after so much CPU time; the kernel's timer counts ticks and may be early."""
+    left = seconds - time.monotonic()
+    if left <= 0:
+        sys.exit(128 + signal.SIGTERM)
+    signal.setitimer(signal.ITIMER_PROF, max(left, 0.001))
 
 
 def started(log: Path) -> float | None:
@@ -244,7 +328,11 @@ def started(log: Path) -> float | None:
 
 
 def facts(log: Path) -> dict[str, str]:
-    lines = log.read_text(encoding="utf-8").splitlines()
+    return facts_in(log.read_text(encoding="utf-8"))
+
+
+def facts_in(text: str) -> dict[str, str]:
+    lines = text.splitlines()
     return dict(line[2:].split("=", 1) for line in lines if line.startswith("# ") and "=" in line)
 
 
@@ -298,7 +386,8 @@ def told(searches: Sequence[Search], arguments: argparse.Namespace) -> int:
         summary = {p: {q: interval(ratios(searches, p, q)) for q in ("seconds", "cpu_seconds", "usd")} for p in policies}
         print(json.dumps({"stamp": stamp(), "load": load, "claims": held, "ratios": summary, "searches": runs}))
         return int(not all(held.values()))
-    print(f"{stamp()}; load {load:.1f}; {arguments.seeds} seeds, {arguments.runs} runs after {arguments.baseline} baseline runs")
+    counted = f"{arguments.seeds} seeds, {arguments.runs} runs after {arguments.baseline} baseline runs"
+    print(f"{stamp()}; load {load:.1f}, {arguments.clock} clock; {counted}")
     print(
         f"{'policy':8} {'seconds':>8} {'ratio (90%)':>20} {'CPU ratio (90%)':>20} {'reached':>8} {'per model':>9} {'beyond':>7}"
     )

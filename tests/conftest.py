@@ -26,7 +26,7 @@ from typing import Any, cast
 
 import pytest
 from mlflow_runs import server_command
-from slurm_cluster import PACKAGES, PROGRAMS, Cluster, cluster_in
+from slurm_cluster import PACKAGES, PROGRAMS, SBIN, Cluster, cluster_in
 
 StartPrometheus = Callable[..., str]
 StartPython = Callable[..., subprocess.Popen[str]]
@@ -170,7 +170,7 @@ def shellcheck() -> str:
 
 
 def _need(*programs: str, package: str) -> None:
-    missing = [name for name in programs if shutil.which(name) is None]
+    missing = [name for name in programs if shutil.which(name, path=f"{os.environ['PATH']}:{SBIN}") is None]
     if missing:
         _missing(" and ".join(missing), package)
 

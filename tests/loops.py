@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jpo.commands.compare import compared
-from jpo.commands.optimize.optimize import Ended, optimize
+from jpo.commands.optimize.optimize import LoopsEnded, optimize
 from jpo.commands.optimize.task import LoopPlan, Outside, Task, task_of
 from jpo.commands.suggest import SuggestOptions, suggest
 from jpo.history import Store
@@ -90,7 +90,7 @@ class Lab:
             self.suggest, lambda _settings, _name: self.engine, lambda: self.now, self.sleep, self.notes.append, self.folder, {}
         )
 
-    def optimize(self, *tasks: Task, runs: int = 2, baseline: int = 1, at_once: int = 1) -> Ended:
+    def optimize(self, *tasks: Task, runs: int = 2, baseline: int = 1, at_once: int = 1) -> LoopsEnded:
         return optimize(tasks or [self.task()], LoopPlan(runs, baseline, at_once=at_once), self.outside(), compared, picture=None)
 
     def sleep(self, seconds: float) -> None:

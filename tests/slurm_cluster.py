@@ -6,8 +6,9 @@ one folder, so that several clusters stand side by side. It runs as whoever runs
 
 from __future__ import annotations
 
-import getpass
 import os
+import pwd
+import random
 import secrets
 import socket
 import subprocess
@@ -20,6 +21,8 @@ from pathlib import Path
 
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "munged")
 PACKAGES = "slurm-wlm munge"
+SBIN = "/usr/sbin"
+"""Where Debian has the daemons, which not every user's PATH names."""
 NODES = ("n1", "n2")
 GPUS_PER_NODE = 2
 GPU_TYPE = "nvidia_a100-sxm4-40gb"
@@ -71,8 +74,8 @@ class Cluster:
 
     @property
     def environment(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "USER") if name in os.environ}
-        return {**kept, "SLURM_CONF": str(self.folder / "slurm.conf")}
+        kept = {name: os.environ[name] for name in ("HOME", "LANG", "USER") if name in os.environ}
+        return {**kept, "PATH": f"{os.environ['PATH']}:{SBIN}", "SLURM_CONF": str(self.folder / "slurm.conf")}
 
     def says(self, *command: str) -> str:
         """What one of SLURM's programs prints."""
@@ -131,7 +134,7 @@ def cluster_in(folder: Path) -> Iterator[Cluster]:
     with _free_ports(3) as (controller, first, second):
         filled = CONFIGURATION.format(
             host=socket.gethostname().partition(".")[0],
-            user=getpass.getuser(),
+            user=pwd.getpwuid(os.getuid()).pw_name,
             folder=folder,
             controller_port=controller,
             n1=first,
@@ -148,7 +151,7 @@ def cluster_in(folder: Path) -> Iterator[Cluster]:
         cluster.until_ready()
         yield cluster
     finally:
-        cluster.says("scancel", f"--user={getpass.getuser()}")
+        cluster.says("scancel", f"--user={os.getuid()}")
         with suppress(TimeoutError):
             cluster.until("|", "sh", "-c", 'squeue --noheader | grep . || echo "|"', seconds=10)
         for daemon in reversed(cluster.daemons.values()):
@@ -163,9 +166,12 @@ def cluster_in(folder: Path) -> Iterator[Cluster]:
 
 @contextmanager
 def _free_ports(amount: int) -> Iterator[list[int]]:
-    """Ports that nobody had while all of them were asked for."""
-    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(amount)]
+    """Ports that nobody has, below those from which the system takes its own."""
+    listeners = list[socket.socket]()
     try:
+        while len(listeners) < amount:
+            with suppress(OSError):
+                listeners.append(socket.create_server(("127.0.0.1", random.randrange(10_000, 32_000))))
         yield [int(listener.getsockname()[1]) for listener in listeners]
     finally:
         for listener in listeners:

@@ -162,6 +162,7 @@ UNTESTED = {
     "jpo/records/arrays.py": "shapes alone; tests/forecast and tests/agent build each",
     "jpo/records/knowledge.py": "one record; tests/project/test_collect.py fills it",
     "jpo/optimizer/during/progress.py": "records alone; tests/optimizer/during/test_stop.py fills each",
+    "jpo/report/optimize/record.py": "records alone; tests/report/optimize/test_result.py fills each",
     "jpo/report/review/record.py": "records alone; tests/commands/test_report.py fills each",
     "jpo/records/suggestions.py": "tests/history/test_rows.py and tests/history/test_undo.py hold them",
     "jpo/version.py": "one constant; tests/test_packaging.py holds it to pyproject.toml",

@@ -7,7 +7,7 @@ One failed run may be the cluster's fault, and is left to the ordinary decision.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +15,11 @@ import numpy as np
 from jpo.agent import reasons
 from jpo.agent.acquisition import CLIP, log_objective
 from jpo.agent.preference import LOSS_TOLERANCE, LOSS_WEIGHT
+from jpo.records import RunStatus, same
 
 if TYPE_CHECKING:
     from jpo.agent.problem import Problem
+    from jpo.records import Parameters, Run
 
     Broken = tuple[str, float, float, float]
     """An SLA target that is not kept any more: its name, the limit, what is expected of the values before and now."""
@@ -32,7 +34,17 @@ REPEATED = 2
 """Number of failures, without a run that ended well, that are the change's fault."""
 
 
-def setback(problem: Problem, before: int, broken: Iterable[Broken] = ()) -> tuple[str, str] | None:
+def outlasting(runs: Sequence[Run], now: Parameters, before: Parameters) -> int:
+    """Runs of today's values that were stopped after they had taken longer than any run with the values before that ended well.
+
+    A run that is stopped says little by itself: its node may have been lost. One that outlasted all of those is none to hope for.
+    """
+    well = [run.outcome.duration_seconds or 0.0 for run in runs if run.ended_well and same(before, run.parameters)]
+    stopped = [run for run in runs if run.status is RunStatus.STOPPED and same(now, run.parameters)]
+    return sum(bool(well) and (run.outcome.duration_seconds or 0.0) > max(well) for run in stopped)
+
+
+def setback(problem: Problem, before: int, broken: Iterable[Broken] = (), outlasted: int = 0) -> tuple[str, str] | None:
     """Why today's values are a change for the worse, with the reason code; None if they are not, or it cannot be known.
 
     A model is worse against the problem's reference, or without one against the values before the change. It must be the ordinary
@@ -41,6 +53,7 @@ def setback(problem: Problem, before: int, broken: Iterable[Broken] = ()) -> tup
     Args:
         before: row of the values before the change.
         broken: SLA targets which it broke.
+        outlasted: runs since that were stopped after they had taken longer than those before: see `outlasting`.
     """
     belief = problem.belief
     now = problem.candidates.current
@@ -49,8 +62,10 @@ def setback(problem: Problem, before: int, broken: Iterable[Broken] = ()) -> tup
         return None
     if not runs:
         often_well = belief.failures[before] < belief.runs[before]
-        finding = f"{failures} runs failed since and none ended well; before it {belief.runs[before]} did"
-        return (finding, "JPO-I843") if failures >= REPEATED and often_well else None
+        took_longer = f"{' and ' if failures else ''}{outlasted} had to be stopped" if outlasted else ""
+        failed = f"{failures} runs failed" if failures or not outlasted else ""
+        finding = f"{failed}{took_longer} since and none ended well; before it {belief.runs[before]} did"
+        return (finding, "JPO-I843") if failures + outlasted >= REPEATED and often_well else None
     for name, limit, then, today in broken:
         return f"{name} = {limit:g} was kept before it and is not since: {then:.4g} became {today:.4g}", "JPO-I841"
     worse, noise = worsening(problem, before)

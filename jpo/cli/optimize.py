@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from jpo.records import Suggestion
 
 ENGINES = ("local", "slurm", "kubernetes", "aws")
+BOLD = "on"
+"""Whoever lets JPO run a job again and again wants it tried out, and a run that cannot win is stopped."""
 
 
 @click.command()
@@ -38,7 +40,7 @@ ENGINES = ("local", "slurm", "kubernetes", "aws")
 @click.option("--prefer", metavar="PREFERENCE", help="time, cost, efficiency, balanced, one of [preferences], or weights.")
 @click.option("--deadline", metavar="WHEN", help="A run is done by then, instead of [sla] time_max: 6h, or 2026-11-22T06:00Z.")
 @click.option("--max-cost", metavar="AMOUNT", help="Of a run, instead of [sla] cost_max: in USD, or e.g. 20EUR.")
-@click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: safe.")
+@click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: [agent] explore, else on.")
 @click.option("--no-learn", is_flag=True, help="Do not update the agent between the runs.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Time of every run as a picture, .png or .svg.")
 @seed_option
@@ -68,7 +70,8 @@ def optimize(
     """Run jobs again and again, each time with better values.
 
     For every CONFIG.INI: baseline runs with the values it has, then suggest, run, record. A run is stopped at twice the time
-    of the shortest that reached its target ([launch] stop_at). Interrupted or killed, the same command goes on where it was.
+    of the shortest that reached its target ([launch] stop_at), so trials are bold here: see --explore. Interrupted or killed,
+    the same command goes on where it was.
 
     \b
     Examples:
@@ -87,10 +90,12 @@ def optimize(
 
     now = time.time()
     paths, command_line = told_apart(words)
-    flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
     tasks, lasting = [], {}
     given: list[Path | None] = [*paths] or [None]
     for path in given:
+        settings = load_settings(path, toml, {})
+        bold = explore or (None if "agent.explore" in settings.origins else BOLD)
+        flags = {"prometheus": network.flags, "agent": {"explore": bold}, "preference": prefer}
         settings = load_settings(path, toml, flags)
         config = path or settings.config_ini
         targets = settings.values.sla.targets

@@ -14,7 +14,8 @@ SELECTIONS_HELP = (
     "resource selection and backfilling: saf-pack+easy."
 )
 RESOURCES_HELP = (
-    "On a platform: first, high_gflops, low_power, high_cores, high_mem, high_mem_bw, best_fit, worst_fit, spread, pack, random."
+    "On a platform: first, high_gflops, low_power, high_cores, high_mem, high_mem_bw, best_fit, worst_fit, spread, pack, "
+    "phase_pack, random."
 )
 
 

@@ -203,7 +203,8 @@ def _ended(
     prices, report = prices_of(settings), _report(entry, ledger, notes=notes)
     costs = tuple(None if run is None else run_cost_usd(run, prices) for run in (ended.run, before))
     failure = _failure(entry, ended, report.output, environ)
-    return report.with_end(ended.run, before, costs, currency_of(settings), ended.log, failure)
+    told = report.with_end(ended.run, before, costs, currency_of(settings), ended.log, failure)
+    return replace(told, facts=ended.facts)
 
 
 def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, str]) -> LaunchError | None:
@@ -211,9 +212,9 @@ def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, 
     end, place = entry.end, f"run {entry.job.run_id}"
     assert end is not None, "ended"
     status = ended.run.status if ended.run is not None else end.ended_as
+    if end.ended_as is RunStatus.SUCCEEDED and ended.log is None and not ended.reported_elsewhere:
+        return LaunchError(place, "ended well, and wrote no run log: nobody knows its losses", HOW_TO_LOG, code=NO_LOG)
     if end.ended_as is RunStatus.SUCCEEDED and status is RunStatus.SUCCEEDED:
-        if ended.log is None and not ended.reported_elsewhere:
-            return LaunchError(place, "ended well, and wrote no run log: nobody knows its losses", HOW_TO_LOG, code=NO_LOG)
         return None
     words = "" if end.ended_as is RunStatus.STOPPED else last_words(output, {**environ, **entry.job.environment})
     how = status.value.replace("_", " ") if status else "lost"

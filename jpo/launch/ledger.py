@@ -28,6 +28,8 @@ from jpo.records import Identity, RunStatus, plain_values, value_of
 
 SCHEMA_VERSION = 1
 LARGEST_BYTES = 2**20
+AMOUNTS = ("started_at", "ended_at", "starts_at", "memory_gib", "cpu_seconds")
+"""Of an end: what is a number or not known."""
 DAMAGED = "move its folder away; the run then is unknown to JPO"
 
 
@@ -146,7 +148,8 @@ def _entry(found: Mapping[str, Any]) -> Entry:
         "parameters": {name: value_of(value) for name, value in job["parameters"].items()},
     }
     if end is not None:
+        amounts = {name: None if end[name] is None else float(end[name]) for name in AMOUNTS}
         ended_as = None if end["ended_as"] is None else RunStatus(end["ended_as"])
-        end = JobStatus(**{**end, "state": JobState(end["state"]), "ended_as": ended_as})
+        end = JobStatus(**{**end, **amounts, "state": JobState(end["state"]), "ended_as": ended_as})
     facts = {name: found[name] for name in ("engine", "asked_at", "engine_id", "recorded")}
     return Entry(LaunchJob(**job), **facts, end=end)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from jpo.agent.decide import decide
-from jpo.agent.harm import setback
+from jpo.agent.harm import outlasting, setback
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.agent.reasons import of_loss_watch, of_watch
@@ -189,7 +189,7 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
     if request.as_run and not problem.candidates.admissible[row]:  # what runs make of a value may be known of the one before
         allowed = problem.candidates.admissible | (np.arange(problem.candidates.admissible.size) == row)
         problem = replace(problem, candidates=replace(problem.candidates, admissible=allowed))
-    harm = setback(problem, row, broken)
+    harm = setback(problem, row, broken, outlasting(surrogate.runs, today, before))
     if harm is None:
         return None
     why, code = harm

@@ -4,9 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.harm import LOSS_NOISE, Z, setback, worsening
+from jpo.agent.harm import LOSS_NOISE, Z, outlasting, setback, worsening
 from jpo.agent.problem import Problem
-from jpo.records import Preference
+from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
 TIME = Preference(1, 0, 0)
 NOISE = 0.05 * math.sqrt(1 / 1 + 1 / 4)
@@ -71,3 +71,20 @@ def test_the_loss_is_held_against_what_the_agent_found_as_the_ordinary_decision_
     believed = replace(believed, log_loss=np.array([[0.0, 0.3, 0.0]]))  # ... and the model worse than the one that was found
     assert setback(Problem(grid((64, 16, 32)), believed, TIME), 1) is not None
     assert setback(Problem(grid((64, 16, 32)), believed, TIME, reference=2), 1) is None
+
+
+def ended(batch, seconds, status=RunStatus.SUCCEEDED):
+    return Run("r", Identity("d", "m", "f"), {"batch_size": batch}, status, None, 1e9, Outcome(duration_seconds=seconds), "csv")
+
+
+def test_runs_that_were_stopped_after_longer_than_those_before_took_are_as_bad_as_failed_ones(grid, belief):
+    before = [ended(16, 100), ended(16, 120)]
+    stopped = [ended(64, seconds, RunStatus.STOPPED) for seconds in (90, 130, 140)]
+    assert outlasting([*before, *stopped], {"batch_size": 64.0}, {"batch_size": 16.0}) == 2
+    assert outlasting(stopped, {"batch_size": 64.0}, {"batch_size": 16.0}) == 0  # nothing to hold them against
+    problem = Problem(grid((64, 16)), belief([[0, 0]], runs=(0, 3), failures=(0, 0)), TIME)
+    assert setback(problem, 1, outlasted=1) is None
+    assert setback(problem, 1, outlasted=2) == ("2 had to be stopped since and none ended well; before it 3 did", "JPO-I843")
+    failed = Problem(grid((64, 16)), belief([[0, 0]], runs=(0, 3), failures=(1, 0)), TIME)
+    harm = setback(failed, 1, outlasted=1)
+    assert harm == ("1 runs failed and 1 had to be stopped since and none ended well; before it 3 did", "JPO-I843")

@@ -70,6 +70,8 @@ logs = ["logs/*.csv", "::error::none ##[error]@admin*.csv"]
 usd_per_cpu_hour = 0.04
 [sla]
 time_max = "90s"
+[launch]
+command = ["true"]
 """
 LOG = """\
 # run_id={name}
@@ -231,6 +233,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "report": ("text", "json", "markdown"),
     f"replay toy.csv {SMALL}": FORMS,
     "simulate --workloads 1 --runs 2": FORMS,
+    "optimize config.ini --name job --runs 0 --baseline 1 --offline": (*FORMS, "csv"),
     f"cluster evaluate --workload {LAB} --platform lab.toml --policy fcfs,saf": (*FORMS, "csv"),
     f"cluster describe --workload {LAB} --platform lab.toml": FORMS,
     "cluster test --agent mine.py:Mine --draw 60 --procs 8 --length 16 --sequences 2 --split 0": FORMS,
@@ -297,6 +300,7 @@ LINES = (
         "predict --set ATTACK",
     ),
     *("replay ATTACK.csv", "replay toy.csv --policies ATTACK", "simulate --policies ATTACK", "prices refresh toy.csv"),
+    *("optimize config.ini --runs 0 --name ATTACK -- true", "optimize ATTACK.ini -- true", "optimize ATTACK -- true"),
     *("learn --pretrain ATTACK", "prices show --gpu-type ATTACK", "pareto --objectives ATTACK", "audit export --since ATTACK"),
     *(
         "cluster evaluate --workload ATTACK.swf",

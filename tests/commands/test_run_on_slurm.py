@@ -7,11 +7,12 @@ import json
 import pytest
 
 TRAIN = """
-import os
+import os, time
 from jpo.runlog import RunLog
 values = {"batch_size": os.environ["JPO_BATCH_SIZE"], "learning_rate": os.environ["JPO_LEARNING_RATE"]}
 with RunLog(dataset="digits", model="cnn", framework="pytorch", parameters=values, settings=os.environ) as log:
     for epoch in (1, 2, 3):
+        time.sleep(0.1)
         log.batch(100)
         log.epoch(epoch, val_loss=1 / epoch)
 """

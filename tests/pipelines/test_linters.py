@@ -60,7 +60,7 @@ def snippets(kind: str) -> list[tuple[str, str]]:
 
 SCRIPTS = [(f"{path.relative_to(ROOT)} {name}", *rest) for path in TEMPLATES for name, *rest in scripts(path)]
 SHELL = [*(ROOT / ".ci").iterdir(), ROOT / "requirements" / "compile"]
-SHELL += [path for top in ("examples", "pipelines") for path in sorted((ROOT / top).rglob("*.*sh"))]
+SHELL += [path for top in ("examples", "jpo", "pipelines") for path in sorted((ROOT / top).rglob("*.*sh"))]
 
 
 USUAL = ("--norc", "--format=gcc")

@@ -2,6 +2,7 @@
 
 occupancy.py     what is free on each node and processor; taking and giving back
 placement.py     resource selection: which processors a job gets; levels.py: found without a look at all of them
+outlook.py       whose phases meet where, for phase_pack
 simulation.py    the event loop: arrivals, ends, speeds that change meanwhile
 discipline.py    who starts when: without backfilling or with EASY; reservations.py: conservative
 bill.py          energy, cost and deadlines of a schedule, afterwards

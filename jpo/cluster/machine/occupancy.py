@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from jpo.cluster.platform.platform import UNLIMITED, Platform
-from jpo.cluster.workload.demand import DemandTable
+from jpo.cluster.workload.demand import DemandTable, Phases
 
 GRAIN = 2.0**20
 """Parts of a GiB, and of a GB/s, in which memory and bandwidth are counted: sums of them are exact, so that what is given back
@@ -23,6 +24,7 @@ class Need(NamedTuple):
     memory_gib: float
     bandwidth_gbps: float
     gpu_type: str
+    phases: Phases = ()
 
 
 class Holding(NamedTuple):
@@ -44,7 +46,10 @@ class Occupancy:
         free: cores by processor. node: where each processor is. free_cpus, memory: by node. bandwidth: GB/s by processor.
         left: free CPU cores, and free GPUs, of the whole platform.
         cpu_processors: the processors with CPU cores of each node.
+        outlook: of a processor, the needs of the jobs on it, the cores that they hold there, and how many seconds they have done.
     """
+
+    outlook: Callable[[int], Sequence[tuple[Need, int, float]]] | None = None
 
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
@@ -139,11 +144,15 @@ class Occupancy:
 
 
 def needs(demand: DemandTable) -> list[Need]:
-    """The rows of a table."""
+    """The rows of a table. The bandwidth of a job with phases is that of the first one."""
     amounts = (np.round(column * GRAIN) / GRAIN for column in (demand.memory_gib, demand.bandwidth_gbps))
     columns = (demand.tasks, demand.cpus, demand.gpus, *amounts)
-    rows = list(zip(*(column.tolist() for column in columns), demand.gpu_types, strict=True))
-    different = {row: Need(*row) for row in set(rows)}
+    phases = [
+        tuple((seconds, round(gbps * GRAIN) / GRAIN) for seconds, gbps in one)
+        for one in demand.phases or ((),) * len(demand.tasks)
+    ]
+    rows = list(zip(*(column.tolist() for column in columns), demand.gpu_types, phases, strict=True))
+    different = {row: Need(*row)._replace(bandwidth_gbps=row[-1][0][1]) if row[-1] else Need(*row) for row in set(rows)}
     return [different[row] for row in rows]
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 from jpo.cluster.machine.levels import FreeLevels, Level
 from jpo.cluster.machine.occupancy import Holding, Need, Occupancy
+from jpo.cluster.machine.outlook import overload
 from jpo.cluster.platform.platform import UNLIMITED
 
 ResourceKey = Callable[[Occupancy, int], float]
@@ -69,8 +70,10 @@ CHANGING: Mapping[str, ResourceKey] = {
     "spread": most_free_on_node,
     "pack": free_on_node,
 }
-RESOURCES = (*STEADY, *CHANGING, "random")
+RESOURCES = (*STEADY, *CHANGING, "phase_pack", "random")
 """Every resource selection by its name."""
+LOOKED_THROUGH = ("phase_pack", "random")
+"""Those that are about more than a level."""
 
 
 Way = Literal["in order", "upwards", "downwards"]
@@ -100,7 +103,7 @@ class Placement:
     """A resource selection on a platform.
 
     pack: on as few nodes as possible: one that holds the whole job if there is one, the fullest of those; else the emptiest
-    first. spread: each task on another node, as long as there are more.
+    first. spread: each task on another node, as long as there are more. phase_pack: see outlook.py.
     """
 
     def __init__(self, name: str, state: Occupancy, *, seed: int = 0) -> None:
@@ -131,7 +134,7 @@ class Placement:
 
     def _one(self, state: Occupancy, need: Need) -> int | None:
         """The processor for a single task."""
-        if self.name == "random":
+        if self.name in LOOKED_THROUGH:
             return self._looked_through(state, need, self._candidates[need.gpus > 0])
         fits = state.tasks_that_fit
         for place in self._walk(state, need, self._way):
@@ -176,7 +179,7 @@ class Placement:
 
     def _independent(self, need: Need) -> bool:
         """Whether a task on one processor changes neither the level nor the room of another one."""
-        if self.name == "random":
+        if self.name in LOOKED_THROUGH:
             return False
         if self._alone[need.gpus > 0]:
             return True
@@ -290,6 +293,9 @@ class Placement:
         if self.name == "random":
             found = list(fitting)
             return self._random.choice(found) if found else None
+        if self.name == "phase_pack":
+            best = min(((overload(state, place, need), free_on_node(state, place), place) for place in fitting), default=None)
+            return None if best is None else best[-1]
         key = CHANGING[self.name]
         return min(fitting, key=lambda place: key(state, place), default=None)
 

@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from jpo.cluster.machine.occupancy import Holding, Occupancy, needs
+from jpo.cluster.machine.occupancy import Holding, Need, Occupancy, needs
 from jpo.cluster.platform.platform import UNLIMITED, Platform
 from jpo.cluster.workload.demand import DemandTable
 from jpo.cluster.workload.jobs import NEVER, JobTable, Seconds
@@ -56,6 +56,9 @@ class Simulation:
         self._limits = self.state.bandwidth.copy()
         self._share = [1.0] * len(self._limits)  # of its speed that each processor has
         self._on: list[dict[int, None]] = [{} for _ in self._limits]
+        self._phase, self._phase_left, self._turns = [0] * count, [NEVER] * count, [False] * count
+        if self._limited:
+            self.state.outlook = self._outlook
         self._speed, self._rate, self._since = [0.0] * count, [0.0] * count, [0.0] * count
 
     def advance(self) -> tuple[list[int], list[int]]:
@@ -77,8 +80,11 @@ class Simulation:
         while ends and ends[0][0] <= now:
             _, job, known = heappop(ends)
             if known == version[job]:
-                ended.append(job)
-                self._end(job)
+                if self._turns[job]:
+                    self._next_phase(job)
+                else:
+                    ended.append(job)
+                    self._end(job)
         begun = self.coming
         while self.submit[self.coming] <= now:
             self.coming += 1
@@ -89,6 +95,8 @@ class Simulation:
     def _end(self, job: int) -> None:
         allocation = self.allocations[job]
         assert allocation is not None
+        if self._phase[job]:
+            self._want(job, 0)
         self.state.take(allocation, self.need[job], sign=-1)
         self.ends[job] = self.now
         del self.running[job]
@@ -136,6 +144,8 @@ class Simulation:
             heappush(self._ends, (now + self._work[job] / speed, job, 0))
             return
         self._rate[job], self._since[job] = 0.0, now
+        if phases := self.need[job].phases:
+            self._phase_left[job] = phases[0][0]
         for place, _ in allocation.cores:
             self._on[place][job] = None
         self._share_bandwidth([job])
@@ -160,12 +170,47 @@ class Simulation:
         """Take account of the work done so far, and when the rest will be done."""
         allocation = self.allocations[job]
         assert allocation is not None
-        self._work[job] -= self._rate[job] * (self.now - self._since[job])
+        done = self._rate[job] * (self.now - self._since[job])
+        self._work[job] -= done
+        self._phase_left[job] -= done
         self._rate[job] = self._speed[job] * min(self._share[place] for place, _ in allocation.cores)
         self._since[job] = self.now
         self._version[job] += 1
-        end = self.now + max(self._work[job], 0.0) / self._rate[job]
+        self._turns[job] = self._phase_left[job] < self._work[job]
+        end = self.now + max(min(self._work[job], self._phase_left[job]), 0.0) / self._rate[job]
         heappush(self._ends, (end, job, self._version[job]))
+
+    def _next_phase(self, job: int) -> None:
+        """A job wants another bandwidth from now on."""
+        phases = self.need[job].phases
+        phase = (self._phase[job] + 1) % len(phases)
+        self._work[job] -= self._rate[job] * (self.now - self._since[job])
+        self._since[job], self._phase_left[job] = self.now, phases[phase][0]
+        self._want(job, phase)
+        self._share_bandwidth([job])
+
+    def _want(self, job: int, phase: int) -> None:
+        allocation, phases = self.allocations[job], self.need[job].phases
+        assert allocation is not None
+        more = phases[phase][1] - phases[self._phase[job]][1]
+        self._phase[job] = phase
+        for place, count in allocation.cores:
+            if not self.state.is_gpu[place]:
+                self.state.bandwidth[place] -= count * more
+
+    def _outlook(self, place: int) -> list[tuple[Need, int, float]]:
+        """For Occupancy.outlook."""
+        found = []
+        for job in self._on[place]:
+            allocation, need = self.allocations[job], self.need[job]
+            assert allocation is not None
+            position = 0.0
+            if need.phases:
+                done = self._rate[job] * (self.now - self._since[job])
+                behind = sum(seconds for seconds, _ in need.phases[: self._phase[job] + 1])
+                position = behind - self._phase_left[job] + done
+            found.append((need, sum(count for where, count in allocation.cores if where == place), position))
+        return found
 
     def schedule(self) -> Schedule:
         """What came of it, once all jobs have ended."""

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from jpo.cluster.workload.jobs import JobTable, Seconds, Whole
 
 Amounts = NDArray[np.float64]
+Phases = tuple[tuple[float, float], ...]
+"""(seconds on the reference device, GB/s of each CPU core) pairs, seconds above 0, that a job goes through again and again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class DemandTable:
         gpu_types: the type that the GPUs must be of; "": any.
         classes: the class of the model, for speeds; "": none in particular.
         deadlines: seconds after the submit by which a job should end; infinite where there is none.
+        phases: of each job; without any it wants its bandwidth_gbps all the time. Empty: no job has phases.
     """
 
     tasks: Whole
@@ -34,15 +37,19 @@ class DemandTable:
     gpu_types: tuple[str, ...]
     classes: tuple[str, ...]
     deadlines: Seconds
+    phases: tuple[Phases, ...] = ()
 
     def __post_init__(self) -> None:
         columns = (self.tasks, self.cpus, self.gpus, self.memory_gib, self.bandwidth_gbps, self.deadlines)
-        if len({*(len(column) for column in columns), len(self.gpu_types), len(self.classes)}) != 1:
+        lengths = {*(len(column) for column in columns), len(self.gpu_types), len(self.classes), len(self.phases or self.classes)}
+        if len(lengths) != 1:
             raise ValueError("columns of different lengths")
         if (self.tasks < 1).any() or (self.cpus < 0).any() or (self.gpus < 0).any() or (self.cpus + self.gpus < 1).any():
             raise ValueError("a job has no task, or a task that needs neither CPU nor GPU")
         if (self.memory_gib < 0).any() or (self.bandwidth_gbps < 0).any():
             raise ValueError("a task needs negative memory or bandwidth")
+        if any(seconds <= 0 or gbps < 0 for phases in self.phases for seconds, gbps in phases):
+            raise ValueError("a phase takes no time, or wants negative bandwidth")
 
     def rows(self, which: slice | Whole | NDArray[np.bool_]) -> DemandTable:
         """Some of the rows."""
@@ -56,6 +63,7 @@ class DemandTable:
             tuple(self.gpu_types[place] for place in places),
             tuple(self.classes[place] for place in places),
             self.deadlines[which],
+            tuple(self.phases[place] for place in places) if self.phases else (),
         )
 
 

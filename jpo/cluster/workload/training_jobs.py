@@ -1,11 +1,12 @@
 """Training jobs of a cluster as CSV: one per row, columns by their names in the first row.
 
     id, submit_seconds, duration_seconds or work (reference device seconds x devices), gpus, gpu_type, cpus, memory_gib, tasks,
-    requested_seconds, bandwidth_gbps, batch_size, model_class, user, deadline_seconds
+    requested_seconds, bandwidth_gbps, phases, batch_size, model_class, user, deadline_seconds
 
 submit, duration, memory, class and deadline are other names of those columns. gpus, cpus, memory and bandwidth are of each task;
 an absent column or an empty cell is 0 (tasks 1, cpus 1 where there are no gpus, requested the duration, no deadline). batch_size
-is kept for nothing yet. A duration of 0 is a job that never ran: it is left out.
+is kept for nothing yet. phases are `seconds:GB/s` again and again, as `600:20 60:2`, in place of bandwidth_gbps. A duration of
+0 is a job that never ran: it is left out.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 
 import numpy as np
 
-from jpo.cluster.workload.demand import DemandTable
+from jpo.cluster.workload.demand import DemandTable, Phases
 from jpo.cluster.workload.jobs import JobTable
 from jpo.cluster.workload.swf import malformed
 from jpo.reading import contents, number
@@ -37,8 +38,10 @@ AMOUNTS = (
     *("submit_seconds", "duration_seconds", "work", "gpus", "cpus", "memory_gib", "tasks", "requested_seconds"),
     *("bandwidth_gbps", "batch_size", "deadline_seconds"),
 )
-TEXTS = ("id", "gpu_type", "model_class", "user")
+TEXTS = ("id", "gpu_type", "model_class", "user", "phases")
 COUNTS = ("gpus", "cpus", "tasks")
+MOST_CYCLES = 10_000
+"""Cycles of phases in a job: more would keep a simulation busy with nothing else."""
 COLUMNS = (*TEXTS, *AMOUNTS)
 
 
@@ -60,6 +63,7 @@ class JobRow:
     line: int
     texts: Mapping[str, str]
     amounts: Mapping[str, float | None]
+    phases: Phases = ()
 
     def amount(self, column: str, absent: float = 0.0) -> float:
         """A number of the row."""
@@ -107,10 +111,11 @@ def tables(rows: list[JobRow]) -> tuple[JobTable, DemandTable]:
         cpus,
         gpus,
         np.array([row.amount("memory_gib") for row in rows]),
-        np.array([row.amount("bandwidth_gbps") for row in rows]),
+        np.array([_mean(row.phases) if row.phases else row.amount("bandwidth_gbps") for row in rows]),
         tuple(row.texts["gpu_type"] for row in rows),
         tuple(row.texts["model_class"] for row in rows),
         np.array([row.amount("deadline_seconds", math.inf) for row in rows]),
+        tuple(row.phases for row in rows) if any(row.phases for row in rows) else (),
     )
     return jobs, demand
 
@@ -162,7 +167,31 @@ def _row(head: list[str], cells: list[str], path: Path, line: int) -> JobRow:
         )
     if amounts["tasks"] == 0 or (amounts["cpus"] == 0 and not amounts["gpus"]):
         raise malformed(f"{path}:{line}", "has a job without tasks, CPUs and GPUs", "it needs one of them at least")
-    return JobRow(line, {column: given.get(column, "") for column in TEXTS}, amounts)
+    row = JobRow(line, {column: given.get(column, "") for column in TEXTS}, amounts)
+    phases = _phases(given.get("phases", ""), f"{path}:{line}")
+    if phases and duration(row) > MOST_CYCLES * sum(seconds for seconds, _ in phases):
+        raise malformed(f"{path}:{line}", f"has more than {MOST_CYCLES} cycles of its phases", "give longer ones")
+    return replace(row, phases=phases)
+
+
+def _phases(cell: str, place: str) -> Phases:
+    """`600:20 60:2` as pairs."""
+    pairs = []
+    for part in cell.split():
+        try:
+            seconds, gbps = (number(word) for word in part.split(":"))
+        except ValueError:
+            seconds = gbps = math.nan
+        if not (0 < seconds < 2**53 and 0 <= gbps < 2**33):
+            finding = f"column phases has {part!r:.40}, not seconds above 0, a colon and GB/s"
+            raise malformed(place, finding, "write e.g. 600:20 60:2")
+        pairs.append((seconds, gbps))
+    return tuple(pairs)
+
+
+def _mean(phases: Phases) -> float:
+    """GB/s over a cycle."""
+    return sum(seconds * gbps for seconds, gbps in phases) / sum(seconds for seconds, _ in phases)
 
 
 def _amount(cell: str, place: str, column: str) -> float | None:

@@ -24,14 +24,14 @@ class Going:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class LoopsEnded:
     """All that was done, and the first failure, which the command ends with once the result has been shown."""
 
     result: Optimized
     failure: JpoError | None
 
 
-def optimize(tasks: Sequence[Task], plan: LoopPlan, outside: Outside, compare: Compare, *, picture: Path | None) -> Ended:
+def optimize(tasks: Sequence[Task], plan: LoopPlan, outside: Outside, compare: Compare, *, picture: Path | None) -> LoopsEnded:
     """Run the loops of all jobs, and say what came of them.
 
     Raises:
@@ -47,7 +47,7 @@ def optimize(tasks: Sequence[Task], plan: LoopPlan, outside: Outside, compare: C
         from jpo.report.plots.optimize import plot
 
         plot(result, picture)
-    return Ended(result, next(iter(failures.values()), None))
+    return LoopsEnded(result, next(iter(failures.values()), None))
 
 
 def refuse_twins(tasks: Sequence[Task]) -> None:

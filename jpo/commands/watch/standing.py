@@ -71,7 +71,7 @@ def _total(seen: SeenRun, past: PastRuns) -> Interval | None:
     assert start is not None
     times = {row.epoch: row.time - start for row in seen.rows if row.epoch and row.time is not None and row.time > start}
     rising = [(epoch, seconds) for epoch, seconds in sorted(times.items()) if math.isfinite(epoch) and epoch > 0]
-    return total_seconds(elapsed, rising, epochs_of(seen), past.alike)
+    return total_seconds(elapsed, rising, epochs_of(seen), past.alike, has_target=past.has_target)
 
 
 def final_of(progress: RunProgress | None, past: PastRuns) -> Interval | None:

@@ -19,7 +19,12 @@ SMOOTH = 0.02
 
 
 def total_seconds(
-    elapsed: float, times: Sequence[tuple[float, float]], epochs: float | None, alike: Sequence[tuple[float, float | None]]
+    elapsed: float,
+    times: Sequence[tuple[float, float]],
+    epochs: float | None,
+    alike: Sequence[tuple[float, float | None]],
+    *,
+    has_target: bool = False,
 ) -> Interval | None:
     """How long a run takes in all, with an interval that should hold it in 90 of 100 cases; None where nothing supports one.
 
@@ -29,16 +34,18 @@ def total_seconds(
         epochs: those that it may have at most.
         alike: seconds and epochs of earlier runs with the same configuration that ended well, oldest first. Where they ended
             before their last epoch, a target ends them, and their number of epochs counts.
+        has_target: runs of the job are ended by a target: what is not known of a configuration is how many epochs it needs.
     """
     recent = alike[-NEWEST:]
     counts = [done for _, done in recent if done is not None]
-    early = epochs is not None and counts and max(counts) < epochs - 0.5
-    last = fmean(counts) if early else epochs
+    early = has_target or (epochs is not None and bool(counts) and max(counts) < epochs - 0.5)
+    last = (fmean(counts) if counts else None) if early else epochs
     paces = [(later[1] - former[1]) / (later[0] - former[0]) for former, later in pairwise(((0.0, 0.0), *times))]
     paces = [pace for pace in paces[1:] or paces if pace > 0]  # the first epoch warms up
-    by_runs = _by_runs(elapsed, [seconds for seconds, _ in recent])
+    if early and counts and times and times[-1][0] > max(counts):
+        return None  # it should have ended by now
     if last is None or len(paces) < FEWEST or (early and len(counts) < FEWEST):
-        return by_runs
+        return _by_runs(elapsed, [seconds for seconds, _ in recent])
     return _by_pace(elapsed, times[-1], paces, last, counts if early else [])
 
 

@@ -13,9 +13,9 @@ from jpo.launch.aws.answers import answer, client, code_of
 from jpo.launch.aws.attempts import EXHAUSTED, Tried
 from jpo.launch.aws.offers import MOST_ATTEMPTS, Attempt, Offer, largest
 from jpo.launch.aws.offers import attempts as in_order
-from jpo.launch.aws.request import LIFE, OF_JOB, OF_PLACE, AwsPlace, home_of, request_of
-from jpo.launch.aws.user_data import Home
-from jpo.launch.job import JobStatus, LaunchJob, Needs, Room
+from jpo.launch.aws.request import LIFE, OF_JOB, OF_PLACE, AwsPlace, home_of, request_of, run_id_of
+from jpo.launch.aws.user_data import Home, life_seconds
+from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 
 NO_CAPACITY: tuple[str, ...] = (
     "InsufficientInstanceCapacity",
@@ -32,6 +32,8 @@ NO_CAPACITY += (
 )
 NO_CAPACITY += ("MaxSpotInstanceCountExceeded", "SpotMaxPriceTooLow", "AuthFailure.ServiceLinkedRoleCreationNotPermitted")
 """Codes after which another type or market may do: no capacity, a quota, not in this zone, no role for spot in this account."""
+LOOK_SECONDS = 30.0
+"""How often the log of a run that goes on is fetched; its instance brings it to S3 each minute."""
 OVER = ("terminated", "shutting-down")
 
 
@@ -41,11 +43,12 @@ class AwsLauncher:
     Args:
         offers: the instances of the region that may be rented, with their prices.
         clock: unix seconds.
+        ledger: with the folders of runs, into which run logs come while a run goes on; None: at its end alone.
     """
 
     name = "aws"
 
-    def __init__(self, place: AwsPlace, offers: Sequence[Offer], clock: Callable[[], float]) -> None:
+    def __init__(self, place: AwsPlace, offers: Sequence[Offer], clock: Callable[[], float], ledger: Path | None = None) -> None:
         lacking = [name for name in ("region", "image", "bucket", "instance_profile") if not getattr(place, name)]
         if lacking:
             finding = f"lacks {', '.join(lacking)}"
@@ -53,7 +56,8 @@ class AwsLauncher:
                 "[launch.aws]", finding, "add what is missing; docs/launching-aws.md has an example", code="JPO-E767"
             )
         self._place, self._offers, self._clock = place, tuple(offers), clock
-        self._region = str(place.region)
+        self._region, self._ledger = str(place.region), ledger
+        self._brought = dict[str, float]()
 
     @cached_property
     def _ec2(self) -> Any:
@@ -90,6 +94,26 @@ class AwsLauncher:
             raise LaunchError(f"run {job.run_id}", f"needs more than AWS allows ({'; '.join(notes)})", remedy, code="JPO-E755")
         self._may_start(request_of(job, b"", allowed[0], Tried(), self._place, self._image))
 
+    def plan(self, job: LaunchJob) -> dict[str, object]:
+        """What would be asked for, in this order, and what a start would mean: for a look beforehand."""
+        allowed, notes = self._allowed(self._attempts(job.needs))
+        offers = {offer.instance_type: offer for offer in self._offers}
+        return {
+            "region": self._region,
+            "instances": [
+                {
+                    "type": attempt.instance_type,
+                    "market": "spot" if attempt.spot else "on-demand",
+                    "usd_per_hour": attempt.usd_per_hour(offers[attempt.instance_type]),
+                }
+                for attempt in allowed[:MOST_ATTEMPTS]
+            ],
+            "not_allowed": list(notes),
+            "image": self._image["ImageId"],
+            "files": bucket.place_of(home_of(job, self._place)),
+            "longest_life_seconds": life_seconds(job.longest_seconds),
+        }
+
     def submit(self, job: LaunchJob, folder: Path) -> str:
         tried = attempts.read(folder)
         found = self._found({f"tag:{OF_JOB}": home_of(job, self._place).key})
@@ -106,6 +130,8 @@ class AwsLauncher:
         status = ended.status_of(instance, bucket.end_of(self._s3_of(region), home), bucket.place_of(home))
         if instance is not None and not status.over and self._overdue(instance):
             self.cancel(engine_id)  # its own timer did not end it
+        elif status.state is JobState.RUNNING:
+            self._bring_logs(home)
         return status
 
     def cancel(self, engine_id: str) -> None:
@@ -120,6 +146,13 @@ class AwsLauncher:
         if self.status(engine_id).over:
             self.cancel(engine_id)
         bucket.bring_home(self._s3_of(region), home, folder)
+
+    def _bring_logs(self, home: Home) -> None:
+        """Bring home what a run has logged so far, now and then."""
+        folder = None if self._ledger is None else self._ledger / run_id_of(home)
+        if folder is not None and folder.is_dir() and self._clock() - self._brought.get(home.key, 0.0) >= LOOK_SECONDS:
+            self._brought[home.key] = self._clock()
+            bucket.bring_logs(self._s3_of(home.region), home, folder)
 
     def _ec2_of(self, region: str) -> Any:
         return self._ec2 if region == self._region else client("ec2", region)

@@ -40,6 +40,10 @@ class Attempt:
     instance_type: str
     spot: bool
 
+    def usd_per_hour(self, offer: Offer) -> float | None:
+        """Its price, given the offer of its type; None: unknown."""
+        return offer.usd_per_hour_spot if self.spot else offer.usd_per_hour
+
     def __str__(self) -> str:
         return f"{self.instance_type} {'spot' if self.spot else 'on-demand'}"
 

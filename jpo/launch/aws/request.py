@@ -48,6 +48,11 @@ def home_of(job: LaunchJob, place: AwsPlace) -> Home:
     return Home(str(place.region), name, "/".join(word for word in (prefix.strip("/"), f"{job.run_id}-{digest}") if word))
 
 
+def run_id_of(home: Home) -> str:
+    """The id of the run whose files go there."""
+    return home.key.rpartition("/")[2].rpartition("-")[0]
+
+
 def request_of(
     job: LaunchJob, config: bytes, attempt: Attempt, tried: Tried, place: AwsPlace, image: Mapping[str, Any]
 ) -> dict[str, Any]:

@@ -170,7 +170,7 @@ class KubernetesLauncher:
         ):
             self._brought_at[run_id] = now
             with suppress(LaunchError, UsageError):
-                bring_home(self._session, pods, folder, run_id)
+                bring_home(self._session, pods, folder)
 
     def _gone(self, namespace: str, name: str, uid: str) -> JobStatus:
         try:
@@ -285,7 +285,7 @@ class KubernetesLauncher:
         if not job:
             self._unmark(namespace, name, uid)
             return
-        bring_home(self._session, self._pods(job), folder, text(job, "metadata", "annotations", RUN_ID))
+        bring_home(self._session, self._pods(job), folder)
         if finished(job):
             self._session.ask(
                 "BatchV1Api", "patch_namespaced_job", name, namespace, {"spec": {"ttlSecondsAfterFinished": KEPT_SECONDS}}

@@ -20,8 +20,8 @@ NOTHING_TO_READ = (400, 404)
 MARK, HEAD = ECHO.encode(), re.compile(rb"# run_id=(.*)\n")
 
 
-def bring_home(session: Session, pods: Sequence[Answer], folder: Path, run_id: str) -> None:
-    """Write output.log and the run logs into a run's folder; what is there already stays where there are no pods (any more).
+def bring_home(session: Session, pods: Sequence[Answer], folder: Path) -> None:
+    """Write output.log and the run logs into a run's folder, whose name is the run's id; what is there stays where no pods are.
 
     A run log counts from its head on. Where the kubelet has thrown the head away (containerLogMaxSize, 10 MiB by default),
     the run's numbers are Prometheus' to tell.
@@ -42,7 +42,7 @@ def bring_home(session: Session, pods: Sequence[Answer], folder: Path, run_id: s
             except Refused as error:
                 if error.status not in NOTHING_TO_READ:
                     raise
-    for name, log in run_logs(rows, run_id).items():
+    for name, log in run_logs(rows, folder.name).items():
         (folder / "runs").mkdir(exist_ok=True)
         with whole(folder / "runs" / f"{name}.csv", mode=0o600) as file:
             file.write(log)

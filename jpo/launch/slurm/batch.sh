@@ -20,7 +20,10 @@ put() {
 }
 
 if ! said=$(mkdir -m 700 "$jpo_files/began" 2>&1); then
-  [[ -d $jpo_files/began ]] || { echo "jpo: node $node cannot write the run's folder (shared with the nodes? room?): $said" >&2; exit 73; }
+  if [[ ! -d $jpo_files/began ]]; then
+    echo "jpo: node $node cannot write the run's folder (shared with the nodes? room?): $said" >&2
+    exit 73
+  fi
   echo "jpo: this run has begun before; it is not started twice (job $job)" >&2
   exit 75
 fi
@@ -36,7 +39,8 @@ if ((nodes > 1 || gpus > 1)); then # what torchrun takes from the environment wh
   head=localhost
   ((nodes < 2)) || head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
   port=$((20000 + SLURM_JOB_ID % 20000))
-  export MASTER_ADDR=$head MASTER_PORT=$port PET_NNODES=$nodes PET_RDZV_ID=$job PET_RDZV_BACKEND=c10d PET_RDZV_ENDPOINT=$head:$port
+  export MASTER_ADDR=$head MASTER_PORT=$port PET_NNODES=$nodes
+  export PET_RDZV_ID=$job PET_RDZV_BACKEND=c10d PET_RDZV_ENDPOINT=$head:$port
   ((gpus == 0)) || export PET_NPROC_PER_NODE=$gpus
 fi
 
@@ -47,9 +51,9 @@ run() {
   trap '' TERM USR1 USR2
   (
     trap - TERM USR1 USR2
-    jpo_command=() jpo_nodes=$nodes
+    jpo_command=()
+    ((nodes < 2)) || jpo_command=(srun --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 --kill-on-bad-exit=1)
     while IFS= read -r -d '' jpo_word; do jpo_command+=("$jpo_word"); done <"$jpo_files/command"
-    ((jpo_nodes < 2)) || jpo_command=(srun --nodes="$jpo_nodes" --ntasks="$jpo_nodes" --ntasks-per-node=1 --kill-on-bad-exit=1 "${jpo_command[@]}")
     while IFS= read -r -d '' jpo_word; do export "${jpo_word?}"; done <"$jpo_files/environment"
     exec "${jpo_command[@]}"
   ) >&8 2>&7 7>&- 8>&- &
@@ -62,14 +66,14 @@ ended_by=
 group=
 trap 'ended_by=${ended_by:-slurm}' TERM # SLURM has told every process of the job
 trap 'ended_by=limit_of_slurm; [[ -z $group ]] || kill -TERM -- "-$group"' USR1  # --signal: the time limit is near
-trap 'ended_by=longest_seconds; [[ -z $group ]] || kill -TERM -- "-$group"' USR2 # from watch, below
+trap 'ended_by=longest_seconds; [[ ! -e $jpo_files/cancel ]] || ended_by=jpo; kill -TERM -- "-$group"' USR2 # from watch, below
 exec 7>&2 8>&1 2>/dev/null # bash would tell of a command that a signal ended, with the text of this script
 exec 9< <(run)
 runner=$!
 read -r -u 9 group
 
-# Ends the command after `longest` seconds (0: never), shows that it goes on, and keeps the highest resident memory (KiB) that it
-# sees of this job here.
+# Ends the command after `longest` seconds (0: never) or where JPO cannot reach it through SLURM (the file `cancel`), shows that
+# it goes on, and keeps the highest resident memory (KiB) that it sees of this job here.
 watch() {
   exec 7>&- 8>&- 9<&-
   trap - TERM USR1 USR2
@@ -84,7 +88,7 @@ watch() {
         put memory_kib memory_kib "$peak"
       fi
     fi
-    if ((longest > 0 && SECONDS >= longest)); then
+    if [[ -e $jpo_files/cancel ]] || ((longest > 0 && SECONDS >= longest)); then
       kill -USR2 $$
       sleep "$grace"
       kill -KILL -- "-$group"

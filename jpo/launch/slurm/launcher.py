@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pwd
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from jpo.launch.ledger import folder_of
 from jpo.launch.slurm import run_files
 from jpo.launch.slurm.nodes import Node, Partition, as_spelled, chosen, nodes_of, partitions_of, room_of, shortcoming
 from jpo.launch.slurm.programs import Programs, away, pairs, refusal
+from jpo.launch.slurm.quotas import ASSOCIATION_FIELDS, QOS_FIELDS, SlurmQuota, exceeded, quotas_of, rows
 from jpo.launch.slurm.request import SECONDS_PER_MINUTE, changes, options, output, resources, time_limit_minutes
 from jpo.launch.slurm.site import SlurmSite
 from jpo.launch.slurm.states import NOT_TWICE, of_end, of_sacct, of_scontrol, with_end
@@ -67,13 +70,17 @@ class SlurmLauncher:
         start = STARTS_AT.search(answer.text + answer.complaint)
         wait = max(0.0, float(start[1]) - self._clock()) if start else None
         room = room_of(spelled, nodes, partitions)
-        return replace(room, wait_seconds=wait, note="; ".join(filter(None, (room.note, "" if start else answer.complaint))))
+        notes = (room.note, "" if start else answer.complaint, *map(str, self._quotas()))
+        return replace(room, wait_seconds=wait, note="; ".join(filter(None, notes)))
 
     def refuse(self, job: LaunchJob) -> None:
         nodes, partitions = self._nodes(), self._partitions()
         needs = as_spelled(job.needs, nodes)
         if lacking := shortcoming(needs, nodes, partitions):
             raise LaunchError(f"run {job.run_id}", *lacking, code="JPO-E755")
+        if beyond := exceeded(needs, self._quotas()):
+            finding = f"asks for more than its quota: {beyond}"
+            raise LaunchError(f"run {job.run_id}", finding, "ask for at most that, or another account or qos", code="JPO-E755")
         minutes = time_limit_minutes(job, self._grace_seconds) or 0
         longest = max((each.longest_seconds or float("inf") for each in partitions), default=float("inf"))
         if minutes * SECONDS_PER_MINUTE > longest:
@@ -128,7 +135,7 @@ class SlurmLauncher:
             number = began.number
         if not run_files.JOB_NUMBER.fullmatch(number):
             return JobStatus(JobState.UNKNOWN, reason=f"{number:.40} is no job of SLURM")
-        status = self._as_slurm_says(number, run_files.name(folder) or run_id)
+        status = self._as_slurm_says(number, run_files.name(folder) or run_id, enough=end is not None)
         lost = status is None or status.exit_code == NOT_TWICE  # a restarted controller may start a job again that goes on
         if lost and not end and began and began.alive_at and self._clock() - began.alive_at < ALIVE_SECONDS:
             reason = "SLURM has lost it, and it goes on"
@@ -142,11 +149,14 @@ class SlurmLauncher:
 
     def cancel(self, engine_id: str) -> None:
         number, _, run_id = engine_id.partition(":")
-        began = run_files.began(folder_of(self._ledger, run_id))
+        folder = folder_of(self._ledger, run_id)
+        began = run_files.began(folder)
         for each in sorted({number, began.number if began else number}):
             answer = self._slurm.ask("scancel", each)
             if answer.complaint and not OVER_ALREADY.search(answer.complaint):
                 raise LaunchError("scancel", answer.complaint, "cancel it by hand", code="JPO-E753")
+        if began and not run_files.ended(folder):
+            run_files.ask_to_end(folder)  # a controller that lost the job does not reach it
 
     def resize(self, engine_id: str, needs: Needs) -> None:
         """Ask SLURM for other resources for a job: of one that waits it changes them, of one that runs 22.05 changes none."""
@@ -177,16 +187,25 @@ class SlurmLauncher:
         """Whether a job was made for this folder besides the one that runs it, by an answer of sbatch that was lost."""
         return f" Comment={folder} " in self._slurm.ask("scontrol", "--oneliner", "show", "job", number).text
 
-    def _as_slurm_says(self, number: str, name: str) -> JobStatus | None:
-        """A job as the controller or the accounting has it; None: they have no such job (any more)."""
+    def _as_slurm_says(self, number: str, name: str, *, enough: bool) -> JobStatus | None:
+        """A job as the controller or the accounting has it; None: they have no such job (any more).
+
+        Args:
+            enough: its end is known, so that an accounting that is down need not be waited for.
+        """
         answer = self._slurm.ask("scontrol", "--oneliner", "show", "job", number)
         if not answer.complaint:
             job = pairs(answer.text)
             return of_scontrol(job) if job.get("JobName") == name else None
         if not UNKNOWN_JOB.search(answer.complaint):
             raise away("scontrol", answer.complaint)
-        status = of_sacct(self._accounted(number, name, SACCT_FIELDS))
-        return status or of_sacct(self._accounted(number, name, COMPLETION_FIELDS, "--completion"))
+        try:
+            status = of_sacct(self._accounted(number, name, SACCT_FIELDS))
+            return status or of_sacct(self._accounted(number, name, COMPLETION_FIELDS, "--completion"))
+        except LaunchError:
+            if enough:
+                return None
+            raise
 
     def _accounted(self, number: str, name: str, fields: str, *source: str) -> list[dict[str, str]]:
         """Rows of the accounting, or of the log of completed jobs; none where the cluster keeps none, or lets nobody see it."""
@@ -201,6 +220,27 @@ class SlurmLauncher:
     def _partitions(self) -> list[Partition]:
         partitions = partitions_of(self._slurm.answer("scontrol", "--oneliner", "show", "partition"))
         return chosen(partitions, self._site.partition)
+
+    def _quotas(self) -> list[SlurmQuota]:
+        """Limits of the account and the QOS under which jobs run; none where no accounting is, it is down, or tells nobody."""
+        with suppress(LaunchError):
+            return self._asked_quotas()
+        return []
+
+    def _asked_quotas(self) -> list[SlurmQuota]:
+        show = ("--noheader", "--parsable2", "show")
+        user = f"user={pwd.getpwuid(os.getuid()).pw_name}"
+        account = () if self._site.account is None else (f"account={self._site.account}",)
+        asked = ("association", "where", user, *account, f"format={','.join(ASSOCIATION_FIELDS)}")
+        mine = rows(self._slurm.ask("sacctmgr", *show, *asked).text, ASSOCIATION_FIELDS)[:1]
+        name = self._site.qos or (mine[0]["DefaultQOS"] if mine else "") or "normal"
+        text = (
+            self._slurm.ask("sacctmgr", *show, "qos", "where", f"name={name}", f"format={','.join(QOS_FIELDS)}").text
+            if mine
+            else ""
+        )
+        owned = [(f"account {row['Account']}", row) for row in mine] + [(f"QOS {name}", row) for row in rows(text, QOS_FIELDS)]
+        return [quota for owner, row in owned for quota in quotas_of(owner, row)]
 
     def _as_spelled(self, job: LaunchJob) -> LaunchJob:
         return replace(job, needs=as_spelled(job.needs, self._nodes())) if job.needs.gpu_type else job

@@ -4,6 +4,7 @@ r"""Files of a run that pass between JPO and batch.sh, in the folder `slurm` of 
     command         program and arguments, each ended by NUL
     environment     NAME=value, each ended by NUL
     limits          "LONGEST GRACE": seconds after which the command is ended (0: never), and from SIGTERM to SIGKILL
+    cancel          the command is to end, although SLURM has lost the job
     began/job       the job that runs it, where, and since when; whoever makes the folder `began` may run it
     began/alive     touched every 10 s and more often as long as the command runs
     memory_kib      highest resident memory so far
@@ -51,7 +52,7 @@ class BatchEnd:
     """How the command of a run ended, as batch.sh saw it.
 
     Attributes:
-        ended_by: "longest_seconds", "limit_of_slurm" or "slurm", whoever sent SIGTERM; empty: it ended by itself.
+        ended_by: "longest_seconds", "limit_of_slurm", "jpo" (cancelled), "slurm": why it got SIGTERM; empty: it did not.
         memory_gib, cpu_seconds: None: not measured, as on several nodes.
     """
 
@@ -85,6 +86,12 @@ def put(job: LaunchJob, folder: Path, name: str, grace_seconds: float) -> None:
     if not (folder / "output.log").exists():
         with whole(folder / "output.log", mode=0o600, remedy="check disk and mode"):
             pass
+
+
+def ask_to_end(folder: Path) -> None:
+    """Let batch.sh end the command at its next look, where scancel reaches nothing."""
+    with whole(folder / FOLDER / "cancel", mode=0o600, remedy="check disk and mode"):
+        pass
 
 
 def name(folder: Path) -> str:

@@ -27,7 +27,11 @@ ENDED = {
     "REVOKED": RunStatus.STOPPED,
 }
 """How a run ended. A node that was lost says nothing against the configuration: ended from outside, before it was done."""
-ENDED_BY = {"longest_seconds": "ran longer than it may (timeout)", "limit_of_slurm": "the partition's time limit"}
+ENDED_BY = {
+    "longest_seconds": "ran longer than it may (timeout)",
+    "limit_of_slurm": "the partition's time limit",
+    "jpo": "cancelled",
+}
 """Reasons that batch.sh knows, and SLURM does not."""
 OF_THE_COMMAND = {"COMPLETED", "FAILED", "OUT_OF_MEMORY"}
 """States in which the exit code is that of the command; in others it is 0 and says nothing."""

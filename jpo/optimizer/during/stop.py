@@ -6,9 +6,9 @@ model is needed the rival has to run again: that costs one. So a run is stopped 
 
     left > horizon x E[gain] + (P(good enough) if its model is needed)        and        P(it wins) < SURE
 
-the belief rule (docs/decisions/0020) applied to the rest of a run, with a guard. Of a run of which nobody knows how far it
-is, the paid-for rule of `jpo replay` decides: at twice the rival's cost it is stopped. What a run has paid already is gone
-either way, and counts only towards whether it can win.
+the belief rule (docs/decisions/0020) applied to the rest of a run, with a guard. Of a run of which nobody knows when it ends, as
+where a target ends the job and this configuration is new, the paid-for rule of `jpo replay` decides: at twice the rival's cost it
+is stopped. What a run has paid already is gone either way, and counts only towards whether it can win.
 
 No policy was trained for this: the released SAC policies choose between configurations. What is compared here are values under
 the agent's own objective, with the forecast of the learning curve as belief.
@@ -141,9 +141,9 @@ def _chances(log_cost: float, rival: Rival, final: FinalError | None, preference
 def _paid_for(progress: RunProgress, rival: Rival, preference: Preference) -> StopVerdict:
     paid = _cost(progress.elapsed_seconds, _usd(progress, progress.elapsed_seconds), rival, preference)
     if paid < PAID_FOR:
-        return StopVerdict(False, "nothing tells how far it is")
+        return StopVerdict(False, "nothing tells when it ends")
     return StopVerdict(
-        True, f"it has cost {paid:.1f} times {rival.run_id}, the best run, and nothing tells how far it is", wins=0.0
+        True, f"it has cost {paid:.1f} times {rival.run_id}, the best run, and nothing tells when it ends", wins=0.0
     )
 
 

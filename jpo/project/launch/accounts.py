@@ -52,13 +52,12 @@ def accounted_for(
     ended = []
     for entry in _open(ledger):
         try:
-            known = (
-                entry if entry.end is not None or entry.engine not in engines else _looked_at(entry, settings, environ, ledger)
-            )
-        except LaunchError:
+            asks = entry.end is None and entry.engine in engines
+            known = _looked_at(entry, settings, environ, ledger) if asks else entry
+            if known.end is not None:
+                ended.append(put_on_record(known, ledger, settings, store, now=now, keep=keep))
+        except (LaunchError, ValueError, TypeError):  # the last two: somebody wrote into the ledger by hand
             continue
-        if known.end is not None:
-            ended.append(put_on_record(known, ledger, settings, store, now=now, keep=keep))
     return tuple(ended)
 
 

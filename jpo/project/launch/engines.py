@@ -66,6 +66,8 @@ def launcher_of(
 
 def plan_of(launcher: Launcher, job: LaunchJob, config: bytes) -> Mapping[str, object] | None:
     """What an engine would be given for a job, in its own form; None where that is the command alone."""
+    if isinstance(launcher, AwsLauncher):
+        return launcher.plan(job)
     return launcher.manifest(job, config) if isinstance(launcher, KubernetesLauncher) else None
 
 
@@ -95,7 +97,7 @@ def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 
 def _aws(settings: LoadedSettings, here: Surroundings) -> Launcher:
-    return AwsLauncher(place_of(settings, here.environ), offers_of(settings, here.environ), time.time)
+    return AwsLauncher(place_of(settings, here.environ), offers_of(settings, here.environ), time.time, here.ledger)
 
 
 def _not_there(engine: str) -> LaunchError:

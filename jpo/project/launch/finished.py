@@ -14,12 +14,15 @@ from jpo.launch.course import recorded
 from jpo.launch.ledger import Entry, folder_of
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import own_names
-from jpo.records import Finished, Outcome, Run, RunStatus
+from jpo.reading import number
+from jpo.records import COUNTS, MEASURED, PARAMETERS, Finished, Outcome, Run, RunStatus
 from jpo.telemetry.csv.folder import log_files
 from jpo.telemetry.csv.lines import Log
 from jpo.telemetry.csv.log import parsed, run_of
 from jpo.telemetry.outcome import Own
 
+NO_FACTS = ("run_id", "start", "end", "cpu_seconds", "memory_bytes", "converged", "seed", "hostname", "pod")
+"""Numbers of a head that say nothing of model and data, or might be names."""
 SOURCE = "launch"
 """Source of runs that wrote no log: what is known of them is what their engine says."""
 CLOCKS_SECONDS = 2.0
@@ -37,12 +40,14 @@ class EndedRun:
         log: its log; None: it wrote none that can be used.
         notes: what must be said of it, sentence -> reason code.
         reported_elsewhere: it wrote no log, and Prometheus is to report it: it goes on record from there.
+        facts: what its log's head says of the model and its data besides parameters: model_parameters, train_samples.
     """
 
     run: Run | None
     log: Path | None
     notes: Mapping[str, str] = field(default_factory=dict)
     reported_elsewhere: bool = False
+    facts: Mapping[str, float] = field(default_factory=dict)
 
 
 def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
@@ -51,21 +56,50 @@ def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
     notes = dict[str, str]()
     for path in logs_of(entry, ledger):
         try:
-            return EndedRun(_logged(path, entry, own_names(settings)), path, notes)
+            run = _logged(path, entry, own_names(settings))
+            return EndedRun(run, path, {**notes, **_of_another(run, entry)}, facts=facts_of(path))
         except TelemetryError as error:
             notes[str(error)] = error.code
     for path in logs_elsewhere(entry, settings):
         with suppress(TelemetryError):
             run = _logged(path, entry, own_names(settings))
             if run.run_id == entry.job.run_id or (run.started_at is not None and run.started_at >= entry.asked_at):
-                return EndedRun(run, path)
+                return EndedRun(run, path, _of_another(run, entry), facts=facts_of(path))
     return EndedRun(_as_the_engine_says(entry), None, notes, reported_elsewhere=settings.values.prometheus.url is not None)
 
 
 def logs_of(entry: Entry, ledger: Path) -> Iterator[Path]:
     """The CSV logs in the folder of a run: the one under its id first, then the newest."""
     found = [*(folder_of(ledger, entry.job.run_id) / "runs").glob("*.csv")]
-    yield from sorted(found, key=lambda path: (path.stem != entry.job.run_id, -path.stat().st_mtime))
+    yield from sorted(found, key=lambda path: (path.stem != entry.job.run_id, -_written_at(path)))
+
+
+def facts_of(path: Path) -> dict[str, float]:
+    """The numbers in the head of a log that are neither parameters nor measurements: what the model and its data are."""
+    head = parsed(path).head
+    known = {*PARAMETERS, *COUNTS, *MEASURED, *NO_FACTS}
+    return {name: value for name, text in head.items() if name not in known and math.isfinite(value := _number(text))}
+
+
+def _number(text: str) -> float:
+    try:
+        return number(text)
+    except ValueError:
+        return math.nan
+
+
+def _written_at(path: Path) -> float:
+    with suppress(OSError):  # its script may remove it meanwhile
+        return path.stat().st_mtime
+    return 0.0
+
+
+def _of_another(run: Run, entry: Entry) -> dict[str, str]:
+    """That a log names another workload than config.ini: its run will not be found where it is looked for."""
+    if entry.job.identity.includes(run.identity):
+        return {}
+    said = f"Its log is of {run.identity}, and config.ini describes {entry.job.identity}: no suggestion will see this run"
+    return {said: "JPO-W775"}
 
 
 def logs_elsewhere(entry: Entry, settings: LoadedSettings) -> Iterator[Path]:
@@ -90,11 +124,20 @@ def put_on_record(
         StoreError: it could not be; the entry stays as it is, and the next command does it.
     """
     ended = ended_run(entry, ledger, settings)
+    if ended.run is not None and ended.run.source == SOURCE and ended.run.ended_well and _tells_less(ended.run, store):
+        # it ended by itself, but whether it trained nobody knows: its time is none that a job of this kind takes
+        ended = replace(ended, run=replace(ended.run, status=RunStatus.STOPPED))
     if ended.run is not None and not ended.reported_elsewhere:
         store.record(Finished((ended.run,)), now=now)
     if keep:
         recorded(entry, ledger)
     return ended
+
+
+def _tells_less(run: Run, store: Store) -> bool:
+    """Whether earlier runs of the workload reported how good their models were, and this one does not."""
+    outcomes = [earlier.outcome for earlier in store.runs_of(run.identity)]
+    return any(outcome.val_loss is not None or outcome.val_accuracy is not None or outcome.metrics for outcome in outcomes)
 
 
 def _logged(path: Path, entry: Entry, own: Own) -> Run:

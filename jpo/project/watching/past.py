@@ -30,6 +30,8 @@ from jpo.telemetry.csv.log import parsed
 
 BASELINE_RUNS = 3
 """Newest runs before the change, or with the same configuration, that are the baseline: one may have been unlucky."""
+NEWEST_WELL = 20
+"""Newest runs that ended well, by which it is told whether a target ends them."""
 MOST_LOGS, MOST_TRIED = 60, 300
 """Newest logs of the workload whose learning curves are read, among so many of all."""
 
@@ -46,6 +48,7 @@ class PastRuns:
         alike: seconds and epochs of runs with the same configuration that ended well, oldest first.
         finished: learning curves of runs that came to their end; `baseline_curve`: that of the newest run of the baseline.
         well: how many runs ended well.
+        has_target: runs of the job end before their last epoch, at a target of its own.
     """
 
     quality: Quality
@@ -56,6 +59,7 @@ class PastRuns:
     finished: tuple[Curve, ...] = ()
     baseline_curve: tuple[tuple[float, float], ...] = ()
     well: int = 0
+    has_target: bool = False
 
 
 def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Prices, preference: Preference) -> PastRuns:
@@ -82,7 +86,13 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
         tuple(curve for curve in finished if curve),
         tuple(logs[baseline[-1].run_id].curves.get(quality.name, ())) if baseline and baseline[-1].run_id in logs else (),
         len(well),
+        any(_ended_early(run) for run in well[-NEWEST_WELL:]),
     )
+
+
+def _ended_early(run: Run) -> bool:
+    done, planned = run.outcome.epochs, run.parameters.get("epochs")
+    return done is not None and planned is not None and done < planned - 0.5
 
 
 def best_of(runs: Sequence[Run], costs: dict[str, float | None], quality: Quality, preference: Preference) -> Rival | None:
@@ -114,10 +124,10 @@ def _baseline(seen: SeenRun, runs: Sequence[Run], change: Suggestion | None) -> 
     if change is not None and change.created_at <= (seen.started_at or seen.at):
         before = [run for run in runs if latest_start(run) < change.created_at]
         if before:
-            return before[-BASELINE_RUNS:], "before the last change"
+            return before[-BASELINE_RUNS:], "the last runs before the change"
     if alike := _alike(seen, runs):
-        return alike[-BASELINE_RUNS:], "with the same configuration"
-    return [*runs[-1:]], "the last one" if runs else ""
+        return alike[-BASELINE_RUNS:], "the last runs with the same configuration"
+    return [*runs[-1:]], "the last run" if runs else ""
 
 
 def _logs(seen: SeenRun, settings: LoadedSettings) -> Iterator[Log]:

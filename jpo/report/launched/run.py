@@ -28,6 +28,7 @@ class LaunchReport:
         before: the run of the same workload that ended well before it.
         costs: of both, in USD; None: not known.
         failure: why the command ends with 7.
+        facts: what the log says of model and data besides parameters.
         plan: of --dry-run, what the engine would be given, in its own form; None: the command alone.
     """
 
@@ -40,6 +41,7 @@ class LaunchReport:
     currency: Currency = USD
     log: Path | None = None
     failure: LaunchError | None = None
+    facts: Mapping[str, float] = field(default_factory=dict)
     plan: Mapping[str, object] | None = None
 
     def with_end(
@@ -110,6 +112,7 @@ def as_json(report: LaunchReport) -> dict[str, object]:
         "last_run": None
         if report.before is None
         else {"run_id": report.before.run_id, **report.before.outcome.known, "cost_usd": report.costs[1]},
+        "facts": dict(report.facts),
         "log": None if report.log is None else str(report.log),
         "output": str(report.output),
         "plan": report.plan,

@@ -177,7 +177,7 @@ def _moment(ends: Interval | None) -> Cell | str:
 def _beside(run: WatchedRun) -> Table:
     """Beside the baseline, both as far as this run is."""
     columns = (
-        Column(f"beside runs {run.basis}"),
+        Column(f"beside {run.basis}"),
         Column("here", "figure"),
         Column("then", "figure"),
         Column("change"),

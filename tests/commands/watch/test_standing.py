@@ -63,7 +63,7 @@ def test_memory_beyond_its_limit_is_broken_and_below_it_unknown():
 
 def test_beside_the_baseline_the_same_number_of_epochs_counts():
     run = Run("then", IDENTITY, {}, RunStatus.SUCCEEDED, 0.0, 400.0, Outcome(duration_seconds=400, epochs=20), "csv")
-    past = replace(NOTHING, baseline=((run, 0.1),), basis="the last one", baseline_curve=((9.0, 1.0), (10.0, 0.05)))
+    past = replace(NOTHING, baseline=((run, 0.1),), basis="the last run", baseline_curve=((9.0, 1.0), (10.0, 0.05)))
     time, cost, loss = stands(NOW, past).compared
     assert (time.baseline, time.ratio, time.word) == (200, 0.5, "faster")
     assert (cost.baseline, cost.word) == (0.05, "dearer")

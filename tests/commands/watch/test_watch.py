@@ -44,7 +44,7 @@ def test_a_log_says_how_far_it_is_what_it_costs_and_when_it_ends(earlier, write)
     assert state["usd_so_far"] == pytest.approx(2 * 0.04 * 201 / 3600, rel=0.02)
     assert state["final"]["low"] < 0.105 < state["final"]["high"]
     assert [each["word"] for each in state["compared"]] == ["as before", "as before", "as before"]
-    assert state["basis"] == "with the same configuration"
+    assert state["basis"] == "the last runs with the same configuration"
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(5.0, ["faster", "cheaper"]), (20.0, ["slower", "dearer"])])

@@ -42,6 +42,14 @@ def test_a_target_that_ended_earlier_runs_counts():
     assert total.high > 220
 
 
+def test_how_many_epochs_a_new_configuration_needs_to_its_target_is_not_known():
+    assert total_seconds(100, paced(10), 40, [], has_target=True) is None
+
+
+def test_a_run_that_should_have_reached_its_target_has_no_known_end():
+    assert total_seconds(300, paced(30), 40, [(180, 18), (200, 20), (220, 22)]) is None
+
+
 def test_what_has_passed_already_is_never_undone():
     total = total_seconds(395, paced(39), 40, [])
     assert 395 <= total.low <= total.mean <= total.high

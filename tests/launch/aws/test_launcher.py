@@ -377,3 +377,52 @@ def test_collecting_while_it_runs_ends_nothing(bench: Bench, clients: dict[str, 
     (instance,) = instances(clients, entry.job.run_id)
     assert instance["State"]["Name"] == "running"
     bench.launcher().cancel(str(entry.engine_id))
+
+
+def test_the_log_of_a_run_comes_home_while_it_goes_on(
+    bench: Bench, clients: dict[str, Any], machines: Machines, place: AwsPlace
+) -> None:
+    machines.boots = False
+    entry = bench.start(bench.job("lasts"))
+    _, _, bucket, key = str(entry.engine_id).split("/", 3)
+    log = bench.ledger / entry.job.run_id / "runs" / "x.csv"
+    now = [time.time()]
+    launcher = AwsLauncher(place, OFFERS, lambda: now[0], bench.ledger)
+    for text, seconds, there in (("one", 0.0, "one"), ("two", 5.0, "one"), ("two", 60.0, "two")):
+        clients["s3"].put_object(Bucket=bucket, Key=f"{key}/runs/x.csv", Body=text.encode())
+        now[0] += seconds
+        assert look(entry, launcher, bench.ledger).state is JobState.RUNNING
+        assert log.read_text() == there
+    launcher.cancel(str(entry.engine_id))
+
+
+def test_the_plan_of_a_dry_run_has_the_order_with_prices_and_the_longest_life(bench: Bench, amazon: Amazon) -> None:
+    amazon.quotas["L-3819A6DF"] = 4
+    launcher = bench.launcher()
+    assert isinstance(launcher, AwsLauncher)
+    plan = launcher.plan(bench.job("lasts", needs=ONE_GPU, longest_seconds=3600.0))
+    assert plan["instances"] == [
+        {"type": "g5.xlarge", "market": "spot", "usd_per_hour": 0.45},
+        {"type": "g5.xlarge", "market": "on-demand", "usd_per_hour": 1.006},
+        {"type": "g5.2xlarge", "market": "on-demand", "usd_per_hour": 1.212},
+    ]
+    assert plan["not_allowed"] == ["quota of G and VT instances, spot: 4 vCPUs"]
+    assert plan["longest_life_seconds"] == 4500.0
+    assert str(plan["files"]).startswith("s3://ml-runs/nightly/")
+    assert started(amazon) == []
+
+
+def test_prices_that_changed_after_a_lost_answer_start_no_second_instance(
+    bench: Bench, amazon: Amazon, clients: dict[str, Any], place: AwsPlace
+) -> None:
+    amazon.fault = lambda action, _kind, _spot: DROPPED if action == "RunInstances" else None
+    job = bench.job("lasts", needs=ONE_GPU)
+    assert refused(bench, job).code == "JPO-E754"
+    (instance,) = instances(clients, job.run_id)
+    clients["ec2"].delete_tags(Resources=[instance["InstanceId"]], Tags=[{"Key": "jpo:job"}])
+    amazon.fault = as_usual
+    dearer = tuple(replace(offer, usd_per_hour_spot=0.9) if offer.instance_type == "g5.xlarge" else offer for offer in OFFERS)
+    entry = start(job, AwsLauncher(place, dearer, time.time), bench.ledger, now=bench.clock())
+    assert instance["InstanceId"] in str(entry.engine_id)
+    assert len(instances(clients, job.run_id)) == 1
+    bench.launcher().cancel(str(entry.engine_id))

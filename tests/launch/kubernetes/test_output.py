@@ -80,3 +80,15 @@ def test_an_answer_that_ends_in_the_middle_leaves_what_was_there(bench: Bench, c
     with pytest.raises(LaunchError, match="hung up"):
         new_launcher().collect(str(entry.engine_id), folder)
     assert (folder / "output.log").read_bytes() == before
+
+
+def test_whoever_changes_a_job_writes_no_file_elsewhere(bench: Bench, cluster: Cluster, plays: dict[str, Play]) -> None:
+    plays["succeeds"] = Play(3.0, output=f"{ECHO}# run_id=a b\n")
+    entry = bench.start(bench.job("succeeds"))
+    cluster.objects["jobs", "ml", f"jpo-{entry.job.run_id}"]["metadata"]["annotations"]["jpo.dev/run-id"] = "../../../elsewhere"
+    before = {*bench.ledger.parent.rglob("*")}
+    bench.finish(entry)
+    made = {file for file in bench.ledger.parent.rglob("*") if file not in before}
+    folder = bench.ledger / entry.job.run_id
+    assert all(file.is_relative_to(folder) for file in made)
+    assert [file.name for file in (folder / "runs").iterdir()] == [f"{entry.job.run_id}.csv"]

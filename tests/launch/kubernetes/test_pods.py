@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jpo.launch.job import LaunchJob, Needs
@@ -34,6 +34,10 @@ def expanded(text: str, variables: dict[str, str]) -> str:
     return re.sub(r"\$(\$|\(([^)]*)\))", lambda m: "$" if m[1] == "$" else variables.get(m[2], m[0]), text)
 
 
+@example("$(A)")
+@example("$$(A)")
+@example("$")
+@example("$$")
 @given(st.text(st.characters(exclude_characters="\0"), max_size=30))
 def test_what_config_ini_says_reaches_the_program_as_it_is(text: str) -> None:
     made = container(replace(JOB, command=("train", text), environment={"A": text}))

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -202,14 +203,20 @@ def test_words_of_a_status_are_cut_to_one_line(new_session: NewSession) -> None:
     assert len(str(caught.value)) < 700
 
 
-def test_a_credential_plugin_that_fails_says_nothing_on_stderr(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    config = json.loads(kubeconfig(tmp_path / "kubeconfig", "http://127.0.0.1:9").read_text())
+def test_what_the_client_logs_and_warns_of_is_not_seen(tls_cluster: str, tmp_path: Path) -> None:
+    """A credential plugin that does not speak its protocol, and a kubeconfig that trusts everybody; in a process as of users."""
+    config = json.loads(kubeconfig(tmp_path / "kubeconfig", tls_cluster).read_text())
     plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "/bin/echo", "args": ["secret-token"]}
     config["users"][0]["user"] = {"exec": {**plugin, "interactiveMode": "Never"}}
+    config["clusters"][0]["cluster"]["insecure-skip-tls-verify"] = True
     (tmp_path / "kubeconfig").write_text(json.dumps(config))
-    Connected(None, str(tmp_path / "kubeconfig"))
-    captured = capfd.readouterr()
-    assert captured.out + captured.err == ""
+    lines = [
+        "from jpo.launch.kubernetes.session import Connected, Session",
+        f"session = Session(lambda: Connected(None, {str(tmp_path / 'kubeconfig')!r}), print)",
+        'assert session.ask("CoreV1Api", "list_namespaced_pod", "ml")["items"] == []',
+    ]
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 @pytest.fixture(scope="module")
@@ -247,11 +254,10 @@ def test_a_certificate_that_nobody_signed_is_not_trusted(tls_cluster: str, new_s
 
 
 def test_a_kubeconfig_trusts_its_own_authority_or_none(
-    tls_cluster: str, certificate: Path, tmp_path: Path, new_session: NewSession, capfd: pytest.CaptureFixture[str]
+    tls_cluster: str, certificate: Path, tmp_path: Path, new_session: NewSession
 ) -> None:
     for trust in ({"certificate-authority": str(certificate.with_suffix(".crt"))}, {"insecure-skip-tls-verify": True}):
         config = json.loads(kubeconfig(tmp_path / "kubeconfig", tls_cluster).read_text())
         config["clusters"][0]["cluster"] |= trust
         (tmp_path / "kubeconfig").write_text(json.dumps(config))
         assert listed(new_session())["items"] == []
-    assert capfd.readouterr().err == ""

@@ -106,6 +106,16 @@ def test_a_run_beyond_its_time_may_write_its_last_words(tmp_path: Path) -> None:
     assert end_of(tmp_path).ended_by == "longest_seconds"
 
 
+def test_a_run_is_ended_where_slurm_has_lost_it(tmp_path: Path) -> None:
+    job = begin(tmp_path, ("sh", "-c", "echo begun; exec sleep 120"))
+    assert job.stdout is not None
+    assert job.stdout.readline() == "begun\n"
+    run_files.ask_to_end(tmp_path)
+    job.communicate(timeout=30)
+    end = end_of(tmp_path)
+    assert (end.exit_code, end.ended_by) == (143, "jpo")
+
+
 def test_whoever_ignores_sigterm_is_killed_and_nothing_of_it_is_left(tmp_path: Path) -> None:
     code, said = run(tmp_path, "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.1; done", longest=0.5)
     assert code == 128 + signal.SIGKILL

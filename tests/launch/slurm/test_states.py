@@ -75,7 +75,7 @@ def test_what_the_script_saw_is_more_exact() -> None:
     assert (status.memory_gib, status.cpu_seconds, status.ended_as) == (0.5, 3.0, RunStatus.FAILED)
 
 
-@pytest.mark.parametrize("ended_by", ["longest_seconds", "limit_of_slurm", "slurm"])
+@pytest.mark.parametrize("ended_by", ["longest_seconds", "jpo", "limit_of_slurm", "slurm"])
 def test_a_command_that_was_told_to_stop_has_not_failed(ended_by: str) -> None:
     assert with_end(said("FAILED", code="143:0"), None, end(143, ended_by)).ended_as is RunStatus.STOPPED
 

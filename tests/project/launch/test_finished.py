@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from jpo.project.launch.finished import EndedRun, ended_run, put_on_record
 from jpo.project.launch.jobs import job_of
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload
-from jpo.records import RunStatus
+from jpo.records import Finished, Outcome, RunStatus
 
 if TYPE_CHECKING:
     from conftest import Repository
@@ -108,6 +109,17 @@ def test_an_end_that_a_coarse_clock_puts_before_the_start_is_an_end(repository: 
     assert (run.ended_at, run.outcome.duration_seconds) == (1000.005, 0.0)
 
 
+def test_what_a_log_says_of_model_and_data_is_told(repository: Repository) -> None:
+    text = f"# model_parameters=11689512\n# train_samples=50000\n# optimizer=sgd\n{HEAD.format('run-1')}1060,1,100,0.5,0.6\n"
+    assert finished(repository, FAILED, text).facts == {"model_parameters": 11689512.0, "train_samples": 50000.0}
+
+
+def test_a_log_of_another_workload_is_told(repository: Repository) -> None:
+    ended = finished(repository, FAILED, f"{HEAD.format('run-1').replace('=cnn', '=CNN')}1060,1,100,0.5,0.6\n")
+    assert set(ended.notes.values()) == {"JPO-W775"}
+    assert "digits/CNN/pytorch" in "".join(ended.notes)
+
+
 def test_a_run_that_never_started_is_no_run(repository: Repository) -> None:
     assert finished(repository, JobStatus(JobState.UNKNOWN), None).run is None
 
@@ -123,3 +135,25 @@ def test_it_goes_on_record_once(repository: Repository) -> None:
             put_on_record(entry, ledger, settings, store, now=2000.0)
         assert [run.run_id for run in store.runs_of(entry.job.identity)] == ["run-1"]
     assert read(ledger, "run-1").recorded  # type: ignore[union-attr]
+
+
+def test_where_runs_report_losses_one_without_a_log_is_no_proof_of_speed(repository: Repository) -> None:
+    """`jpo run -- true` after nights of training: 14 ms that end well must not become what the job takes."""
+    done = replace(FAILED, exit_code=0, ended_as=RunStatus.SUCCEEDED, reason="")
+    finished(repository, done, None)
+    _, settings = repository()
+    ledger = ledger_of(settings)
+    entry = read(ledger, "run-1")
+    assert entry is not None
+    with open_history(settings) as store:
+        silent = put_on_record(entry, ledger, settings, store, now=2000.0).run
+        assert silent is not None
+        assert silent.status is RunStatus.SUCCEEDED  # no run of this job ever said more
+        trained = replace(silent, run_id="night-1", outcome=Outcome(duration_seconds=3600.0, val_loss=0.4))
+        store.record(Finished((trained,)), now=2000.0)
+        again = replace(entry, job=replace(entry.job, run_id="run-2"))
+        folder_of(ledger, "run-2").mkdir()
+        write(ledger, again)
+        silent = put_on_record(again, ledger, settings, store, now=3000.0).run
+        assert silent is not None
+        assert silent.status is RunStatus.STOPPED

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from jpo.cost import Prices
@@ -33,14 +35,20 @@ def test_the_baseline_is_the_last_runs_with_the_same_configuration(repository):
     runs = [run(f"r{n}", 100 + n, at=1000.0 + 200 * n, epochs=5) for n in range(5)]
     past = known(repository, *runs, run("other", 50, 128.0, at=5000.0))
     assert [each.run_id for each, _ in past.baseline] == ["r2", "r3", "r4"]
-    assert past.basis == "with the same configuration"
+    assert past.basis == "the last runs with the same configuration"
     assert past.baseline[0][1] == pytest.approx(2 * 0.04 * 102 / 3600)
     assert past.alike[-1] == (104, 5)
 
 
+@pytest.mark.parametrize(("done", "has_target"), [(12, True), (40, False), (None, False)])
+def test_a_target_is_what_ends_runs_before_their_last_epoch(repository, done, has_target):
+    early = run("r0", 100, epochs=done)
+    assert known(repository, replace(early, parameters={**early.parameters, "epochs": 40.0})).has_target is has_target
+
+
 def test_else_it_is_the_last_run(repository):
     past = known(repository, run("other", 50, 128.0))
-    assert ([each.run_id for each, _ in past.baseline], past.basis) == (["other"], "the last one")
+    assert ([each.run_id for each, _ in past.baseline], past.basis) == (["other"], "the last run")
 
 
 def test_the_run_to_beat_is_the_best_that_ended_well(repository):

@@ -24,7 +24,7 @@ RUN = WatchedRun(
     total_seconds=Interval(400, 380, 420),
     ends_at=Interval(1400, 1380, 1420),
     usd_so_far=0.1,
-    basis="before the last change",
+    basis="the last runs before the change",
     compared=(BesideBaseline("duration_seconds", 100.0, 200.0, 0.5, "faster"),),
     sla=(SlaCheck("time_max", 300.0, "broken"),),
     why="Chance to win: it is 40%.",
@@ -41,7 +41,7 @@ def test_people_see_how_it_stands():
     page = shown(RUN)
     for words in ("Run night-1", "slurm on node-3", "10 of 40 (25%)", "6m 40s (6m 20s to 7m 00s)", "-50%", "faster", "broken"):
         assert words in page
-    assert "beside runs before the last change" in page
+    assert "beside the last runs before the change" in page
     assert "█▁  0.25" in page
     assert "[JPO-W783]" in page
 
