@@ -10,11 +10,10 @@ import numpy as np
 
 from jpo.agent.alternatives.judges import OBJECTIVES
 from jpo.agent.alternatives.named import OF_FILES, as_named
-from jpo.agent.alternatives.steering import ACTIONS, HIDDEN, shared, steered_scores
+from jpo.agent.alternatives.steering import ACTIONS, HIDDEN, INPUTS, shared, steered_scores
 from jpo.agent.alternatives.steering import SHAPES as ACTOR
 from jpo.agent.policy import Policy, save_policy
 from jpo.agent.reward import regret_reward
-from jpo.agent.state import SHARED
 from jpo.errors import UsageError
 from jpo.learning.forks import practice_job, practise_with, practised
 from jpo.learning.practice import begin, step
@@ -98,8 +97,8 @@ def steering(jobs: int, seed: int, track: Track) -> Weights:
     from jpo.agent.sac.box_replay import BoxReplay
     from jpo.agent.sac.candidate_set import GAMMA
 
-    learner = new_box_learner(len(SHARED), ACTIONS, hidden=HIDDEN, seed=seed, rate=1e-3, gamma=GAMMA)
-    replay = BoxReplay(len(SHARED), ACTIONS, CAPACITY, seed)
+    learner = new_box_learner(INPUTS, ACTIONS, hidden=HIDDEN, seed=seed, rate=1e-3, gamma=GAMMA)
+    replay = BoxReplay(INPUTS, ACTIONS, CAPACITY, seed)
     for number in track(range(jobs), "practice"):
         runs = _steer(learner, replay, np.random.default_rng((seed, number)))
         for _ in range(STEERED_UPDATES_PER_RUN * runs if replay.size >= STEERED_BATCH else 0):

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.policy import SCORE, SHAPES, Policy, load_policy
+from jpo.agent.policy import FIRST, SCORE, SHAPES, Policy, load_policy
+from jpo.agent.state import WIDTH, WITHOUT_PHASES
 from jpo.errors import StoreError
 from jpo.history import Store, open_store
 from jpo.learning import release
@@ -53,7 +54,11 @@ RULE = of_score(-1.0)
 
 def random_policy(seed: int = 0) -> Policy:
     rng = np.random.default_rng(seed)
-    return Policy(({name: rng.normal(size=shape).astype(np.float32) for name, shape in SHAPES.items()},), (), {}, margin=0.0)
+    heads, _, hidden = SHAPES[FIRST]
+    shapes = {**SHAPES, FIRST: (heads, WITHOUT_PHASES, hidden)}  # no simulated job has phases: they get no weight
+    weights = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    weights[FIRST] = np.pad(weights[FIRST], ((0, 0), (0, WIDTH - WITHOUT_PHASES), (0, 0)))
+    return Policy((weights,), (), {}, margin=0.0)
 
 
 def played(policy: float, rule: float, *, situation: str = "safe", kept: float = 1.0, rule_kept: float = 1.0) -> PairedJob:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ACTIONS = 2
 """Log of the horizon and of WORTH, each against the rule's own; 0 is the rule."""
+INPUTS = WITHOUT_PHASES - len(OWN)
+"""What all candidates share, phases not."""
 HIDDEN = (32, 32)
 FURTHEST = 8.0
 """Factor at an action of 1, its inverse at -1."""
@@ -29,7 +31,7 @@ LEAST, MOST = 2.0, 100.0
 """Runs, between which the horizon is steered."""
 SHAPES: Shapes = {
     f"actor.{kind}{i}": (n_in if kind == "w" else 1, n_out)
-    for i, (n_in, n_out) in enumerate(pairwise((WITHOUT_PHASES - len(OWN), *HIDDEN, 2 * ACTIONS)))
+    for i, (n_in, n_out) in enumerate(pairwise((INPUTS, *HIDDEN, 2 * ACTIONS)))
     for kind in "wb"
 }
 COST, GAIN, TRIED = map(OWN.index, ("log expected cost", "expected improvement", "tried"))
