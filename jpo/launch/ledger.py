@@ -169,5 +169,5 @@ def _entry(found: Mapping[str, Any]) -> Entry:
         amounts = {name: None if end[name] is None else float(end[name]) for name in AMOUNTS}
         ended_as = None if end["ended_as"] is None else RunStatus(end["ended_as"])
         end = JobStatus(**{**end, **amounts, "state": JobState(end["state"]), "ended_as": ended_as})
-    facts = {name: found[name] for name in ("engine", "asked_at", "engine_id", "recorded")}
-    return Entry(LaunchJob(**job), **facts, end=end)
+    engine_id = None if found["engine_id"] is None else str(found["engine_id"])
+    return Entry(LaunchJob(**job), str(found["engine"]), float(found["asked_at"]), engine_id, end, found["recorded"] is True)
