@@ -112,6 +112,15 @@ class Contract:
         bench.launcher().cancel(str(first.engine_id))
         bench.finish(first)
 
+    def test_what_was_submitted_though_nobody_noted_it_is_found(self, bench: Bench) -> None:
+        job = bench.job("lasts")
+        folder = (bench.ledger / job.run_id).absolute()
+        assert bench.launcher().find(job, folder) is None
+        entry = bench.start(job)
+        assert bench.launcher().find(job, folder) == entry.engine_id
+        bench.launcher().cancel(str(entry.engine_id))
+        bench.finish(entry)
+
     def test_another_job_under_the_same_id_is_refused(self, bench: Bench) -> None:
         job = bench.job("lasts")
         first = bench.start(job)

@@ -115,14 +115,18 @@ class AwsLauncher:
         }
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
-        tried = attempts.read(folder)
-        found = self._found({f"tag:{OF_JOB}": home_of(job, self._place).key})
+        tried, home = attempts.read(folder), home_of(job, self._place)
+        found = self._of_job(home)
         if found is None:
             config = folder / "config.ini"
             found = self._start(job, config.read_bytes() if config.exists() else b"", folder, tried)
         self._until_known(found)
+        return _engine_id(found, home)
+
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
         home = home_of(job, self._place)
-        return f"{home.region}/{found}/{home.bucket}/{home.key}"
+        found = self._of_job(home)
+        return None if found is None else _engine_id(found, home)
 
     def status(self, engine_id: str) -> JobStatus:
         region, instance_id, home = _read_id(engine_id)
@@ -264,6 +268,9 @@ class AwsLauncher:
                 raise
             return code_of(error)
 
+    def _of_job(self, home: Home) -> str | None:
+        return self._found({f"tag:{OF_JOB}": home.key})
+
     def _found(self, filters: Mapping[str, str]) -> str | None:
         """The instance of a tag or token, started before."""
         wanted = [{"Name": name, "Values": [value]} for name, value in filters.items()]
@@ -303,6 +310,10 @@ class AwsLauncher:
     def _overdue(self, instance: Mapping[str, Any]) -> bool:
         life = ended.tag(instance, LIFE)
         return life is not None and life.isdigit() and self._clock() > instance["LaunchTime"].timestamp() + float(life) + 60
+
+
+def _engine_id(instance_id: str, home: Home) -> str:
+    return f"{home.region}/{instance_id}/{home.bucket}/{home.key}"
 
 
 def _read_id(engine_id: str) -> tuple[str, str, Home]:

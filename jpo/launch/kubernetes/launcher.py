@@ -101,8 +101,7 @@ class KubernetesLauncher:
             raise LaunchError(place, "is being deleted", "give the new run an id of its own", code="JPO-E753")
         return found
 
-    def find(self, job: LaunchJob) -> str | None:
-        """The id of a job that was submitted before, though nobody noted it; None where it never was."""
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
         try:
             name, namespace = object_name(job.run_id), self._session.namespace
             found = self._session.ask("BatchV1Api", "read_namespaced_job", name, namespace)

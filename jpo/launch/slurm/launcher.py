@@ -100,6 +100,10 @@ class SlurmLauncher:
             number = self._sbatch(job.run_id, [*asked, output(folder), "--open-mode=append"], [folder])
         return f"{number}:{job.run_id}"
 
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
+        number = self._number(folder, job.run_id)
+        return None if number is None else f"{number}:{job.run_id}"
+
     def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
         """Start several runs with the same needs as one array, or find them; returns the engine's id of each.
 
