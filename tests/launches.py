@@ -97,6 +97,8 @@ class Contract:
         folder = (bench.ledger / job.run_id).absolute()
         assert bench.launcher().submit(job, folder) == first.engine_id  # as after kill -9 between submission and ledger
         assert bench.start(job) == first
+        assert bench.launcher().find(job) == first.engine_id  # by who only accounts for it
+        assert bench.launcher().find(bench.job("lasts")) is None
         bench.launcher().cancel(str(first.engine_id))
         bench.finish(first)
 

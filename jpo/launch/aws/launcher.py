@@ -116,13 +116,17 @@ class AwsLauncher:
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
         tried = attempts.read(folder)
-        found = self._found({f"tag:{OF_JOB}": home_of(job, self._place).key})
-        if found is None:
-            config = folder / "config.ini"
-            found = self._start(job, config.read_bytes() if config.exists() else b"", folder, tried)
-        self._until_known(found)
+        if known := self.find(job):
+            return known
+        config = folder / "config.ini"
+        started = self._start(job, config.read_bytes() if config.exists() else b"", folder, tried)
+        self._until_known(started)
+        return _id_of(started, home_of(job, self._place))
+
+    def find(self, job: LaunchJob) -> str | None:
         home = home_of(job, self._place)
-        return f"{home.region}/{found}/{home.bucket}/{home.key}"
+        found = self._found({f"tag:{OF_JOB}": home.key})
+        return None if found is None else _id_of(found, home)
 
     def status(self, engine_id: str) -> JobStatus:
         region, instance_id, home = _read_id(engine_id)
@@ -267,8 +271,8 @@ class AwsLauncher:
     def _found(self, filters: Mapping[str, str]) -> str | None:
         """The instance of a tag or token, started before."""
         wanted = [{"Name": name, "Values": [value]} for name, value in filters.items()]
-        pages = answer("EC2", lambda: self._ec2.describe_instances(Filters=wanted))
-        found = [one for reservation in pages["Reservations"] for one in reservation["Instances"]]
+        pages = answer("EC2", lambda: [*self._ec2.get_paginator("describe_instances").paginate(Filters=wanted)])
+        found = [one for page in pages for reservation in page["Reservations"] for one in reservation["Instances"]]
         return str(min(found, key=lambda one: one["LaunchTime"])["InstanceId"]) if found else None
 
     def _until_known(self, instance_id: str) -> None:
@@ -303,6 +307,10 @@ class AwsLauncher:
     def _overdue(self, instance: Mapping[str, Any]) -> bool:
         life = ended.tag(instance, LIFE)
         return life is not None and life.isdigit() and self._clock() > instance["LaunchTime"].timestamp() + float(life) + 60
+
+
+def _id_of(instance_id: str, home: Home) -> str:
+    return f"{home.region}/{instance_id}/{home.bucket}/{home.key}"
 
 
 def _read_id(engine_id: str) -> tuple[str, str, Home]:

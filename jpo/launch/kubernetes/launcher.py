@@ -16,7 +16,7 @@ from jpo.errors import LaunchError, UsageError
 from jpo.launch.job import RUN_ID as RUN_IDS
 from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.launch.kubernetes.answers import Answer, items, moment, table, text, words
-from jpo.launch.kubernetes.limits import limits_of, of_kueue
+from jpo.launch.kubernetes.limits import limits_of, of_kueue, readable
 from jpo.launch.kubernetes.manifest import LARGEST_CONFIG_BYTES, digest, manifest, refuse_unsayable
 from jpo.launch.kubernetes.names import CANCELLED, CANCELLED_AT, JOB_DIGEST, MANAGED_BY, RUN_ID, object_name
 from jpo.launch.kubernetes.output import bring_home
@@ -102,7 +102,6 @@ class KubernetesLauncher:
         return found
 
     def find(self, job: LaunchJob) -> str | None:
-        """The id of a job that was submitted before, though nobody noted it; None where it never was."""
         try:
             name, namespace = object_name(job.run_id), self._session.namespace
             found = self._session.ask("BatchV1Api", "read_namespaced_job", name, namespace)
@@ -124,12 +123,10 @@ class KubernetesLauncher:
                 self._session.ask("CoreV1Api", f"create_namespaced_{kind}", namespace, body)
                 return
             except Refused as error:
-                if error.status != 409:
-                    raise
-                found = self._session.ask("CoreV1Api", f"read_namespaced_{kind}", name, namespace)
+                found = readable(self._session, "CoreV1Api", f"read_namespaced_{kind}", name, namespace)
                 if any(text(each, "uid") == uid for each in items(found, "metadata", "ownerReferences")):
-                    return
-                if not MANAGED_BY.items() <= table(found, "metadata", "labels").items():
+                    return  # also where it may not be made any more: a quota of objects is looked at first
+                if error.status != 409 or not MANAGED_BY.items() <= table(found, "metadata", "labels").items():
                     raise
                 self._session.ask("CoreV1Api", f"delete_namespaced_{kind}", name, namespace)
         raise LaunchError(f"{text(wanted, 'kind')} {name}", "of an earlier run does not go", "try again", code="JPO-E754")

@@ -3,6 +3,7 @@
 # No value of a job stands in this text: command and environment are files in FOLDER/slurm, each word ended by NUL.
 # Of all jobs that ever get this folder only the first runs the command; how that ended is in FOLDER/slurm/end.
 set -um
+SECONDS=0 # one in the environment would count
 job=$SLURM_JOB_ID
 if [[ -n ${SLURM_ARRAY_TASK_ID:-} ]]; then
   shift "$SLURM_ARRAY_TASK_ID"

@@ -10,9 +10,7 @@ from pathlib import Path
 from jpo.errors import LaunchError
 from jpo.history import Store
 from jpo.launch.course import look
-from jpo.launch.kubernetes.launcher import KubernetesLauncher
 from jpo.launch.ledger import Entry, folder_of, locked, read, write
-from jpo.launch.local.launcher import LocalLauncher
 from jpo.project.launch.engines import launcher_of, ledger_of
 from jpo.project.launch.finished import EndedRun, put_on_record
 from jpo.project.load import LoadedSettings
@@ -75,10 +73,10 @@ def _open(ledger: Path) -> Iterator[Entry]:
 def _looked_at(entry: Entry, settings: LoadedSettings, environ: Mapping[str, str], ledger: Path) -> Entry:
     """The entry as it stands after a look at its job; one that was begun though nobody noted it is noted first."""
     launcher = launcher_of(settings, entry.engine, environ=environ, detached=True)
-    if entry.engine_id is None and isinstance(launcher, LocalLauncher | KubernetesLauncher):
+    if entry.engine_id is None:
         with locked(folder_of(ledger, entry.job.run_id)):
-            found = launcher.find(entry.job.run_id) if isinstance(launcher, LocalLauncher) else launcher.find(entry.job)
-            entry = replace(read(ledger, entry.job.run_id) or entry, engine_id=found)
+            entry = read(ledger, entry.job.run_id) or entry
+            entry = replace(entry, engine_id=entry.engine_id or launcher.find(entry.job))
             write(ledger, entry)
     if entry.engine_id is not None:
         look(entry, launcher, ledger)
