@@ -106,6 +106,14 @@ def test_a_run_beyond_its_time_may_write_its_last_words(tmp_path: Path) -> None:
     assert end_of(tmp_path).ended_by == "longest_seconds"
 
 
+def test_seconds_that_are_inherited_do_not_count(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    job = LaunchJob("night-1", Identity("d", "m", "f"), ("sleep", "0.5"), tmp_path, longest_seconds=60.0)
+    run_files.put(job, tmp_path, "night-1", 1.0)
+    told = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": "7", "SECONDS": "99999"}
+    assert subprocess.run(["bash", SCRIPT, tmp_path], env=told, check=False).returncode == 0
+
+
 def test_a_run_is_ended_where_slurm_has_lost_it(tmp_path: Path) -> None:
     job = begin(tmp_path, ("sh", "-c", "echo begun; exec sleep 120"))
     assert job.stdout is not None
