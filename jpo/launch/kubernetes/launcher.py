@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from jpo.errors import LaunchError, UsageError
+from jpo.launch.credentials import config_of
 from jpo.launch.job import RUN_ID as RUN_IDS
 from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.launch.kubernetes.answers import Answer, items, moment, table, text, words
@@ -59,7 +60,7 @@ class KubernetesLauncher:
         return room_of([*limits_of(self._session, self._setup, needs, in_use=True)], needs, self._setup.gpu_resource)
 
     def refuse(self, job: LaunchJob) -> None:
-        refuse_unsayable(job, self._setup)
+        refuse_unsayable(job, self._setup, config_of(job))
         limits = [
             limit
             for limit in limits_of(self._session, self._setup, job.needs)
