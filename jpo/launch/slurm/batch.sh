@@ -102,10 +102,13 @@ watch() {
 watch &
 watcher=$!
 
-code=
-until read -r -u 9 -t 1 code; do # interrupted by a trap, or nothing to read: beyond 128
-  (($? > 128)) || break
+code='' part=''
+until read -r -u 9 -t 1 part; do
+  read_status=$?
+  code+=$part # what came just before the second was over; the rest comes with the next look
+  ((read_status > 128)) || break # beyond: interrupted by a trap, or nothing to read
 done
+code+=$part
 ended=$(date +%s.%N)
 code=${code:-137} # who should have said it was killed
 kill -KILL -- "-$group" "-$watcher" # what the command left behind, and who watched it

@@ -55,6 +55,14 @@ def test_the_exit_code_is_passed_on_and_written_down(tmp_path: Path) -> None:
     assert end.cpu_seconds is not None
 
 
+def test_an_exit_code_that_comes_just_when_a_look_at_it_ends_is_not_lost(tmp_path: Path) -> None:
+    """bash gives what `read -t` took in before its time was over, and gives it once."""
+    jobs = [begin(tmp_path / str(n), ("sleep", f"{0.97 + n / 2000:.4f}")) for n in range(60)]
+    for job in jobs:
+        job.communicate(timeout=30)
+    assert {end_of(tmp_path / str(n)).exit_code for n in range(60)} == {0}
+
+
 def test_words_and_values_are_never_read_by_a_shell(tmp_path: Path) -> None:
     program = "import os, sys; print([*sys.argv[1:], os.environ['VALUE'], os.environ['IFS']])"
     code, said = run(tmp_path, sys.executable, "-c", program, *NASTY, VALUE="\n".join(NASTY), IFS="abc/")
