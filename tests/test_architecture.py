@@ -138,7 +138,6 @@ WRITTEN = {
     "jpo/report/plots/picture.py": "pictures",
     "jpo/__main__.py": "the log of a bug, released",
     "jpo/files/writer.py": "how a file is replaced whole, config.ini among them",
-    "jpo/launch/course.py": "config.ini as a run was given it, byte for byte",
     "jpo/launch/ledger.py": "launch.json, for JPO to read",
     "jpo/launch/slurm/run_files.py": "what batch.sh reads, words ended by NUL; an empty output file",
     "jpo/launch/kubernetes/output.py": "what a run's pods printed, for the user alone, and its run log",
@@ -146,7 +145,6 @@ WRITTEN = {
     "jpo/launch/aws/bucket.py": "output and run log of a run, for the user alone",
     "jpo/launch/aws/supervisor.py": "the same, on the instance",
     "jpo/launch/simulated.py": "what a simulated job would have written, made by its caller",
-    "jpo/project/watching/account.py": "adjustments.json, for JPO to read",
     "jpo/runlog.py": "the log of a run, for JPO to read",
     "constraints/workload_checker.py": "what the team's checker reads",
 }
