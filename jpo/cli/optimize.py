@@ -43,7 +43,7 @@ ENGINES = ("local", "slurm", "kubernetes", "aws")
 @click.option("--deadline", metavar="WHEN", help="A run is done by then, instead of [sla] time_max: 6h, or 2026-11-22T06:00Z.")
 @click.option("--max-cost", metavar="AMOUNT", help="Of a run, instead of [sla] cost_max: in USD, or e.g. 20EUR.")
 @click.option(
-    "--explore", type=click.Choice(["off", "safe", "on"]), help="How bold; default: [agent] explore, else first on, then safe."
+    "--explore", type=click.Choice(["off", "safe", "on"]), help="How bold; default: [agent] explore, else on, then off."
 )
 @click.option("--no-learn", is_flag=True, help="Do not update the agent between the runs.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Time of every run as a picture, .png or .svg.")
@@ -74,7 +74,7 @@ def optimize(
     """Run jobs again and again, each time with better values.
 
     For every CONFIG.INI: baseline runs with the values it has, then suggest, run, record. The first runs try values out (4 of
-    10), the others use what was learnt, and CONFIG.INI is left with the best. A run is stopped at twice the time of the shortest
+    10), the others have the best of them, and so has CONFIG.INI in the end. A run is stopped at twice the time of the shortest
     that reached its target ([launch] stop_at), a trial as soon as it cannot win. Interrupted or killed, the same command goes on.
 
     \b

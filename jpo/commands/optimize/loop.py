@@ -13,7 +13,7 @@ from jpo.commands.optimize.following import FAILED, Boundary, Waiting, made, out
 from jpo.commands.optimize.task import LoopPlan, Outside, Task
 from jpo.errors import LaunchError, NothingAdmissible
 from jpo.launch.ledger import locked, read
-from jpo.project.launch.boldness import settings_of_step
+from jpo.project.launch.boldness import settings_of_step, trials_of
 from jpo.project.launch.boundaries import ended_early, longest_training_seconds, startup_seconds
 from jpo.project.launch.finished import EndedRun, ended_run
 from jpo.project.launch.unfinished import finish_writing, free_id, made_under
@@ -105,9 +105,18 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
                 outside.note(f"{suggestion_id}: was on record, and is written now; {in_short(found)}")
             return
         free, on_record = free_id(suggestion_id, job.store), len(job.store.runs_of(task.identity))
-    settings = settings_of_step(task.settings, number, plan.runs, on_record)
-    made = outside.suggest(replace(task, settings=settings), free, outside.clock())
-    outside.note(f"{suggestion_id}: {in_short(made)}")
+
+    def made(step_number: int) -> Suggestion:
+        settings = settings_of_step(task.settings, step_number, plan.runs, on_record)
+        return outside.suggest(replace(task, settings=settings), free, outside.clock())
+
+    try:
+        suggestion = made(number)
+    except NothingAdmissible:
+        if not trials_of(plan.runs) < number <= plan.runs:
+            raise
+        suggestion = made(1)  # nothing that was measured keeps the SLA: another trial may
+    outside.note(f"{suggestion_id}: {in_short(suggestion)}")
 
 
 def left_at_the_best(task: Task, plan: LoopPlan, outside: Outside) -> None:

@@ -1,8 +1,7 @@
 """How bold each run of `jpo optimize` is: first values are tried out, then what was learnt is used.
 
-Nobody waits for one run of the loop alone, and how many follow is known: what a trial finds out serves all that follow, and
-what the last run finds out serves none. So trials come first, the rest is safe, and config.ini is left with the best that was
-measured.
+Nobody waits for one run of the loop alone, and how many follow is known: what a trial finds out serves all that follow, what the
+last run finds out serves none. So trials come first; the rest, and config.ini in the end, has the best that was measured.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def settings_of_step(settings: LoadedSettings, number: int, runs: int, on_record
     if "agent.explore" in settings.origins:
         return _with_agent(settings, **known)
     if number > trials_of(runs):
-        return _with_agent(settings, explore="safe", **known)
+        return _with_agent(settings, explore="off", **known)
     return _with_agent(settings, explore="on", exploration_runs=on_record + 1, **known)  # one more than can have been tried
 
 

@@ -21,9 +21,9 @@ def test_some_of_the_runs_are_trials(runs: int, trials: int) -> None:
     assert trials_of(runs) == trials
 
 
-def test_trials_come_first_then_it_is_safe_and_config_ini_is_left_with_what_was_measured(tmp_path: Path) -> None:
+def test_trials_come_first_then_what_was_measured(tmp_path: Path) -> None:
     agents = [settings_of_step(settings(tmp_path), number, 10, on_record=2 + number).values.agent for number in range(1, 12)]
-    assert [agent.explore for agent in agents] == ["on"] * 4 + ["safe"] * 6 + ["off"]
+    assert [agent.explore for agent in agents] == ["on"] * 4 + ["off"] * 7
     assert [agent.exploration_runs for agent in agents[:5]] == [4, 5, 6, 7, 0]
     assert [agent.horizon_runs for agent in agents[:10]] == [13] * 10
 
