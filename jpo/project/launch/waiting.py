@@ -11,7 +11,6 @@ from jpo.launch.job import Needs, Room
 from jpo.launch.launcher import Launcher
 from jpo.launch.queued import Queued, queued
 from jpo.project.launch.engines import launcher_of
-from jpo.project.launch.jobs import needs_of
 from jpo.project.load import LoadedSettings
 from jpo.project.trust import of_the_runner
 from jpo.records import Forecast, Parameters, Workload
@@ -46,6 +45,8 @@ def queued_with(
 
 def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings) -> Needs | None:
     """What a configuration asks for; None where it cannot be asked for."""
+    from jpo.project.launch.jobs import needs_of
+
     cpus, memory = parameters.get("cpus") or None, parameters.get("memory_gib") or None
     try:
         return replace(needs_of(workload, settings), gpus=int(parameters.get("gpus", 0)), cpus=cpus, memory_gib=memory)
