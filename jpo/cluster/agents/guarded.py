@@ -27,6 +27,8 @@ Agent = TypeVar("Agent", bound=ClassicAgent | LearningAgent)
 ASKED = ("decide", "act", "learn", "weights", "load")
 """Methods of agents that the limit is about, each time one is called."""
 SECONDS_BETWEEN_LOOKS = 0.1
+SECONDS_TO_END = 1.0
+"""For a process whose pipe is closed."""
 
 
 class AgentWatch:
@@ -96,20 +98,23 @@ def guarded(work: Callable[[AgentWatch], T], place: str, limit_seconds: float, s
         receiver.close()
         _work(work, AgentWatch(sender, clock), place)
     sender.close()
-    turns = iter(shown)
+    turns, status = iter(shown), None
     try:
         while True:
-            gone = None
             if not receiver.poll(min(SECONDS_BETWEEN_LOOKS, limit_seconds)):
-                gone = os.waitpid(process, os.WNOHANG)
-                if not receiver.poll(0) and not gone[0]:
-                    _refuse_to_wait(place, clock, limit_seconds)
+                status = _status(process, 0.0) if status is None else status
+                if receiver.poll(0):
                     continue
+                if status is not None:  # what it forked off may hold the pipe open
+                    raise _fault(place, _how_it_ended(status))
+                _refuse_to_wait(place, clock, limit_seconds)
+                continue
             try:
                 kind, value = receiver.recv()
             except (EOFError, OSError) as error:
-                status = gone[1] if gone and gone[0] else os.waitpid(process, 0)[1]
-                raise _fault(place, _how_it_ended(status)) from error
+                status = _status(process, SECONDS_TO_END) if status is None else status
+                finding = "closed its pipe to the command" if status is None else _how_it_ended(status)
+                raise _fault(place, finding) from error
             if kind == "turn":
                 next(turns, None)
             elif kind == "error":
@@ -153,6 +158,16 @@ def _end_with(command: int) -> None:
     while os.getppid() == command:
         time.sleep(1)
     os._exit(0)
+
+
+def _status(process: int, seconds: float) -> int | None:
+    """How a process ended; None: it still runs after so long."""
+    until = time.monotonic() + seconds
+    while not (ended := os.waitpid(process, os.WNOHANG))[0]:
+        if time.monotonic() >= until:
+            return None
+        time.sleep(SECONDS_BETWEEN_LOOKS / 10)
+    return ended[1]
 
 
 def _refuse_to_wait(place: str, clock: mmap, limit_seconds: float) -> None:

@@ -34,11 +34,27 @@ def swallow() -> None:
             time.sleep(60)
 
 
+def leave_a_child() -> None:
+    if os.fork():
+        os._exit(3)
+    swallow()
+
+
+def close_all() -> None:
+    os.closerange(3, 1024)
+    swallow()
+
+
+LIMIT_SECONDS = 1.0
+
+
 @pytest.mark.parametrize(
     ("deed", "told"),
     [
-        (lambda: sum(itertools.repeat(0)), "gave no answer within 0.3 s; mend the agent, or raise --agent-limit"),
-        (swallow, "gave no answer within 0.3 s"),
+        (lambda: sum(itertools.repeat(0)), "gave no answer within 1 s; mend the agent, or raise --agent-limit"),
+        (swallow, "gave no answer within 1 s"),
+        (leave_a_child, "ended its process with exit code 3"),
+        (close_all, "closed its pipe to the command"),
         (lambda: os._exit(0), "ended its process with exit code 0"),
         (lambda: os.kill(os.getpid(), signal.SIGTERM), "was ended by signal 15"),
         (lambda: sys.exit(0), "raised SystemExit: 0"),
@@ -50,7 +66,7 @@ def swallow() -> None:
 def test_whatever_an_agent_does_is_one_line_in_time(deed: Callable[[], object], told: str) -> None:
     began = time.monotonic()
     with pytest.raises(UsageError) as caught:
-        guarded(lambda watch: watch.over(Hostile(deed)).decide(None, None), "mine.py:Mine", 0.3, ())  # type: ignore[arg-type]
+        guarded(lambda watch: watch.over(Hostile(deed)).decide(None, None), "mine.py:Mine", LIMIT_SECONDS, ())  # type: ignore[arg-type]
     assert str(caught.value).startswith(f"mine.py:Mine: {told}")
     assert caught.value.code == "JPO-E748"
     assert time.monotonic() - began < 5
