@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import LaunchError
-from jpo.launch.course import follow, look, recorded, start
+from jpo.launch.course import follow, look, noted, recorded, start
 from jpo.launch.job import JobState, LaunchJob, Needs
 from jpo.launch.launcher import Launcher
-from jpo.launch.ledger import Entry, entries, read
+from jpo.launch.ledger import Entry, entries, read, write
 from jpo.records import Identity, RunStatus
 
 DIGITS = Identity("digits", "cnn", "pytorch")
@@ -99,6 +99,8 @@ class Contract:
         assert bench.start(job) == first
         assert bench.launcher().find(job) == first.engine_id  # by who only accounts for it
         assert bench.launcher().find(bench.job("lasts")) is None
+        write(bench.ledger, replace(first, engine_id=None))
+        assert noted(replace(first, engine_id=None), bench.launcher(), bench.ledger) == first == bench.entry(job.run_id)
         bench.launcher().cancel(str(first.engine_id))
         bench.finish(first)
 

@@ -94,6 +94,19 @@ def follow(
         pause = min(longest_pause, pause * 1.5)
 
 
+def noted(entry: Entry, launcher: Launcher, ledger: Path) -> Entry:
+    """The entry with the engine's id of its job; where whoever submitted it was killed before it was noted, it is now."""
+    if entry.engine_id is not None or entry.end is not None:
+        return entry
+    with locked(folder_of(ledger, entry.job.run_id)):
+        known = read(ledger, entry.job.run_id) or entry
+        found = known.engine_id or launcher.find(entry.job)
+        if found is not None:
+            known = replace(known, engine_id=found)
+            write(ledger, known)
+        return known
+
+
 def look(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
     """How a submitted job goes now. Of one that is over, output and run log are brought home, then its end is written down."""
     assert entry.engine_id is not None, "submitted"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.history import Store
-from jpo.launch.course import look
-from jpo.launch.ledger import Entry, folder_of, locked, read, write
+from jpo.launch.course import look, noted
+from jpo.launch.ledger import Entry, read
 from jpo.project.launch.engines import launcher_of, ledger_of
 from jpo.project.launch.finished import EndedRun, put_on_record
 from jpo.project.load import LoadedSettings
@@ -73,11 +72,7 @@ def _open(ledger: Path) -> Iterator[Entry]:
 def _looked_at(entry: Entry, settings: LoadedSettings, environ: Mapping[str, str], ledger: Path) -> Entry:
     """The entry as it stands after a look at its job; one that was begun though nobody noted it is noted first."""
     launcher = launcher_of(settings, entry.engine, environ=environ, detached=True)
-    if entry.engine_id is None:
-        with locked(folder_of(ledger, entry.job.run_id)):
-            entry = read(ledger, entry.job.run_id) or entry
-            entry = replace(entry, engine_id=entry.engine_id or launcher.find(entry.job))
-            write(ledger, entry)
+    entry = noted(entry, launcher, ledger)
     if entry.engine_id is not None:
         look(entry, launcher, ledger)
     return read(ledger, entry.job.run_id) or entry

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from jpo.errors import LaunchError, TelemetryError
-from jpo.launch.course import GIVE_UP_SECONDS, UNREACHABLE, look
+from jpo.launch.course import GIVE_UP_SECONDS, UNREACHABLE, look, noted
 from jpo.launch.job import JobState, JobStatus
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, read
@@ -216,9 +216,12 @@ class LaunchedEye:
 def _status(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
     if entry.end is not None:
         return entry.end
-    if entry.engine_id is None:
-        return JobStatus(JobState.WAITING, reason="it was not submitted yet, or whoever submitted it was killed: start it again")
     try:
+        entry = noted(entry, launcher, ledger)
+        if entry.engine_id is None:
+            return JobStatus(
+                JobState.WAITING, reason="it was not submitted yet, or whoever submitted it was killed: start it again"
+            )
         return look(entry, launcher, ledger)
     except LaunchError as error:
         if error.code != UNREACHABLE:
