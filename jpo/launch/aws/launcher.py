@@ -54,7 +54,7 @@ class AwsLauncher:
         if lacking:
             finding = f"lacks {', '.join(lacking)}"
             raise LaunchError(
-                "[launch.aws]", finding, "add what is missing; docs/launching-aws.md has an example", code="JPO-E767"
+                "jpo.toml: [launch.aws]", finding, "add what is missing; docs/launching-aws.md has an example", code="JPO-E767"
             )
         self._place, self._offers, self._clock = place, tuple(offers), clock
         self._region, self._ledger = str(place.region), ledger
@@ -119,18 +119,18 @@ class AwsLauncher:
         }
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
-        tried = attempts.read(folder)
-        if known := self.find(job):
-            return known
-        config = folder / "config.ini"
-        started = self._start(job, config.read_bytes() if config.exists() else b"", folder, tried)
-        self._until_known(started)
-        return _id_of(started, home_of(job, self._place))
+        tried, home = attempts.read(folder), home_of(job, self._place)
+        found = self._of_job(home)
+        if found is None:
+            config = folder / "config.ini"
+            found = self._start(job, config.read_bytes() if config.exists() else b"", folder, tried)
+        self._until_known(found)
+        return _engine_id(found, home)
 
-    def find(self, job: LaunchJob) -> str | None:
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
         home = home_of(job, self._place)
-        found = self._found({f"tag:{OF_JOB}": home.key})
-        return None if found is None else _id_of(found, home)
+        found = self._of_job(home)
+        return None if found is None else _engine_id(found, home)
 
     def status(self, engine_id: str) -> JobStatus:
         region, instance_id, home = _read_id(engine_id)
@@ -272,6 +272,9 @@ class AwsLauncher:
                 raise
             return code_of(error)
 
+    def _of_job(self, home: Home) -> str | None:
+        return self._found({f"tag:{OF_JOB}": home.key})
+
     def _found(self, filters: Mapping[str, str]) -> str | None:
         """The instance of a tag or token, started before."""
         wanted = [{"Name": name, "Values": [value]} for name, value in filters.items()]
@@ -313,7 +316,7 @@ class AwsLauncher:
         return life is not None and life.isdigit() and self._clock() > instance["LaunchTime"].timestamp() + float(life) + 60
 
 
-def _id_of(instance_id: str, home: Home) -> str:
+def _engine_id(instance_id: str, home: Home) -> str:
     return f"{home.region}/{instance_id}/{home.bucket}/{home.key}"
 
 

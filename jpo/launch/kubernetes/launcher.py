@@ -102,7 +102,7 @@ class KubernetesLauncher:
             raise LaunchError(place, "is being deleted", "give the new run an id of its own", code="JPO-E753")
         return found
 
-    def find(self, job: LaunchJob) -> str | None:
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
         try:
             name, namespace = object_name(job.run_id), self._session.namespace
             found = self._session.ask("BatchV1Api", "read_namespaced_job", name, namespace)

@@ -89,8 +89,8 @@ class LocalLauncher:
                 raise LaunchError(str(folder), "is being started by another process", "ask again", code="JPO-E754")
             time.sleep(PAUSE_SECONDS)  # somebody else is about to start it, or has just failed to
 
-    def find(self, job: LaunchJob) -> str | None:
-        page = read_page(self._ledger / job.run_id)
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
+        page = read_page(folder)
         return None if page is None or page.supervisor is None else _id(job.run_id, page)
 
     def status(self, engine_id: str) -> JobStatus:

@@ -92,10 +92,6 @@ class SlurmLauncher:
         if answer.complaint and not away_now.search(answer.complaint):
             raise refusal("sbatch", answer.complaint)
 
-    def find(self, job: LaunchJob) -> str | None:
-        number = self._number(folder_of(self._ledger, job.run_id), job.run_id)
-        return None if number is None else f"{number}:{job.run_id}"
-
     def submit(self, job: LaunchJob, folder: Path) -> str:
         run_files.put(job, folder, job.run_id, self._grace_seconds)
         number = self._number(folder, job.run_id)
@@ -103,6 +99,10 @@ class SlurmLauncher:
             asked = options(self._as_spelled(job), self._grace_seconds)
             number = self._sbatch(job.run_id, [*asked, output(folder), "--open-mode=append"], [folder])
         return f"{number}:{job.run_id}"
+
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
+        number = self._number(folder, job.run_id)
+        return None if number is None else f"{number}:{job.run_id}"
 
     def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
         """Start several runs with the same needs as one array, or find them; returns the engine's id of each.
