@@ -12,7 +12,7 @@ from jpo.errors import LaunchError, TelemetryError
 from jpo.launch.course import GIVE_UP_SECONDS, UNREACHABLE, look
 from jpo.launch.job import JobState, JobStatus
 from jpo.launch.launcher import Launcher
-from jpo.launch.ledger import Entry, read
+from jpo.launch.ledger import Entry, folder_of, read
 from jpo.project.launch.finished import logs_of
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
@@ -216,9 +216,12 @@ class LaunchedEye:
 def _status(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
     if entry.end is not None:
         return entry.end
-    if entry.engine_id is None:
-        return JobStatus(JobState.WAITING, reason="it was not submitted yet, or whoever submitted it was killed: start it again")
     try:
+        if entry.engine_id is None:
+            entry = replace(entry, engine_id=launcher.find(entry.job, folder_of(ledger, entry.job.run_id).absolute()))
+        if entry.engine_id is None:
+            reason = "it was not submitted yet, or whoever submitted it was killed: start it again"
+            return JobStatus(JobState.WAITING, reason=reason)
         return look(entry, launcher, ledger)
     except LaunchError as error:
         if error.code != UNREACHABLE:
