@@ -207,6 +207,15 @@ def test_no_folder_has_more_modules_than_one_keeps_in_mind() -> None:
     } == {}
 
 
+@pytest.mark.parametrize("init", sorted((ROOT / "jpo").rglob("__init__.py")), ids=lambda init: str(init.parent.relative_to(ROOT)))
+def test_a_map_of_a_folder_names_all_that_is_in_it(init: Path) -> None:
+    drawn = ast.get_docstring(ast.parse(init.read_text("utf-8"))) or ""
+    if not re.search(r"^ *\w+\.py  ", drawn, re.MULTILINE):
+        return  # a sentence, not a map
+    modules = {path.stem for path in init.parent.glob("*.py")} | {path.parent.name for path in init.parent.glob("*/__init__.py")}
+    assert [name for name in sorted(modules - {"__init__", "__main__"}) if not re.search(rf"\b{name}\b", drawn)] == []
+
+
 def test_no_module_has_a_vague_name() -> None:
     assert [name_of(path) for path in SOURCES if path.stem in VAGUE_NAMES] == []
 

@@ -40,7 +40,7 @@ FAILED, NO_LOG, SHARED = "JPO-E759", "JPO-E772", "JPO-W776"
 PATIENCE_SECONDS = 30.0
 """How long a run that is cancelled may take to end before whoever cancelled it is let go."""
 LOCAL_PAUSE = 0.5
-HOW_TO_LOG = "let the script write one: `with RunLog(...)` of jpo.runlog, three lines (docs/reporting.md)"
+HOW_TO_LOG = "let the script write one: `with RunLog(...)` of jpo.runlog, four lines (docs/reporting.md)"
 
 
 @dataclass(frozen=True, slots=True)

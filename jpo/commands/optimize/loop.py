@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
-from jpo.commands.optimize.following import Boundary, Waiting, made
+from jpo.commands.optimize.following import Boundary, Waiting, job_for, made
 from jpo.commands.optimize.task import LoopPlan, Outside, Task
 from jpo.errors import LaunchError
 from jpo.launch.ledger import locked, read
@@ -67,6 +67,7 @@ def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline:
         entry = read(task.ledger, run_id)
         if entry is None or not entry.recorded:
             if entry is None and not baseline and attempt == 1:
+                job_for(task, plan, outside, run_id, Boundary())  # a command that cannot be run changes no config.ini
                 suggested(task, run_id, outside)
             ended = yield from made(task, plan, outside, run_id, Boundary() if baseline else boundary_of(task))
         else:

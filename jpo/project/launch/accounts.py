@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,21 +15,10 @@ from jpo.launch.ledger import Entry, entries, folder_of, locked, read, write
 from jpo.project.launch.engines import launcher_of, ledger_of
 from jpo.project.launch.finished import EndedRun, put_on_record
 from jpo.project.load import LoadedSettings
-from jpo.records import Run
 
 LOCAL = "local"
 AWAY = (UNREACHABLE, "JPO-E761", "JPO-E764")
 """What an engine says of itself and not of one run: it cannot be reached, or is not set up on this machine."""
-
-
-def launched(settings: LoadedSettings, store: Store, *, now: float, keep: bool = True) -> tuple[Run, ...]:
-    """What has ended of the runs that were launched on this machine, as a source of runs: now on record.
-
-    Args:
-        keep: note so in the ledger; else nothing is written but to the store, and no run is looked after.
-    """
-    ended = accounted_for(settings, store, os.environ, now=now, engines=(LOCAL,) if keep else (), keep=keep)
-    return tuple(each.run for each in ended if each.run is not None)
 
 
 def accounted_for(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from multiprocessing.pool import ThreadPool
 
 from jpo.errors import JpoError
 from jpo.launch.job import Needs, Room
@@ -57,6 +55,9 @@ def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings)
 
 def _within(seconds: float, asked: Sequence[Needs], settings: LoadedSettings) -> dict[Needs, Room]:
     """The engine's answers that come in time."""
+    import multiprocessing  # where there is an engine with a queue alone: `jpo suggest` starts without it
+    from multiprocessing.pool import ThreadPool
+
     rooms = dict[Needs, Room]()
     pool = ThreadPool(1)  # its thread ends with the program, even while it waits
     try:

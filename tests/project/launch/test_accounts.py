@@ -14,9 +14,10 @@ from jpo.launch.job import JobState, JobStatus, LaunchJob
 from jpo.launch.ledger import Entry, folder_of, locked, read, write
 from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
 from jpo.project.launch import accounts
-from jpo.project.launch.accounts import accounted_for, launched
+from jpo.project.launch.accounts import accounted_for
 from jpo.project.launch.engines import launcher_of, ledger_of
 from jpo.project.launch.jobs import job_of
+from jpo.project.launch.source import launched
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload
 from jpo.records import RunStatus
