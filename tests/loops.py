@@ -11,6 +11,7 @@ from jpo.commands.compare import compared
 from jpo.commands.optimize.optimize import LoopsEnded, optimize
 from jpo.commands.optimize.task import LoopPlan, Outside, Task, task_of
 from jpo.commands.suggest import SuggestOptions, suggest
+from jpo.commands.watch.story import trial
 from jpo.history import Store
 from jpo.launch.job import LaunchJob
 from jpo.launch.launcher import Launcher
@@ -86,9 +87,9 @@ class Lab:
         return task_of(self.config(name, model), self.settings(), "simulated", name=None, now=self.now)
 
     def outside(self) -> Outside:
-        return Outside(
-            self.suggest, lambda _settings, _name: self.engine, lambda: self.now, self.sleep, self.notes.append, self.folder, {}
-        )
+        engine = lambda _settings, _name: self.engine  # noqa: E731
+        watch = lambda task, entry, launcher: trial(entry, launcher, task.settings)  # noqa: E731
+        return Outside(self.suggest, engine, watch, lambda: self.now, self.sleep, self.notes.append, self.folder, {})
 
     def optimize(self, *tasks: Task, runs: int = 2, baseline: int = 1, at_once: int = 1) -> LoopsEnded:
         return optimize(tasks or [self.task()], LoopPlan(runs, baseline, at_once=at_once), self.outside(), compared, picture=None)

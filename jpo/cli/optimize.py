@@ -28,13 +28,14 @@ from jpo.cli.subject import ENDINGS, config_file
 from jpo.errors import UsageError
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from jpo.commands.optimize.task import Task
+    from jpo.commands.watch.story import RunWatch
     from jpo.launch.launcher import Launcher
+    from jpo.launch.ledger import Entry
     from jpo.project.load import LoadedSettings
     from jpo.records import Suggestion
-
-BOLD = "on"
-"""Whoever lets JPO run a job again and again wants it tried out, and a run that cannot win is stopped."""
 
 
 @click.command()
@@ -49,7 +50,9 @@ BOLD = "on"
 @click.option("--prefer", metavar="PREFERENCE", help="time, cost, efficiency, balanced, one of [preferences], or weights.")
 @click.option("--deadline", metavar="WHEN", help="A run is done by then, instead of [sla] time_max: 6h, or 2026-11-22T06:00Z.")
 @click.option("--max-cost", metavar="AMOUNT", help="Of a run, instead of [sla] cost_max: in USD, or e.g. 20EUR.")
-@click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: [agent] explore, else on.")
+@click.option(
+    "--explore", type=click.Choice(["off", "safe", "on"]), help="How bold; default: [agent] explore, else on, then off."
+)
 @click.option("--no-learn", is_flag=True, help="Do not update the agent between the runs.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Time of every run as a picture, .png or .svg.")
 @seed_option
@@ -78,9 +81,9 @@ def optimize(
 ) -> None:
     """Run jobs again and again, each time with better values.
 
-    For every CONFIG.INI: baseline runs with the values it has, then suggest, run, record. A run is stopped at twice the time
-    of the shortest that reached its target ([launch] stop_at), so trials are bold here: see --explore. Interrupted or killed,
-    the same command goes on where it was.
+    For every CONFIG.INI: baseline runs with the values it has, then suggest, run, record. The first runs try values out (4 of
+    10), the others have the best of them, and so has CONFIG.INI in the end. A run is stopped at twice the time of the shortest
+    that reached its target ([launch] stop_at), a trial as soon as it cannot win. Interrupted or killed, the same command goes on.
 
     \b
     Examples:
@@ -93,6 +96,7 @@ def optimize(
     from jpo.commands.compare import compared
     from jpo.commands.optimize.optimize import optimize as command
     from jpo.commands.optimize.task import LoopPlan, Outside, task_of
+    from jpo.commands.watch.story import trial
     from jpo.project.launch.engines import engine_named, launcher_of
     from jpo.report.optimize import result as report
     from jpo.report.progress import live
@@ -102,9 +106,7 @@ def optimize(
     tasks, lasting = [], {}
     given: list[Path | None] = [*paths] or [None]
     for path in given:
-        settings = load_settings(path, toml, {})
-        bold = explore or (None if "agent.explore" in settings.origins else BOLD)
-        flags = {"prometheus": network.flags, "agent": {"explore": bold}, "preference": prefer}
+        flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
         settings = load_settings(path, toml, flags)
         config = path or settings.config_ini
         targets = settings.values.sla.targets
@@ -135,7 +137,10 @@ def optimize(
         def engine(settings: LoadedSettings, engine: str) -> Launcher:
             return launcher_of(settings, engine, environ=environ)
 
-        outside = Outside(suggest, engine, time.time, time.sleep, shown.note, Path.cwd(), environ)
+        def watch(task: Task, entry: Entry, launcher: Launcher) -> AbstractContextManager[RunWatch]:
+            return trial(entry, launcher, task.settings)
+
+        outside = Outside(suggest, engine, watch, time.time, time.sleep, shown.note, Path.cwd(), environ)
         ended = command(tasks, plan, outside, compared, picture=picture)
     output.show(report, ended.result, on_record=True)
     if ended.failure:

@@ -26,14 +26,14 @@ def search(policy, *seconds, seed=1, allowed=None):
 def test_it_really_trains_with_every_policy(tmp_path):
     options = ("--seeds", "1", "--runs", "1", "--baseline", "1", "--target", "0.3", "--policies", "jpo,random", "--json")
     done = subprocess.run([sys.executable, SCRIPT, *options, "--keep", tmp_path], capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1), done.stderr
+    assert done.returncode == 0, done.stderr  # also where a claim does not hold: `make bench` goes on
     told = json.loads(done.stdout)
     assert [(each["policy"], len(each["runs"])) for each in told["searches"]] == [
         ("keep", 1),
         ("jpo", 1),
         ("random", 1),
     ]
-    assert (done.returncode == 0) == all(told["claims"].values())
+    assert set(told["claims"]) == {"seconds at most half", "usd at most half", "no run beyond twice the best"}
     assert all(0 < run["seconds"] < 60 for each in told["searches"] for run in each["runs"])
     assert told["ratios"]["keep"]["seconds"] == [1, 1, 1]
 

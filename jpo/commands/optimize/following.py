@@ -7,23 +7,29 @@ ended is put on record.
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from jpo.commands.optimize.task import LoopPlan, Outside, Task
 from jpo.errors import LaunchError
 from jpo.launch.course import GIVE_UP_SECONDS, LONGEST_PAUSE, SHORTEST_PAUSE, UNREACHABLE, look, start
+from jpo.launch.excerpt import last_words
 from jpo.launch.job import LaunchJob, Needs
 from jpo.launch.launcher import Launcher
-from jpo.launch.ledger import Entry, read
+from jpo.launch.ledger import Entry, folder_of, read
 from jpo.project.launch.boundaries import training_of
 from jpo.project.launch.command import invocation_of
 from jpo.project.launch.finished import EndedRun, put_on_record
 from jpo.project.launch.jobs import job_of
 from jpo.project.project import open_history
+from jpo.project.watching import account
 from jpo.project.workload import content_now, read_workload
+from jpo.records import RunStatus, same
 from jpo.wording import numbers
 
 Waiting = Generator[float, None, EndedRun]
+FAILED = (RunStatus.FAILED, RunStatus.OOM_KILLED, RunStatus.DIVERGED)
 LAST_LOOKS = 150
 """Looks at a run that was cancelled because the command is interrupted, SHORTEST_PAUSE apart: it has half a minute to end."""
 
@@ -110,29 +116,47 @@ def job_for(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary:
 def _to_its_end(
     entry: Entry, launcher: Launcher, task: Task, outside: Outside, boundary: Boundary
 ) -> Generator[float, None, None]:
-    """Look at a run again and again until it is over; beyond its boundary it is cancelled."""
+    """Look at a run again and again until it is over. Beyond its boundary it is cancelled; a trial also when it cannot win."""
     pause, reached, started_at, cancelled = SHORTEST_PAUSE, outside.clock(), None, False
     longest = boundary.training_seconds
-    while True:
-        try:
-            status = look(entry, launcher, task.ledger)
-        except LaunchError as error:
-            if error.code != UNREACHABLE or outside.clock() - reached > GIVE_UP_SECONDS:
-                raise
-        else:
-            reached = outside.clock()
-            if status.over:
-                return
-        left = LONGEST_PAUSE
-        if longest is not None and not cancelled:
-            started_at = started_at or training_of(entry, task.ledger).started_at
-            left = LONGEST_PAUSE if started_at is None else started_at + longest - outside.clock()
-            if left <= 0 and not training_of(entry, task.ledger).over:
-                launcher.cancel(str(entry.engine_id))
-                cancelled = True
-                outside.note(f"{entry.job.run_id}: stopped after {numbers.duration(longest)}, where it can no longer win")
-        yield max(0.01, min(pause, left if left > 0 else pause))
-        pause = min(LONGEST_PAUSE, pause * 1.5)
+    with outside.watch(task, entry, launcher) if longest is not None and is_trial(entry, task) else nullcontext() as trial:
+        while True:
+            try:
+                status = look(entry, launcher, task.ledger)
+                seen = trial.look(outside.clock()) if trial else None
+            except LaunchError as error:
+                if error.code != UNREACHABLE or outside.clock() - reached > GIVE_UP_SECONDS:
+                    raise
+            else:
+                reached = outside.clock()
+                if status.over:
+                    return
+                if not cancelled and (why := stopped_because(task, entry, seen)):
+                    cancelled = True
+                    outside.note(f"{entry.job.run_id}: stopped: {why}")
+            left = LONGEST_PAUSE
+            if longest is not None and not cancelled:
+                started_at = started_at or training_of(entry, task.ledger).started_at
+                left = LONGEST_PAUSE if started_at is None else started_at + longest - outside.clock()
+                if left <= 0 and not training_of(entry, task.ledger).over:
+                    launcher.cancel(str(entry.engine_id))
+                    cancelled = True
+                    outside.note(f"{entry.job.run_id}: stopped after {numbers.duration(longest)}, where it can no longer win")
+            yield max(0.01, min(pause, left if left > 0 else pause))
+            pause = min(LONGEST_PAUSE, pause * 1.5)
+
+
+def is_trial(entry: Entry, task: Task) -> bool:
+    """Whether no run with these values has ended well: nothing but the loop needs it."""
+    with open_history(task.settings) as store:
+        runs = store.runs_of(task.identity)
+    return not any(run.ended_well and same(run.parameters, entry.job.parameters) for run in runs)
+
+
+def stopped_because(task: Task, entry: Entry, seen: object) -> str:
+    """Why a run was stopped by a decision about it; "": it was not."""
+    made = account.read(task.ledger, entry.job.run_id) if seen is not None else []
+    return next((each.why for each in made if each.kind == "stop" and each.applied), "")
 
 
 def _cancelled(run_id: str, launcher: Launcher, task: Task, outside: Outside) -> None:
@@ -157,10 +181,21 @@ def on_record(task: Task, run_id: str, outside: Outside) -> EndedRun:
     assert entry is not None, "started"
     with open_history(task.settings) as store:
         ended = put_on_record(entry, task.ledger, task.settings, store, now=outside.clock())
-    outside.note(f"{run_id}: {in_words(ended)}")
+    said = words_of(entry, task, outside) if ended.run is None or ended.run.status in FAILED else ""
+    outside.note(f"{run_id}: {in_words(ended)}{f': {said}' if said else ''}")
     for note, code in ended.notes.items():
         outside.note(f"{run_id}: note: {note} [{code}]")
     return ended
+
+
+def output_of(entry: Entry, task: Task) -> Path:
+    """Where stands what a run printed."""
+    return folder_of(task.ledger, entry.job.run_id) / "output.log"
+
+
+def words_of(entry: Entry, task: Task, outside: Outside) -> str:
+    """The last line that a run printed, without what looks like a secret; of an exception that is its message."""
+    return last_words(output_of(entry, task), {**outside.environ, **entry.job.environment})
 
 
 def in_words(ended: EndedRun) -> str:

@@ -7,16 +7,19 @@ same command goes on where a killed one was, and no step suggests or runs twice.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 
-from jpo.commands.optimize.following import Boundary, Waiting, job_for, made
+from jpo.commands.optimize.following import FAILED, Boundary, Waiting, job_for, made, output_of, words_of
 from jpo.commands.optimize.task import LoopPlan, Outside, Task
-from jpo.errors import LaunchError
+from jpo.errors import LaunchError, NothingAdmissible
 from jpo.launch.ledger import locked, read
+from jpo.project.launch.boldness import settings_of_step, trials_of
 from jpo.project.launch.boundaries import ended_early, longest_training_seconds, startup_seconds
 from jpo.project.launch.finished import EndedRun, ended_run
 from jpo.project.launch.unfinished import finish_writing, free_id, made_under
 from jpo.project.project import open_history, open_project
 from jpo.project.sources import own_names
+from jpo.project.watching import account
 from jpo.records import Run, RunStatus, Suggestion
 from jpo.telemetry.csv.folder import read_logs
 from jpo.wording import numbers
@@ -25,7 +28,6 @@ ATTEMPTS = 3
 """Of one step: a run that was ended from outside (an engine that died, a node that was lost, Ctrl-C) is made again."""
 FAILURES = 3
 """In a row, after which nobody should pay for a fourth; they are on record, and the same command tries again."""
-FAILED = (RunStatus.FAILED, RunStatus.OOM_KILLED, RunStatus.DIVERGED)
 
 
 def optimized(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, None, None]:
@@ -37,16 +39,29 @@ def optimized(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, 
     """
     with locked(task.ledger / ".optimize" / task.name, wait=False):
         record_logs(task, plan, outside)
-        failures = 0
+        failures, broken = 0, 0
         for number, baseline in steps(task, plan):
             entry = read(task.ledger, task.run_id(number, baseline=baseline))
             ended = yield from step(task, plan, outside, number, baseline=baseline)
             earlier = entry is not None and entry.recorded  # of a call that gave up; since then the user may have mended it
             failures = failures + 1 if failed(ended) and not earlier else 0
+            broken += baseline and is_broken(ended)
             if failures == FAILURES:
-                finding = f"{FAILURES} runs in a row have failed, the last of them {task.run_id(number, baseline=baseline)}"
-                remedy = f"read output.log in {task.ledger}; the same command goes on from there"
-                raise LaunchError(task.name, finding, remedy, code="JPO-E786")
+                raise given_up(task, number, outside, f"{FAILURES} runs in a row have failed", baseline=baseline)
+            if baseline and broken == number == plan.baseline:  # other values would not mend the job
+                raise given_up(task, number, outside, "no run with today's values came to its end", baseline=True)
+        if plan.runs:
+            left_at_the_best(task, plan, outside)
+
+
+def given_up(task: Task, number: int, outside: Outside, finding: str, *, baseline: bool) -> LaunchError:
+    """What the loop ends with after failures, with the last words of the last run."""
+    ids = [task.run_id(number, baseline=baseline, attempt=attempt) for attempt in range(1, ATTEMPTS + 1)]
+    entry = [entry for run_id in ids if (entry := read(task.ledger, run_id))][-1]
+    said = words_of(entry, task, outside)
+    finding = f"{finding}, the last of them {entry.job.run_id}{f': {said}' if said else ''}"
+    remedy = f"mend the job (its output is in {output_of(entry, task)}); the same command goes on from there"
+    return LaunchError(task.name, finding, remedy, code="JPO-E786")
 
 
 def steps(task: Task, plan: LoopPlan) -> Iterator[tuple[int, bool]]:
@@ -61,32 +76,56 @@ def steps(task: Task, plan: LoopPlan) -> Iterator[tuple[int, bool]]:
 
 
 def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline: bool) -> Waiting:
-    """One run of the plan with what precedes it; found done, or made. What was cut off is made again."""
+    """One run of the plan with what precedes it; found done, or made. What was cut off is made again.
+
+    So is a run with today's values that an earlier call saw fail: since then the user may have mended the job.
+    """
     for attempt in range(1, ATTEMPTS + 1):
         run_id = task.run_id(number, baseline=baseline, attempt=attempt)
         entry = read(task.ledger, run_id)
+        earlier = entry is not None and entry.recorded
         if entry is None or not entry.recorded:
             if entry is None and not baseline and attempt == 1:
                 job_for(task, plan, outside, run_id, Boundary())  # a command that cannot be run changes no config.ini
-                suggested(task, run_id, outside)
+                suggested(task, plan, outside, number)
             ended = yield from made(task, plan, outside, run_id, Boundary() if baseline else boundary_of(task))
         else:
             ended = ended_run(entry, task.ledger, task.settings)
-        if not was_cut_off(task, run_id, ended, baseline=baseline):
+        if not was_cut_off(task, run_id, ended, baseline=baseline) and not (baseline and earlier and is_broken(ended)):
             break
     return ended
 
 
-def suggested(task: Task, suggestion_id: str, outside: Outside) -> None:
+def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None:
     """Have the values of a step in config.ini: suggest them, or finish what a killed process has begun."""
+    suggestion_id = task.run_id(number, baseline=False) if number <= plan.runs else task.best_id(plan.runs)
     with open_project(task.path, task.settings, now=outside.clock(), judges=False) as job:  # settles what was written
         found = made_under(suggestion_id, job.store, task.identity)
         if found is not None:
             if finish_writing(job, found.suggestion_id):
                 outside.note(f"{suggestion_id}: was on record, and is written now; {in_short(found)}")
             return
-        free = free_id(suggestion_id, job.store)
-    outside.note(f"{suggestion_id}: {in_short(outside.suggest(task, free, outside.clock()))}")
+        free, on_record = free_id(suggestion_id, job.store), len(job.store.runs_of(task.identity))
+
+    def made(step_number: int) -> Suggestion:
+        settings = settings_of_step(task.settings, step_number, plan.runs, on_record)
+        return outside.suggest(replace(task, settings=settings), free, outside.clock())
+
+    try:
+        suggestion = made(number)
+    except NothingAdmissible:
+        if not trials_of(plan.runs) < number <= plan.runs:
+            raise
+        suggestion = made(1)  # nothing that was measured keeps the SLA: another trial may
+    outside.note(f"{suggestion_id}: {in_short(suggestion)}")
+
+
+def left_at_the_best(task: Task, plan: LoopPlan, outside: Outside) -> None:
+    """Leave config.ini with the best values that are known, not with those of the last trial."""
+    try:
+        suggested(task, plan, outside, plan.runs + 1)
+    except NothingAdmissible as error:
+        outside.note(f"{task.name}: config.ini keeps the values of the last run: {error} [{error.code}]")
 
 
 def in_short(suggestion: Suggestion) -> str:
@@ -114,6 +153,8 @@ def was_cut_off(task: Task, run_id: str, ended: EndedRun, *, baseline: bool) -> 
     entry, run = read(task.ledger, run_id), ended.run
     if entry is None or run is None or run.status is not RunStatus.STOPPED:
         return False
+    if any(each.kind == "stop" and each.applied for each in account.read(task.ledger, run_id)):
+        return False
     bound = None if baseline else boundary_of(task, entry.asked_at).training_seconds
     return ended_early(entry, run, bound)
 
@@ -121,6 +162,11 @@ def was_cut_off(task: Task, run_id: str, ended: EndedRun, *, baseline: bool) -> 
 def failed(ended: EndedRun) -> bool:
     """Whether a run came to nothing; one that was stopped at its boundary did not."""
     return ended.run is None or ended.run.status in FAILED
+
+
+def is_broken(ended: EndedRun) -> bool:
+    """Whether a run failed in a way that no other values of config.ini are known to mend."""
+    return ended.run is None or ended.run.status is RunStatus.FAILED
 
 
 def record_logs(task: Task, plan: LoopPlan, outside: Outside) -> None:

@@ -6,11 +6,14 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from jpo.errors import UsageError
 from jpo.launch.launcher import Launcher
+from jpo.launch.ledger import Entry
 from jpo.project.launch.engines import ledger_of
 from jpo.project.load import LoadedSettings
 from jpo.project.workload import read_workload
@@ -61,6 +64,17 @@ class Task:
         again = f".{attempt}" if attempt > 1 else ""
         return f"{self.name}-{'b' if baseline else ''}{number}{again}"
 
+    def best_id(self, runs: int) -> str:
+        """Under which the values are suggested that config.ini is left with after so many runs."""
+        return f"{self.name}-best{runs}"
+
+
+class TrialWatch(Protocol):
+    """Decisions about a run that goes on."""
+
+    def look(self, now: float) -> object:
+        """Look at the run, and stop it if it cannot win any more; None: there is nothing of it yet."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outside:
@@ -69,6 +83,7 @@ class Outside:
     Attributes:
         suggest: the story of `jpo suggest` for a task: it writes config.ini, audited, under this id of the suggestion.
         engine: the engine of this name, as a project has it set up.
+        watch: what stops a trial that cannot win any more, with its reason on the audit log.
         clock, sleep: unix seconds, and the passing of some.
         note: says what happened, to who waits.
         folder, environ: from which the command was started, and with which variables.
@@ -76,6 +91,7 @@ class Outside:
 
     suggest: Callable[[Task, str, float], Suggestion]
     engine: Callable[[LoadedSettings, str], Launcher]
+    watch: Callable[[Task, Entry, Launcher], AbstractContextManager[TrialWatch]]
     clock: Callable[[], float]
     sleep: Callable[[float], None]
     note: Callable[[str], None]

@@ -42,11 +42,13 @@ class Wishes:
         every: epochs between two decisions; None: a LOOKS-th of all.
         apply: carry decisions out; else only say them.
         trial: nobody needs the run's model, so that stopping it costs no other run.
+        in_a_loop: who watches stops it by the clock where nothing tells when it ends, and takes no resources from it.
     """
 
     every: float | None = None
     apply: bool = False
     trial: bool = False
+    in_a_loop: bool = False
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from jpo.errors import JpoError, LaunchError, TelemetryError, UsageError
 from jpo.launch.job import RUN_ID, JobState, JobStatus, Needs
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, entries, read
-from jpo.optimizer.during.adjustment import Adjustment
+from jpo.optimizer.during.adjustment import Adjustment, proposed
 from jpo.optimizer.during.stop import StopVerdict
 from jpo.project.launch.accounts import AWAY, accounted_for, looked_at
 from jpo.project.launch.engines import ENGINES, launcher_of, ledger_of
@@ -91,7 +91,10 @@ class RunWatch:
         if progress and seen.state is JobState.RUNNING and (at_once or self._is_due(seen)):
             self.decided_at = seen.epochs_done or 0.0
             self.verdict = judged(progress, self.past, self.preference, self.wishes)
-            made = wanted(self.verdict, self.window, progress, seen, self.terms.prices, self._given(seen))
+            if not self.wishes.in_a_loop:
+                made = wanted(self.verdict, self.window, progress, seen, self.terms.prices, self._given(seen))
+            elif progress.total_seconds or progress.diverged:
+                made = proposed(self.verdict, (), now=seen.at)
         decisions, self.held = decide(made, self.reach, self.wishes, self.open_store, now=now)
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
 
@@ -137,6 +140,15 @@ def watching(
             else:
                 eye = _measured(run or "", config, settings)
         yield RunWatch(eye, reach, settings, partial(open_history, settings), wishes, terms, preference_of(settings), path)
+
+
+@contextmanager
+def trial(entry: Entry, launcher: Launcher, settings: LoadedSettings) -> Iterator[RunWatch]:
+    """The watch of a run that `jpo optimize` follows: nobody waits for its model, and all that is done to it is to stop it."""
+    ledger, terms = ledger_of(settings), ProjectTerms(prices_of(settings), currency_of(settings), targets_of(settings))
+    wishes, reach = Wishes(apply=True, trial=True, in_a_loop=True), Handle(entry, launcher, ledger)
+    with LaunchedEye(entry, launcher, ledger, settings) as eye:
+        yield RunWatch(eye, reach, settings, partial(open_history, settings), wishes, terms, preference_of(settings))
 
 
 def launcher_for(entry: Entry, settings: LoadedSettings, environ: Mapping[str, str]) -> Launcher:

@@ -15,6 +15,7 @@ from jpo.launch.aws.offers import MOST_ATTEMPTS, Attempt, Offer, largest
 from jpo.launch.aws.offers import attempts as in_order
 from jpo.launch.aws.request import LIFE, OF_JOB, OF_PLACE, AwsPlace, home_of, request_of, run_id_of
 from jpo.launch.aws.user_data import Home, life_seconds
+from jpo.launch.credentials import config_of, refuse_credentials
 from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 
 NO_CAPACITY: tuple[str, ...] = (
@@ -83,6 +84,9 @@ class AwsLauncher:
             finding = f"asks for {job.needs.nodes} nodes, and a run on AWS is one instance"
             remedy = "ask for nodes = 1, or write a task of SkyPilot: jpo run --skypilot task.yaml"
             raise LaunchError(f"run {job.run_id}", finding, remedy, code="JPO-E755")
+        refuse_credentials(
+            job, config_of(job), "user data", "let the script read it from Secrets Manager, by its instance profile"
+        )
         self._look_at_place()
         wanted = self._attempts(job.needs)
         if not wanted:
@@ -274,8 +278,8 @@ class AwsLauncher:
     def _found(self, filters: Mapping[str, str]) -> str | None:
         """The instance of a tag or token, started before."""
         wanted = [{"Name": name, "Values": [value]} for name, value in filters.items()]
-        pages = answer("EC2", lambda: self._ec2.describe_instances(Filters=wanted))
-        found = [one for reservation in pages["Reservations"] for one in reservation["Instances"]]
+        pages = answer("EC2", lambda: [*self._ec2.get_paginator("describe_instances").paginate(Filters=wanted)])
+        found = [one for page in pages for reservation in page["Reservations"] for one in reservation["Instances"]]
         return str(min(found, key=lambda one: one["LaunchTime"])["InstanceId"]) if found else None
 
     def _until_known(self, instance_id: str) -> None:

@@ -75,7 +75,7 @@ def test_after_every_kill_it_goes_on_nothing_starts_twice_and_nothing_is_left(tm
     ledger = [*entries(tmp_path / ".jpo" / "launches")]
     assert all(entry.recorded and entry.end for entry in ledger)
     with open_store(f"sqlite:///{tmp_path}/.jpo/jpo.db", read_only=True) as store:
-        assert [made.suggestion_id for made in store.suggestions_of()] == ["job-1", "job-2"]
+        assert [made.suggestion_id for made in store.suggestions_of()] == ["job-1", "job-2", "job-best2"]
         assert verify(store).ok
 
 

@@ -16,7 +16,7 @@ from jpo import config
 from jpo.errors import LaunchError
 from jpo.history import verify
 from jpo.history.sql import SqlStore
-from jpo.launch.job import LaunchJob
+from jpo.launch.job import JobStatus, LaunchJob
 from jpo.launch.ledger import entries, locked, read
 from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
 from jpo.records import RunStatus
@@ -120,15 +120,91 @@ def test_a_run_without_a_log_counts_by_what_its_engine_says(lab: Lab) -> None:
 
 
 def test_after_three_failures_in_a_row_it_gives_up_with_one_line_and_can_be_gone_on_with(lab: Lab) -> None:
-    lab.train = lambda _job: VirtualCourse(5.0, ended_as=RunStatus.FAILED)
+    def train(job: LaunchJob) -> VirtualCourse:
+        fails = VirtualCourse(5.0, ended_as=RunStatus.FAILED, output="starts\nOSError: no space\n")
+        return logged(job, lab.now, seconds_of(job)) if job.run_id.endswith("-b1") else fails
+
+    lab.train = train
     ended = lab.optimize(runs=5)
     assert ended.failure is not None
     assert ended.failure.code == "JPO-E786"
-    assert run_ids(lab) == ["b1", "1", "2"]
-    assert ended.result.jobs[0].missing == 3
+    assert f"the last of them {lab.task().name}-3: OSError: no space" in str(ended.failure)
+    assert run_ids(lab) == ["b1", "1", "2", "3"]
+    assert ended.result.jobs[0].missing == 2
     lab.train = None
     assert lab.optimize(runs=5).failure is None
     assert run_ids(lab) == ["b1", "1", "2", "3", "4", "5"]
+
+
+def test_a_job_that_cannot_run_is_not_run_with_other_values(lab: Lab) -> None:
+    """All of its baseline failed: the command says why, changes nothing, and makes the baseline again once the job is mended."""
+    lab.train = lambda _job: VirtualCourse(5.0, ended_as=RunStatus.FAILED, output="ModuleNotFoundError: No module named 'x'\n")
+    before = lab.config().read_text()
+    for attempt in ("", ".2"):
+        ended = lab.optimize(runs=5, baseline=2)
+        assert ended.failure is not None
+        assert ended.failure.code == "JPO-E786"
+        assert f"-b2{attempt}: ModuleNotFoundError: No module named 'x'" in str(ended.failure)
+    assert any(note.endswith("failed, 5s: ModuleNotFoundError: No module named 'x'") for note in lab.notes), lab.notes
+    assert (lab.asked, lab.config().read_text()) == ([], before)
+    lab.train = None
+    assert lab.optimize(runs=1, baseline=2).failure is None
+    assert run_ids(lab) == ["b1", "b2", "b1.2", "b2.2", "b1.3", "b2.3", "1"]
+
+
+def test_values_that_diverge_from_the_start_are_changed(lab: Lab) -> None:
+    """Other than a job that cannot run: a smaller learning rate may mend it."""
+    lab.train = lambda job: logged(job, lab.now, 100.0, "diverged" if job.parameters["learning_rate"] >= 0.01 else "succeeded")
+    (job,) = lab.optimize(runs=2, baseline=1).result.jobs
+    assert [each.run.status for each in job.runs if each.run][-1] is RunStatus.SUCCEEDED
+
+
+def test_config_ini_is_left_with_the_best_values_and_not_with_the_last_trial(lab: Lab) -> None:
+    first = {"batch_size": 64.0, "learning_rate": 0.01, "cpus": 2.0}
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        return logged(job, lab.now, 1000.0 if first.items() <= job.parameters.items() else 1600.0)
+
+    lab.train = train
+    before = lab.config().read_text()
+    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    tried = job.runs[-1].run
+    assert tried is not None
+    assert not first.items() <= tried.parameters.items()
+    assert lab.config().read_text() == before
+    assert lab.asked[-1] == f"{job.name}-best1"
+
+
+def test_a_trial_that_cannot_win_is_stopped_before_twice_the_best_and_the_reason_is_on_the_audit_log(lab: Lab) -> None:
+    """Its log, written epoch by epoch as time goes by, says that it will take four times as long."""
+    lab.chosen, ends = BOLD, {}
+
+    class Writing(SimulatedLauncher):
+        def status(self, engine_id: str) -> JobStatus:
+            lines = ends[engine_id].log.splitlines()
+            known = [line for line in lines if line[:1] in "#t" or float(line.split(",")[0]) <= lab.now]
+            known = [line for line in known if not line.startswith(("# end", "# status"))]
+            (lab.task().ledger / engine_id / "runs" / f"{engine_id}.csv").write_text("\n".join([*known, ""]))
+            return super().status(engine_id)
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        ends[job.run_id] = logged(job, lab.now, 4000.0 if job.run_id.endswith("-1") else 1000.0)
+        return ends[job.run_id]
+
+    lab.train, lab.engine = train, Writing(lab._course, lambda: lab.now)
+    (job,) = lab.optimize(runs=2, baseline=2).result.jobs
+    seconds = job.runs[2].value("duration_seconds")
+    assert seconds is not None
+    assert seconds < 1900
+    assert job.runs[2].run is not None
+    assert job.runs[2].run.status is RunStatus.STOPPED
+    assert job.missing == 0
+    assert run_ids(lab) == ["b1", "b2", "1", "2"]  # and is not taken for one that was cut off
+    assert any("-1: stopped: it can hardly beat" in note for note in lab.notes)
+    with lab.history() as store:
+        kinds = [event.kind for event in store.audit_records() if event.data.get("run_id") == f"{job.name}-1"]
+    assert "adjusted" in kinds
+    assert "adjustment settled" in kinds
 
 
 def test_what_was_cut_off_from_outside_is_made_again(lab: Lab) -> None:
@@ -246,7 +322,7 @@ def test_killed_at_any_boundary_the_same_command_goes_on_and_nothing_is_done_twi
         assert lab.config().read_text().count("batch_size = 128      # images") == 1, place
         assert all(entry.recorded for entry in lab.entries()), place
         with lab.history() as store:
-            assert [made.suggestion_id for made in store.suggestions_of()] == [f"{job.name}-1", f"{job.name}-2"], place
+            assert [made.suggestion_id.removeprefix(job.name) for made in store.suggestions_of()] == ["-1", "-2", "-best2"], place
             assert f"{job.name}-1" in store.written(lab.task().identity), place
             assert {run.run_id for run in store.runs_of(lab.task().identity)} == {each.run_id for each in job.runs}, place
             assert verify(store).ok, place
@@ -271,7 +347,7 @@ def test_interrupted_it_cancels_the_run_records_it_and_goes_on_later(lab: Lab) -
     assert (entry.end.ended_as, entry.recorded) == (RunStatus.STOPPED, True)
     lab.optimize(runs=2)
     assert run_ids(lab) == ["b1", "1", "1.2", "2"]
-    assert len(lab.asked) == 2
+    assert [asked.rpartition("-")[2] for asked in lab.asked] == ["1", "2", "best2"]
 
 
 def test_an_engine_that_cannot_be_reached_for_a_while_is_asked_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,17 @@ def test_a_run_that_cannot_have_its_config_is_not_left_waiting(bench: Bench, clu
     assert left(cluster) == set()
 
 
+def test_a_run_that_goes_on_is_not_given_up_because_no_more_objects_may_be_made(bench: Bench, cluster: Cluster) -> None:
+    job = bench.job("lasts")
+    entry = bench.start(job)
+    bench.until_it_runs(entry)
+    cluster.faults.append(
+        Fault("POST", ".*/configmaps", 403, message="exceeded quota: team, limited: count/configmaps=9", times=9)
+    )
+    assert bench.launcher().submit(job, bench.ledger / job.run_id) == entry.engine_id  # as after kill -9 before it was noted
+    assert bench.launcher().status(str(entry.engine_id)).state is JobState.RUNNING
+
+
 @pytest.mark.parametrize(
     ("status", "message"),
     [

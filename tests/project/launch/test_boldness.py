@@ -1,0 +1,35 @@
+"""How bold each run of `jpo optimize` is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jpo.project.launch.boldness import settings_of_step, trials_of
+from jpo.project.load import LoadedSettings, load
+
+
+def settings(tmp_path: Path, **agent: object) -> LoadedSettings:
+    config = tmp_path / "config.ini"
+    config.write_text("[workload]\ndataset = d\nmodel = m\nframework = f\n[training]\nbatch_size = 64\n")
+    return load(config, None, {}, {"agent": agent} if agent else {})
+
+
+@pytest.mark.parametrize(("runs", "trials"), [(0, 0), (1, 1), (2, 2), (10, 4), (30, 7), (100, 12)])
+def test_some_of_the_runs_are_trials(runs: int, trials: int) -> None:
+    assert trials_of(runs) == trials
+
+
+def test_trials_come_first_then_what_was_measured(tmp_path: Path) -> None:
+    agents = [settings_of_step(settings(tmp_path), number, 10, on_record=2 + number).values.agent for number in range(1, 12)]
+    assert [agent.explore for agent in agents] == ["on"] * 4 + ["off"] * 7
+    assert [agent.exploration_runs for agent in agents[:5]] == [4, 5, 6, 7, 0]
+    assert [agent.horizon_runs for agent in agents[:10]] == [13] * 10
+
+
+def test_where_the_user_says_how_bold_to_be_that_holds_and_so_does_the_horizon(tmp_path: Path) -> None:
+    given = settings(tmp_path, explore="safe", horizon_runs=50)
+    agents = [settings_of_step(given, number, 10, on_record=3).values.agent for number in (1, 10, 11)]
+    assert [agent.explore for agent in agents] == ["safe", "safe", "off"]
+    assert [(agent.exploration_runs, agent.horizon_runs) for agent in agents] == [(0, 50)] * 3
