@@ -138,7 +138,7 @@ WRITTEN = {
     "jpo/report/plots/picture.py": "pictures",
     "jpo/__main__.py": "the log of a bug, released",
     "jpo/files/writer.py": "how a file is replaced whole, config.ini among them",
-    "jpo/launch/ledger.py": "launch.json, for JPO to read",
+    "jpo/launch/ledger.py": "launch.json and adjustments.json, for JPO to read; config.ini as a run was given it, byte for byte",
     "jpo/launch/slurm/run_files.py": "what batch.sh reads, words ended by NUL; an empty output file",
     "jpo/launch/kubernetes/output.py": "what a run's pods printed, for the user alone, and its run log",
     "jpo/launch/aws/attempts.py": "instance types that were asked for, and AWS' codes",

@@ -30,6 +30,7 @@ SCHEMA_VERSION = 1
 LARGEST_BYTES = 2**20
 AMOUNTS = ("started_at", "ended_at", "starts_at", "memory_gib", "cpu_seconds")
 """Of an end: what is a number or not known."""
+LARGEST_AMOUNT = 1e15
 DAMAGED = "move its folder away; the run then is unknown to JPO"
 
 
@@ -163,11 +164,25 @@ def _entry(found: Mapping[str, Any]) -> Entry:
         "command": tuple(job["command"]),
         "folder": Path(job["folder"]),
         "needs": Needs(**job["needs"]),
-        "parameters": {name: value_of(value) for name, value in job["parameters"].items()},
+        "parameters": {name: value_of(_plain(value)) for name, value in job["parameters"].items()},
     }
     if end is not None:
-        amounts = {name: None if end[name] is None else float(end[name]) for name in AMOUNTS}
+        amounts = {name: None if end[name] is None else _amount(end[name]) for name in AMOUNTS}
         ended_as = None if end["ended_as"] is None else RunStatus(end["ended_as"])
-        end = JobStatus(**{**end, **amounts, "state": JobState(end["state"]), "ended_as": ended_as})
+        words = {name: str(end[name]) for name in ("reason", "place")}
+        end = JobStatus(**{**end, **amounts, **words, "state": JobState(end["state"]), "ended_as": ended_as})
     engine_id = None if found["engine_id"] is None else str(found["engine_id"])
-    return Entry(LaunchJob(**job), str(found["engine"]), float(found["asked_at"]), engine_id, end, found["recorded"] is True)
+    return Entry(LaunchJob(**job), str(found["engine"]), _amount(found["asked_at"]), engine_id, end, found["recorded"] is True)
+
+
+def _amount(value: Any) -> float:
+    number = float(value)
+    if not 0 <= number <= LARGEST_AMOUNT:
+        raise ValueError(f"{number} is no amount")
+    return number
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, str | int | float):
+        raise TypeError(f"{value!r:.40} is no value of a parameter")
+    return value

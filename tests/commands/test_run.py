@@ -127,6 +127,14 @@ def test_a_run_that_fails_says_why_in_one_line_without_secrets(ready: Project, m
     assert statuses(ready) == {"run-1": "failed"}
 
 
+def test_a_process_that_fails_after_the_end_of_its_log_has_failed(ready: Project) -> None:
+    (ready.folder / "train.py").write_text(f"{TRAIN}\nraise SystemExit(3)\n")
+    answer = ready.jpo("run", "train.py", "--run-id", "run-1")
+    assert answer.code == 7
+    assert lines(answer.err)[-1].startswith("jpo: run run-1: failed: exit code 3; epoch 3; its output is in ")
+    assert statuses(ready) == {"run-1": "failed"}
+
+
 def test_losses_that_are_no_numbers_mean_diverged(ready: Project) -> None:
     answer = ready.jpo("run", "train.py", "--run-id", "run-1", "--", "config.ini", "nan")
     assert answer.code == 7

@@ -52,7 +52,15 @@ def test_an_id_never_leads_out_of_the_ledger(tmp_path: Path, run_id: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "spoil", [lambda t: t[:50], lambda t: "[]", lambda t: t.replace('"schema_version": 1', '"schema_version": 2'), lambda t: "\0"]
+    "spoil",
+    [
+        lambda t: t[:50],
+        lambda t: "[]",
+        lambda t: t.replace('"schema_version": 1', '"schema_version": 2'),
+        lambda t: "\0",
+        lambda t: t.replace("1.5", "NaN"),
+        lambda t: t.replace("1.5", '"soon"'),
+    ],
 )
 def test_a_damaged_entry_is_named_and_left_alone(tmp_path: Path, spoil) -> None:  # type: ignore[no-untyped-def]
     put(tmp_path, Entry(JOB, "slurm", 1.5))

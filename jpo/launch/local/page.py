@@ -22,6 +22,7 @@ from jpo.records import RunStatus
 PAGE_BYTES = 4096
 PAGE, LOCK = "local.json", "local.lock"
 AMOUNTS = ("started_at", "ended_at", "memory_gib", "cpu_seconds")
+LARGEST_AMOUNT = 1e15
 MOST_WORDS = 400
 """Characters of a reason, so that a page stays one."""
 
@@ -85,6 +86,10 @@ def read_page(folder: Path) -> Page | None:
         ended_as = found["ended_as"]
         amounts = {name: None if found[name] is None else float(found[name]) for name in AMOUNTS}
         place = Place(**found["place"])
+        if not all(value is None or 0 <= value <= LARGEST_AMOUNT for value in amounts.values()):
+            return None
+        if not all(isinstance(text, str) for text in (found["token"], found["reason"], place.host)):
+            return None
         return Page(**{**found, **amounts, "place": place, "ended_as": None if ended_as is None else RunStatus(ended_as)})
     except (OSError, ValueError, KeyError, TypeError):
         return None

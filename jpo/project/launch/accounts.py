@@ -60,19 +60,27 @@ def accounted_for(
 def looked_at(entry: Entry, launcher: Launcher, ledger: Path) -> tuple[Entry, JobStatus | None]:
     """An entry without an end after a look at its job, and how that goes; None: it was never submitted.
 
-    One that was submitted though nobody noted it, because its launcher was killed in between, is noted.
+    Raises:
+        LaunchError: the engine's, or as in `noted`.
+    """
+    if entry.engine_id is None:
+        entry = noted(entry, launcher, ledger)
+    if entry.engine_id is None or entry.end is not None:
+        return entry, entry.end
+    status = look(entry, launcher, ledger)
+    return read(ledger, entry.job.run_id) or entry, status
+
+
+def noted(entry: Entry, launcher: Launcher, ledger: Path) -> Entry:
+    """An entry without an id of its engine, with one where it was submitted all the same: its launcher was killed in between.
 
     Raises:
         LaunchError: the engine's; JPO-E752, the ledger cannot be written; JPO-E785, another process is at this run.
     """
-    run_id = entry.job.run_id
-    folder = folder_of(ledger, run_id)
+    folder = folder_of(ledger, entry.job.run_id)
     with locked(folder, wait=False):  # who starts it just now may take minutes
-        entry = read(ledger, run_id) or entry
+        entry = read(ledger, entry.job.run_id) or entry
         if entry.engine_id is None and (found := launcher.find(entry.job, folder.absolute())) is not None:
             entry = replace(entry, engine_id=found)
             write(ledger, entry)
-    if entry.engine_id is None or entry.end is not None:
-        return entry, entry.end
-    status = look(entry, launcher, ledger)
-    return read(ledger, run_id) or entry, status
+    return entry

@@ -12,7 +12,8 @@ from jpo.errors import LaunchError, TelemetryError
 from jpo.launch.course import GIVE_UP_SECONDS, UNREACHABLE, look
 from jpo.launch.job import JobState, JobStatus
 from jpo.launch.launcher import Launcher
-from jpo.launch.ledger import Entry, folder_of, read
+from jpo.launch.ledger import Entry, read
+from jpo.project.launch.accounts import noted
 from jpo.project.launch.finished import logs_of
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
@@ -22,6 +23,7 @@ from jpo.telemetry.csv.follow import LogRow, Tail
 from jpo.telemetry.outcome import NoEvidence, Own, configuration, own_values
 from jpo.telemetry.running.course import NOTHING, SampledCourse, course_of
 
+BEING_STARTED = "JPO-E785"
 CSV, PROMETHEUS = "csv", "prometheus"
 """Where a run is seen that JPO did not launch; of one that it did, the engine's name stands there."""
 
@@ -218,12 +220,13 @@ def _status(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
         return entry.end
     try:
         if entry.engine_id is None:
-            entry = replace(entry, engine_id=launcher.find(entry.job, folder_of(ledger, entry.job.run_id).absolute()))
+            entry = noted(entry, launcher, ledger)
         if entry.engine_id is None:
-            reason = "it was not submitted yet, or whoever submitted it was killed: start it again"
-            return JobStatus(JobState.WAITING, reason=reason)
+            return JobStatus(JobState.WAITING, reason="it was not submitted, or whoever submitted it was killed: start it again")
         return look(entry, launcher, ledger)
     except LaunchError as error:
+        if error.code == BEING_STARTED:
+            return JobStatus(JobState.WAITING, reason="it is being started")
         if error.code != UNREACHABLE:
             raise
         return JobStatus(JobState.RUNNING, reason=f"{error.place}: {error.finding} [{error.code}]")

@@ -135,6 +135,21 @@ def test_a_launched_run_that_can_win_is_listed_and_followed_to_its_end(earlier):
     assert '"night-1"' in earlier.jpo("history", "--format", "json").out
 
 
+def test_the_list_puts_on_record_what_ended_and_damage_hides_no_other_run(empty):
+    launched(empty, 0.01)
+    damaged = empty.folder / ".jpo/launches/damaged"
+    damaged.mkdir()
+    (damaged / "launch.json").write_text("{")
+
+    def ended():
+        found = json.loads(empty.jpo("watch", "-o", "json").out)
+        assert "JPO-E752" in found["notes"][0]
+        return [run for run in found["runs"] if run["state"] == "ended: succeeded"]
+
+    assert [(run["run_id"], run["recorded"]) for run in until(ended)] == [("night-1", True)]
+    assert '"night-1"' in empty.jpo("history", "--format", "json").out
+
+
 def test_a_stopped_run_ends_with_its_account(empty):
     """The run to beat took one second; this one would take 20."""
     for number in range(3):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,8 +29,9 @@ def test_no_page_is_read_from_what_is_none(tmp_path: Path, content: bytes) -> No
 
 
 def test_what_a_branch_puts_in_the_place_of_a_page_is_neither_read_nor_written(tmp_path: Path) -> None:
-    write_page(tmp_path, replace(ENDED, started_at="soon"))  # type: ignore[arg-type]
-    assert read_page(tmp_path) is None
+    for moment in ("soon", math.nan):
+        write_page(tmp_path, replace(ENDED, started_at=moment))  # type: ignore[arg-type]
+        assert read_page(tmp_path) is None
     (tmp_path / "local.json").unlink()
     (tmp_path / "local.json").symlink_to("/dev/zero")
     assert read_page(tmp_path) is None

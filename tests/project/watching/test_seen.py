@@ -6,6 +6,7 @@ import pytest
 from jpo.errors import LaunchError
 from jpo.launch.course import start
 from jpo.launch.job import JobState, LaunchJob
+from jpo.launch.ledger import read, write
 from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
 from jpo.project.watching.seen import LaunchedEye, LogEye
 from jpo.records import VAL_LOSS, Identity, RunStatus
@@ -133,3 +134,11 @@ def test_what_engines_measure_is_passed_on(launched):
     eye, _, clock = launched(VirtualCourse(100), Measures)
     seen = eye.look(clock.now)
     assert (seen.memory_gib, seen.cpu_seconds, seen.words, seen.place) == (2.5, 7.0, "busy", "node-3")
+
+
+def test_what_its_launcher_could_not_note_is_found(launched, tmp_path):
+    eye, _, clock = launched(VirtualCourse(100))
+    entry = read(tmp_path / "launches", "night-1")
+    write(tmp_path / "launches", replace(entry, engine_id=None))
+    assert eye.look(clock.now).state is JobState.RUNNING
+    assert read(tmp_path / "launches", "night-1") == entry
