@@ -39,7 +39,9 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
         if entry is None:
             _kept_out_of_git(ledger)
             (folder / "runs").mkdir(exist_ok=True)
-            with whole(folder / "config.ini", mode=0o600) as copy:
+            with whole(
+                folder / "config.ini", mode=0o600, remedy="free space or mend its mode; then give the same command again"
+            ) as copy:
                 copy.write(config)
             entry = Entry(job, launcher.name, now)
             write(ledger, entry)  # before the engine hears of it
