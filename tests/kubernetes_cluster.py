@@ -324,7 +324,8 @@ class Handler(BaseHTTPRequestHandler):
                     self.close_connection = True
                     return
                 status, answer = problem(fault.status, fault.message)
-            content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+            told = answer if isinstance(answer, bytes) else {"kind": "List" if "items" in answer else "Object", **answer}
+            content = told if isinstance(told, bytes) else json.dumps(told).encode()
         self.send_response_only(status)
         fields = {
             "Date": formatdate(cluster.clock(), usegmt=True),

@@ -23,6 +23,18 @@ DIGITS = Identity("digits", "cnn", "pytorch")
 numbers = itertools.count(1)
 
 
+class VirtualClock:
+    """Unix seconds that pass only while somebody sleeps."""
+
+    now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
 @dataclass
 class Bench:
     """An engine on trial.
@@ -99,6 +111,15 @@ class Contract:
         assert bench.start(job) == first
         bench.launcher().cancel(str(first.engine_id))
         bench.finish(first)
+
+    def test_what_was_submitted_though_nobody_noted_it_is_found(self, bench: Bench) -> None:
+        job = bench.job("lasts")
+        folder = (bench.ledger / job.run_id).absolute()
+        assert bench.launcher().find(job, folder) is None
+        entry = bench.start(job)
+        assert bench.launcher().find(job, folder) == entry.engine_id
+        bench.launcher().cancel(str(entry.engine_id))
+        bench.finish(entry)
 
     def test_another_job_under_the_same_id_is_refused(self, bench: Bench) -> None:
         job = bench.job("lasts")

@@ -12,6 +12,7 @@ import random
 import secrets
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +28,26 @@ NODES = ("n1", "n2")
 GPUS_PER_NODE = 2
 GPU_TYPE = "nvidia_a100-sxm4-40gb"
 MEMORY_MIB = 3000
+ENDS_ALL = """
+import glob, os, signal, sys, time
+sys.stdin.read()
+mark, until = os.fsencode(sys.argv[1]), time.monotonic() + 10
+while time.monotonic() < until:
+    found = False
+    for file in glob.glob("/proc/[0-9]*/environ"):
+        try:
+            with open(file, "rb") as environ:
+                if mark in environ.read().split(b"\\0"):
+                    found = True
+                    os.kill(int(file.split("/")[2]), signal.SIGKILL)
+        except OSError:
+            pass
+    if not found:
+        break
+    time.sleep(0.05)
+"""
+"""Waits until its input ends, as it does when pytest is killed, and then ends all that has the mark in its environment: daemons,
+their helpers, and the jobs, which no daemon would end any more."""
 CONFIGURATION = """\
 ClusterName=jpo
 SlurmctldHost={host}(127.0.0.1)
@@ -145,23 +166,16 @@ def cluster_in(folder: Path) -> Iterator[Cluster]:
         )
     (folder / "slurm.conf").write_text(filled, encoding="utf-8")
     cluster = Cluster(folder)
-    try:
+    watch = [sys.executable, "-I", "-S", "-c", ENDS_ALL, f"SLURM_CONF={folder}/slurm.conf"]
+    with subprocess.Popen(
+        watch, stdin=subprocess.PIPE, start_new_session=True
+    ):  # at the end its input is closed, and it is waited for
         for name in ("munge", "controller", *NODES):
             cluster.start(name)
         cluster.until_ready()
         yield cluster
-    finally:
-        cluster.says("scancel", f"--user={os.getuid()}")
-        with suppress(TimeoutError):
-            cluster.until("|", "sh", "-c", 'squeue --noheader | grep . || echo "|"', seconds=10)
-        for daemon in reversed(cluster.daemons.values()):
-            daemon.terminate()
-        for daemon in cluster.daemons.values():
-            try:
-                daemon.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait(timeout=10)
+    for daemon in cluster.daemons.values():
+        daemon.wait(timeout=20)
 
 
 @contextmanager

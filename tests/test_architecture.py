@@ -138,7 +138,6 @@ WRITTEN = {
     "jpo/report/plots/picture.py": "pictures",
     "jpo/__main__.py": "the log of a bug, released",
     "jpo/files/writer.py": "how a file is replaced whole, config.ini among them",
-    "jpo/launch/course.py": "config.ini as a run was given it, byte for byte",
     "jpo/launch/ledger.py": "launch.json, for JPO to read",
     "jpo/launch/slurm/run_files.py": "what batch.sh reads, words ended by NUL; an empty output file",
     "jpo/launch/kubernetes/output.py": "what a run's pods printed, for the user alone, and its run log",
@@ -146,7 +145,6 @@ WRITTEN = {
     "jpo/launch/aws/bucket.py": "output and run log of a run, for the user alone",
     "jpo/launch/aws/supervisor.py": "the same, on the instance",
     "jpo/launch/simulated.py": "what a simulated job would have written, made by its caller",
-    "jpo/project/watching/account.py": "adjustments.json, for JPO to read",
     "jpo/runlog.py": "the log of a run, for JPO to read",
     "constraints/workload_checker.py": "what the team's checker reads",
 }
@@ -207,6 +205,15 @@ def test_no_folder_has_more_modules_than_one_keeps_in_mind() -> None:
     assert {
         str(folder): count for folder, count in folders.items() if count > MOST_MODULES and folder not in one_per_command
     } == {}
+
+
+@pytest.mark.parametrize("init", sorted((ROOT / "jpo").rglob("__init__.py")), ids=lambda init: str(init.parent.relative_to(ROOT)))
+def test_a_map_of_a_folder_names_all_that_is_in_it(init: Path) -> None:
+    drawn = ast.get_docstring(ast.parse(init.read_text("utf-8"))) or ""
+    if not re.search(r"^ *\w+\.py  ", drawn, re.MULTILINE):
+        return  # a sentence, not a map
+    modules = {path.stem for path in init.parent.glob("*.py")} | {path.parent.name for path in init.parent.glob("*/__init__.py")}
+    assert [name for name in sorted(modules - {"__init__", "__main__"}) if not re.search(rf"\b{name}\b", drawn)] == []
 
 
 def test_no_module_has_a_vague_name() -> None:

@@ -194,9 +194,10 @@ def load_policy(source: bytes | Path = SHIPPED, shapes: Shapes = SHAPES) -> Poli
     members = len(tensors) // len(shapes)
     wanted = {f"{i}.{name}": shape for i in range(members) for name, shape in shapes.items()}
     found = {name: tensor.shape for name, tensor in tensors.items()}
-    if header.get("format") != FORMAT or known is None or not members or found != wanted:
+    numbers = all(tensor.dtype == np.float32 for tensor in tensors.values())
+    if header.get("format") != FORMAT or known is None or not members or found != wanted or not numbers:
         raise StoreError(place, "was made for another version of the agent", REMEDY, code="JPO-E602")
-    weights = [{name: tensors[f"{i}.{name}"].astype(np.float32) for name in shapes} for i in range(members)]
+    weights = [{name: tensors[f"{i}.{name}"].astype(np.float32, copy=False) for name in shapes} for i in range(members)]
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
         raise StoreError(place, "holds weights that are not finite", REMEDY, code="JPO-E602")
     released, card = header.get("released"), header.get("card")

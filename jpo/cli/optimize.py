@@ -12,7 +12,17 @@ import click
 
 from jpo.cli.arguments import as_started, load_settings, targets_for_once
 from jpo.cli.gate import progress_stream
-from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option, toml_option, verbose_option
+from jpo.cli.options import (
+    FILE,
+    Network,
+    engine_option,
+    network_options,
+    options,
+    output_options,
+    seed_option,
+    toml_option,
+    verbose_option,
+)
 from jpo.cli.output import Output, writable
 from jpo.cli.subject import ENDINGS, config_file
 from jpo.errors import UsageError
@@ -27,14 +37,12 @@ if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
     from jpo.records import Suggestion
 
-ENGINES = ("local", "slurm", "kubernetes", "aws")
-
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="[CONFIG.INI]... [-- COMMAND...]")
 @click.option("--runs", type=click.IntRange(0, 1000), default=10, show_default=True, help="Runs with suggested values.")
 @click.option("--baseline", type=click.IntRange(0, 100), default=3, show_default=True, help="Runs with today's values before.")
-@click.option("--on", type=click.Choice(ENGINES), help="Where runs are started; default: [launch] on.")
+@engine_option
 @click.option("--at-once", type=click.IntRange(1, 100), help="Jobs side by side; default: 1 on this machine, else all.")
 @click.option("--name", metavar="NAME", help="Ids of the runs begin with it; default: made from the job and its file.")
 @click.option("--logs", multiple=True, metavar="GLOB", help="CSV logs of earlier runs to start from; may be repeated.")

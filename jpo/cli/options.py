@@ -45,6 +45,12 @@ seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Same seed and history, same answer."
 )
 
+engine_option = click.option(
+    "--on",
+    type=click.Choice(["local", "slurm", "kubernetes", "aws"]),
+    help="Engine that runs it; default: [launch] on, else this machine.",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Network:
@@ -77,7 +83,7 @@ def network_options(function: F) -> F:
     return options(
         click.option("--offline", is_flag=True, help="Ask no server for runs; the store and CSV logs alone."),
         click.option("--prometheus-url", metavar="URL", help="Prometheus to ask for finished runs."),
-        click.option("--timeout", metavar="DURATION", help="Deadline for all requests together, e.g. 10s."),
+        click.option("--timeout", metavar="DURATION", help="Deadline for all requests to servers, e.g. 10s."),
         click.option("--since", metavar="DURATION", help="How far back to ask at first contact, e.g. 90d."),
     )(gathered(function, "network", Network, ("offline", "prometheus_url", "timeout", "since")))
 

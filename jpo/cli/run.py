@@ -11,21 +11,19 @@ import click
 
 from jpo.cli.arguments import as_started, config_of, load_settings
 from jpo.cli.gate import progress_stream
-from jpo.cli.options import options, output_options, toml_option, verbose_option
+from jpo.cli.options import FILE, engine_option, options, output_options, toml_option, verbose_option
 from jpo.cli.output import Output
 from jpo.cli.subject import config_first
-
-ENGINES = ["local", "slurm", "kubernetes", "aws"]
 
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="[CONFIG.INI] SCRIPT.py | -- COMMAND...")
-@click.option("--on", type=click.Choice(ENGINES), help="Engine that runs it; default: [launch] on, else this machine.")
+@engine_option
 @click.option("--run-id", metavar="ID", help="Its name; the same id is never started twice. Default: model and time.")
 @click.option("--timeout", metavar="DURATION", help="End it after this long, e.g. 6h; default: [launch] timeout.")
 @click.option("--detach", is_flag=True, help="Start it and leave; it goes on, and the next jpo command records it.")
 @click.option("--dry-run", is_flag=True, help="Show what would be started; nothing is started or written.")
-@click.option("--skypilot", type=click.Path(path_type=Path), metavar="FILE", help="Write a task of SkyPilot; start nothing.")
+@click.option("--skypilot", type=FILE, metavar="FILE", help="Write a task of SkyPilot; start nothing.")
 @output_options("text", "json")
 @options(toml_option, verbose_option)
 def run(

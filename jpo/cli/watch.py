@@ -68,7 +68,7 @@ def watch(
     settings = load_settings(given, toml, {"prometheus": network.flags})
     config = config_of(given, settings)
     if run is None and log is None:
-        output.show(launched, story.listed(config, settings, os.environ))
+        output.show(launched, story.listed(config, settings, os.environ, now=time.time()))
         return
     wishes = deciding.Wishes(every, apply, trial)
     with story.watching(run, log, config, settings, wishes, os.environ) as found:

@@ -21,7 +21,7 @@ from jpo.launch.excerpt import last_words
 from jpo.launch.job import JobStatus, LaunchJob
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, folder_of, read
-from jpo.project.launch.accounts import accounted_for
+from jpo.project.launch.accounts import LOCAL, accounted_for
 from jpo.project.launch.command import invocation_of
 from jpo.project.launch.engines import launcher_of, ledger_of, plan_of
 from jpo.project.launch.finished import EndedRun, put_on_record
@@ -40,7 +40,7 @@ FAILED, NO_LOG, SHARED = "JPO-E759", "JPO-E772", "JPO-W776"
 PATIENCE_SECONDS = 30.0
 """How long a run that is cancelled may take to end before whoever cancelled it is let go."""
 LOCAL_PAUSE = 0.5
-HOW_TO_LOG = "let the script write one: `with RunLog(...)` of jpo.runlog, three lines (docs/reporting.md)"
+HOW_TO_LOG = "let the script write one: `with RunLog(...)` of jpo.runlog, four lines (docs/reporting.md)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
         report = _report(Entry(job, launcher.name, options.now), ledger, notes=notes)
         return replace(report, plan=plan_of(launcher, job, workload.content))
     with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
-        accounted_for(settings, store, here.environ, now=options.now)
+        accounted_for(settings, store, here.environ, now=options.now, engines={LOCAL, launcher.name})
         job = _as_before(_shortened(job, stop_after_seconds(workload, settings, store)), ledger)
     notes |= _shared(job, launcher)
     entry = start(job, launcher, ledger, now=options.now, config=workload.content)
@@ -98,7 +98,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
     except KeyboardInterrupt:
         _cancelled(entry, launcher, ledger, here)
         with open_history(settings) as store:
-            accounted_for(settings, store, here.environ, now=here.clock())
+            accounted_for(settings, store, here.environ, now=here.clock(), engines=())
         raise
     with open_history(settings) as store:
         before = _last_run(store, workload, job.run_id)
@@ -216,6 +216,7 @@ def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, 
         return LaunchError(place, "ended well, and wrote no run log: nobody knows its losses", HOW_TO_LOG, code=NO_LOG)
     if end.ended_as is RunStatus.SUCCEEDED and status is RunStatus.SUCCEEDED:
         return None
+    status = end.ended_as if status is RunStatus.SUCCEEDED else status  # its log was closed before it was ended
     words = "" if end.ended_as is RunStatus.STOPPED else last_words(output, {**environ, **entry.job.environment})
     how = status.value.replace("_", " ") if status else "lost"
     said = "; ".join(dict.fromkeys(text for text in (end.reason, words) if text))

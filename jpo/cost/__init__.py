@@ -5,7 +5,7 @@
     price_list.py    the prices in force with their origin, an hour of today's configuration, instances
     amount.py        "20EUR" -> USD
     rented.py        the instance that a configuration would be rented on
-    comparison.py    two configurations side by side: the price of a saved hour
+    comparison.py    two configurations side by side: the price of a saved hour; saved_hour.py: what it is worth
     sla.py           SLA targets checked against forecasts and runs; thresholds.py: targets that such runs would meet
 
 Amounts are in USD. What is not stated or measured has no price (None), never 0.

@@ -10,6 +10,7 @@
     demand.py          throughput, memory and utilisation; power.py: electric power
     predict.py         an interval for one candidate
     track_record.py    errors and coverage of the last forecasts; calibration.py: the interval factor that follows
+    curves/            the end of a run that goes on, by the learning curves of earlier ones
     trials.py          full runs from small trials; loss_curve.py: their validation loss
     similar.py         a new workload from similar ones, or from arithmetic (descriptors.py)
     pareto.py          fronts and hypervolumes

@@ -6,6 +6,8 @@ database.py        Database: what the statements need; sqlite.py and postgres/ f
 migrations.py      the schema of SQLite; failures.py: errors of SQLite and the file system
 runs.py            recorded runs; series.py: time series as bytes; figures.py: statistics by workload
 followed.py        runs that followed a suggestion, and what it replaced
+following/         who took its values, who contradicts it, and of whom nobody knows
+retention/         what the store keeps of old runs
 audit.py           the audit log's hash chain; events.py: what goes into it
 archive.py         the whole history as JSON Lines; canonical.py: JSON with one form
 unsettled.py       changes of which only config.ini says whether they were written

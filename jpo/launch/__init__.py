@@ -5,8 +5,11 @@
     resize.py        Resizable: engines that change what a running job holds
     ledger.py        the account of launched runs: one folder each, intent before submission, the end before the record
     course.py        start, follow and cancel one run, whatever the engine; safe to call again after kill -9
+    credentials.py   what looks like a credential in a config.ini or a command that others would see
     queued.py        when a run that is submitted now would be done
-    simulated.py     an engine in virtual time
+    excerpt.py       the last words of a run in one line, for messages, without secrets
+    script/          training scripts as they are read, never as they are run
+    local/  slurm/  kubernetes/  aws/   the engines; simulated.py: one in virtual time
 
 The ledger is what makes a run start once: the intent with its id is on disk before an engine hears of it, and every engine's
 `submit` is idempotent by that id, so that a start which was cut off is simply made again.

@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from jpo.errors import LaunchError
-from jpo.files import whole
 from jpo.launch.job import JobStatus, LaunchJob
 from jpo.launch.launcher import Launcher
-from jpo.launch.ledger import Entry, folder_of, locked, read, write
+from jpo.launch.ledger import Entry, folder_of, locked, put, read, write
 
 UNREACHABLE = "JPO-E754"
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 15.0
@@ -26,7 +25,8 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
         config: the config.ini that it runs with, kept in its folder.
 
     Raises:
-        LaunchError: JPO-E750, another job has this run id; JPO-E753 to E755, the engine does not take it.
+        LaunchError: JPO-E750, another job has this run id; JPO-E752, the ledger cannot be written; JPO-E753 to E755, the engine
+            does not take it.
     """
     folder = folder_of(ledger, job.run_id)
     if read(ledger, job.run_id) is None:
@@ -39,10 +39,7 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
         if entry is None:
             _kept_out_of_git(ledger)
             (folder / "runs").mkdir(exist_ok=True)
-            with whole(
-                folder / "config.ini", mode=0o600, remedy="free space or mend its mode; then give the same command again"
-            ) as copy:
-                copy.write(config)
+            put(folder / "config.ini", config)
             entry = Entry(job, launcher.name, now)
             write(ledger, entry)  # before the engine hears of it
         if entry.engine_id is None and entry.end is None:
@@ -54,8 +51,7 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
 def _kept_out_of_git(ledger: Path) -> None:
     """What runs print may hold secrets, and `git add .` takes all that nothing keeps out."""
     if not (ledger / ".gitignore").exists():
-        with whole(ledger / ".gitignore") as new:
-            new.write(b"*\n")
+        put(ledger / ".gitignore", b"*\n")
 
 
 def follow(

@@ -35,7 +35,7 @@ def last_words(output: Path, environ: Mapping[str, str]) -> str:
     """
     with suppress(OSError), output.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
-        lines = file.read().decode("utf-8", "replace").replace("\r", "\n").splitlines()
+        lines = file.read(TAIL_BYTES).decode("utf-8", "replace").replace("\r", "\n").splitlines()
         return cut(without_secrets(next((line.strip() for line in reversed(lines) if line.strip()), ""), environ))
     return ""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jpo.records import Identity, Parameters, RunStatus
 
-RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+RUN_ID = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 """Ids that are a file name, a label of Kubernetes, a job name of SLURM and a tag of AWS alike."""
 
 
@@ -64,7 +64,9 @@ class LaunchJob:
 
     def __post_init__(self) -> None:
         if not RUN_ID.fullmatch(self.run_id):
-            raise ValueError(f"run id {self.run_id!r:.80} is not made of 1 to 63 of A-Z a-z 0-9 . _ -, no sign first")
+            raise ValueError(
+                f"run id {self.run_id!r:.80} is not made of 1 to 63 of A-Z a-z 0-9 . _ -, a letter or digit at either end"
+            )
         if not self.command or any("\0" in text for text in (*self.command, *self.environment.values())):
             raise ValueError("a command is a program and its arguments, without NUL")
         if not self.folder.is_absolute():

@@ -37,6 +37,9 @@ class Launcher(Protocol):
                 `runs/`, as far as the engine shares files with this machine.
         """
 
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
+        """The engine's id of a job that was submitted before, though nobody noted it; None where it never was."""
+
     def status(self, engine_id: str) -> JobStatus:
         """How the job goes now."""
 

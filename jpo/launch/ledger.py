@@ -14,13 +14,13 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jpo.errors import LaunchError
+from jpo.errors import LaunchError, UsageError
 from jpo.files import whole
 from jpo.launch.job import RUN_ID, JobState, JobStatus, LaunchJob, Needs
 from jpo.reading import contents, json_object
@@ -85,13 +85,22 @@ def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
 
 
 def write(ledger: Path, entry: Entry) -> None:
-    """Put an entry on disk, under the lock of its run.
+    """Put an entry on disk, under the lock of its run; LaunchError JPO-E752 as in `put`."""
+    put(folder_of(ledger, entry.job.run_id) / "launch.json", json.dumps(_as_json(entry), indent=1).encode())
+
+
+def put(file: Path, content: bytes) -> None:
+    """Write a file of a run, for the user alone.
 
     Raises:
-        UsageError: JPO-E307, it cannot be written; what stood there still does.
+        LaunchError: JPO-E752, it cannot be written; what stood there still does.
     """
-    with whole(folder_of(ledger, entry.job.run_id) / "launch.json", mode=0o600, remedy="check disk and mode") as new:
-        new.write(json.dumps(_as_json(entry), indent=1).encode())
+    try:
+        with whole(file, mode=0o600) as new:
+            new.write(content)
+    except UsageError as error:
+        remedy = "check disk and mode; nothing is lost, and the next command goes on from there"
+        raise LaunchError(error.place, error.finding, remedy, code="JPO-E752") from error
 
 
 def read(ledger: Path, run_id: str) -> Entry | None:
@@ -114,10 +123,19 @@ def read(ledger: Path, run_id: str) -> Entry | None:
         raise refusal(f"is damaged ({type(error).__name__}: {error})") from error
 
 
-def entries(ledger: Path) -> Iterator[Entry]:
-    """All entries, by their run ids; LaunchError JPO-E752 as in `read`."""
+def entries(ledger: Path, told: Callable[[LaunchError], object] = lambda _error: None) -> Iterator[Entry]:
+    """All entries that can be read, by their run ids.
+
+    Args:
+        told: is given the error of each that cannot be.
+    """
     for file in sorted(ledger.glob("*/launch.json")):
-        if entry := read(ledger, file.parent.name):
+        try:
+            entry = read(ledger, file.parent.name)
+        except LaunchError as error:
+            told(error)
+            continue
+        if entry is not None:
             yield entry
 
 
@@ -151,5 +169,5 @@ def _entry(found: Mapping[str, Any]) -> Entry:
         amounts = {name: None if end[name] is None else float(end[name]) for name in AMOUNTS}
         ended_as = None if end["ended_as"] is None else RunStatus(end["ended_as"])
         end = JobStatus(**{**end, **amounts, "state": JobState(end["state"]), "ended_as": ended_as})
-    facts = {name: found[name] for name in ("engine", "asked_at", "engine_id", "recorded")}
-    return Entry(LaunchJob(**job), **facts, end=end)
+    engine_id = None if found["engine_id"] is None else str(found["engine_id"])
+    return Entry(LaunchJob(**job), str(found["engine"]), float(found["asked_at"]), engine_id, end, found["recorded"] is True)

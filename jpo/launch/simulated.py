@@ -58,6 +58,9 @@ class SimulatedLauncher:
             self._jobs[job.run_id] = (job, now, simulation)
         return job.run_id
 
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
+        return job.run_id if job.run_id in self._jobs else None
+
     def status(self, engine_id: str) -> JobStatus:
         if engine_id not in self._jobs:
             return JobStatus(JobState.UNKNOWN, reason="the simulation knows no such job")

@@ -7,6 +7,7 @@ chain.py       hidden Markov chains over many executions at once: filter, smooth
 markov.py      the default method as a scikit-learn estimator
 methods/       other ways to find phases: hmmlearn, ruptures, AI4DL's
 model.py       a fitted model as one record; model_file.py: as a file; fit.py: from traces to a model
+parts.py       parts of a fitted model as files of their own
 expand.py      a model that learns new traces
 stream.py      the filter, sample by sample
 table.py       the phases in figures; sketch.py: as lines for a terminal

@@ -104,7 +104,7 @@ def _found(scaled: Floats, traces: Traces, options: FitOptions, track: Track) ->
 
 
 def caution_of(traces: Traces, model: PhaseModel, options: FitOptions, track: Track = silently) -> tuple[int, int]:
-    """The steps for CPU and memory that kept the promise on executions left out; the model's own without any to leave out.
+    """The steps for CPU and memory that kept the promise on executions left out; the model's own where they are fewer than FOLDS.
 
     `markov` is fitted anew without them. Other methods, whose fits take longer, keep their phases and lose what those executions
     said of how phases follow each other and what they need.

@@ -13,13 +13,12 @@ import numpy as np
 
 from jpo.phases.chain import Chain, Ints, forward, smooth, viterbi
 from jpo.phases.features import Scaler
+from jpo.phases.requests.caution import CAREFUL
 from jpo.phases.requests.demand import Positions, positions_of, thinned
 from jpo.phases.traces import CPU, MEMORY, Floats, Traces
 
 HORIZON_SECONDS = 120.0
 """How long an allocation has to hold: between two resizes at 30 per hour."""
-BOLDEST_KNOWN = 3
-"""Step of caution without executions on which another could be tried; see requests/caution.py."""
 WINDOW = 10
 """Samples over whose mean density a trace is compared with training."""
 STRANGE = 5.0
@@ -34,7 +33,8 @@ class PhaseModel:
         method: by which the phases were found.
         scaler, chain: how samples are scaled, and the chain over them.
         needs: positions of training with their futures, of CPU and memory; None where these were not measured.
-        caution: steps of caution for CPU and memory, found on executions that the model had not seen.
+        caution: steps of caution for CPU and memory, found on executions that the model had not seen; the most careful by phases
+            where there were too few.
         first_need: shape (2,), the most that training used within the horizon of a start.
         peak: shape (2,), the most that training ever used.
         interval_seconds: median time between samples.
@@ -98,7 +98,7 @@ def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces) -> Pha
         scaler=scaler,
         chain=chain,
         needs=thinned(positions_of(both, phases, HORIZON_SECONDS)) if both else None,
-        caution=(BOLDEST_KNOWN, BOLDEST_KNOWN),
+        caution=(CAREFUL, CAREFUL),
         first_need=_first_need(both) if both else np.zeros(2),
         peak=both.stacked().max(0) if both else np.zeros(2),
         interval_seconds=float(np.median(intervals)),

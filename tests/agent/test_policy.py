@@ -72,7 +72,13 @@ def test_weights_for_other_features_or_without_their_card_are_refused(other):
 
 
 @pytest.mark.parametrize(
-    "tensors", [{}, {**NAMED, "1.critics.w0": NAMED["0.critics.w0"]}, {**NAMED, "0.critics.b2": np.zeros(2)}]
+    "tensors",
+    [
+        {},
+        {**NAMED, "1.critics.w0": NAMED["0.critics.w0"]},
+        {**NAMED, "0.critics.b2": np.zeros(2)},
+        {**NAMED, "0.critics.b2": NAMED["0.critics.b2"].astype(np.float64) + 1e300},  # which is infinite where it is used
+    ],
 )
 def test_weights_of_other_networks_are_refused(tensors):
     with pytest.raises(StoreError) as caught:

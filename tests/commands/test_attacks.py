@@ -315,6 +315,8 @@ LINES = (
     *("phases fit traces.csv -o /dev/null --column cpu_cores=ATTACK", "phases fit traces.csv -o /dev/null --column ATTACK"),
     *("phases predict phases.model traces.csv --execution ATTACK", "phases fit traces.csv -o /dev/null --feature ATTACK"),
     *("phases rightsize phases.model traces.csv --container ATTACK", "phases fit ATTACK.ini -o /dev/null"),
+    *("phases parts ATTACK --scaler /dev/null", "phases parts phases.model --clusters ATTACK", "phases parts phases.model"),
+    *("phases parts phases.model --crbm ATTACK", "phases fit traces.csv -o /dev/null --scaler ATTACK"),
     *("audit verify --head ATTACK", "simulate --workloads 1 --runs 2", "suggest ATTACK.ini", "--config ATTACK history"),
 )
 """Commands that answer in lines or in an error; ATTACK is put in the place of every attack, in turn by the test."""

@@ -75,6 +75,19 @@ def test_a_dry_run_shows_the_manifest_and_starts_nothing(cluster: Cluster, capsy
     assert not [each for each in cluster.asked if not each.startswith("GET ")]
 
 
+def test_a_credential_in_config_ini_gets_into_no_manifest(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "config.ini").write_text(f"{CONFIG}[wandb]\napi_key = 0123456789abcdef\n")
+    for words in (["--dry-run", "-o", "json"], ["--run-id", "night-1"]):
+        assert run(["run", "train.py", *words]) == 7
+        shown = capsys.readouterr()
+        assert "config.ini:10: api_key looks like a credential" in shown.out + shown.err
+        assert "0123456789abcdef" not in shown.out + shown.err
+    assert not [each for each in cluster.asked if not each.startswith("GET ")]
+    assert not [*tmp_path.glob(".jpo/launches/*/launch.json")]
+
+
 def test_a_pod_that_cannot_start_ends_the_command_with_7_in_the_clusters_words(
     cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,6 +23,8 @@ JOB = LaunchJob("night-1", Identity("digits", "cnn", "pytorch"), ("train",), Pat
         {"folder": Path("here")},
         {"longest_seconds": 0.0},
         {"run_id": "-x"},
+        {"run_id": "x."},
+        {"run_id": "x" * 64},
     ],
 )
 def test_a_job_that_no_engine_could_start(changes: dict[str, Any]) -> None:

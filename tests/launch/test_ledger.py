@@ -69,3 +69,18 @@ def test_only_the_user_reads_it(tmp_path: Path) -> None:
     assert (tmp_path / "night-1").stat().st_mode & 0o077 == 0
     assert (tmp_path / "night-1" / "launch.json").stat().st_mode & 0o077 == 0
     json.loads((tmp_path / "night-1" / "launch.json").read_text())
+
+
+def test_what_cannot_be_read_keeps_nobody_from_the_rest(tmp_path: Path) -> None:
+    put(tmp_path, good := Entry(JOB, "slurm", 1.5))
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "launch.json").write_text("{")
+    told = list[LaunchError]()
+    assert list(entries(tmp_path, told.append)) == [good]
+    assert [error.code for error in told] == ["JPO-E752"]
+
+
+def test_a_disk_that_is_full_is_the_ledgers_error(tmp_path: Path) -> None:
+    with pytest.raises(LaunchError, match="nothing is lost") as caught:
+        write(tmp_path, Entry(JOB, "slurm", 1.5))  # no folder to write into
+    assert caught.value.code == "JPO-E752"

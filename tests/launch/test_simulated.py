@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from launches import Bench, Contract
+from launches import Bench, Contract, VirtualClock
 
 from jpo.launch.job import LaunchJob, Needs
 from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
@@ -18,23 +18,13 @@ OUTCOMES = {
 }
 
 
-class Clock:
-    now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def bench(tmp_path: Path, clock: Clock) -> Bench:
+def bench(tmp_path: Path, clock: VirtualClock) -> Bench:
     def simulate(job: LaunchJob, _start: float) -> VirtualCourse:
         return OUTCOMES[job.command[0]]
 
@@ -47,7 +37,7 @@ class TestSimulated(Contract):
     """All of the contract."""
 
 
-def test_room_shrinks_while_jobs_run(bench: Bench, clock: Clock) -> None:
+def test_room_shrinks_while_jobs_run(bench: Bench, clock: VirtualClock) -> None:
     launcher = bench.launcher()
     entry = bench.start(bench.job("lasts", needs=Needs(gpus=5)))
     assert launcher.room(Needs(gpus=4)).free_gpus == 3

@@ -8,9 +8,10 @@ import pytest
 
 from jpo.errors import UsageError
 from jpo.phases.fit import FitOptions, fit_model
-from jpo.phases.model import BOLDEST_KNOWN
 from jpo.phases.model_file import encoded
-from jpo.phases.traces import Traces
+from jpo.phases.requests.allocate import allocate
+from jpo.phases.requests.caution import CAREFUL
+from jpo.phases.traces import CPU, MEMORY, ResourceCourse, Traces
 
 
 def test_the_same_seed_and_traces_make_the_same_file(traces: Traces) -> None:
@@ -24,8 +25,26 @@ def test_constant_traces_are_named_with_their_execution(traces: Traces) -> None:
         fit_model(replace(traces, courses=flat))
 
 
-def test_one_execution_leaves_none_to_try_caution_on(traces: Traces) -> None:
-    assert fit_model(replace(traces, courses=traces.courses[:1])).caution == (BOLDEST_KNOWN, BOLDEST_KNOWN)
+@pytest.mark.parametrize("few", [1, 2])
+def test_too_few_executions_to_try_caution_on_ask_for_all_of_it(few: int, traces: Traces) -> None:
+    assert fit_model(replace(traces, courses=traces.courses[:few])).caution == (CAREFUL, CAREFUL)
+
+
+def test_one_short_execution_is_enough_for_others_like_it() -> None:
+    """Of 40 such fits 5 fell below 95%; 24 did with a margin that nobody had tried."""
+    met = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        levels = [np.repeat([0.3, 2.0], [3, samples]) for samples in rng.integers(3, 9, 6)]
+        courses = []
+        for at, level in enumerate(levels):
+            cores = level * np.exp(0.1 * rng.normal(size=len(level)))
+            memory = 1e9 * level * np.exp(0.05 * rng.normal() + 0.02 * rng.normal(size=len(level)))
+            courses.append(ResourceCourse(f"run-{at}", 10.0 * np.arange(len(level)), np.stack([cores, memory], axis=1)))
+        model = fit_model(Traces((CPU, MEMORY), tuple(courses[:1])))
+        allocations = allocate(model, Traces((CPU, MEMORY), tuple(courses[1:])))
+        met.append(np.concatenate([(one.requests >= one.course.values).all(axis=1) for one in allocations]).mean())
+    assert np.mean(np.array(met) >= 0.95) >= 0.8
 
 
 def test_a_fit_says_how_far_it_is(traces: Traces) -> None:

@@ -15,7 +15,7 @@ from jpo.agent.sac.fork_replay import ForkReplay
 from jpo.agent.sac.learn import AgentState, WorkloadProgress
 from jpo.agent.sac.replay_buffer import ReplayBuffer
 from jpo.agent.sealed import FORMAT, PLACE, REMEDY, seal, unseal_agent
-from jpo.agent.state import SCHEMA
+from jpo.agent.state import SCHEMA, SHORTLIST
 from jpo.errors import StoreError
 
 Arrays = dict[str, NDArray[Any]]
@@ -58,12 +58,14 @@ def agent_of(tensors: Arrays, header: dict[str, Any]) -> AgentState:
     """The same of an agent that was unsealed."""
     try:
         return _state(tensors, header)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, MemoryError) as error:
         raise StoreError(PLACE, "lacks a part of what an agent consists of", REMEDY, code="JPO-E603") from error
 
 
 def _state(tensors: Arrays, header: dict[str, Any]) -> AgentState:
     learners = [_learner(tensors, i, int(updates)) for i, updates in enumerate(header["updates"])]
+    if not learners or min(learner.updates for learner in learners) < 0:
+        raise ValueError("no networks")
     rng = np.random.default_rng()
     rng.bit_generator.state = header["rng"]
     numbers = header["replays"]
@@ -75,16 +77,24 @@ def _state(tensors: Arrays, header: dict[str, Any]) -> AgentState:
 
 
 def _learner(tensors: Arrays, i: int, updates: int) -> Learner:
-    critics, targets = (
-        {name: torch.from_numpy(tensors[f"{kind}{i}.{name}"].copy()) for name in SHAPES} for kind in ("online", "target")
-    )
-    learner = with_optimiser(critics, targets)
+    learner = with_optimiser(_weights(tensors, f"online{i}"), _weights(tensors, f"target{i}"))
     learner.updates = updates
     if updates:
-        for name, parameter in critics.items():
-            moments = {kind: torch.from_numpy(tensors[f"{kind}{i}.{name}"].copy()) for kind in ("exp_avg", "exp_avg_sq")}
-            learner.optimiser.state[parameter] = {"step": torch.tensor(float(updates)), **moments}
+        moments = {kind: _weights(tensors, f"{kind}{i}") for kind in ("exp_avg", "exp_avg_sq")}
+        for name, parameter in learner.critics.items():
+            of_it = {kind: values[name] for kind, values in moments.items()}
+            learner.optimiser.state[parameter] = {"step": torch.tensor(float(updates)), **of_it}
     return learner
+
+
+def _weights(tensors: Arrays, kind: str) -> dict[str, torch.Tensor]:
+    """One tensor for each of SHAPES. Torch does not check an optimiser's moments: of another shape they would end the process."""
+    found = {name: tensors[f"{kind}.{name}"] for name in SHAPES}
+    if any(
+        array.shape != SHAPES[name] or array.dtype != np.float32 or not np.isfinite(array).all() for name, array in found.items()
+    ):
+        raise ValueError("weights of other networks")
+    return {name: torch.from_numpy(array.copy()) for name, array in found.items()}
 
 
 def _moments(learner: Learner) -> dict[tuple[str, str], NDArray[Any]]:
@@ -98,9 +108,13 @@ def _moments(learner: Learner) -> dict[tuple[str, str], NDArray[Any]]:
 
 
 def _filled(replay: _Replay, kind: str, tensors: Arrays, numbers: dict[str, list[int]]) -> _Replay:
-    _, replay.size, replay.written = numbers[kind]
+    _, replay.size, replay.written = map(int, numbers[kind])
+    if not 0 <= replay.size <= replay.capacity or replay.written < replay.size:
+        raise ValueError("a replay that cannot be")
     for name, array in replay.arrays.items():
         array[: replay.size] = tensors[f"{kind}.{name}"]
+        if name == "executed" and not ((array >= 0) & (array < SHORTLIST)).all():
+            raise ValueError("a run of a candidate that was not seen")
     return replay
 
 

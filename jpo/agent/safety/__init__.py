@@ -3,6 +3,7 @@
     holds.py      what holds candidates back now: failures, memory, resources that nobody named, validation loss, confidence
     memory.py    what a job needs of the host's memory
     claim.py      the chance of what a suggestion claims: better than today, with the validation loss kept
+    promise.py    a promised validation loss that today's values break
     recovery.py   which step to take while no run has ended well
 
 All of it says which rows may be run, never which of them is liked: belief rule and policy choose among the same.

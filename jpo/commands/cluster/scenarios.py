@@ -114,6 +114,10 @@ def on_a_platform(sources: Sources, options: RulesAndSeeds, notes: list[str]) ->
         scenarios += [Scenario(path.name, jobs, platform.cores(kind), seed, site) for seed in seeds_of(options)]
     if sources.drawn:
         cores = platform.cores("cpu")
+        if not cores:
+            raise UsageError(
+                "--draw", "has jobs of CPU cores, and the platform has none", "name a table of jobs", code="JPO-E744"
+            )
         for seed in options.seeds:
             jobs = draw_jobs(sources.drawn, cores, load=sources.load, seed=seed)
             scenarios.append(Scenario("drawn", jobs, cores, seed, Site(platform, one_core_each(jobs), sources.kill)))

@@ -64,7 +64,7 @@ def made(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Bo
     launcher = outside.engine(task.settings, entry.engine if entry else task.engine)
     try:
         if entry is None:
-            job = _job(task, plan, outside, run_id, boundary)
+            job = job_for(task, plan, outside, run_id, boundary)
             yield from room_for(job.needs, launcher, plan)
             entry = start(job, launcher, task.ledger, now=outside.clock(), config=content_now(task.path) or b"")
             outside.note(f"{run_id}: started on {launcher.name}")
@@ -92,7 +92,12 @@ def _never(most: float | None, wanted: float) -> bool:
     return most is not None and wanted > most  # the engine refuses it, and says so
 
 
-def _job(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Boundary) -> LaunchJob:
+def job_for(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Boundary) -> LaunchJob:
+    """The job that runs the command with what config.ini has now.
+
+    Raises:
+        UsageError: JPO-E756, there is no command; JPO-E773, JPO-E774, the script cannot be started.
+    """
     workload = read_workload(task.path, task.settings, now=outside.clock())  # as the run will read it
     here = (outside.folder, outside.environ)
     invocation = invocation_of(plan.command, workload, task.settings, *here, engine=task.engine)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 
-from jpo.commands.optimize.following import FAILED, Boundary, Waiting, made, output_of, words_of
+from jpo.commands.optimize.following import FAILED, Boundary, Waiting, job_for, made, output_of, words_of
 from jpo.commands.optimize.task import LoopPlan, Outside, Task
 from jpo.errors import LaunchError, NothingAdmissible
 from jpo.launch.ledger import locked, read
@@ -86,6 +86,7 @@ def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline:
         earlier = entry is not None and entry.recorded
         if entry is None or not entry.recorded:
             if entry is None and not baseline and attempt == 1:
+                job_for(task, plan, outside, run_id, Boundary())  # a command that cannot be run changes no config.ini
                 suggested(task, plan, outside, number)
             ended = yield from made(task, plan, outside, run_id, Boundary() if baseline else boundary_of(task))
         else:

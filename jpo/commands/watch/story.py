@@ -13,11 +13,12 @@ from typing import Protocol
 from jpo.commands.watch.deciding import Handle, OpenStore, Window, Wishes, decide, is_due, judged, settle, wanted
 from jpo.commands.watch.standing import ProjectTerms, epochs_of, progress_of, standing
 from jpo.errors import JpoError, LaunchError, TelemetryError, UsageError
-from jpo.launch.job import RUN_ID, JobState, Needs
+from jpo.launch.job import RUN_ID, JobState, JobStatus, Needs
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, entries, read
 from jpo.optimizer.during.adjustment import Adjustment, proposed
 from jpo.optimizer.during.stop import StopVerdict
+from jpo.project.launch.accounts import AWAY, accounted_for, looked_at
 from jpo.project.launch.engines import ENGINES, launcher_of, ledger_of
 from jpo.project.launch.finished import put_on_record
 from jpo.project.load import LoadedSettings
@@ -240,15 +241,20 @@ def recorded(watch: RunWatch, found: WatchedRun, *, now: float) -> WatchedRun:
     return replace(found, warnings={**found.warnings, **ended.notes})
 
 
-def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str]) -> LaunchedRuns:
-    """The runs of the ledger, and those of config.ini's workload that Prometheus says go on.
+def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str], *, now: float) -> LaunchedRuns:
+    """The runs of the ledger, and those of config.ini's workload that Prometheus says go on; what has ended goes on record.
 
-    An engine or server that cannot be asked is a note, no error.
+    An engine, server or entry that cannot be read is a note, no error.
     """
-    notes, runs = list[str](), list[LaunchedRun]()
-    launchers = dict[str, Launcher | None]()
-    for entry in sorted(entries(ledger_of(settings)), key=lambda entry: entry.asked_at):
-        runs.append(_line(entry, settings, environ, launchers, notes))
+    notes, ledger = list[str](), ledger_of(settings)
+    found_now = _looked_at(ledger, settings, environ, notes)
+    try:
+        if any(entry.end is not None and not entry.recorded for entry, _ in found_now):
+            with open_history(settings) as store:
+                accounted_for(settings, store, environ, now=now, engines=())
+    except JpoError as error:
+        notes.append(_told(error))
+    runs = [_line(read(ledger, entry.job.run_id) or entry, status) for entry, status in found_now]
     launched = {run.run_id for run in runs}
     try:
         with open_history(settings, read_only=True) as store:
@@ -267,27 +273,39 @@ def _identity(config: Path, settings: LoadedSettings) -> Identity:
     return read_workload(config, settings, now=0.0).identity
 
 
-def _line(
-    entry: Entry, settings: LoadedSettings, environ: Mapping[str, str], launchers: dict[str, Launcher | None], notes: list[str]
-) -> LaunchedRun:
+def _looked_at(
+    ledger: Path, settings: LoadedSettings, environ: Mapping[str, str], notes: list[str]
+) -> list[tuple[Entry, JobStatus | None]]:
+    """Launched runs, the newest last, each with how it goes, if its engine says; one that cannot be asked is asked once."""
+    launchers, found = dict[str, Launcher | None](), list[tuple[Entry, JobStatus | None]]()
+    known = entries(ledger, lambda error: notes.append(_told(error)))
+    for entry in sorted(known, key=lambda entry: entry.asked_at):
+        status = entry.end
+        try:
+            if status is None and entry.engine not in launchers:
+                launchers[entry.engine] = None
+                launchers[entry.engine] = launcher_for(entry, settings, environ)
+            launcher = launchers.get(entry.engine)
+            if status is None and launcher is not None:
+                entry, status = looked_at(entry, launcher, ledger)
+        except (LaunchError, UsageError) as error:
+            notes.append(_told(error))
+            if error.code in AWAY:
+                launchers[entry.engine] = None
+        found.append((entry, status))
+    return found
+
+
+def _line(entry: Entry, status: JobStatus | None) -> LaunchedRun:
     """A launched run: as the ledger has it, or, if it goes on, as its engine says."""
     state, words, job = "launched", "", entry.job
     if entry.end is not None:
         state = f"ended: {entry.end.ended_as.replace('_', ' ')}" if entry.end.ended_as else entry.end.state.value
         words = entry.end.reason
+    elif status is not None:
+        state, words = status.state.value, status.reason
     elif entry.engine_id is None:
         words = "never submitted, or whoever submitted it was killed"
-    else:
-        try:
-            if entry.engine not in launchers:
-                launchers[entry.engine] = launcher_for(entry, settings, environ)
-            launcher = launchers[entry.engine]
-            if launcher is not None:
-                status = launcher.status(entry.engine_id)
-                state, words = status.state.value, status.reason
-        except LaunchError as error:
-            launchers.setdefault(entry.engine, None)
-            notes.append(_told(error))
     return LaunchedRun(job.run_id, job.identity, entry.engine, state, entry.asked_at, words, recorded=entry.recorded)
 
 

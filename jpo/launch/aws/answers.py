@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jpo.errors import LaunchError
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError
+    from botocore.loaders import Loader
 
 Answer = TypeVar("Answer")
 REQUEST_SECONDS = 20.0
@@ -52,12 +54,27 @@ def client(service: str, region: str | None) -> Any:
     """A client of boto3; LaunchError JPO-E767 without boto3 or without a region, JPO-E766 for a profile that does not exist."""
     try:
         import boto3
+        import botocore.session
         from botocore.config import Config
     except ImportError as error:
         raise LaunchError("--on aws", "boto3 is not installed", 'pip install "jpo[aws]"', code="JPO-E767") from error
     retries: Any = {"total_max_attempts": 3, "mode": "standard"}
     config = Config(connect_timeout=REQUEST_SECONDS, read_timeout=REQUEST_SECONDS, retries=retries)
-    return answer(f"AWS {service}", lambda: boto3.session.Session().client(service, region_name=region, config=config))
+    core = botocore.session.get_session()
+    core.register_component("data_loader", _descriptions())
+
+    def made() -> Any:
+        return boto3.session.Session(botocore_session=core).client(service, region_name=region, config=config)
+
+    return answer(f"AWS {service}", made)
+
+
+@cache
+def _descriptions() -> Loader:
+    """What boto3 knows of AWS' services: tens of megabytes, read once for all clients of a process."""
+    from botocore.loaders import create_loader
+
+    return create_loader()
 
 
 def code_of(error: ClientError) -> str:

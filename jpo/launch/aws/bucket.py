@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from jpo.errors import LaunchError
 from jpo.files import whole
 from jpo.launch.aws.answers import answer, code_of
 from jpo.launch.aws.user_data import Home
@@ -27,18 +26,13 @@ def place_of(home: Home) -> str:
     return f"s3://{home.bucket}/{home.key}"
 
 
-def end_of(s3: Any, home: Home) -> Mapping[str, Any] | None:
-    """The record of a run's end; None: there is none (yet).
-
-    Raises:
-        LaunchError: as `answer`; JPO-E753, it is damaged.
-    """
+def end_of(s3: Any, home: Home) -> Mapping[str, Any] | str | None:
+    """The record of a run's end; None: there is none (yet); a text: why it cannot be read. LaunchError as of `answer`."""
     text = _content(s3, home, "end.json", LARGEST_RECORD)
     try:
         return None if text is None else json_object(text)
     except ValueError as error:
-        finding = f"is no record of how the run ended ({error})"
-        raise LaunchError(f"{place_of(home)}/end.json", finding, "look at the run's output", code="JPO-E753") from error
+        return str(error)
 
 
 def bring_home(s3: Any, home: Home, folder: Path) -> None:

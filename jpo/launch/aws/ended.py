@@ -12,19 +12,31 @@ from jpo.launch.job import JobState, JobStatus
 from jpo.records import RunStatus
 
 LONGEST_WORDS = 240
-STOPPED_BY = ("Client.UserInitiated", "Server.Spot", "Server.ScheduledStop")
+NEVER_BEGAN = (
+    "Server.InsufficientInstanceCapacity",
+    "Server.InternalError",
+    "Client.InternalError",
+    "Client.InvalidSnapshot",
+    "Client.VolumeLimitExceeded",
+)
+"""Beginnings of the reasons for which an instance ends before its run begins: no room after all, a disk that cannot be made."""
+STOPPED_BY = ("Client.UserInitiated", "Server.")
 """Beginnings of the reasons for which an instance ended that say nothing against its run."""
 MOMENT = re.compile(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?:UTC|GMT)\)")
 
 
-def status_of(instance: Mapping[str, Any] | None, end: Mapping[str, Any] | None, place: str) -> JobStatus:
+def status_of(instance: Mapping[str, Any] | None, end: Mapping[str, Any] | str | None, place: str) -> JobStatus:
     """The status of a run.
 
     Args:
         instance: as DescribeInstances has it; None: EC2 does not know it (any more), an hour after its end.
-        end: the record of its end; None: there is none.
+        end: the record of its end; None: there is none; a text: why that which is there cannot be read.
         place: where that would be, for words.
     """
+    if isinstance(end, str):
+        return JobStatus(
+            JobState.UNKNOWN, reason=f"{place}/end.json is no record of how the run ended: {end}", place=where(instance)
+        )
     if end is not None:
         return _recorded(end, instance)
     if instance is None:
@@ -37,7 +49,8 @@ def status_of(instance: Mapping[str, Any] | None, end: Mapping[str, Any] | None,
         return JobStatus(JobState.RUNNING, reason=reason, place=where(instance), started_at=started)
     reason = instance.get("StateReason", {})
     words = " ".join(str(reason.get("Message") or reason.get("Code") or "").split())
-    stopped = str(reason.get("Code") or words).startswith(STOPPED_BY)
+    code = str(reason.get("Code") or words)
+    stopped = code.startswith(STOPPED_BY)
     if not stopped:
         words = f"{words or state}; it left no record in {place}: see {{}} for what its image and profile need"
         words = words.format("docs/launching-aws.md")
@@ -47,7 +60,7 @@ def status_of(instance: Mapping[str, Any] | None, end: Mapping[str, Any] | None,
         ended_as=RunStatus.STOPPED if stopped else RunStatus.FAILED,
         reason=words[:LONGEST_WORDS],
         place=where(instance),
-        started_at=started,
+        started_at=None if code.startswith(NEVER_BEGAN) else started,
         ended_at=_seconds(datetime.fromisoformat(moment[1]).replace(tzinfo=UTC)) if moment else None,
     )
 
@@ -82,7 +95,7 @@ def _recorded(end: Mapping[str, Any], instance: Mapping[str, Any] | None) -> Job
     known = {status.value for status in RunStatus}
     return JobStatus(
         JobState.ENDED,
-        code if isinstance(code, int) else None,
+        code if isinstance(code, int) and not isinstance(code, bool) else None,
         RunStatus(ended_as) if ended_as in known else RunStatus.FAILED,
         reason=" ".join(str(end.get("reason") or "").split())[:LONGEST_WORDS],
         place=where(instance),

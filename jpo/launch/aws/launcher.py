@@ -15,6 +15,7 @@ from jpo.launch.aws.offers import MOST_ATTEMPTS, Attempt, Offer, largest
 from jpo.launch.aws.offers import attempts as in_order
 from jpo.launch.aws.request import LIFE, OF_JOB, OF_PLACE, AwsPlace, home_of, request_of, run_id_of
 from jpo.launch.aws.user_data import Home, life_seconds
+from jpo.launch.credentials import config_of, refuse_credentials
 from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 
 NO_CAPACITY: tuple[str, ...] = (
@@ -53,7 +54,7 @@ class AwsLauncher:
         if lacking:
             finding = f"lacks {', '.join(lacking)}"
             raise LaunchError(
-                "[launch.aws]", finding, "add what is missing; docs/launching-aws.md has an example", code="JPO-E767"
+                "jpo.toml: [launch.aws]", finding, "add what is missing; docs/launching-aws.md has an example", code="JPO-E767"
             )
         self._place, self._offers, self._clock = place, tuple(offers), clock
         self._region, self._ledger = str(place.region), ledger
@@ -83,6 +84,9 @@ class AwsLauncher:
             finding = f"asks for {job.needs.nodes} nodes, and a run on AWS is one instance"
             remedy = "ask for nodes = 1, or write a task of SkyPilot: jpo run --skypilot task.yaml"
             raise LaunchError(f"run {job.run_id}", finding, remedy, code="JPO-E755")
+        refuse_credentials(
+            job, config_of(job), "user data", "let the script read it from Secrets Manager, by its instance profile"
+        )
         self._look_at_place()
         wanted = self._attempts(job.needs)
         if not wanted:
@@ -115,14 +119,18 @@ class AwsLauncher:
         }
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
-        tried = attempts.read(folder)
-        found = self._found({f"tag:{OF_JOB}": home_of(job, self._place).key})
+        tried, home = attempts.read(folder), home_of(job, self._place)
+        found = self._of_job(home)
         if found is None:
             config = folder / "config.ini"
             found = self._start(job, config.read_bytes() if config.exists() else b"", folder, tried)
         self._until_known(found)
+        return _engine_id(found, home)
+
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
         home = home_of(job, self._place)
-        return f"{home.region}/{found}/{home.bucket}/{home.key}"
+        found = self._of_job(home)
+        return None if found is None else _engine_id(found, home)
 
     def status(self, engine_id: str) -> JobStatus:
         region, instance_id, home = _read_id(engine_id)
@@ -264,11 +272,14 @@ class AwsLauncher:
                 raise
             return code_of(error)
 
+    def _of_job(self, home: Home) -> str | None:
+        return self._found({f"tag:{OF_JOB}": home.key})
+
     def _found(self, filters: Mapping[str, str]) -> str | None:
         """The instance of a tag or token, started before."""
         wanted = [{"Name": name, "Values": [value]} for name, value in filters.items()]
-        pages = answer("EC2", lambda: self._ec2.describe_instances(Filters=wanted))
-        found = [one for reservation in pages["Reservations"] for one in reservation["Instances"]]
+        pages = answer("EC2", lambda: [*self._ec2.get_paginator("describe_instances").paginate(Filters=wanted)])
+        found = [one for page in pages for reservation in page["Reservations"] for one in reservation["Instances"]]
         return str(min(found, key=lambda one: one["LaunchTime"])["InstanceId"]) if found else None
 
     def _until_known(self, instance_id: str) -> None:
@@ -303,6 +314,10 @@ class AwsLauncher:
     def _overdue(self, instance: Mapping[str, Any]) -> bool:
         life = ended.tag(instance, LIFE)
         return life is not None and life.isdigit() and self._clock() > instance["LaunchTime"].timestamp() + float(life) + 60
+
+
+def _engine_id(instance_id: str, home: Home) -> str:
+    return f"{home.region}/{instance_id}/{home.bucket}/{home.key}"
 
 
 def _read_id(engine_id: str) -> tuple[str, str, Home]:

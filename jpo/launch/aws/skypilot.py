@@ -16,6 +16,7 @@ from typing import Any
 from jpo.errors import LaunchError
 from jpo.launch.aws.request import AwsPlace, home_of
 from jpo.launch.aws.user_data import life_seconds, moved
+from jpo.launch.credentials import refuse_credentials
 from jpo.launch.job import LaunchJob, Needs
 
 MOUNTED = "/jpo-run"
@@ -38,6 +39,7 @@ def task(job: LaunchJob, place: AwsPlace) -> dict[str, Any]:
     if odd is not None:
         finding = f"has a variable {odd!r:.60}, which SkyPilot does not take"
         raise LaunchError(f"run {job.run_id}", finding, "use letters, digits and _", code="JPO-E753")
+    refuse_credentials(job, b"", "the task", "give it to the task with `sky jobs launch --secret`")
     there = f"{MOUNTED}/runs" if place.bucket else "runs"
     here, uploaded = PurePosixPath(job.folder), PurePosixPath(".")
     variables = {name: moved(value, here, uploaded) for name, value in job.environment.items()}

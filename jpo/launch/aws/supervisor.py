@@ -28,6 +28,9 @@ LARGEST_BYTES = 16 * 2**20
 """Of a file that goes up: of longer output, this much of its end."""
 METADATA = os.environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://169.254.169.254").rstrip("/") + "/latest"
 UPLOAD_TRIES = 3
+KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
+"""Exit of a process that the kernel ended, and of a shell whose last one was."""
+VMSTAT = Path("/proc/vmstat")
 
 
 class Supervisor:
@@ -68,6 +71,7 @@ class Supervisor:
             shutil.copyfile(str(self.folder / "config.ini"), self.job["config"])  # the image's own keeps its rights
         environment = {"HOME": "/root", **os.environ, **self.job["environment"]}
         environment.update(JPO_RUN_ID=self.job["run_id"], JPO_RUNLOG_DIR=str(self.folder / "runs"))
+        killed_before = oom_kills()
         with os.fdopen(os.open(self.folder / "output.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as output:
             process = subprocess.Popen(  # noqa: S603 - the program that is to run here; without a shell
                 self.job["command"],
@@ -86,8 +90,10 @@ class Supervisor:
         code = process.returncode
         if why:
             return {"exit_code": code if code >= 0 else None, "ended_as": "stopped", "reason": why}
+        if code in KILLED and oom_kills() > killed_before:
+            return {"ended_as": "oom_killed", "reason": "the system had no memory left and killed it"}
         if code < 0:
-            return {"reason": f"ended by {signal.Signals(-code).name}"}
+            return {"reason": f"ended by {_name(-code)}"}
         return {"exit_code": code, "ended_as": "failed" if code else "succeeded"}
 
     def _until_over(self, process: subprocess.Popen) -> str:  # type: ignore[type-arg]
@@ -144,6 +150,20 @@ def end_all(process: subprocess.Popen) -> None:  # type: ignore[type-arg]
 def _signalled(group: int, number: int) -> None:
     with suppress(ProcessLookupError):
         os.killpg(group, number)
+
+
+def oom_kills() -> int:
+    """How often the kernel has killed for want of memory since it started."""
+    with suppress(OSError), VMSTAT.open() as file:
+        return sum(int(line.split()[1]) for line in file if line.startswith("oom_kill "))
+    return 0
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def cut(path: Path, size: int) -> Path:

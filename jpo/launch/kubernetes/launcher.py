@@ -13,10 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from jpo.errors import LaunchError, UsageError
+from jpo.launch.credentials import config_of
 from jpo.launch.job import RUN_ID as RUN_IDS
 from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.launch.kubernetes.answers import Answer, items, moment, table, text, words
-from jpo.launch.kubernetes.limits import limits_of, of_kueue
+from jpo.launch.kubernetes.limits import limits_of, of_kueue, readable
 from jpo.launch.kubernetes.manifest import LARGEST_CONFIG_BYTES, digest, manifest, refuse_unsayable
 from jpo.launch.kubernetes.names import CANCELLED, CANCELLED_AT, JOB_DIGEST, MANAGED_BY, RUN_ID, object_name
 from jpo.launch.kubernetes.output import bring_home
@@ -59,7 +60,7 @@ class KubernetesLauncher:
         return room_of([*limits_of(self._session, self._setup, needs, in_use=True)], needs, self._setup.gpu_resource)
 
     def refuse(self, job: LaunchJob) -> None:
-        refuse_unsayable(job, self._setup)
+        refuse_unsayable(job, self._setup, config_of(job))
         limits = [
             limit
             for limit in limits_of(self._session, self._setup, job.needs)
@@ -101,8 +102,7 @@ class KubernetesLauncher:
             raise LaunchError(place, "is being deleted", "give the new run an id of its own", code="JPO-E753")
         return found
 
-    def find(self, job: LaunchJob) -> str | None:
-        """The id of a job that was submitted before, though nobody noted it; None where it never was."""
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
         try:
             name, namespace = object_name(job.run_id), self._session.namespace
             found = self._session.ask("BatchV1Api", "read_namespaced_job", name, namespace)
@@ -124,12 +124,10 @@ class KubernetesLauncher:
                 self._session.ask("CoreV1Api", f"create_namespaced_{kind}", namespace, body)
                 return
             except Refused as error:
-                if error.status != 409:
-                    raise
-                found = self._session.ask("CoreV1Api", f"read_namespaced_{kind}", name, namespace)
+                found = readable(self._session, "CoreV1Api", f"read_namespaced_{kind}", name, namespace)
                 if any(text(each, "uid") == uid for each in items(found, "metadata", "ownerReferences")):
-                    return
-                if not MANAGED_BY.items() <= table(found, "metadata", "labels").items():
+                    return  # also where it may not be made any more: a quota of objects is looked at first
+                if error.status != 409 or not MANAGED_BY.items() <= table(found, "metadata", "labels").items():
                     raise
                 self._session.ask("CoreV1Api", f"delete_namespaced_{kind}", name, namespace)
         raise LaunchError(f"{text(wanted, 'kind')} {name}", "of an earlier run does not go", "try again", code="JPO-E754")

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 
 from jpo.errors import LaunchError
+from jpo.launch.credentials import refuse_credentials
 from jpo.launch.job import LaunchJob
 from jpo.launch.kubernetes.names import (
     JOB_DIGEST,
@@ -132,3 +133,4 @@ def refuse_unsayable(job: LaunchJob, setup: PodSetup, config: bytes = b"") -> No
     if len(config) > LARGEST_CONFIG_BYTES:
         finding = f"has {len(config)} bytes, and a ConfigMap holds {LARGEST_CONFIG_BYTES}"
         raise refuse("config.ini", finding, "move tables of data out of it")
+    refuse_credentials(job, config, "a manifest", "put it into a Secret, name that with environment_from, and read the variable")

@@ -9,7 +9,7 @@ from jpo.records import Identity, Parameters, plain
 from jpo.wording.slug import LABEL_VALUE, slug
 
 RUN_ID = "jpo.dev/run-id"
-"""Label, and annotation where an id ends with a sign and so is no label."""
+"""Label and annotation."""
 JOB_DIGEST = "jpo.dev/job"
 """Annotation: digest of command, environment, needs and parameters, by which a job is told from another one of the same id."""
 CANCELLED = "jpo.dev/cancelled"
@@ -34,18 +34,13 @@ def object_name(run_id: str) -> str:
 
 def run_labels(run_id: str) -> dict[str, str]:
     """Labels of every object of a run."""
-    return {**MANAGED_BY, RUN_ID: label_value(run_id)}
-
-
-def label_value(text: str) -> str:
-    """A text as it is where a label can hold it, else its slug."""
-    return text if LABEL_VALUE.fullmatch(text) else slug(text)
+    return {**MANAGED_BY, RUN_ID: run_id}
 
 
 def pod_labels(run_id: str, identity: Identity) -> dict[str, str]:
     """Labels by which JPO, Prometheus and people find the pods of a run: docs/prometheus.md has them."""
     workload = {f"jpo-{part}": slug(name) for part, name in identity.labels.items()}
-    return {**run_labels(run_id), **workload, "jpo-run-id": label_value(run_id)}
+    return {**run_labels(run_id), **workload, "jpo-run-id": run_id}
 
 
 def parameter_notes(parameters: Parameters) -> tuple[dict[str, str], dict[str, str]]:

@@ -7,7 +7,6 @@ its own words. Addresses and credentials are the client's business and appear in
 from __future__ import annotations
 
 import importlib
-import json
 import logging
 import re
 import warnings
@@ -19,6 +18,7 @@ from typing import Any, Literal, Protocol
 
 from jpo.errors import LaunchError
 from jpo.launch.kubernetes.answers import Answer, text, words
+from jpo.reading import in_words, json_object
 
 BUSY = {408, 429, 500, 502, 503, 504}
 ATTEMPTS = 5
@@ -27,6 +27,9 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 10.0
 TIMEOUT = (5.0, 30.0)
 """Seconds to connect, and between two parts of an answer."""
 LONGEST_LINE_BYTES = 2**20
+LARGEST_ANSWER_BYTES = 2**28
+"""Of one object or list in memory: the pods of a cluster of some ten thousand."""
+NOT_THE_API = "what answers there does not speak Kubernetes' API"
 IN_POD = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 FORBIDDEN = re.compile(r'cannot (\w+) resource "([\w/]+)" in API group "([\w.-]*)"(?: in the namespace "([\w-]+)")?')
 RULES = "examples/kubernetes/rbac.yaml"
@@ -124,11 +127,11 @@ class Session:
         """
         with closing(self._response(part, function, arguments, options)) as response:
             try:
-                answer = json.loads(self._body(response))
+                answer = json_object(self._body(response))
             except ValueError as error:
-                raise self._unreachable("what answers there does not speak Kubernetes' API") from error
-        if not isinstance(answer, Mapping):
-            raise self._unreachable("what answers there does not speak Kubernetes' API")
+                raise self._unreachable(f"{NOT_THE_API}: {error}") from error
+        if not text(answer, "kind"):  # each of its objects has one; a proxy's {"error": ...} would pass for a Job that is gone
+            raise self._unreachable(NOT_THE_API)
         return answer
 
     def lines(self, part: Part, function: str, *arguments: object, **options: object) -> Iterator[bytes]:
@@ -156,9 +159,12 @@ class Session:
     def _body(self, response: Any) -> bytes:
         urllib3 = importlib.import_module("urllib3")
         try:
-            return bytes(response.data)
+            body = bytes(response.read(LARGEST_ANSWER_BYTES + 1, decode_content=True))
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise self._unreachable("the answer ended too soon") from error
+        if len(body) > LARGEST_ANSWER_BYTES:
+            raise self._unreachable(f"its answer is larger than {in_words(LARGEST_ANSWER_BYTES)}")
+        return body
 
     def _response(self, part: Part, function: str, arguments: tuple[object, ...], options: dict[str, object]) -> Any:
         """The answer, of which the head is read."""
@@ -231,8 +237,8 @@ def _refusal(status: int, said: str, namespace: str) -> Refused:
 def _said(error: Any) -> str:
     """The words of an API server's Status; of another body nothing, since a proxy may repeat what it was sent."""
     try:
-        status = json.loads(error.body or "")
-    except (ValueError, TypeError):
+        status = json_object(error.body or "")
+    except ValueError:
         return words(str(error.reason or ""))
     return words(text(status, "message") or str(error.reason or ""))
 

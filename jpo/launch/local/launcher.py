@@ -89,10 +89,9 @@ class LocalLauncher:
                 raise LaunchError(str(folder), "is being started by another process", "ask again", code="JPO-E754")
             time.sleep(PAUSE_SECONDS)  # somebody else is about to start it, or has just failed to
 
-    def find(self, run_id: str) -> str | None:
-        """The engine's id of a run that was begun here, though nobody has noted it; None where none was."""
-        page = read_page(self._ledger / run_id)
-        return None if page is None or page.supervisor is None else _id(run_id, page)
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
+        page = read_page(folder)
+        return None if page is None or page.supervisor is None else _id(job.run_id, page)
 
     def status(self, engine_id: str) -> JobStatus:
         found = self._found(engine_id)

@@ -21,6 +21,7 @@ from jpo.records import RunStatus
 
 PAGE_BYTES = 4096
 PAGE, LOCK = "local.json", "local.lock"
+AMOUNTS = ("started_at", "ended_at", "memory_gib", "cpu_seconds")
 MOST_WORDS = 400
 """Characters of a reason, so that a page stays one."""
 
@@ -76,9 +77,15 @@ class Page:
 def read_page(folder: Path) -> Page | None:
     """The page in the folder of a run; None where there is none, or it is being written just now."""
     try:
-        found = json.loads((folder / PAGE).read_bytes())
+        handle = os.open(folder / PAGE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            found = json.loads(os.read(handle, PAGE_BYTES))
+        finally:
+            os.close(handle)
         ended_as = found["ended_as"]
-        return Page(**{**found, "place": Place(**found["place"]), "ended_as": None if ended_as is None else RunStatus(ended_as)})
+        amounts = {name: None if found[name] is None else float(found[name]) for name in AMOUNTS}
+        place = Place(**found["place"])
+        return Page(**{**found, **amounts, "place": place, "ended_as": None if ended_as is None else RunStatus(ended_as)})
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -88,7 +95,7 @@ def write_page(folder: Path, page: Page) -> None:
     text = json.dumps(asdict(replace(page, reason=page.reason[:MOST_WORDS])), ensure_ascii=False).encode("utf-8", "replace")
     assert len(text) <= PAGE_BYTES, "a page"
     try:
-        handle = os.open(folder / PAGE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(folder / PAGE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             if os.pwrite(handle, text.ljust(PAGE_BYTES), 0) < PAGE_BYTES:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -45,7 +45,6 @@ CONFIG_NAME = re.compile(r"(?:.*_)?(?:config|configuration|cfg|conf|ini|settings
 INI = re.compile(r"[^\s*?]+\.(?:ini|cfg|conf)", re.IGNORECASE)
 GETTERS = {"get", "getint", "getfloat", "getboolean", "pop", "setdefault", "has_option"}
 ENVIRONMENT = {"environ", "getenv"}
-WHOLE_READERS = {"items", "values", "_sections", "read_dict", "asdict", "vars", "locals"}
 OPTION_MAKERS = {"add_argument", "option", "Option"}
 FLAG_MAKERS = re.compile(r"DEFINE_(?:integer|float|string|bool|boolean|enum)")
 OTHER_SETTINGS = {"yaml", "ruamel", "toml", "tomli", "tomllib", "omegaconf", "hydra", "jsonargparse", "ml_collections"}

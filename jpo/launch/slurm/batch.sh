@@ -3,6 +3,7 @@
 # No value of a job stands in this text: command and environment are files in FOLDER/slurm, each word ended by NUL.
 # Of all jobs that ever get this folder only the first runs the command; how that ended is in FOLDER/slurm/end.
 set -um
+SECONDS=0 # one in the environment would count
 job=$SLURM_JOB_ID
 if [[ -n ${SLURM_ARRAY_TASK_ID:-} ]]; then
   shift "$SLURM_ARRAY_TASK_ID"
@@ -101,10 +102,13 @@ watch() {
 watch &
 watcher=$!
 
-code=
-until read -r -u 9 -t 1 code; do # interrupted by a trap, or nothing to read: beyond 128
-  (($? > 128)) || break
+code='' part=''
+until read -r -u 9 -t 1 part; do
+  read_status=$?
+  code+=$part # what came just before the second was over; the rest comes with the next look
+  ((read_status > 128)) || break # beyond: interrupted by a trap, or nothing to read
 done
+code+=$part
 ended=$(date +%s.%N)
 code=${code:-137} # who should have said it was killed
 kill -KILL -- "-$group" "-$watcher" # what the command left behind, and who watched it

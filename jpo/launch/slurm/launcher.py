@@ -100,6 +100,10 @@ class SlurmLauncher:
             number = self._sbatch(job.run_id, [*asked, output(folder), "--open-mode=append"], [folder])
         return f"{number}:{job.run_id}"
 
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
+        number = self._number(folder, job.run_id)
+        return None if number is None else f"{number}:{job.run_id}"
+
     def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
         """Start several runs with the same needs as one array, or find them; returns the engine's id of each.
 
@@ -136,6 +140,7 @@ class SlurmLauncher:
         if not run_files.JOB_NUMBER.fullmatch(number):
             return JobStatus(JobState.UNKNOWN, reason=f"{number:.40} is no job of SLURM")
         status = self._as_slurm_says(number, run_files.name(folder) or run_id, enough=end is not None)
+        began, end = run_files.began(folder) or began, run_files.ended(folder) or end  # it may have ended meanwhile
         lost = status is None or status.exit_code == NOT_TWICE  # a restarted controller may start a job again that goes on
         if lost and not end and began and began.alive_at and self._clock() - began.alive_at < ALIVE_SECONDS:
             reason = "SLURM has lost it, and it goes on"
@@ -151,8 +156,9 @@ class SlurmLauncher:
         number, _, run_id = engine_id.partition(":")
         folder = folder_of(self._ledger, run_id)
         began = run_files.began(folder)
+        own_name = f"--name={run_files.name(folder) or run_id}"  # a controller that lost its state gives numbers again
         for each in sorted({number, began.number if began else number}):
-            answer = self._slurm.ask("scancel", each)
+            answer = self._slurm.ask("scancel", own_name, each)
             if answer.complaint and not OVER_ALREADY.search(answer.complaint):
                 raise LaunchError("scancel", answer.complaint, "cancel it by hand", code="JPO-E753")
         if began and not run_files.ended(folder):
@@ -160,8 +166,11 @@ class SlurmLauncher:
 
     def resize(self, engine_id: str, needs: Needs) -> None:
         """Ask SLURM for other resources for a job: of one that waits it changes them, of one that runs 22.05 changes none."""
+        number, _, run_id = engine_id.partition(":")
+        if self.status(engine_id).over:
+            raise refusal("scontrol", f"job {number} of run {run_id} is over")
         spelled = as_spelled(needs, self._nodes())
-        self._slurm.answer("scontrol", "update", f"JobId={engine_id.partition(':')[0]}", *changes(spelled))
+        self._slurm.answer("scontrol", "update", f"JobId={number}", *changes(spelled))
 
     def collect(self, engine_id: str, folder: Path) -> None:
         """Nothing: the job writes where JPO reads, on the file system that both share."""
@@ -222,8 +231,11 @@ class SlurmLauncher:
         return chosen(partitions, self._site.partition)
 
     def _quotas(self) -> list[SlurmQuota]:
-        """Limits of the account and the QOS under which jobs run; none where no accounting is, it is down, or tells nobody."""
-        with suppress(LaunchError):
+        """Limits of the account and the QOS under which jobs run; none where no accounting is, it is down, or tells nobody.
+
+        A machine may have no name for its user, and an answer fewer fields than were asked for (KeyError).
+        """
+        with suppress(LaunchError, KeyError):
             return self._asked_quotas()
         return []
 

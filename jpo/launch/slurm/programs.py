@@ -29,8 +29,11 @@ HOW_TO_SET_UP = "run JPO on a machine that submits to SLURM, with its slurm.conf
 PREFIX = re.compile(r"^(?:(?:s\w+|slurm_\w+|allocation failure|Batch job submission failed)(?: error)?: |error: )+", re.MULTILINE)
 KEPT = {"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT"}
 NOT_HANDED_ON = re.compile(
-    r"SLURM_|SBATCH_(?:ARRAY_INX|WAIT|REQUEUE|NO_REQUEUE|SIGNAL|OPEN_MODE|TIMELIMIT|JOB_NAME|OUTPUT|ERROR)|JPO_\w*(?:__|TOKEN)"
+    r"(?:SLURM|SQUEUE|SCANCEL|SCONTROL|SACCT|SACCTMGR)_|JPO_\w*(?:__|TOKEN)"
+    r"|SBATCH_(?:ARRAY_INX|CLUSTERS|WAIT|REQUEUE|NO_REQUEUE|SIGNAL|OPEN_MODE|TIMELIMIT|JOB_NAME|INPUT|OUTPUT|ERROR|GRES$|GPUS)"
 )
+"""Defaults of who submits that would break what JPO promises: SCANCEL_STATE=PENDING would let a run go on that is cancelled,
+SQUEUE_PARTITION hides jobs, SBATCH_GRES asks for what config.ini does not."""
 UNIX_SECONDS = {"SLURM_TIME_FORMAT": "%s"}
 PAIR = re.compile(r"(?:^| )([A-Za-z][\w:/]*)=(\S*)")
 

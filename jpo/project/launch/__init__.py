@@ -3,6 +3,13 @@
 engines.py     `--on`, [launch] -> Launcher
 instances.py   [launch.aws], [prices] -> where instances start, and which are on offer
 jobs.py        config.ini, the command -> LaunchJob
+command.py     what was typed, a script or a command -> the command of a run, with its values where it reads them
 waiting.py     how long runs would wait before they start, by the engine -> when they would be done
+progress.py    how far a run is, as its log says, in one line
+boundaries.py  after how much training a run can win no more, and what it took besides
 finished.py    an entry of the ledger that ended -> the Run that goes on record
+accounts.py    the ledger brought up to date: runs that nobody follows any more, too
+source.py      launched runs as a source of runs, for `jpo suggest` and the like
+boldness.py    which runs of `jpo optimize` are trials, and which use what was learnt
+unfinished.py  suggestions under ids of one's own choosing, and what a killed process has left of one
 """

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from jpo.errors import LaunchError
+from jpo.errors import LaunchError, UsageError
 from jpo.history import Store
-from jpo.launch.course import look
-from jpo.launch.kubernetes.launcher import KubernetesLauncher
-from jpo.launch.ledger import Entry, folder_of, locked, read, write
-from jpo.launch.local.launcher import LocalLauncher
+from jpo.launch.course import UNREACHABLE, look
+from jpo.launch.job import JobStatus
+from jpo.launch.launcher import Launcher
+from jpo.launch.ledger import Entry, entries, folder_of, locked, read, write
 from jpo.project.launch.engines import launcher_of, ledger_of
 from jpo.project.launch.finished import EndedRun, put_on_record
 from jpo.project.load import LoadedSettings
-from jpo.records import Run
 
 LOCAL = "local"
-
-
-def launched(settings: LoadedSettings, store: Store, *, now: float, keep: bool = True) -> tuple[Run, ...]:
-    """What has ended of the runs that were launched on this machine, as a source of runs: now on record.
-
-    Args:
-        keep: note so in the ledger; else nothing is written but to the store, and no run is looked after.
-    """
-    ended = accounted_for(settings, store, os.environ, now=now, engines=(LOCAL,) if keep else (), keep=keep)
-    return tuple(each.run for each in ended if each.run is not None)
+AWAY = (UNREACHABLE, "JPO-E761", "JPO-E764")
+"""What an engine says of itself and not of one run: it cannot be reached, or is not set up on this machine."""
 
 
 def accounted_for(
@@ -42,44 +32,47 @@ def accounted_for(
 ) -> tuple[EndedRun, ...]:
     """Put on record what has ended since somebody looked: runs of launchers that were killed, and of detached ones.
 
-    An entry that cannot be read, or whose engine does not answer, is left for the next time.
+    An entry that cannot be read or written, that another process is at, or whose engine does not answer, is left for the next
+    time.
 
     Args:
-        engines: those that are asked how their runs go; of the others only ends that somebody saw count.
+        engines: those that are asked how their runs go, until one cannot be reached; of the others only ends that somebody saw
+            count.
         keep: note in the ledger what is on record.
     """
-    ledger = ledger_of(settings)
+    ledger, asked = ledger_of(settings), set(engines)
     ended = []
-    for entry in _open(ledger):
+    for entry in [entry for entry in entries(ledger) if not entry.recorded]:
         try:
-            asks = entry.end is None and entry.engine in engines
-            known = _looked_at(entry, settings, environ, ledger) if asks else entry
-            if known.end is not None:
-                ended.append(put_on_record(known, ledger, settings, store, now=now, keep=keep))
-        except (LaunchError, ValueError, TypeError):  # the last two: somebody wrote into the ledger by hand
+            if entry.end is None and entry.engine in asked:
+                launcher = launcher_of(settings, entry.engine, environ=environ, detached=True)
+                entry = looked_at(entry, launcher, ledger)[0]
+            if entry.end is not None:
+                ended.append(put_on_record(entry, ledger, settings, store, now=now, keep=keep))
+        except LaunchError as error:
+            if error.code in AWAY:
+                asked.discard(entry.engine)
+        except (UsageError, ValueError, TypeError, OSError):  # settings of its engine; somebody wrote into the ledger by hand
             continue
     return tuple(ended)
 
 
-def _open(ledger: Path) -> Iterator[Entry]:
-    """The entries that are not on record and can be read, by their run ids."""
-    for file in sorted(ledger.glob("*/launch.json")):
-        try:
-            entry = read(ledger, file.parent.name)
-        except LaunchError:
-            continue
-        if entry is not None and not entry.recorded:
-            yield entry
+def looked_at(entry: Entry, launcher: Launcher, ledger: Path) -> tuple[Entry, JobStatus | None]:
+    """An entry without an end after a look at its job, and how that goes; None: it was never submitted.
 
+    One that was submitted though nobody noted it, because its launcher was killed in between, is noted.
 
-def _looked_at(entry: Entry, settings: LoadedSettings, environ: Mapping[str, str], ledger: Path) -> Entry:
-    """The entry as it stands after a look at its job; one that was begun though nobody noted it is noted first."""
-    launcher = launcher_of(settings, entry.engine, environ=environ, detached=True)
-    if entry.engine_id is None and isinstance(launcher, LocalLauncher | KubernetesLauncher):
-        with locked(folder_of(ledger, entry.job.run_id)):
-            found = launcher.find(entry.job.run_id) if isinstance(launcher, LocalLauncher) else launcher.find(entry.job)
-            entry = replace(read(ledger, entry.job.run_id) or entry, engine_id=found)
+    Raises:
+        LaunchError: the engine's; JPO-E752, the ledger cannot be written; JPO-E785, another process is at this run.
+    """
+    run_id = entry.job.run_id
+    folder = folder_of(ledger, run_id)
+    with locked(folder, wait=False):  # who starts it just now may take minutes
+        entry = read(ledger, run_id) or entry
+        if entry.engine_id is None and (found := launcher.find(entry.job, folder.absolute())) is not None:
+            entry = replace(entry, engine_id=found)
             write(ledger, entry)
-    if entry.engine_id is not None:
-        look(entry, launcher, ledger)
-    return read(ledger, entry.job.run_id) or entry
+    if entry.engine_id is None or entry.end is not None:
+        return entry, entry.end
+    status = look(entry, launcher, ledger)
+    return read(ledger, run_id) or entry, status

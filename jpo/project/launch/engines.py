@@ -1,4 +1,7 @@
-"""Engines by the name that `--on` and [launch] on have, and where the ledger of what they run is."""
+"""Engines by the name that `--on` and [launch] on have, and where the ledger of what they run is.
+
+Each is imported when it is used: `jpo suggest` starts without them.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.errors import LaunchError
 from jpo.inventory.machine import machine_here
-from jpo.launch.aws.launcher import AwsLauncher
 from jpo.launch.job import LaunchJob
-from jpo.launch.kubernetes.launcher import KubernetesLauncher
-from jpo.launch.kubernetes.pods import PodSetup
-from jpo.launch.kubernetes.session import Connected, Session
 from jpo.launch.launcher import Launcher
-from jpo.launch.slurm.launcher import SlurmLauncher
-from jpo.launch.slurm.site import SlurmSite
-from jpo.project.launch.instances import offers_of, place_of
 from jpo.project.load import LoadedSettings
 
 LAUNCHES = ".jpo/launches"
@@ -66,6 +61,9 @@ def launcher_of(
 
 def plan_of(launcher: Launcher, job: LaunchJob, config: bytes) -> Mapping[str, object] | None:
     """What an engine would be given for a job, in its own form; None where that is the command alone."""
+    from jpo.launch.aws.launcher import AwsLauncher
+    from jpo.launch.kubernetes.launcher import KubernetesLauncher
+
     if isinstance(launcher, AwsLauncher):
         return launcher.plan(job)
     return launcher.manifest(job, config) if isinstance(launcher, KubernetesLauncher) else None
@@ -85,23 +83,29 @@ def _local(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 
 def _slurm(settings: LoadedSettings, here: Surroundings) -> Launcher:
+    from jpo.launch.slurm.launcher import SlurmLauncher
+    from jpo.launch.slurm.site import SlurmSite
+
     table = settings.values.launch.slurm
     site = SlurmSite(table.partition, table.account, table.qos, table.options)
     return SlurmLauncher(site, here.ledger, here.environ, time.time)
 
 
 def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
+    from jpo.launch.kubernetes.launcher import KubernetesLauncher
+    from jpo.launch.kubernetes.pods import PodSetup
+    from jpo.launch.kubernetes.session import Connected, Session
+
     table = settings.values.launch.kubernetes
     session = Session(lambda: Connected(table.context, here.environ.get("KUBECONFIG")), time.sleep, table.namespace)
     return KubernetesLauncher(session, PodSetup(**table.model_dump(exclude={"context", "namespace"})), here.ledger)
 
 
 def _aws(settings: LoadedSettings, here: Surroundings) -> Launcher:
+    from jpo.launch.aws.launcher import AwsLauncher
+    from jpo.project.launch.instances import offers_of, place_of
+
     return AwsLauncher(place_of(settings, here.environ), offers_of(settings, here.environ), time.time, here.ledger)
-
-
-def _not_there(engine: str) -> LaunchError:
-    return LaunchError(f"--on {engine}", "is not part of this version of JPO", "choose another engine", code="JPO-E753")
 
 
 ENGINES: Mapping[str, Callable[[LoadedSettings, Surroundings], Launcher]] = {

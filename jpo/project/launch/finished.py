@@ -27,8 +27,13 @@ SOURCE = "launch"
 """Source of runs that wrote no log: what is known of them is what their engine says."""
 CLOCKS_SECONDS = 2.0
 """By which the times of files and processes may differ."""
-FROM_OUTSIDE = (RunStatus.STOPPED, RunStatus.OOM_KILLED)
-"""Ends that an engine knows better than a script whose last words are an exception."""
+CORRECTED = (
+    (RunStatus.STOPPED, RunStatus.FAILED),
+    (RunStatus.OOM_KILLED, RunStatus.FAILED),
+    (RunStatus.FAILED, RunStatus.SUCCEEDED),
+)
+"""How an engine saw a run end and what its closed log says, where the engine knows better: the last words of a script may be an
+exception that came from outside, and what fails after the log's end (a check, saving the model) fails the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +162,7 @@ def _closed(log: Log, entry: Entry) -> Log:
     if not log.closed:
         last = log.latest.get("time") or log.number("start") or entry.asked_at
         log.head |= {"end": f"{last if end.ended_at is None else max(end.ended_at, last):.3f}", "status": ended_as.value}
-    elif ended_as in FROM_OUTSIDE and log.head["status"] == RunStatus.FAILED:
+    elif (ended_as, log.head["status"]) in CORRECTED:
         log.head["status"] = ended_as.value
     return log
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jpo.errors import LaunchError, UsageError
+from jpo.errors import UsageError
 from jpo.history import Store
 from jpo.launch.job import RUN_ID, LaunchJob, Needs
-from jpo.launch.ledger import read
+from jpo.launch.ledger import entries
+from jpo.project.launch.boundaries import longest_training_seconds, startup_seconds
 from jpo.project.launch.engines import ledger_of
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
@@ -59,10 +59,10 @@ def job_of(
     """
     words = tuple(command) or settings.values.launch.command
     if not words:
-        finding, remedy = "names no script and no command", "write `jpo run train.py`, or [launch] command in jpo.toml"
-        raise UsageError("jpo run", finding, remedy, code="JPO-E756")
+        remedy = "write `jpo run train.py`, `jpo optimize config.ini -- python train.py`, or [launch] command in jpo.toml"
+        raise UsageError("the run", "has no script and no command", remedy, code="JPO-E756")
     if not RUN_ID.fullmatch(run_id):
-        remedy = "use 1 to 63 of A-Z a-z 0-9 . _ -, a letter or digit first"
+        remedy = "use 1 to 63 of A-Z a-z 0-9 . _ -, a letter or digit at either end"
         raise UsageError("--run-id", f"{run_id!r:.80} cannot be the id of a run", remedy, code="JPO-E757")
     longest = settings.values.launch.timeout if longest_seconds is None else longest_seconds
     values = {f"JPO_{name.upper()}": _text(value) for name, value in workload.current.items()}
@@ -84,23 +84,12 @@ def stop_after_seconds(workload: Workload, settings: LoadedSettings, store: Stor
     What a process takes besides training (imports, data) comes on top, as launched runs have shown it. None: nothing is known
     that it could be compared with, or `stop_at` is 0.
     """
-    multiple, ended = settings.values.launch.stop_at, [run for run in store.runs_of(workload.identity) if run.outcome.converged]
-    seconds = [run.outcome.duration_seconds for run in ended if run.ended_well and run.outcome.duration_seconds]
-    if not multiple or not seconds:
+    reached = {run.run_id: run for run in store.runs_of(workload.identity) if run.outcome.converged}
+    training = longest_training_seconds(settings, reached.values())
+    if training is None:
         return None
-    durations = {run.run_id: run.outcome.duration_seconds or 0.0 for run in ended}
-    besides = [taken - durations[run_id] for run_id, taken in _process_seconds(ledger_of(settings)) if run_id in durations]
-    return multiple * min(seconds) + max(besides, default=UNKNOWN_SECONDS)
-
-
-def _process_seconds(ledger: Path) -> Iterator[tuple[str, float]]:
-    """Run id and seconds from start to end of the processes of launched runs."""
-    for file in sorted(ledger.glob("*/launch.json")):
-        with suppress(LaunchError):
-            entry = read(ledger, file.parent.name)
-            end = entry and entry.end
-            if end and end.started_at is not None and end.ended_at is not None:
-                yield file.parent.name, end.ended_at - end.started_at
+    besides = [startup_seconds(entry, reached.get(entry.job.run_id)) for entry in entries(ledger_of(settings))]
+    return training + max((seconds for seconds in besides if seconds is not None), default=UNKNOWN_SECONDS)
 
 
 def needs_of(workload: Workload, settings: LoadedSettings) -> Needs:

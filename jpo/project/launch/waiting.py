@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from multiprocessing.pool import ThreadPool
 
 from jpo.errors import JpoError
 from jpo.launch.job import Needs, Room
@@ -15,9 +13,13 @@ from jpo.launch.queued import Queued, queued
 from jpo.project.launch.engines import launcher_of
 from jpo.project.launch.jobs import needs_of
 from jpo.project.load import LoadedSettings
+from jpo.project.trust import of_the_runner
 from jpo.records import Forecast, Parameters, Workload
 
 WITH_A_QUEUE = ("slurm", "kubernetes")
+OF_THE_RUNNER = ("launch.kubernetes.context", "launch.slurm.options")
+"""Settings by which whoever may change a branch would choose among the credentials of who runs JPO, or give a program options:
+a suggestion, which pipelines make of branches of strangers, asks no queue with such."""
 LONGEST_SECONDS = 2.0
 """For all answers together: a forecast does not wait for a busy controller."""
 
@@ -27,10 +29,11 @@ def queued_with(
 ) -> tuple[Queued | None, ...]:
     """For configurations with what is expected of them: when their runs would be done, if they were submitted now.
 
-    None where [launch] names no engine with a queue, or it does not say, or not within LONGEST_SECONDS.
+    None where [launch] names no engine with a queue, or it does not say, or not within LONGEST_SECONDS; and where only a run that
+    somebody starts may use what jpo.toml says of it (OF_THE_RUNNER).
     """
     engine = settings.values.launch.on
-    if engine not in WITH_A_QUEUE:
+    if engine not in WITH_A_QUEUE or not all(of_the_runner(settings, key) for key in OF_THE_RUNNER):
         return (None,) * len(expected)
     asked = [_needs(parameters, workload, settings) for parameters, _ in expected]
     rooms = _within(LONGEST_SECONDS, [needs for needs in dict.fromkeys(asked) if needs is not None], settings)
@@ -52,6 +55,9 @@ def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings)
 
 def _within(seconds: float, asked: Sequence[Needs], settings: LoadedSettings) -> dict[Needs, Room]:
     """The engine's answers that come in time."""
+    import multiprocessing  # where there is an engine with a queue alone: `jpo suggest` starts without it
+    from multiprocessing.pool import ThreadPool
+
     rooms = dict[Needs, Room]()
     pool = ThreadPool(1)  # its thread ends with the program, even while it waits
     try:

@@ -14,9 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from jpo.errors import LaunchError
-from jpo.files import whole
 from jpo.history import AuditEvent
-from jpo.launch.ledger import folder_of, locked
+from jpo.launch.ledger import folder_of, locked, put
 from jpo.optimizer.during.adjustment import Adjustment, Saving
 from jpo.project.launch.engines import ledger_of
 from jpo.project.load import LoadedSettings
@@ -42,10 +41,8 @@ def deciding(ledger: Path, run_id: str) -> Iterator[list[Adjustment]]:
         before = [*adjustments]
         yield adjustments
         if adjustments != before:
-            with whole(folder / FILE, mode=0o600, remedy="check disk and mode") as new:
-                new.write(
-                    json.dumps({"schema_version": 1, "adjustments": [asdict(each) for each in adjustments]}, indent=1).encode()
-                )
+            account = {"schema_version": 1, "adjustments": [asdict(each) for each in adjustments]}
+            put(folder / FILE, json.dumps(account, indent=1).encode())
 
 
 def read(ledger: Path, run_id: str) -> list[Adjustment]:

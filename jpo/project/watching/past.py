@@ -100,6 +100,7 @@ def best_of(runs: Sequence[Run], costs: dict[str, float | None], quality: Qualit
     rivals = [
         rival for run in runs if (rival := Rival.of(run, costs[run.run_id], quality.error_of(quality.measured(run.outcome))))
     ]
+    rivals = [rival for rival in rivals if rival.error is not None] or rivals  # how good the others are nobody knows
     if not rivals:
         return None
     first = rivals[0]

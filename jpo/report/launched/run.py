@@ -81,7 +81,8 @@ def document(report: LaunchReport) -> Document:
     blocks: tuple[Block, ...] = (Table(columns, rows, "outcome").filled(), *notes)
     if end is None:
         plan = () if report.plan is None else (Verbatim(dumps(report.plan), "json"),)
-        return Document(title, (Note(f"command: {' '.join(job.command)}"), *plan, *notes), "", report.currency)
+        goes_on = f"`jpo watch {job.run_id}` follows it" if report.state == "submitted" else ""
+        return Document(title, (Note(f"command: {' '.join(job.command)}"), *plan, *notes), goes_on, report.currency)
     return Document(title, blocks, f"output in {report.output}", report.currency)
 
 

@@ -38,7 +38,7 @@ def in_all(total: LoopTotals, job: OptimizedJob) -> str:
     spent, kept = (numbers.written(total.quantity, value, job.currency) for value in (total.spent, total.kept))
     share = "" if total.ratio is None else f" ({numbers.change(total.ratio)})"
     quantity = names.quantity(total.quantity).long
-    return f"{quantity} of {numbers.counted(total.runs, 'run')} after the baseline: {spent}, {kept} at its mean{share}"
+    return f"{quantity} of {numbers.counted(total.runs, 'run')} after the baseline: {spent}; as many at its mean: {kept}{share}"
 
 
 def runs_of(job: OptimizedJob) -> Table:

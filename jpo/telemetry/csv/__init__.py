@@ -2,6 +2,7 @@
 
 log.py      one complete log -> Run; the format is described there
 lines.py    the lines of a log, one by one
-folder.py   many logs at once
+folder.py   many logs at once; remembered.py: those that were read before
+doubts.py   where a log contradicts itself
 follow.py   a log that is still being written
 """

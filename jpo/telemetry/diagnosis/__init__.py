@@ -5,4 +5,5 @@ coverage.py        probes of what the cluster measures
 inquiry.py         what probes query, and the form of their findings
 similar_names.py   names that may be meant
 near_identical.py  the same workload under another spelling
+pod_labels.py      runs without instrumentation, which may be hidden
 """

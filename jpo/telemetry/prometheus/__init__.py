@@ -4,6 +4,7 @@ runs.py           finished_runs: chunk by chunk, with the watermark of the next 
 source.py         PrometheusSource: address, credentials, deadline; tls.py: certificates; sigv4.py: signatures for AWS
 client.py         queries by prometheus-api-client; session.py: deadline, retries, redirects; answers.py: checks of answers
 names.py          names of metrics and labels, by default and at a site; queries.py: PromQL; scope.py: workload and window
+run_ids.py        ids of the runs that reported in a window
 discovery.py      which runs are over; measuring.py: the values of all new runs at once
 pods/             runs that report nothing: pods whose labels say what they train
 reported.py       what runs report about themselves

@@ -2,4 +2,5 @@
 
 ask.py       what a server knows of the runs of a workload that have not ended
 progress.py  how much of its work a run has done, and when it may end
+course.py    when each epoch was done, and what the model was worth then
 """

@@ -127,6 +127,43 @@ def test_a_checkpoint_without_its_parts_is_refused():
         assert caught.value.code == "JPO-E603"
 
 
+WHOLE, HEADER = unseal(FILE)
+FIRST = WHOLE["online0.critics.w0"]
+
+
+@pytest.mark.parametrize(
+    "tensors",
+    [
+        {"online0.critics.w0": FIRST[:, :5]},
+        {"target1.critics.w0": FIRST.astype(np.float64)},
+        {"online0.critics.w0": FIRST * np.nan},
+        {"exp_avg_sq2.critics.w0": WHOLE["exp_avg_sq2.critics.w0"][..., :1]},
+        {"real.executed": WHOLE["real.executed"] + 1000},
+    ],
+)
+def test_forged_tensors_are_refused_before_anything_learns_from_them(tensors):
+    with pytest.raises(StoreError) as caught:
+        load_checkpoint(seal({**WHOLE, **tensors}, HEADER))
+    assert caught.value.code == "JPO-E603"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"updates": []},
+        {"updates": [-1] * MEMBERS},
+        {"progress": [1]},
+        {"replays": {**HEADER["replays"], "real": [4, -1, 3]}},
+        {"replays": {**HEADER["replays"], "real": [10**12, 1, 1]}},
+        {"replays": {**HEADER["replays"], "real": [4, 3, 1]}},
+    ],
+)
+def test_forged_headers_are_refused(header):
+    with pytest.raises(StoreError) as caught:
+        load_checkpoint(seal(WHOLE, {**HEADER, **header}))
+    assert caught.value.code == "JPO-E603"
+
+
 def blind(job):
     """The same job where nothing is known of phases."""
 

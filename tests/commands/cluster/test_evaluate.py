@@ -151,6 +151,7 @@ nodes = [{ type = "n", count = 2 }]
 @pytest.fixture
 def lab(log: Path) -> Path:
     (log.parent / "p.toml").write_text(PLATFORM)
+    (log.parent / "gpus.toml").write_text(PLATFORM.replace('{ type = "cpu" }, ', ""))
     (log.parent / "jobs.csv").write_text("id,submit,duration,gpus,tasks\na,0,100,4,1\nb,1,50,2,2\nc,2,10,8,1\n")
     return log.parent
 
@@ -176,6 +177,7 @@ def test_training_jobs_run_on_a_platform(lab: Path, capsys: pytest.CaptureFixtur
         (("--workload", "t.swf", "--resource", "pack"), "--resource: has nothing to select"),
         (("--workload", "t.swf", "--platform", "p.toml", "--procs", "4"), "--procs: is what --platform says"),
         (("--workload", "t.swf", "--platform", "p.toml", "--resource", "best"), "--resource: 'best' is unknown"),
+        (("--draw", "5", "--platform", "gpus.toml"), "--draw: has jobs of CPU cores, and the platform has none"),
     ],
 )
 def test_what_does_not_go_with_a_platform_is_refused(

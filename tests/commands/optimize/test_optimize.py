@@ -12,6 +12,7 @@ from loops import CONFIG, Lab
 from jpo.__main__ import run
 from jpo.cli.optimize import told_apart
 from jpo.errors import UsageError
+from jpo.history import open_store
 
 
 def test_jobs_go_side_by_side_and_each_has_its_own_runs(tmp_path: Path) -> None:
@@ -86,3 +87,17 @@ def test_without_a_command_nothing_is_started(
     assert json.loads(out)["jobs"][0]["code"] == "JPO-E756"
     assert "JPO-E756" in err
     assert sys.executable not in err
+
+
+@pytest.mark.parametrize(("command", "code"), [([], "JPO-E756"), (["--", "nope.py"], "JPO-E773")])
+def test_a_command_that_cannot_be_run_changes_no_config_ini(
+    command: list[str], code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(".git").mkdir()
+    Path("config.ini").write_text(CONFIG.format(model="cnn"))
+    assert run(["optimize", "config.ini", "--baseline", "0", "--runs", "1", "--no-learn", "--offline", *command]) == 2
+    assert code in capsys.readouterr().err
+    assert Path("config.ini").read_text() == CONFIG.format(model="cnn")
+    with open_store(f"sqlite:///{tmp_path}/.jpo/jpo.db", read_only=True) as store:
+        assert not store.suggestions_of()

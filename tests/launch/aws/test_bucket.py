@@ -54,10 +54,8 @@ def test_nothing_comes_home_where_nothing_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{", b"\xff", b'{"a": 1, "a": 2}'])
-def test_a_damaged_record_is_refused(text: bytes) -> None:
-    with pytest.raises(LaunchError) as caught:
-        end_of(Bucket({f"{HOME.key}/end.json": text}), HOME)
-    assert caught.value.code == "JPO-E753"
+def test_a_damaged_record_is_said(text: bytes) -> None:
+    assert isinstance(end_of(Bucket({f"{HOME.key}/end.json": text}), HOME), str)
 
 
 def test_a_bucket_that_may_not_be_read_is_said() -> None:

@@ -31,6 +31,7 @@ def test_a_run_goes_on_with_its_instance(state: str, expected: JobState) -> None
     [
         ("Server.SpotInstanceTermination", "Server.SpotInstanceTermination: Spot instance termination"),
         ("Client.UserInitiatedShutdown", "Client.UserInitiatedShutdown: User initiated shutdown"),
+        ("Server.InternalError", "Server.InternalError: Internal error on launch"),
     ],
 )
 def test_what_others_ended_was_stopped_and_says_by_what(code: str, message: str) -> None:
@@ -43,7 +44,6 @@ def test_what_others_ended_was_stopped_and_says_by_what(code: str, message: str)
     "message",
     [
         "Client.InstanceInitiatedShutdown: Instance initiated shutdown",
-        "Server.InternalError: Internal error on launch",
         "Client.InvalidSnapshot.NotFound: The specified snapshot was not found",
         "",
     ],
@@ -53,6 +53,21 @@ def test_what_ended_without_a_record_failed_and_says_where_to_look(message: str)
     assert status.ended_as is RunStatus.FAILED
     assert message in status.reason
     assert "docs/launching-aws.md" in status.reason
+
+
+@pytest.mark.parametrize("code", ["Server.InsufficientInstanceCapacity", "Client.VolumeLimitExceeded", "Client.InternalError"])
+def test_an_instance_that_ends_at_once_never_began_its_run(code: str) -> None:
+    status = status_of(instance("terminated", code, f"{code}: no room after all"), None, PLACE)
+    assert (status.state, status.started_at) == (JobState.ENDED, None)
+    assert "no room after all" in status.reason
+
+
+def test_of_a_record_that_cannot_be_read_nobody_knows_how_the_run_ended() -> None:
+    status = status_of(instance("running"), "is not JSON", PLACE)
+    assert (status.state, status.reason) == (
+        JobState.UNKNOWN,
+        "s3://ml-runs/run-1/end.json is no record of how the run ended: is not JSON",
+    )
 
 
 def test_the_end_is_when_its_state_changed() -> None:

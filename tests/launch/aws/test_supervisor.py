@@ -90,6 +90,7 @@ def test_config_ini_is_put_where_the_script_reads_it(machine: Machine, tmp_path:
     [
         (("/bin/sh", "-c", "exit 3"), 3, ""),
         (("/bin/sh", "-c", "kill -9 $$"), None, "SIGKILL"),
+        (("/bin/sh", "-c", "kill -40 $$"), None, "ended by signal 40"),
         (("/no/such/program",), 127, "cannot be started"),
     ],
 )
@@ -97,6 +98,22 @@ def test_a_command_that_fails_says_how(machine: Machine, command: tuple[str, ...
     end = machine.run(*command)
     assert (end["exit_code"], end["ended_as"]) == (code, "failed")
     assert words in end["reason"]
+
+
+@pytest.mark.parametrize(("kills", "ended_as"), [((7, 8), "oom_killed"), ((7, 7), "failed")])
+@pytest.mark.parametrize("command", ["kill -9 $$", "sh -c 'kill -9 $$'; exit $?"])
+def test_a_command_that_the_kernel_killed_for_memory_is_told_from_others(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, kills: tuple[int, int], ended_as: str, command: str
+) -> None:
+    machine.run("true")  # puts job.json there
+    (machine.folder / "vmstat").write_text("nr_free_pages 5\noom_kill 7\n")
+    monkeypatch.setattr(supervisor, "VMSTAT", machine.folder / "vmstat")
+    assert supervisor.oom_kills() == 7
+    counted = iter(kills)
+    monkeypatch.setattr(supervisor, "oom_kills", lambda: next(counted))
+    run = supervisor.Supervisor(machine.folder)
+    run.job["command"] = ["/bin/sh", "-c", command]
+    assert {"ended_as": "failed", **run._run()}["ended_as"] == ended_as
 
 
 def test_a_command_beyond_its_time_is_ended_with_its_children(machine: Machine) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from kubernetes_cluster import Cluster, Play, kubeconfig, serving
-from launches import Bench
+from launches import Bench, VirtualClock
 
 from jpo.launch.job import LaunchJob
 from jpo.launch.kubernetes.launcher import KubernetesLauncher
@@ -24,19 +24,9 @@ PLAYS = {
 }
 
 
-class Clock:
-    now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> VirtualClock:
+    return VirtualClock()
 
 
 @pytest.fixture
@@ -45,7 +35,7 @@ def plays() -> dict[str, Play]:
 
 
 @pytest.fixture
-def cluster(clock: Clock, plays: dict[str, Play], tmp_path: Path) -> Iterator[Cluster]:
+def cluster(clock: VirtualClock, plays: dict[str, Play], tmp_path: Path) -> Iterator[Cluster]:
     made = Cluster(clock, lambda command: plays[command[0]])
     quota = {
         "metadata": {"name": "team"},
@@ -64,7 +54,7 @@ def setup() -> PodSetup:
 
 
 @pytest.fixture
-def new_launcher(cluster: Cluster, clock: Clock, setup: PodSetup, tmp_path: Path):  # type: ignore[no-untyped-def]
+def new_launcher(cluster: Cluster, clock: VirtualClock, setup: PodSetup, tmp_path: Path):  # type: ignore[no-untyped-def]
     """Makes a launcher as a new process would; other settings by keyword."""
 
     def make(setup: PodSetup = setup) -> KubernetesLauncher:

@@ -80,6 +80,17 @@ def test_a_run_that_cannot_have_its_config_is_not_left_waiting(bench: Bench, clu
     assert left(cluster) == set()
 
 
+def test_a_run_that_goes_on_is_not_given_up_because_no_more_objects_may_be_made(bench: Bench, cluster: Cluster) -> None:
+    job = bench.job("lasts")
+    entry = bench.start(job)
+    bench.until_it_runs(entry)
+    cluster.faults.append(
+        Fault("POST", ".*/configmaps", 403, message="exceeded quota: team, limited: count/configmaps=9", times=9)
+    )
+    assert bench.launcher().submit(job, bench.ledger / job.run_id) == entry.engine_id  # as after kill -9 before it was noted
+    assert bench.launcher().status(str(entry.engine_id)).state is JobState.RUNNING
+
+
 @pytest.mark.parametrize(
     ("status", "message"),
     [
@@ -351,12 +362,10 @@ def test_the_example_of_rights_is_what_a_run_needs_and_no_more(
     assert cluster.used == granted
 
 
-def test_a_run_that_nobody_noted_is_found(bench: Bench, new_launcher: Any) -> None:
+def test_a_job_of_another_run_is_not_found(bench: Bench, new_launcher: Any, tmp_path: Path) -> None:
     job = bench.job("lasts")
-    assert new_launcher().find(job) is None
-    entry = bench.start(job)
-    assert new_launcher().find(job) == entry.engine_id
-    assert new_launcher().find(replace(job, command=("other",))) is None
+    bench.start(job)
+    assert new_launcher().find(replace(job, command=("other",)), tmp_path) is None
 
 
 def test_the_log_of_a_run_that_goes_on_can_be_followed(bench: Bench, cluster: Cluster, plays: dict[str, Play]) -> None:

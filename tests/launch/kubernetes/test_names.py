@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jpo.launch.job import RUN_ID
-from jpo.launch.kubernetes.names import label_value, object_name, parameter_notes, pod_labels
+from jpo.launch.kubernetes.names import RUN_ID as JPO_RUN_ID
+from jpo.launch.kubernetes.names import object_name, parameter_notes, pod_labels, run_labels
 from jpo.records import Identity, Word
 from jpo.wording.slug import LABEL_VALUE
 
@@ -39,7 +40,7 @@ def test_a_plain_id_is_read_in_the_name() -> None:
 
 @given(RUN_IDS)
 def test_every_run_id_has_a_label(run_id: str) -> None:
-    assert LABEL_VALUE.fullmatch(label_value(run_id))
+    assert LABEL_VALUE.fullmatch(run_labels(run_id)[JPO_RUN_ID])
 
 
 def test_labels_of_any_identity_are_labels() -> None:

@@ -90,7 +90,10 @@ def test_who_may_not_is_told_which_rule_it_takes(cluster: Cluster, new_session: 
     assert len(cluster.asked) == 1
 
 
-@pytest.mark.parametrize(("status", "body"), [(200, b"<html>"), (200, b"[]"), (200, b"")])
+NONE_OF_KUBERNETES = (b"<html>", b"[]", b"", b"{}", b'{"error": "sign in"}', b"[" * 100_000, b'{"kind": "Job"', b'{"kind": NaN}')
+
+
+@pytest.mark.parametrize(("status", "body"), [(200, body) for body in NONE_OF_KUBERNETES])
 def test_what_is_no_api_of_kubernetes(new_session: NewSession, status: int, body: bytes) -> None:
     with served(sends(body, status)) as server, pytest.raises(LaunchError, match="does not speak Kubernetes' API"):
         listed(new_session(server.url))
@@ -113,6 +116,19 @@ def test_a_body_that_is_none_of_a_status_is_not_repeated(new_session: NewSession
     with served(sends(b"Authorization: Bearer secret-token", 403)) as server, pytest.raises(Refused) as caught:
         listed(new_session(server.url))
     assert "secret-token" not in str(caught.value)
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"message": ' * 9999, b"\xff\xfe", b'"x"'])
+def test_a_refusal_that_cannot_be_read_is_one_all_the_same(new_session: NewSession, body: bytes) -> None:
+    with served(sends(body, 403)) as server, pytest.raises(Refused) as caught:
+        listed(new_session(server.url))
+    assert caught.value.status == 403
+
+
+def test_an_answer_without_end_is_not_taken_in(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LARGEST_ANSWER_BYTES", 2**20)
+    with served(sends(b" " * (2**20 + 1))) as server, pytest.raises(LaunchError, match="larger than 1 MiB"):
+        listed(new_session(server.url))
 
 
 def test_nobody_listens(new_session: NewSession) -> None:

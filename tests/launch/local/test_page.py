@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,16 @@ def test_no_page_is_read_from_what_is_none(tmp_path: Path, content: bytes) -> No
     assert read_page(tmp_path) is None
     (tmp_path / "local.json").write_bytes(content)
     assert read_page(tmp_path) is None
+
+
+def test_what_a_branch_puts_in_the_place_of_a_page_is_neither_read_nor_written(tmp_path: Path) -> None:
+    write_page(tmp_path, replace(ENDED, started_at="soon"))  # type: ignore[arg-type]
+    assert read_page(tmp_path) is None
+    (tmp_path / "local.json").unlink()
+    (tmp_path / "local.json").symlink_to("/dev/zero")
+    assert read_page(tmp_path) is None
+    with pytest.raises(LaunchError, match="cannot be written"):
+        write_page(tmp_path, ENDED)
 
 
 def test_only_one_holds_the_lock(tmp_path: Path) -> None:

@@ -55,6 +55,14 @@ def test_the_exit_code_is_passed_on_and_written_down(tmp_path: Path) -> None:
     assert end.cpu_seconds is not None
 
 
+def test_an_exit_code_that_comes_just_when_a_look_at_it_ends_is_not_lost(tmp_path: Path) -> None:
+    """bash gives what `read -t` took in before its time was over, and gives it once."""
+    jobs = [begin(tmp_path / str(n), ("sleep", f"{0.97 + n / 2000:.4f}")) for n in range(60)]
+    for job in jobs:
+        job.communicate(timeout=30)
+    assert {end_of(tmp_path / str(n)).exit_code for n in range(60)} == {0}
+
+
 def test_words_and_values_are_never_read_by_a_shell(tmp_path: Path) -> None:
     program = "import os, sys; print([*sys.argv[1:], os.environ['VALUE'], os.environ['IFS']])"
     code, said = run(tmp_path, sys.executable, "-c", program, *NASTY, VALUE="\n".join(NASTY), IFS="abc/")
@@ -104,6 +112,14 @@ def test_a_run_beyond_its_time_may_write_its_last_words(tmp_path: Path) -> None:
     assert code == 5
     assert said.endswith("stopped\n")
     assert end_of(tmp_path).ended_by == "longest_seconds"
+
+
+def test_seconds_that_are_inherited_do_not_count(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    job = LaunchJob("night-1", Identity("d", "m", "f"), ("sleep", "0.5"), tmp_path, longest_seconds=60.0)
+    run_files.put(job, tmp_path, "night-1", 1.0)
+    told = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": "7", "SECONDS": "99999"}
+    assert subprocess.run(["bash", SCRIPT, tmp_path], env=told, check=False).returncode == 0
 
 
 def test_a_run_is_ended_where_slurm_has_lost_it(tmp_path: Path) -> None:

@@ -230,11 +230,13 @@ def test_a_run_on_a_node_that_is_lost_is_accounted_for(bench: Bench, slurm_clust
     slurm_cluster.kill(node)
     for step in steps(str(entry.engine_id)):
         os.kill(step, signal.SIGKILL)
+    slurm_cluster.says("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=lost")  # sooner than SlurmdTimeout
     end = bench.finish(entry).end
     assert end is not None
     assert (end.ended_as, end.exit_code, end.place) == (RunStatus.STOPPED, None, node)
     assert "NODE_FAIL" in end.reason
     slurm_cluster.start(node)
+    slurm_cluster.says("scontrol", "update", f"NodeName={node}", "State=RESUME")
     slurm_cluster.until_ready()
 
 
@@ -249,6 +251,54 @@ def test_a_job_that_somebody_requeues_does_not_run_again(bench: Bench, slurm_clu
     assert end is not None
     assert (end.ended_as, output_of(bench, entry).count("once")) == (RunStatus.STOPPED, 1)
     bench.launcher().cancel(str(entry.engine_id))
+
+
+def test_the_end_counts_that_was_written_while_slurm_was_asked(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between a look at the run's files and SLURM's answer a job may end."""
+    entry = bench.start(own(bench, COMMANDS["lasts"], longest_seconds=0.5))
+    expected = bench.finish(entry).end
+    seen, read = iter([True]), run_files.ended
+    monkeypatch.setattr(run_files, "ended", lambda folder: None if next(seen, False) else read(folder))
+    assert bench.launcher().status(str(entry.engine_id)) == expected
+    assert expected is not None
+    assert (expected.ended_as, expected.exit_code) == (RunStatus.STOPPED, None)
+
+
+def test_another_job_that_got_the_number_is_neither_cancelled_nor_changed(bench: Bench, slurm_cluster: Cluster) -> None:
+    """A controller that lost its state begins again with the first number."""
+    entry = bench.start(bench.job("lasts"))
+    stranger = slurm_cluster.says(
+        "sbatch", "--parsable", "--hold", "--output=/dev/null", "--job-name=other", "--wrap=true"
+    ).strip()
+    mistaken = f"{stranger}:{bench.job('lasts').run_id}"
+    launcher = bench.launcher()
+    launcher.cancel(mistaken)
+    with pytest.raises(LaunchError, match="is over"):
+        launcher.resize(mistaken, Needs(cpus=2))
+    said = slurm_cluster.says("scontrol", "show", "job", stranger)
+    assert "JobState=PENDING" in said
+    assert "NumCPUs=1" in said
+    launcher.cancel(str(entry.engine_id))
+    bench.finish(entry)
+    slurm_cluster.says("scancel", stranger)
+
+
+def test_a_cancelled_run_ends_whatever_scancel_is_told_by_the_users_environment(bench: Bench, slurm_cluster: Cluster) -> None:
+    own_defaults = {
+        "SCANCEL_STATE": "PENDING",
+        "SCANCEL_INTERACTIVE": "true",
+        "SQUEUE_PARTITION": "short",
+        "SBATCH_GRES": "gpu:2",
+    }
+    told = {**slurm_cluster.environment, **own_defaults}
+    launcher = SlurmLauncher(SlurmSite(), bench.ledger, told, time.time, grace_seconds=2)
+    entry = start(bench.job("lasts"), launcher, bench.ledger, now=time.time())
+    bench.until_it_runs(entry)
+    assert "gpu:" not in slurm_cluster.says("scontrol", "show", "job", number_of(entry))
+    launcher.cancel(str(entry.engine_id))
+    end = bench.finish(entry).end
+    assert end is not None
+    assert end.ended_as is RunStatus.STOPPED
 
 
 def test_a_job_that_is_cancelled_while_it_waits_never_began(bench: Bench, slurm_cluster: Cluster) -> None:

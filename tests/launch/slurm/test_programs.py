@@ -44,6 +44,22 @@ def test_a_controller_that_is_away_is_told_from_a_refusal(complaint: str) -> Non
     assert caught.value.code == "JPO-E754"
 
 
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        *((name, False) for name in ("SLURM_JOB_ID", "SQUEUE_PARTITION", "SQUEUE_FORMAT", "SCANCEL_STATE", "SACCT_FORMAT")),
+        *(
+            (name, False)
+            for name in ("SBATCH_GRES", "SBATCH_GPUS_PER_NODE", "SBATCH_TIMELIMIT", "SBATCH_CLUSTERS", "JPO_STORE__URL")
+        ),
+        *((name, True) for name in ("SLURM_CONF", "SBATCH_PARTITION", "SBATCH_GRES_FLAGS", "WANDB_API_KEY", "JPO_BATCH_SIZE")),
+    ],
+)
+def test_defaults_of_the_user_that_would_break_a_promise_are_not_handed_on(name: str, kept: bool) -> None:
+    program = f"import os; print({name!r} in os.environ)"
+    assert Programs({**HERE, name: "1"}).ask(sys.executable, "-c", program).text == f"{kept}\n"
+
+
 def test_a_program_that_hangs_is_not_waited_for_for_ever() -> None:
     with pytest.raises(LaunchError, match=r"no answer within 0\.2 s") as caught:
         says("import time; time.sleep(9)", patience_seconds=0.2)

@@ -3,14 +3,21 @@ from __future__ import annotations
 import os
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
+from jpo.errors import LaunchError
 from jpo.launch.course import start
-from jpo.launch.job import JobState, JobStatus
-from jpo.launch.ledger import Entry, folder_of, read, write
-from jpo.project.launch.accounts import accounted_for, launched
+from jpo.launch.job import JobState, JobStatus, LaunchJob
+from jpo.launch.ledger import Entry, folder_of, locked, read, write
+from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
+from jpo.project.launch import accounts
+from jpo.project.launch.accounts import accounted_for
 from jpo.project.launch.engines import launcher_of, ledger_of
 from jpo.project.launch.jobs import job_of
+from jpo.project.launch.source import launched
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload
 from jpo.records import RunStatus
@@ -54,3 +61,46 @@ def test_without_keeping_nothing_is_noted(repository: Repository) -> None:
     with open_history(settings) as store:
         assert launched(settings, store, now=time.time(), keep=False) == ()
     assert read(ledger, "run-1").end is None  # type: ignore[union-attr]
+
+
+def test_what_another_process_is_at_is_not_waited_for(repository: Repository) -> None:
+    path, settings = repository()
+    ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
+    with locked(folder_of(ledger, "run-1")), open_history(settings) as store:
+        write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "local", 0.0))
+        assert accounted_for(settings, store, os.environ, now=1.0) == ()
+
+
+class Cluster(SimulatedLauncher):
+    """An engine that may be away."""
+
+    away, asked = False, 0
+
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
+        self.asked += 1
+        if self.away:
+            raise LaunchError("slurmctld", "is away", code="JPO-E754")
+        return super().find(job, folder)
+
+
+def test_a_run_of_a_cluster_that_nobody_noted_goes_on_record_and_one_that_is_away_is_asked_once(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, settings = repository()
+    ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
+    times = [100.0]
+    cluster = Cluster(lambda *_: VirtualCourse(60.0, ended_as=RunStatus.FAILED), lambda: times[0])
+    monkeypatch.setattr(accounts, "launcher_of", lambda *_all, **_named: cluster)
+    for run_id in ("run-1", "run-2"):
+        job = job_of(workload, settings, ("true",), run_id=run_id)
+        (folder_of(ledger, run_id) / "runs").mkdir(parents=True)
+        write(ledger, Entry(job, "slurm", 99.0))
+        cluster.submit(job, folder_of(ledger, run_id))
+    times[0] = 200.0
+    with open_history(settings) as store:
+        assert launched(settings, store, now=200.0) == ()
+        cluster.away = True
+        assert (accounted_for(settings, store, {}, now=200.0, engines={"slurm"}), cluster.asked) == ((), 1)
+        cluster.away = False
+        ended = accounted_for(settings, store, {}, now=200.0, engines={"slurm"})
+        assert [each.run and each.run.run_id for each in ended] == ["run-1", "run-2"]

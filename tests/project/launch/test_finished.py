@@ -47,7 +47,8 @@ def finished(
         ("", RunStatus.STOPPED, RunStatus.STOPPED),
         ("failed", RunStatus.STOPPED, RunStatus.STOPPED),
         ("failed", RunStatus.OOM_KILLED, RunStatus.OOM_KILLED),
-        ("succeeded", RunStatus.FAILED, RunStatus.SUCCEEDED),
+        ("succeeded", RunStatus.FAILED, RunStatus.FAILED),
+        ("succeeded", RunStatus.STOPPED, RunStatus.SUCCEEDED),
         ("diverged", RunStatus.FAILED, RunStatus.DIVERGED),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from jpo.project.load import LoadedSettings, load
 from jpo.project.workload import read_workload
 from jpo.records import Forecast, Interval, Workload
 
+NOTHING: Mapping[str, str] = {}
 NOW = 1_800_000_000.0
 HOUR = Forecast(duration_seconds=Interval(3600.0, 3000.0, 4000.0))
 CONFIG = "[workload]\ndataset = d\nmodel = m\nframework = f\n[training]\nbatch_size = 64\n[resources]\ngpus = 1\n"
@@ -32,10 +34,10 @@ class Controller:
         return Room(wait_seconds=600.0 * needs.gpus)
 
 
-def project(folder: Path, on: str) -> tuple[Workload, LoadedSettings]:
+def project(folder: Path, on: str, more: str = "", environ: Mapping[str, str] = NOTHING) -> tuple[Workload, LoadedSettings]:
     (folder / "config.ini").write_text(CONFIG)
-    (folder / "jpo.toml").write_text(f'[launch]\non = "{on}"\n')
-    settings = load(folder / "config.ini", None, {}, {})
+    (folder / "jpo.toml").write_text(f'[launch]\non = "{on}"\n{more}')
+    settings = load(folder / "config.ini", None, environ, {})
     return read_workload(folder / "config.ini", settings, now=NOW), settings
 
 
@@ -72,3 +74,20 @@ def test_an_engine_that_cannot_be_asked_says_nothing(tmp_path: Path, monkeypatch
 def test_engines_without_a_queue_are_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on: str) -> None:
     monkeypatch.setattr(waiting, "launcher_of", lambda *_all, **_named: pytest.fail("asked"))
     assert ends(*project(tmp_path, on)) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("on", "more", "allowed"),
+    [
+        ("kubernetes", '[launch.kubernetes]\ncontext = "production"\n', "JPO_LAUNCH__KUBERNETES__CONTEXT=production"),
+        ("slurm", '[launch.slurm]\noptions = ["--bbf=/etc/shadow"]\n', 'JPO_LAUNCH__SLURM__OPTIONS=["--nice"]'),
+    ],
+)
+def test_a_branch_neither_chooses_credentials_nor_gives_a_program_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on: str, more: str, allowed: str
+) -> None:
+    controller = Controller()
+    monkeypatch.setattr(waiting, "launcher_of", lambda *_all, **_named: controller)
+    assert ends(*project(tmp_path, on, more)) == (None, None, None)
+    assert controller.asked == []
+    assert None not in ends(*project(tmp_path, on, more, dict([allowed.split("=", 1)])))

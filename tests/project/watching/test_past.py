@@ -62,6 +62,12 @@ def test_a_fast_run_with_a_far_worse_loss_is_no_rival():
     assert best_of(runs, {"good": None, "fast": None}, VAL_LOSS, Preference()).run_id == "good"
 
 
+def test_a_fast_run_that_told_no_loss_is_no_rival_where_others_did():
+    runs = [run("good", 100), run("silent", 50, loss=None)]
+    assert best_of(runs, {"good": None, "silent": None}, VAL_LOSS, Preference()).run_id == "good"
+    assert best_of(runs[1:], {"silent": None}, VAL_LOSS, Preference()).run_id == "silent"
+
+
 def test_the_run_itself_is_no_earlier_one(repository):
     assert known(repository, run("now", 100)).rival is None
 

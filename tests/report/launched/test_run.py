@@ -40,7 +40,12 @@ def test_what_is_not_started_says_what_would_be() -> None:
     assert "python train.py" in text.render(document(report), width=100, colour=False)
     found = as_json(report)
     assert (found["state"], found["outcome"], found["exit_code"]) == ("not started", None, None)
-    assert as_json(LaunchReport(Entry(JOB, "local", 0.0, "id"), Path("/x/output.log")))["state"] == "submitted"
+
+
+def test_of_a_run_that_goes_on_by_itself_it_says_how_to_follow_it() -> None:
+    report = LaunchReport(Entry(JOB, "local", 0.0, "id"), Path("/x/output.log"))
+    assert as_json(report)["state"] == "submitted"
+    assert "`jpo watch run-1` follows it" in text.render(document(report), width=100, colour=False)
 
 
 def test_programs_get_all_of_it() -> None:

@@ -38,7 +38,7 @@ def job(**changes: object) -> OptimizedJob:
 
 def test_people_read_runs_totals_and_what_is_missing() -> None:
     text = rendered(result, Optimized([job(missing=3, failure="d: 3 runs in a row have failed")]), "text")
-    assert "duration of 1 run after the baseline: 1m 00s, 2m 00s at its mean (-50%)" in text
+    assert "duration of 1 run after the baseline: 1m 00s; as many at its mean: 2m 00s (-50%)" in text
     assert "fastest" in text
     assert "3 runs of the plan not made: d: 3 runs in a row have failed" in text
     assert "cpus" not in text  # it was the same in all

@@ -5,4 +5,5 @@ discovery.py  which pods of the workload were there since the watermark, and whi
 lives.py      what kube-state-metrics knows of these pods
 grouping.py   which pods are one run, when it began and ended, and how
 labelled.py   the runs of a scope, measured by what measures those that report themselves
+new_runs.py   what a scope brought, of either kind
 """
