@@ -31,7 +31,7 @@ REFERENCES = ("$", "%(", "/", "~", "<", "{", "[", "*")
 
 
 def refuse_credentials(job: LaunchJob, config: bytes, where: str, remedy: str) -> None:
-    """LaunchError JPO-E763 for a job that holds what looks like a credential; its value is in no message.
+    """LaunchError JPO-E770 for a job that holds what looks like a credential; its value is in no message.
 
     Args:
         where: who would see it, e.g. "a ConfigMap".
@@ -39,7 +39,7 @@ def refuse_credentials(job: LaunchJob, config: bytes, where: str, remedy: str) -
     for place, name, value in (*_of_config(config), *_of_command(job)):
         if _is_credential(name, value):
             finding = f"{name:.80} looks like a credential, which would stand in {where}"
-            raise LaunchError(place, finding, remedy, code="JPO-E763")
+            raise LaunchError(place, finding, remedy, code="JPO-E770")
 
 
 def config_of(job: LaunchJob) -> bytes:
@@ -47,7 +47,7 @@ def config_of(job: LaunchJob) -> bytes:
     file = Path(job.environment.get(CONFIG, job.folder / "config.ini"))
     if not file.is_file():
         return b""
-    return beginning(file, MOST_BYTES, lambda finding: LaunchError(str(file), finding, code="JPO-E763"))
+    return beginning(file, MOST_BYTES, lambda finding: LaunchError(str(file), finding, code="JPO-E770"))
 
 
 def _of_config(config: bytes) -> Iterator[tuple[str, str, str]]:

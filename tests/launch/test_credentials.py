@@ -36,7 +36,7 @@ def refused(config: str = "", *command: str) -> LaunchError | None:
 def test_a_line_of_config_ini_that_holds_one_is_named_without_its_value(line: str) -> None:
     found = refused(f"[training]\n{line}\n")
     assert found is not None
-    assert (found.code, found.place) == ("JPO-E763", "config.ini:2")
+    assert (found.code, found.place) == ("JPO-E770", "config.ini:2")
     assert not any(secret in str(found) for secret in ("hunter2", "0123456789", "AbCd", "wJalr", "horse"))
 
 

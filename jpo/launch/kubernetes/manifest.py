@@ -92,7 +92,7 @@ def _service(metadata: Mapping[str, object]) -> dict[str, object]:
 
 
 def refuse_unsayable(job: LaunchJob, setup: PodSetup, config: bytes = b"") -> None:
-    """LaunchError JPO-E763 for what no manifest can say, before a server is asked."""
+    """LaunchError for what no manifest can say (JPO-E763) or may hold (JPO-E770), before a server is asked."""
 
     def refuse(place: str, finding: str, remedy: str) -> LaunchError:
         return LaunchError(place, finding, remedy, code="JPO-E763")
@@ -127,7 +127,8 @@ def refuse_unsayable(job: LaunchJob, setup: PodSetup, config: bytes = b"") -> No
     for name in job.environment:
         if not name.startswith("JPO_") and SECRET & set(name.upper().split("_")):
             remedy = "put it into a Secret, and name that with environment_from"
-            raise refuse(f"run {job.run_id}", f"the variable {name:.80} looks like a secret, which no manifest may hold", remedy)
+            finding = f"the variable {name:.80} looks like a secret, which no manifest may hold"
+            raise LaunchError(f"run {job.run_id}", finding, remedy, code="JPO-E770")
         if not VARIABLE.fullmatch(name):
             raise refuse(f"run {job.run_id}", f"{name!r:.80} cannot be the name of a variable", "rename it")
     if len(config) > LARGEST_CONFIG_BYTES:
