@@ -140,7 +140,10 @@ class SlurmLauncher:
         if not run_files.JOB_NUMBER.fullmatch(number):
             return JobStatus(JobState.UNKNOWN, reason=f"{number:.40} is no job of SLURM")
         status = self._as_slurm_says(number, run_files.name(folder) or run_id, enough=end is not None)
+        had_begun = began is not None
         began, end = run_files.began(folder) or began, run_files.ended(folder) or end  # it may have ended meanwhile
+        if began and not had_begun and status is not None and status.state is JobState.WAITING:  # or begun: nobody requeued it
+            return JobStatus(JobState.RUNNING, place=began.node, started_at=began.at)
         lost = status is None or status.exit_code == NOT_TWICE  # a restarted controller may start a job again that goes on
         if lost and not end and began and began.alive_at and self._clock() - began.alive_at < ALIVE_SECONDS:
             reason = "SLURM has lost it, and it goes on"

@@ -16,7 +16,7 @@ from slurm_cluster import GPU_TYPE, NODES, Cluster
 
 from jpo.errors import LaunchError
 from jpo.launch.course import start
-from jpo.launch.job import JobState, LaunchJob, Needs
+from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs
 from jpo.launch.ledger import Entry
 from jpo.launch.resize import Resizable
 from jpo.launch.slurm import run_files
@@ -262,6 +262,18 @@ def test_the_end_counts_that_was_written_while_slurm_was_asked(bench: Bench, mon
     assert bench.launcher().status(str(entry.engine_id)) == expected
     assert expected is not None
     assert (expected.ended_as, expected.exit_code) == (RunStatus.STOPPED, None)
+
+
+def test_a_job_that_begins_while_slurm_is_asked_is_not_taken_for_a_requeued_one(
+    bench: Bench, slurm_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between SLURM's answer that it waits and a look at the run's files a job may begin."""
+    launcher = SlurmLauncher(SlurmSite(options=("--begin=now+1hour",)), bench.ledger, slurm_cluster.environment, time.time)
+    entry = start(bench.job("succeeds"), launcher, bench.ledger, now=time.time())
+    seen = iter([None, run_files.Began(number_of(entry), "n1", 5.0, 5.0)])
+    monkeypatch.setattr(run_files, "began", lambda folder: next(seen, None))
+    assert launcher.status(str(entry.engine_id)) == JobStatus(JobState.RUNNING, place="n1", started_at=5.0)
+    launcher.cancel(str(entry.engine_id))
 
 
 def test_another_job_that_got_the_number_is_neither_cancelled_nor_changed(bench: Bench, slurm_cluster: Cluster) -> None:
