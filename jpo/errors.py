@@ -38,6 +38,11 @@ class JpoError(Exception):
         self.place, self.finding, self.remedy, self.code = place, finding, remedy, code
         super().__init__(f"{place}: {finding}; {remedy}" if remedy else f"{place}: {finding}")
 
+    @property
+    def in_short(self) -> str:
+        """`place: finding [code]`, for a sentence of a report or a note: what to do about it is not for its reader."""
+        return f"{self.place}: {self.finding} [{self.code}]"
+
 
 def shortened(text: str) -> str:
     """A text in a message, which may quote a file: its beginning and its end where it is longer than anybody reads."""

@@ -50,7 +50,7 @@ def now_going_on(job: ProjectStore, suggestion: Suggestion, settings: LoadedSett
     try:
         runs = running_now(prometheus_of(settings), suggestion.identity, settings, job.store)
     except (TelemetryError, UsageError) as error:  # a token that is not here is no reason to explain nothing
-        return (), f"what runs now is not known: {error.place}: {error.finding} [{error.code}]"
+        return (), f"what runs now is not known: {error.in_short}"
     return tuple(GoingOn(run, run.started_at is not None and _runs_with(suggestion, run)) for run in runs), ""
 
 

@@ -31,6 +31,7 @@ LARGEST_BYTES = 2**20
 AMOUNTS = ("started_at", "ended_at", "starts_at", "memory_gib", "cpu_seconds")
 """Of an end: what is a number or not known."""
 LARGEST_AMOUNT = 1e15
+TAKEN = "JPO-E785"
 DAMAGED = "move its folder away; the run then is unknown to JPO"
 
 
@@ -76,11 +77,12 @@ def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
     except OSError as error:
         raise LaunchError(str(folder), f"cannot be written ({error.strerror})", "check disk and mode", code="JPO-E752") from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError as error:  # of the lock alone, and of nothing that happens under it
+            remedy = "wait for it, or end it: what it did so far is kept, and the same command goes on from there"
+            raise LaunchError(folder.name, "another process is at it", remedy, code=TAKEN) from error
         yield
-    except BlockingIOError as error:
-        remedy = "wait for it, or end it: what it did so far is kept, and the same command goes on from there"
-        raise LaunchError(folder.name, "another process is at it", remedy, code="JPO-E785") from error
     finally:
         os.close(lock)
 

@@ -72,6 +72,11 @@ def test_a_damaged_entry_is_named_and_left_alone(tmp_path: Path, spoil) -> None:
     assert file.read_text() == spoiled
 
 
+def test_what_blocks_under_the_lock_is_not_taken_for_the_lock(tmp_path: Path) -> None:
+    with pytest.raises(BlockingIOError), locked(folder_of(tmp_path, "night-1")):
+        raise BlockingIOError
+
+
 def test_only_the_user_reads_it(tmp_path: Path) -> None:
     put(tmp_path, Entry(JOB, "slurm", 1.5))
     assert (tmp_path / "night-1").stat().st_mode & 0o077 == 0

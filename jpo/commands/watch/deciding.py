@@ -138,7 +138,7 @@ def decide(
             try:
                 done.append(carried_out(each, reach) if wishes.apply else each)
             except LaunchError as error:
-                held = f"{error.place}: {error.finding} [{error.code}]; it is tried again"
+                held = f"{error.in_short}; it is tried again"
         adjustments += done
         put_on_audit_log(account.events(run_id, identity, done, kind=account.MADE, now=now), open_store)
         return tuple(adjustments), held

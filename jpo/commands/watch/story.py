@@ -253,7 +253,7 @@ def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str], *
             with open_history(settings) as store:
                 accounted_for(settings, store, environ, now=now, engines=())
     except JpoError as error:
-        notes.append(_told(error))
+        notes.append(error.in_short)
     runs = [_line(read(ledger, entry.job.run_id) or entry, status) for entry, status in found_now]
     launched = {run.run_id for run in runs}
     try:
@@ -265,7 +265,7 @@ def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str], *
             if run.run_id not in launched
         ]
     except (TelemetryError, UsageError) as error:
-        notes.append(_told(error))
+        notes.append(error.in_short)
     return LaunchedRuns(tuple(runs), tuple(dict.fromkeys(notes)))
 
 
@@ -278,7 +278,7 @@ def _looked_at(
 ) -> list[tuple[Entry, JobStatus | None]]:
     """Launched runs, the newest last, each with how it goes, if its engine says; one that cannot be asked is asked once."""
     launchers, found = dict[str, Launcher | None](), list[tuple[Entry, JobStatus | None]]()
-    known = entries(ledger, lambda error: notes.append(_told(error)))
+    known = entries(ledger, lambda error: notes.append(error.in_short))
     for entry in sorted(known, key=lambda entry: entry.asked_at):
         status = entry.end
         try:
@@ -289,7 +289,7 @@ def _looked_at(
             if status is None and launcher is not None:
                 entry, status = looked_at(entry, launcher, ledger)
         except (LaunchError, UsageError) as error:
-            notes.append(_told(error))
+            notes.append(error.in_short)
             if error.code in AWAY:
                 launchers[entry.engine] = None
         found.append((entry, status))
@@ -307,7 +307,3 @@ def _line(entry: Entry, status: JobStatus | None) -> LaunchedRun:
     elif entry.engine_id is None:
         words = "never submitted, or whoever submitted it was killed"
     return LaunchedRun(job.run_id, job.identity, entry.engine, state, entry.asked_at, words, recorded=entry.recorded)
-
-
-def _told(error: JpoError) -> str:
-    return f"{error.place}: {error.finding} [{error.code}]"

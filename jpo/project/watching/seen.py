@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Self
 
 from jpo.errors import LaunchError, TelemetryError
-from jpo.launch.course import GIVE_UP_SECONDS, UNREACHABLE, look
+from jpo.launch.course import GIVE_UP_SECONDS, UNREACHABLE
 from jpo.launch.job import JobState, JobStatus
 from jpo.launch.launcher import Launcher
-from jpo.launch.ledger import Entry, read
-from jpo.project.launch.accounts import noted
+from jpo.launch.ledger import TAKEN, Entry, read
+from jpo.project.launch.accounts import looked_at
 from jpo.project.launch.finished import logs_of
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
@@ -23,7 +23,6 @@ from jpo.telemetry.csv.follow import LogRow, Tail
 from jpo.telemetry.outcome import NoEvidence, Own, configuration, own_values
 from jpo.telemetry.running.course import NOTHING, SampledCourse, course_of
 
-BEING_STARTED = "JPO-E785"
 CSV, PROMETHEUS = "csv", "prometheus"
 """Where a run is seen that JPO did not launch; of one that it did, the engine's name stands there."""
 
@@ -219,17 +218,15 @@ def _status(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
     if entry.end is not None:
         return entry.end
     try:
-        if entry.engine_id is None:
-            entry = noted(entry, launcher, ledger)
-        if entry.engine_id is None:
-            return JobStatus(JobState.WAITING, reason="it was not submitted, or whoever submitted it was killed: start it again")
-        return look(entry, launcher, ledger)
+        _, status = looked_at(entry, launcher, ledger)
+        lost = "it was not submitted, or whoever submitted it was killed: start it again"
+        return status or JobStatus(JobState.WAITING, reason=lost)
     except LaunchError as error:
-        if error.code == BEING_STARTED:
+        if error.code == TAKEN:
             return JobStatus(JobState.WAITING, reason="it is being started")
         if error.code != UNREACHABLE:
             raise
-        return JobStatus(JobState.RUNNING, reason=f"{error.place}: {error.finding} [{error.code}]")
+        return JobStatus(JobState.RUNNING, reason=error.in_short)
 
 
 class MeasuredEye:
@@ -251,7 +248,7 @@ class MeasuredEye:
         except TelemetryError as error:
             if now - self._answered_at > GIVE_UP_SECONDS:
                 raise
-            return replace(_as_measured(self._run, self._course), words=f"{error.place}: {error.finding} [{error.code}]")
+            return replace(_as_measured(self._run, self._course), words=error.in_short)
         self._answered_at = now
         if found is None:
             ended = replace(_as_measured(self._run, self._course), state=JobState.ENDED, at=now, ended_at=self._run.seen_at)
