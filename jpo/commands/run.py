@@ -16,7 +16,7 @@ from jpo.errors import LaunchError
 from jpo.files import whole
 from jpo.history import Store
 from jpo.launch.aws.skypilot import as_yaml, task
-from jpo.launch.course import LONGEST_PAUSE, follow, start
+from jpo.launch.course import LONGEST_PAUSE, cancel, follow, start
 from jpo.launch.excerpt import last_words
 from jpo.launch.job import JobStatus, LaunchJob
 from jpo.launch.launcher import Launcher
@@ -26,7 +26,7 @@ from jpo.project.launch.command import invocation_of
 from jpo.project.launch.engines import launcher_of, ledger_of, plan_of
 from jpo.project.launch.finished import EndedRun, put_on_record
 from jpo.project.launch.instances import place_of
-from jpo.project.launch.jobs import job_of, new_run_id, stop_after_seconds
+from jpo.project.launch.jobs import job_of, new_run_id, shortened, stop_after_seconds
 from jpo.project.launch.progress import progress_of
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
@@ -37,8 +37,6 @@ from jpo.report.launched.run import LaunchReport
 from jpo.report.progress import Live
 
 FAILED, NO_LOG, SHARED = "JPO-E759", "JPO-E772", "JPO-W776"
-PATIENCE_SECONDS = 30.0
-"""How long a run that is cancelled may take to end before whoever cancelled it is let go."""
 LOCAL_PAUSE = 0.5
 HOW_TO_LOG = "let the script write one: `with RunLog(...)` of jpo.runlog, four lines (docs/reporting.md)"
 
@@ -88,7 +86,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
         return replace(report, plan=plan_of(launcher, job, workload.content))
     with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
         accounted_for(settings, store, here.environ, now=options.now, engines={LOCAL, launcher.name})
-        job = _as_before(_shortened(job, stop_after_seconds(workload, settings, store)), ledger)
+        job = _as_before(shortened(job, stop_after_seconds(workload, settings, store)), ledger)
     notes |= _shared(job, launcher)
     entry = start(job, launcher, ledger, now=options.now, config=workload.content)
     if options.detached:
@@ -96,7 +94,8 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
     try:
         _to_its_end(entry, launcher, ledger, settings, here)
     except KeyboardInterrupt:
-        _cancelled(entry, launcher, ledger, here)
+        here.live.note(f"{entry.job.run_id}: cancelled, waiting for its end")
+        cancel(entry, launcher, ledger, sleep=here.sleep)
         with open_history(settings) as store:
             accounted_for(settings, store, here.environ, now=here.clock(), engines=())
         raise
@@ -132,12 +131,6 @@ def _as_task(job: LaunchJob, settings: LoadedSettings, here: Surface, file: Path
     return {f"start it with: {shlex.join(('sky', 'jobs', 'launch', str(file)))}": ""}
 
 
-def _shortened(job: LaunchJob, seconds: float | None) -> LaunchJob:
-    """The job, ended when it cannot win any more, if it would not be before."""
-    known = [limit for limit in (job.longest_seconds, seconds) if limit is not None]
-    return replace(job, longest_seconds=min(known, default=None))
-
-
 def _as_before(job: LaunchJob, ledger: Path) -> LaunchJob:
     """The job that has this id, where it is the same but for how long it may take: what is known of others changes."""
     before = read(ledger, job.run_id)
@@ -161,17 +154,6 @@ def _pause(launcher: Launcher) -> float:
 
 def _state(status: JobStatus) -> str:
     return f"{status.state.value}{f' ({status.reason})' if status.reason else ''}"
-
-
-def _cancelled(entry: Entry, launcher: Launcher, ledger: Path, here: Surface) -> None:
-    """Cancel a run and wait until it has ended."""
-    assert entry.engine_id is not None, "submitted"
-    here.live.note(f"{entry.job.run_id}: cancelled, waiting for its end")
-    launcher.cancel(entry.engine_id)
-    until = here.clock() + PATIENCE_SECONDS
-    for _ in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep, longest_pause=_pause(launcher)):
-        if here.clock() > until:
-            return
 
 
 def _shared(job: LaunchJob, launcher: Launcher) -> dict[str, str]:

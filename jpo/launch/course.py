@@ -14,6 +14,8 @@ from jpo.launch.ledger import Entry, folder_of, locked, put, read, write
 UNREACHABLE = "JPO-E754"
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 15.0
 """Seconds between two looks at a job: soon at first, since many fail at once."""
+PATIENCE_SECONDS, PATIENT_PAUSE = 30.0, 1.0
+"""How long a run that is cancelled may take to end before whoever cancelled it is let go, and the longest pause of that wait."""
 GIVE_UP_SECONDS = 900.0
 """How long an engine may be unreachable while a job is followed: a controller that is restarted comes back."""
 
@@ -103,6 +105,27 @@ def look(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
             known = read(ledger, entry.job.run_id) or entry
             write(ledger, replace(known, engine_id=entry.engine_id, end=known.end or status))
     return status
+
+
+def cancel(entry: Entry, launcher: Launcher, ledger: Path, *, sleep: Callable[[float], None]) -> bool:
+    """End a submitted job and wait until it has ended; False: that is not seen within PATIENCE_SECONDS.
+
+    Raises:
+        LaunchError: the engine's; JPO-E754 only where it cannot be told to end the job.
+    """
+    assert entry.engine_id is not None, "submitted"
+    launcher.cancel(entry.engine_id)
+    waited, pause = 0.0, SHORTEST_PAUSE
+    while waited < PATIENCE_SECONDS:
+        try:
+            if look(entry, launcher, ledger).over:
+                return True
+        except LaunchError as error:
+            if error.code != UNREACHABLE:
+                raise
+        sleep(pause)
+        waited, pause = waited + pause, min(PATIENT_PAUSE, pause * 1.5)
+    return False
 
 
 def recorded(entry: Entry, ledger: Path) -> None:

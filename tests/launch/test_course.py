@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import LaunchError
-from jpo.launch.course import GIVE_UP_SECONDS, follow, start
+from jpo.launch.course import GIVE_UP_SECONDS, PATIENCE_SECONDS, cancel, follow, start
 from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.launch.ledger import read
 from jpo.records import Identity, RunStatus
@@ -100,3 +100,28 @@ def test_a_run_that_is_over_is_not_asked_about_again(tmp_path: Path) -> None:
     list(follow(entry, engine, tmp_path, clock=clock, sleep=clock.sleep))
     again = start(JOB, engine, tmp_path, now=9.0)
     assert list(follow(again, engine, tmp_path, clock=clock, sleep=clock.sleep)) == [DONE]
+
+
+def test_a_cancelled_run_is_waited_for_though_its_engine_is_away_for_a_moment(tmp_path: Path) -> None:
+    running = JobStatus(JobState.RUNNING, started_at=1.0)
+    engine, clock = Engine(iter([running, UNREACHABLE, DONE])), Clock()
+    entry = start(JOB, engine, tmp_path, now=5.0)
+    assert cancel(entry, engine, tmp_path, sleep=clock.sleep)
+    ended = read(tmp_path, "night-1")
+    assert ended is not None
+    assert ended.end == DONE
+
+
+def test_who_cancels_is_let_go_after_a_while_and_the_run_stays_in_the_ledger(tmp_path: Path) -> None:
+    engine, clock = Engine(iter([JobStatus(JobState.RUNNING, started_at=1.0)] * 1000)), Clock()
+    entry = start(JOB, engine, tmp_path, now=5.0)
+    assert not cancel(entry, engine, tmp_path, sleep=clock.sleep)
+    assert PATIENCE_SECONDS <= clock.now < PATIENCE_SECONDS + 1.0
+    assert read(tmp_path, "night-1") == entry
+
+
+def test_what_cannot_be_looked_at_is_no_end_of_a_cancelled_run(tmp_path: Path) -> None:
+    engine = Engine(iter([LaunchError("slurm", "refuses", code="JPO-E753")]))
+    entry = start(JOB, engine, tmp_path, now=5.0)
+    with pytest.raises(LaunchError, match="refuses"):
+        cancel(entry, engine, tmp_path, sleep=Clock().sleep)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.commands.optimize.task import LoopPlan, Outside, Task
 from jpo.errors import LaunchError
-from jpo.launch.course import GIVE_UP_SECONDS, LONGEST_PAUSE, SHORTEST_PAUSE, UNREACHABLE, look, start
+from jpo.launch.course import GIVE_UP_SECONDS, LONGEST_PAUSE, SHORTEST_PAUSE, UNREACHABLE, cancel, look, start
 from jpo.launch.excerpt import last_words
 from jpo.launch.job import LaunchJob, Needs
 from jpo.launch.launcher import Launcher
@@ -21,7 +21,7 @@ from jpo.launch.ledger import Entry, folder_of, read
 from jpo.project.launch.boundaries import training_of
 from jpo.project.launch.command import invocation_of
 from jpo.project.launch.finished import EndedRun, put_on_record
-from jpo.project.launch.jobs import job_of
+from jpo.project.launch.jobs import job_of, shortened
 from jpo.project.project import open_history
 from jpo.project.watching import account
 from jpo.project.workload import content_now, read_workload
@@ -30,8 +30,6 @@ from jpo.wording import numbers
 
 Waiting = Generator[float, None, EndedRun]
 FAILED = (RunStatus.FAILED, RunStatus.OOM_KILLED, RunStatus.DIVERGED)
-LAST_LOOKS = 150
-"""Looks at a run that was cancelled because the command is interrupted, SHORTEST_PAUSE apart: it has half a minute to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +107,7 @@ def job_for(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary:
         folder=invocation.folder,
         environment={**invocation.environment, **plan.environment},
     )
-    bounds = [seconds for seconds in (job.longest_seconds, boundary.in_all) if seconds is not None]
-    return replace(job, longest_seconds=min(bounds, default=None))
+    return shortened(job, boundary.in_all)
 
 
 def _to_its_end(
@@ -164,15 +161,8 @@ def _cancelled(run_id: str, launcher: Launcher, task: Task, outside: Outside) ->
     entry = read(task.ledger, run_id)
     if entry is None or entry.engine_id is None:
         return
-    if entry.end is None:
-        launcher.cancel(entry.engine_id)
-        for _ in range(LAST_LOOKS):
-            if look(entry, launcher, task.ledger).over:
-                break
-            outside.sleep(SHORTEST_PAUSE)
-        else:
-            return
-    on_record(task, run_id, outside)
+    if entry.end is not None or cancel(entry, launcher, task.ledger, sleep=outside.sleep):
+        on_record(task, run_id, outside)
 
 
 def on_record(task: Task, run_id: str, outside: Outside) -> EndedRun:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from jpo.errors import UsageError
@@ -76,6 +77,12 @@ def job_of(
         workload.current,
         longest,
     )
+
+
+def shortened(job: LaunchJob, seconds: float | None) -> LaunchJob:
+    """The job, ended after this long, if it would not be before; None: as it is."""
+    known = [limit for limit in (job.longest_seconds, seconds) if limit is not None]
+    return replace(job, longest_seconds=min(known, default=None))
 
 
 def stop_after_seconds(workload: Workload, settings: LoadedSettings, store: Store) -> float | None:
