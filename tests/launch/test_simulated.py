@@ -63,6 +63,7 @@ def test_the_log_of_a_cancelled_run_says_when_it_was_stopped(tmp_path: Path, clo
     log = LOG.replace("110", str(start + 10)).replace("120", str(start + 20))
     launcher = SimulatedLauncher(lambda _job, _start: VirtualCourse(20.0, log=log), clock)
     job = Bench(lambda: launcher, {"lasts": ("lasts",)}, tmp_path / "launches", tmp_path, clock, clock.sleep).job("lasts")
+    (tmp_path / "runs").mkdir()
     launcher.submit(job, tmp_path)
     clock.sleep(12)
     launcher.status(job.run_id)
