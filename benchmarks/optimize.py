@@ -46,6 +46,8 @@ USD_PER_CPU_HOUR = 0.04
 LARGEST_RATIO = 0.5
 STOP_AT = 2.0
 FIRST_MOMENT = 1_800_000_000.0
+IMPORTS_SECONDS = 0.01
+"""Between the start of a job and that of its training, in virtual time: none starts in the instant in which it is suggested."""
 SLACK_SECONDS = 0.5
 """Between the moment at which a run is to be stopped and the last batch that it trains."""
 EXPONENTS, RATES = (3, 8), (1e-3, 1e-1)
@@ -226,10 +228,10 @@ def by_jpo_in_virtual_time(seed: int, folder: Path, arguments: argparse.Namespac
     now = [FIRST_MOMENT]
 
     def simulate(job: LaunchJob, start: float) -> VirtualCourse:
-        run = trained(folder, job.run_id, {}, job.longest_seconds, start=start)
+        run = trained(folder, job.run_id, {}, job.longest_seconds, start=start + IMPORTS_SECONDS)
         log = (folder / "runs" / f"{job.run_id}.csv").read_text(encoding="utf-8")
         seconds = run.seconds if job.longest_seconds is None else min(run.seconds, job.longest_seconds)
-        return VirtualCourse(seconds, ended_as=RunStatus(facts_in(log).get("status", "failed")), log=log)
+        return VirtualCourse(IMPORTS_SECONDS + seconds, ended_as=RunStatus(facts_in(log).get("status", "failed")), log=log)
 
     def decide(task: Task, suggestion_id: str, moment: float) -> Suggestion:
         return suggest(task.path, task.settings, SuggestOptions(suggestion_id, moment, offline=True, seed=seed)).suggestion
