@@ -61,17 +61,17 @@ def looked_at(entry: Entry, launcher: Launcher, ledger: Path) -> tuple[Entry, Jo
     """An entry without an end after a look at its job, and how that goes; None: it was never submitted.
 
     Raises:
-        LaunchError: the engine's, or as in `noted`.
+        LaunchError: the engine's, or as in `_noted`.
     """
     if entry.engine_id is None:
-        entry = noted(entry, launcher, ledger)
+        entry = _noted(entry, launcher, ledger)
     if entry.engine_id is None or entry.end is not None:
         return entry, entry.end
     status = look(entry, launcher, ledger)
     return read(ledger, entry.job.run_id) or entry, status
 
 
-def noted(entry: Entry, launcher: Launcher, ledger: Path) -> Entry:
+def _noted(entry: Entry, launcher: Launcher, ledger: Path) -> Entry:
     """An entry without an id of its engine, with one where it was submitted all the same: its launcher was killed in between.
 
     Raises:
