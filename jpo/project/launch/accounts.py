@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from jpo.errors import LaunchError, UsageError
+from jpo.errors import JpoError, LaunchError, UsageError
 from jpo.history import Store
 from jpo.launch.course import UNREACHABLE, look
 from jpo.launch.job import JobStatus
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, entries, folder_of, locked, read, write
-from jpo.project.launch.engines import launcher_of, ledger_of
+from jpo.project.launch.engines import ENGINES, launcher_of, ledger_of
 from jpo.project.launch.finished import EndedRun, put_on_record
+from jpo.project.launch.patience import within
 from jpo.project.load import LoadedSettings
+from jpo.project.trust import of_the_runner
+from jpo.wording.numbers import counted
 
 LOCAL = "local"
+CONTEXT = "launch.kubernetes.context"
+NOT_KNOWN = "JPO-W777"
 AWAY = (UNREACHABLE, "JPO-E761", "JPO-E764")
 """What an engine says of itself and not of one run: it cannot be reached, or is not set up on this machine."""
 
@@ -55,6 +61,48 @@ def accounted_for(
         except (UsageError, ValueError, TypeError, OSError):  # settings of its engine; somebody wrote into the ledger by hand
             continue
     return tuple(ended)
+
+
+def ask_others(settings: LoadedSettings, environ: Mapping[str, str], *, seconds: float) -> dict[str, str]:
+    """Ask the engines other than this machine how the runs go that they have, so long together; ends then stand in the ledger.
+
+    Returns:
+        What is not known, and why: sentence -> reason code. Nothing where all have answered, or none has a run.
+    """
+    asked = dict[str, list[Entry]]()
+    for entry in entries(ledger_of(settings)):
+        if entry.end is None and entry.engine != LOCAL and entry.engine in ENGINES:
+            asked.setdefault(entry.engine, []).append(entry)
+    if not asked:
+        return {}
+    why = dict.fromkeys(asked, f"no answer within {seconds:g} s")
+    within(seconds, [partial(_ask, mine, settings, environ, why) for mine in asked.values()])
+    return {
+        f"How {counted(len(asked[engine]), 'run')} went on {engine} is not known ({said}); `jpo watch` asks again": NOT_KNOWN
+        for engine, said in why.items()
+        if said
+    }
+
+
+def _ask(mine: Sequence[Entry], settings: LoadedSettings, environ: Mapping[str, str], why: dict[str, str]) -> None:
+    """Ask one engine how its runs go; `why` gets what it says where it cannot be asked, "" where it can."""
+    engine, said = mine[0].engine, ""
+    try:
+        if engine == "kubernetes" and not of_the_runner(settings, CONTEXT):
+            raise LaunchError(
+                "[launch.kubernetes] context", "chooses credentials: only a run, or its watch, uses it", code=NOT_KNOWN
+            )
+        launcher = launcher_of(settings, engine, environ=environ, detached=True)
+        for entry in mine:
+            try:
+                looked_at(entry, launcher, ledger_of(settings))
+            except LaunchError as error:
+                said = said or error.in_short
+                if error.code in AWAY:
+                    break
+    except JpoError as error:
+        said = error.in_short
+    why[engine] = said
 
 
 def looked_at(entry: Entry, launcher: Launcher, ledger: Path) -> tuple[Entry, JobStatus | None]:
