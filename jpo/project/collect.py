@@ -269,9 +269,8 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_se
     names = (identity, *job.workload.aliases)
     of_engines = launched(job.settings, store, now=now, keep=job.keeps)
     fresh = [run for run in of_engines.runs if run.identity in names]
-    skipped: list[Skipped] = []
     notes = {**caveats(server, job.settings), **of_engines.notes}
-    requests, seconds, answers = 0, 0.0, list[bool]()
+    requests, seconds, answers, skipped = 0, 0.0, list[bool](), list[Skipped]()
     for source, name in [(CSV, identity), *((PROMETHEUS, name) for name in names if server)]:
         mark = Bookmark(source)
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jpo.errors import JpoError, LaunchError, UsageError
 from jpo.history import Store
+from jpo.launch.cleanup import clean_up
 from jpo.launch.course import UNREACHABLE, look
 from jpo.launch.job import JobStatus
 from jpo.launch.launcher import Launcher
@@ -38,13 +39,15 @@ def accounted_for(
 ) -> tuple[EndedRun, ...]:
     """Put on record what has ended since somebody looked: runs of launchers that were killed, and of detached ones.
 
+    Folders of runs that ended longer ago than [launch] keep, and are on record, go.
+
     An entry that cannot be read or written, that another process is at, or whose engine does not answer, is left for the next
     time.
 
     Args:
         engines: those that are asked how their runs go, until one cannot be reached; of the others only ends that somebody saw
             count.
-        keep: note in the ledger what is on record.
+        keep: note in the ledger what is on record, and clean it up.
     """
     ledger, asked = ledger_of(settings), set(engines)
     ended = []
@@ -60,6 +63,8 @@ def accounted_for(
                 asked.discard(entry.engine)
         except (UsageError, ValueError, TypeError, OSError):  # settings of its engine; somebody wrote into the ledger by hand
             continue
+    if keep and (longest := settings.values.launch.keep):
+        clean_up(ledger, before=now - longest)
     return tuple(ended)
 
 

@@ -135,3 +135,20 @@ def test_credentials_that_a_branch_chooses_are_not_used_to_ask(repository: Repos
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).notes
     assert "[launch.kubernetes] context: chooses credentials" in note
+
+
+@pytest.mark.parametrize(("keep", "goes"), [("1h", True), ("2h", False), ("0s", False)])
+def test_the_folder_of_a_run_goes_as_long_after_its_end_as_the_setting_says(
+    repository: Repository, keep: str, goes: bool
+) -> None:
+    path, settings = repository(f'[launch]\nkeep = "{keep}"\n')
+    ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
+    end = JobStatus(JobState.ENDED, 0, RunStatus.SUCCEEDED, started_at=50.0, ended_at=100.0)
+    folder_of(ledger, "run-1").mkdir(parents=True)
+    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "local", 10.0, "id", end, recorded=True))
+    with open_history(settings) as store:
+        launched(settings, store, now=5000.0, keep=False)
+        assert folder_of(ledger, "run-1").is_dir()
+        launched(settings, store, now=5000.0)
+    assert folder_of(ledger, "run-1").is_dir() is not goes
+    assert read(ledger, "run-1") is not None
