@@ -45,6 +45,9 @@ if ((nodes > 1 || gpus > 1)); then # what torchrun takes from the environment wh
   ((gpus == 0)) || export PET_NPROC_PER_NODE=$gpus
 fi
 
+# In the environment of the command and of all that it starts here; of two clusters on one machine no other run has it.
+mark=slurm-$job-$(stat -c %d-%i "$jpo_files/began")
+
 # Starts the command in a process group of its own; says that group on the pipe, and at the end the exit code. It is a shell of
 # its own without traps: bash loses how a command ended when a trap interrupts its wait.
 run() {
@@ -56,6 +59,7 @@ run() {
     ((nodes < 2)) || jpo_command=(srun --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 --kill-on-bad-exit=1)
     while IFS= read -r -d '' jpo_word; do jpo_command+=("$jpo_word"); done <"$jpo_files/command"
     while IFS= read -r -d '' jpo_word; do export "${jpo_word?}"; done <"$jpo_files/environment"
+    export JPO_LAUNCH=$mark
     exec "${jpo_command[@]}"
   ) >&8 2>&8 8>&- &
   exec 8>&-
@@ -136,8 +140,11 @@ code+=$part
 ended=$(date +%s.%N)
 code=${code:-137} # who should have said it was killed
 kill -KILL -- "-$group" "-$watcher" # what the command left behind, and who watched it
+grep -lzxF "JPO_LAUNCH=$mark" /proc/[0-9]*/environ | while read -r left; do # what left its group
+  kill -KILL "${left//[!0-9]/}"
+done
 exec 8>&-
-for ((looks = 0; looks < 20; looks++)); do # what left its processes alone may hold the pipe: nobody waits for that
+for ((looks = 0; looks < 20; looks++)); do # what changed its environment, too, may hold the pipe: nobody waits for that
   kill -0 "$keeper" || break
   sleep 0.1
 done

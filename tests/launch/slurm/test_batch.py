@@ -101,10 +101,21 @@ def test_on_a_full_disk_the_command_goes_on_and_what_it_prints_is_lost(tmp_path:
     assert end_of(tmp_path).exit_code == 4
 
 
+def test_what_leaves_the_session_of_the_command_ends_with_it(tmp_path: Path) -> None:
+    leaves = "import os, signal, time; signal.signal(15, signal.SIG_IGN); os.setsid(); print(os.getpid()); time.sleep(60)"
+    program = f"import os, time\nif os.fork() == 0:\n    {leaves}\ntime.sleep(0.3)"
+    code, said = run(tmp_path, sys.executable, "-u", "-c", program)
+    assert code == 0
+    deadline = time.monotonic() + 5
+    while Path(f"/proc/{int(said)}").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def test_what_leaves_with_the_output_open_is_not_waited_for(tmp_path: Path) -> None:
     with Path("/dev/null").open("wb") as nowhere:
         began = time.monotonic()
-        ended_into(nowhere.fileno(), tmp_path, "sh", "-c", "setsid sleep 6 & sleep 0.5")
+        ended_into(nowhere.fileno(), tmp_path, "sh", "-c", "env --ignore-environment setsid sleep 6 & sleep 0.5")
     assert time.monotonic() - began < 5
     assert end_of(tmp_path).exit_code == 0
 
