@@ -84,9 +84,7 @@ def read(store: Store, prices: Prices, limit: int | None, targets: Mapping[str, 
     )
 
 
-def as_they_ran_each(
-    store: Store, recorded: Sequence[RecordedRun], suggestions: Sequence[Suggestion]
-) -> dict[RunKey, Run]:
+def as_they_ran_each(store: Store, recorded: Sequence[RecordedRun], suggestions: Sequence[Suggestion]) -> dict[RunKey, Run]:
     """Runs of several workloads with the parameters that they do not report, by workload and id."""
     entries, newest = defaultdict[Identity, list[RecordedRun]](list), {made.identity: made.suggested for made in suggestions}
     for entry in recorded:

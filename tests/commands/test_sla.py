@@ -268,7 +268,6 @@ def test_what_is_promised_stays_unless_told(project):
     assert project.jpo("sla", "suggest", "--replace").code == 2
 
 
-
 def test_a_run_that_does_not_report_its_cpus_costs_what_it_did_then_whoever_asks(project):
     """Two CPUs until the user took one away through JPO: a run of 100 s breaks the promise with two, and keeps it with one."""
     with (project.folder / "jpo.toml").open("a") as file:
