@@ -37,6 +37,7 @@ def few_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A release test that ends within a second, and practice of short forks."""
     monkeypatch.setattr("jpo.learning.scenarios.RUNS", 4)
     monkeypatch.setattr("jpo.learning.forks.AHEAD", 1)
+    monkeypatch.setattr("jpo.commands.learn.SAVED_SECONDS", 600.0)  # in one round, however busy the machine is
     for name, value in (("RELEASE_JOBS", 12), ("MOST_JOBS", 3)):
         monkeypatch.setattr(f"jpo.learning.release.{name}", value)
 
