@@ -30,7 +30,8 @@ class SamplesNeeded:
 
 
 def samples_needed(well: Sequence[CandidateRun], stopped: Sequence[CandidateRun]) -> list[SamplesNeeded]:
-    """What stopped runs would have needed, of those whose error and samples are known.
+    """What stopped runs would have needed, of those whose error and samples are known and that were stopped as too far from a
+    target: they did not converge. Who lost its node, or was stopped by a user, may have been about to.
 
     Runs that reached the target had such an error when they had done (error / their last)^(-1 / slope) of their epochs, by their
     own slope; from there it is as far as in forecast/curves/target.py.
@@ -47,7 +48,7 @@ def samples_needed(well: Sequence[CandidateRun], stopped: Sequence[CandidateRun]
     found = []
     for run in stopped:
         error, samples = run.outcome.val_loss, samples_of(run.run)
-        if error and error > 0 and samples:
+        if error and error > 0 and samples and run.outcome.converged is False:
             ahead = EpochsAhead.of(min(max(0.0, math.log(error / median(last))) / slope, farthest), len(last))
             found.append(SamplesNeeded(run, samples * math.exp(ahead.mean), ahead.deviation))
     return found

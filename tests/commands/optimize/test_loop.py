@@ -239,6 +239,8 @@ def test_a_trial_far_from_its_target_is_stopped_by_its_curve_and_other_values_ar
     assert seconds < 1300  # and not twice the shortest
     assert stopped.run is not None
     assert stopped.run.status is RunStatus.STOPPED
+    with lab.history() as store:
+        assert next(run for run in store.runs_of(stopped.run.identity) if run.run_id.endswith("-1")).outcome.converged is False
     assert after.run is not None
     assert after.run.parameters != stopped.run.parameters
     assert run_ids(lab) == ["b1", "b2", "b3", "1", "2"]

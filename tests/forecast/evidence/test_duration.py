@@ -131,7 +131,7 @@ def test_a_trial_that_was_stopped_far_from_its_target_says_how_long_it_would_hav
     ]
 
     def then(error: float) -> float:
-        stopped = run(9, 13, 10.0, RunStatus.STOPPED, samples=10_000.0, val_loss=error, epochs=2)
+        stopped = run(9, 13, 10.0, RunStatus.STOPPED, samples=10_000.0, val_loss=error, epochs=2, converged=0)
         return seconds(posterior(draws(), CANDIDATES, [*well, stopped]), 13)
 
     assert then(0.4) > 1.3 * then(0.11)

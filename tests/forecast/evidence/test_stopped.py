@@ -19,7 +19,7 @@ WELL = [ran(val_loss=0.1, loss_slope=-1.0, epochs=10.0, samples=10_000.0)] * 2
 
 
 def stopped(**known: float) -> CandidateRun:
-    return ran(RunStatus.STOPPED, **known)
+    return ran(RunStatus.STOPPED, **{"converged": 0.0, **known})
 
 
 def test_at_twice_the_error_half_of_the_epochs_were_done() -> None:
@@ -50,4 +50,5 @@ def test_without_slopes_and_epochs_usual_ones_are_taken() -> None:
 @pytest.mark.parametrize("known", [{"samples": 1000.0}, {"val_loss": 0.2}, {"val_loss": 0.0, "samples": 1000.0}])
 def test_of_what_was_not_measured_nothing_is_said(known: dict[str, float]) -> None:
     assert samples_needed(WELL, [stopped(**known)]) == []
+    assert samples_needed(WELL, [ran(RunStatus.STOPPED, val_loss=0.2, samples=1000.0)]) == []
     assert samples_needed([ran(samples=1000.0)], [stopped(val_loss=0.2, samples=1000.0)]) == []
