@@ -72,6 +72,15 @@ class Shared:
         self._users.close()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_power_cut() -> Iterator[None]:
+    """What this process writes need not be on disk before it goes on. What it starts waits for the disk as ever."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("jpo.history.sqlite.ON_DISK", "PRAGMA synchronous = OFF")
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
     """`shared(name, start) -> address`: of one server for all workers. Who starts servers calls `leave` before it stops them."""

@@ -302,7 +302,6 @@ def kills(crossing: int) -> Callable[[str], None]:
 def test_killed_at_any_boundary_the_same_command_goes_on_and_nothing_is_done_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # no power fails here, and a hundred loops wait for the disk
     number = counted_crossings(tmp_path, monkeypatch)
     assert number > 30
     for crossing in range(number):
