@@ -83,7 +83,7 @@ class Project:
 
 @pytest.fixture
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Project:
-    """config.ini and jpo.toml, no runs. Nothing is learnt but where `learning` is asked for: it may take 5 s of each suggestion."""
+    """config.ini and jpo.toml, no runs. Without `learning` nothing is learnt: it takes up to 5 s of a suggestion."""
     for name in ("PROMETHEUS_URL", "NO_COLOR", "CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("JPO_AGENT__LEARN_BUDGET", "0")
