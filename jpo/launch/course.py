@@ -97,7 +97,7 @@ def follow(
 def look(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
     """How a submitted job goes now. Of one that is over, output and run log are brought home, then its end is written down.
 
-    Another process may have brought it home before, and the engine may know nothing of it any more: what it wrote down counts.
+    Another process may have brought it home before, and the engine may know nothing of it any more: what that one wrote counts.
     """
     assert entry.engine_id is not None, "submitted"
     status = launcher.status(entry.engine_id)
