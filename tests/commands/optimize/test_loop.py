@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -311,6 +311,44 @@ def kills(crossing: int) -> Callable[[str], None]:
             raise Killed(place)
 
     return crossed
+
+
+class Together(SimulatedLauncher):
+    """An engine that takes several runs at once."""
+
+    arrays = 0
+
+    def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
+        self.arrays += 1
+        return [self.submit(job, folder) for job, folder in zip(jobs, folders, strict=True)]
+
+
+def test_a_baseline_starts_together_where_the_engine_takes_several(lab: Lab) -> None:
+    lab.engine = engine = Together(lab._course, lambda: lab.now)
+    begun = lab.now
+    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    assert run_ids(lab) == ["b1", "b2", "b3", "1"]
+    assert (engine.arrays, job.missing) == (1, 0)
+    assert lab.now - begun < 2.5 * 3600  # and not four hours
+    assert lab.optimize(runs=1, baseline=3).result.jobs == [job]
+    lab.optimize(runs=1, baseline=4)
+    assert engine.arrays == 1
+
+
+def test_interrupted_every_run_of_a_baseline_is_cancelled(lab: Lab) -> None:
+    lab.engine = Together(lab._course, lambda: lab.now)
+
+    def interrupted(seconds: float) -> None:
+        sleep(seconds)
+        if lab.now > 1_800_000_600:
+            lab.sleep = sleep  # type: ignore[method-assign]
+            raise KeyboardInterrupt
+
+    sleep, lab.sleep = lab.sleep, interrupted  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=1, baseline=3)
+    ends = [entry.end and entry.end.ended_as for entry in lab.entries()]
+    assert ends == [RunStatus.STOPPED] * 3
 
 
 def test_killed_at_any_boundary_the_same_command_goes_on_and_nothing_is_done_twice(
