@@ -66,7 +66,7 @@ def status_of(job: Answer, pods: Sequence[Answer], *, now: float | None, events:
         return JobStatus(state, reason="is being deleted", place=_place(pods), started_at=_started(pods))
     if at(job, "spec", "suspend") is True:
         return JobStatus(JobState.WAITING, reason=one_line(text(condition(job, "Suspended"), "message") or "suspended"))
-    if blocked := _blocked(pods, events, now):
+    if blocked := _blocked(job, pods, events, now):
         return JobStatus(JobState.ENDED, ended_as=RunStatus.FAILED, reason=blocked, place=_place(pods), ended_at=now)
     if any(_runs(pod) or text(pod, "status", "phase") in ("Succeeded", "Failed") for pod in pods):
         return JobStatus(JobState.RUNNING, reason=_remarks(pods), place=_place(pods), started_at=_started(pods))
@@ -118,7 +118,7 @@ def _how(pods: Sequence[Answer], failed: Answer) -> tuple[RunStatus, str]:
     return RunStatus.FAILED, one_line(said_of_pod, "" if why == NO_NEWS else why, said if code is None else in_words(code))
 
 
-def _blocked(pods: Sequence[Answer], events: Sequence[Answer], now: float | None) -> str:
+def _blocked(job: Answer, pods: Sequence[Answer], events: Sequence[Answer], now: float | None) -> str:
     """Why a run will not start, in the cluster's words; empty where it may."""
     for pod in pods:
         waiting = table(_container(pod), "state", "waiting")
@@ -130,9 +130,15 @@ def _blocked(pods: Sequence[Answer], events: Sequence[Answer], now: float | None
         event for event in events if text(event, "reason") == "FailedCreate" and "exceeded quota" not in text(event, "message")
     ]
     first = min((at for event in denied if (at := _seen(event)) is not None), default=None)
-    if denied and not pods and _lasts(first, now):
+    if denied and not pods and not _has_had_pods(job) and _lasts(first, now):
         return one_line(text(denied[-1], "message"))
     return ""
+
+
+def _has_had_pods(job: Answer) -> bool:
+    """Whether a Job counts any pod: one that is not on the list, which is asked for later, went meanwhile."""
+    counts = ("active", "ready", "terminating", "succeeded", "failed")
+    return any(whole_number(table(job, "status"), name) for name in counts)
 
 
 def _remedy(message: str) -> str:
