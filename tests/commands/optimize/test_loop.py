@@ -66,7 +66,7 @@ def test_runs_whose_folders_were_cleaned_up_are_found_in_the_history(lab: Lab) -
     lab.train = lambda job: logged(job, lab.now, 9000.0 if job.run_id.endswith("-2") else seconds_of(job))
     first = lab.optimize(runs=2, baseline=2).result
     started, ledger = [*lab.started], lab.task().ledger
-    clean_up(ledger, before=lab.now + 1)
+    clean_up(ledger, entries(ledger), before=lab.now + 1)
     assert not [*entries(ledger)]
     assert lab.optimize(runs=2, baseline=2).result == first
     assert lab.started == started
