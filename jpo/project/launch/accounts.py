@@ -87,10 +87,15 @@ def ask_others(known: Sequence[Entry], settings: LoadedSettings, environ: Mappin
     why = dict.fromkeys(asked, f"no answer within {seconds:g} s")
     within(seconds, [partial(_ask, mine, settings, environ, why) for mine in asked.values()])
     return {
-        f"How {counted(len(asked[engine]), 'run')} went on {engine} is not known ({said}); `jpo watch` asks again": NOT_KNOWN
+        f"How {_in_short(asked[engine])} went on {engine} is not known ({said}); `jpo watch` asks again": NOT_KNOWN
         for engine, said in why.items()
         if said
     }
+
+
+def _in_short(mine: Sequence[Entry]) -> str:
+    others = f" and {counted(len(mine) - 1, 'other run')}" if len(mine) > 1 else ""
+    return f"run {mine[0].job.run_id}{others}"
 
 
 def _ask(mine: Sequence[Entry], settings: LoadedSettings, environ: Mapping[str, str], why: dict[str, str]) -> None:
