@@ -256,10 +256,11 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_se
     """Ask each source once; what it reports goes on record before the next one is asked, of many logs part by part."""
     store, identity, now = job.store, job.workload.identity, job.now
     names = (identity, *job.workload.aliases)
-    fresh = [run for run in launched(job.settings, store, now=now, keep=job.keeps) if run.identity in names]
-    skipped: list[Skipped] = []
-    notes = dict(caveats(server, job.settings))
-    requests, seconds, answers, elsewhere = 0, 0.0, list[bool](), Counter[Identity]()
+    of_engines = launched(job.settings, store, now=now, keep=job.keeps)
+    fresh = [run for run in of_engines.runs if run.identity in names]
+    notes = {**caveats(server, job.settings), **of_engines.notes}
+    skipped, elsewhere = list[Skipped](), Counter[Identity]()
+    requests, seconds, answers = 0, 0.0, list[bool]()
     for source, name in [(CSV, identity), *((PROMETHEUS, name) for name in names if server)]:
         mark = Bookmark(source)
         try:

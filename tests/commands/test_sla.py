@@ -181,6 +181,7 @@ def test_targets_on_the_command_line_win_over_those_of_jpo_toml(with_targets):
     assert told == {"time_max": 7200, "cost_max": 20, "gpu_util_min": 0.5, "val_loss_max": 0.2}
 
 
+@pytest.mark.usefixtures("learning")
 def test_a_target_for_this_once_is_not_learnt_from(with_targets, monkeypatch):
     """An agent that learnt from other targets begins anew: a deadline is another target each time."""
     learnt_from = []
