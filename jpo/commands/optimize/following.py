@@ -30,6 +30,8 @@ from jpo.records import RunStatus, same
 from jpo.wording import numbers
 
 Waiting = Generator[float, None, EndedRun]
+LOOKS = 40
+"""At a trial before its boundary, at least: what cannot win any more should not wait for the next look."""
 FAILED = (RunStatus.FAILED, RunStatus.OOM_KILLED, RunStatus.DIVERGED)
 
 
@@ -117,8 +119,10 @@ def _to_its_end(
 ) -> Generator[float, None, None]:
     """Look at a run again and again until it is over. Beyond its boundary it is cancelled; a trial also when it cannot win."""
     pause, reached, started_at, cancelled = SHORTEST_PAUSE, outside.clock(), None, False
-    longest = boundary.training_seconds
+    longest, longest_pause = boundary.training_seconds, LONGEST_PAUSE
     with outside.watch(task, entry, launcher) if longest is not None and is_trial(entry, task) else nullcontext() as trial:
+        if trial and longest:
+            longest_pause = min(LONGEST_PAUSE, max(SHORTEST_PAUSE, longest / LOOKS))
         while True:
             try:
                 status = look(entry, launcher, task.ledger)
@@ -133,16 +137,16 @@ def _to_its_end(
                 if not cancelled and (why := stopped_because(task, entry, seen)):
                     cancelled = True
                     outside.note(f"{entry.job.run_id}: stopped: {why}")
-            left = LONGEST_PAUSE
+            left = longest_pause
             if longest is not None and not cancelled:
                 started_at = started_at or training_of(entry, task.ledger).started_at
-                left = LONGEST_PAUSE if started_at is None else started_at + longest - outside.clock()
+                left = longest_pause if started_at is None else started_at + longest - outside.clock()
                 if left <= 0 and not training_of(entry, task.ledger).over:
                     launcher.cancel(str(entry.engine_id))
                     cancelled = True
                     outside.note(f"{entry.job.run_id}: stopped after {numbers.duration(longest)}, where it can no longer win")
             yield max(0.01, min(pause, left if left > 0 else pause))
-            pause = min(LONGEST_PAUSE, pause * 1.5)
+            pause = min(longest_pause, pause * 1.5)
 
 
 def is_trial(entry: Entry, task: Task) -> bool:

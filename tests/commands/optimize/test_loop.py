@@ -221,6 +221,34 @@ def test_a_trial_that_cannot_win_is_stopped_before_twice_the_best_and_the_reason
     assert "adjustment settled" in kinds
 
 
+def test_a_trial_far_from_its_target_is_stopped_by_its_curve_and_other_values_are_tried(lab: Lab) -> None:
+    """Runs end at a target, after 10 of 400 epochs; the trials learn at a fifth of their pace."""
+    config = lab.config()
+    config.write_text(config.read_text(encoding="utf-8").replace("epochs = 10", "epochs = 400"), encoding="utf-8")
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        slow = "-b" not in job.run_id
+        made = logged(job, lab.now, 5000.0 if slow else 1000.0, loss=1.5 if slow else 0.3)
+        return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
+
+    lab.train = train
+    (job,) = lab.optimize(runs=2, baseline=3).result.jobs
+    stopped, after = job.runs[3], job.runs[4]
+    seconds = stopped.value("duration_seconds")
+    assert seconds is not None
+    assert seconds < 1300  # and not twice the shortest
+    assert stopped.run is not None
+    assert stopped.run.status is RunStatus.STOPPED
+    with lab.history() as store:
+        assert next(run for run in store.runs_of(stopped.run.identity) if run.run_id.endswith("-1")).outcome.converged is False
+    assert after.run is not None
+    assert after.run.parameters != stopped.run.parameters
+    assert run_ids(lab) == ["b1", "b2", "b3", "1", "2"]
+    assert any("-1: stopped: by its curve its target will cost" in note for note in lab.notes)
+    assert "batch_size = 64 " in config.read_text(encoding="utf-8")  # not the values of the last trial, which was stopped
+    assert "learning_rate = 0.01\n" in config.read_text(encoding="utf-8")
+
+
 def test_what_was_cut_off_from_outside_is_made_again(lab: Lab) -> None:
     def train(job: LaunchJob) -> VirtualCourse:
         lost = job.run_id.endswith("-1")
