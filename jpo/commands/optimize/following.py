@@ -6,6 +6,7 @@ ended is put on record.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from jpo.launch.course import GIVE_UP_SECONDS, LONGEST_PAUSE, SHORTEST_PAUSE, UN
 from jpo.launch.excerpt import last_words
 from jpo.launch.job import LaunchJob, Needs
 from jpo.launch.launcher import Launcher
-from jpo.launch.ledger import Entry, folder_of, read
+from jpo.launch.ledger import Entry, entries, folder_of, read
 from jpo.project.launch.boundaries import training_of
 from jpo.project.launch.command import invocation_of
 from jpo.project.launch.finished import EndedRun, put_on_record
@@ -73,7 +74,8 @@ def made(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Bo
         if entry.end is None:
             yield from _to_its_end(entry, launcher, task, outside, boundary)
     except (KeyboardInterrupt, GeneratorExit):
-        _cancelled(run_id, launcher, task, outside)
+        for each in going_on(task):
+            _cancelled(each, launcher, task, outside)
         raise
     return on_record(task, run_id, outside)
 
@@ -158,6 +160,13 @@ def stopped_because(task: Task, entry: Entry, seen: object) -> str:
     """Why a run was stopped by a decision about it; "": it was not."""
     made = account.read(task.ledger, entry.job.run_id) if seen is not None else []
     return next((each.why for each in made if each.kind == "stop" and each.applied), "")
+
+
+def going_on(task: Task) -> list[str]:
+    """Ids of the runs of this job that have not ended, as far as the ledger knows: of a baseline there may be several."""
+    own = re.compile(rf"{re.escape(task.name)}-b?\d+(\.\d+)?")
+    known = [entry.job.run_id for entry in entries(task.ledger) if entry.end is None or not entry.recorded]
+    return [run_id for run_id in known if own.fullmatch(run_id)]
 
 
 def _cancelled(run_id: str, launcher: Launcher, task: Task, outside: Outside) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,7 +65,7 @@ def test_runs_whose_folders_were_cleaned_up_are_found_in_the_history(lab: Lab) -
     lab.train = lambda job: logged(job, lab.now, 9000.0 if job.run_id.endswith("-2") else seconds_of(job))
     first = lab.optimize(runs=2, baseline=2).result
     started, ledger = [*lab.started], lab.task().ledger
-    clean_up(ledger, before=lab.now + 1)
+    clean_up(ledger, entries(ledger), before=lab.now + 1)
     assert not [*entries(ledger)]
     assert lab.optimize(runs=2, baseline=2).result == first
     assert lab.started == started
@@ -341,10 +340,47 @@ def kills(crossing: int) -> Callable[[str], None]:
     return crossed
 
 
+class Together(SimulatedLauncher):
+    """An engine that takes several runs at once."""
+
+    arrays = 0
+
+    def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
+        self.arrays += 1
+        return [self.submit(job, folder) for job, folder in zip(jobs, folders, strict=True)]
+
+
+def test_a_baseline_starts_together_where_the_engine_takes_several(lab: Lab) -> None:
+    lab.engine = engine = Together(lab._course, lambda: lab.now)
+    begun = lab.now
+    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    assert run_ids(lab) == ["b1", "b2", "b3", "1"]
+    assert (engine.arrays, job.missing) == (1, 0)
+    assert lab.now - begun < 2.5 * 3600  # and not four hours
+    assert lab.optimize(runs=1, baseline=3).result.jobs == [job]
+    lab.optimize(runs=1, baseline=4)
+    assert engine.arrays == 1
+
+
+def test_interrupted_every_run_of_a_baseline_is_cancelled(lab: Lab) -> None:
+    lab.engine = Together(lab._course, lambda: lab.now)
+
+    def interrupted(seconds: float) -> None:
+        sleep(seconds)
+        if lab.now > 1_800_000_600:
+            lab.sleep = sleep  # type: ignore[method-assign]
+            raise KeyboardInterrupt
+
+    sleep, lab.sleep = lab.sleep, interrupted  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=1, baseline=3)
+    ends = [entry.end and entry.end.ended_as for entry in lab.entries()]
+    assert ends == [RunStatus.STOPPED] * 3
+
+
 def test_killed_at_any_boundary_the_same_command_goes_on_and_nothing_is_done_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # no power fails here, and a hundred loops wait for the disk
     number = counted_crossings(tmp_path, monkeypatch)
     assert number > 30
     for crossing in range(number):
