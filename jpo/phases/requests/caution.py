@@ -12,11 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jpo.phases.traces import Floats
 
@@ -128,19 +126,6 @@ def _keeps(missed: float, samples: int) -> bool:
     return bool(max(share + CONFIDENCE * error, NO_MISS / samples) <= MISSES)
 
 
-def window_steps(caution: Sequence[int]) -> NDArray[np.bool_]:
-    """For which of CPU and memory the last minutes count, shape (2,)."""
-    return np.array([LADDER[step].window for step in caution])
-
-
-@cache
-def steps_at(caution: Pair, climbed: Pair) -> tuple[Floats, Floats, Floats]:
-    """Quantiles soon and next, and margins, each of shape (2,), for CPU and memory; each ladder is climbed by itself."""
-    steps = [
-        LADDER[min(step + up, CAREFUL if step <= CAREFUL else len(LADDER) - 1)] for step, up in zip(caution, climbed, strict=True)
-    ]
-    return (
-        np.array([step.soon for step in steps]),
-        np.array([step.next for step in steps]),
-        np.array([step.margin for step in steps]),
-    )
+def step_at(step: int, climbed: int) -> Step:
+    """The step so much further up its ladder, its end at most."""
+    return LADDER[min(step + climbed, CAREFUL if step <= CAREFUL else len(LADDER) - 1)]

@@ -11,9 +11,10 @@ from phase_traces import made_traces
 from jpo.errors import UsageError
 from jpo.phases.fit import fit_model
 from jpo.phases.model import PhaseModel
-from jpo.phases.requests.allocate import LEAST, Budget, LeftOut, allocate
+from jpo.phases.requests.allocate import Budget, LeftOut, allocate
 from jpo.phases.requests.caution import CAREFUL, LADDER
 from jpo.phases.requests.evaluate import standings
+from jpo.phases.requests.watch import LEAST
 from jpo.phases.traces import CPU, ResourceCourse, Traces
 
 
