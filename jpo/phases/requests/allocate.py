@@ -133,9 +133,10 @@ class Requests:
 
     def __init__(self, model: PhaseModel, caution: Pair, per_hour: float) -> None:
         self._caution, self._budget = caution, Budget(per_hour)
-        self._least: list[float] = (LEAST * model.peak).tolist()
+        steps = [step_at(step, 0) for step in caution]
+        self._least: list[float] = (np.maximum(LEAST, [step.least for step in steps]) * model.peak).tolist()
         self._missed, self._excess = [0] * RESOURCES, 0.0
-        margins = np.array([LADDER[step].margin for step in caution])
+        margins = np.array([step.margin for step in steps])
         self.current: Floats = np.maximum(model.first_need * (1 + margins), self._least)
         self._peak: list[float] = np.maximum(model.peak, 1e-9).tolist()
         self._forgone = 0.0

@@ -18,8 +18,9 @@ from jpo.phases.traces import Floats
 
 RECENT_SECONDS = 300.0
 """Of a run's own past where phases say nothing, as in Autopilot."""
-LEAST = 0.10
-"""Of the peak in training: below it a saving is small, and a miss counts as much as anywhere."""
+LEAST = np.array([0.10, 0.05])
+"""Of the peak in training, CPU and memory: below it a saving is small, and a miss counts as much as anywhere. Memory idles more
+steadily."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

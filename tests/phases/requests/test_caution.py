@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from jpo.phases.requests import caution
-from jpo.phases.requests.caution import CAREFUL, LADDER, Pair, StepTrial, step_at
+from jpo.phases.requests.caution import CAREFUL, FEW_SAMPLES, LADDER, ONE_RUN, Pair, StepTrial, little_known, step_at, untried
 
 STEPS = len(LADDER)
 COSTS = np.stack([np.arange(STEPS) + 1.0, np.arange(STEPS) + 1.0], axis=1)
@@ -86,6 +87,16 @@ def test_no_miss_in_a_few_samples_proves_nothing() -> None:
 def test_a_run_climbs_its_own_ladder_to_its_end() -> None:
     assert step_at(0, 99) == LADDER[CAREFUL]
     assert step_at(CAREFUL + 1, 99) == LADDER[-1]
+
+
+@pytest.mark.parametrize(
+    ("executions", "samples", "step", "notes"),
+    [(9, 59, FEW_SAMPLES, 1), (1, 60, ONE_RUN, 1), (2, 60, CAREFUL, 1), (3, 60, CAREFUL, 0)],
+)
+def test_the_less_is_known_the_more_careful_is_a_step(executions: int, samples: int, step: int, notes: int) -> None:
+    assert untried(executions, samples) == step
+    assert step_at(step, 99).margin >= LADDER[CAREFUL].margin
+    assert len(little_known(executions, samples)) == notes
 
 
 def test_a_run_climbs_one_step_at_a_time() -> None:
