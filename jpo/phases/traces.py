@@ -11,7 +11,7 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import StringIO
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -31,6 +31,8 @@ LARGEST = 1e18
 """Of any measurement: an exabyte. Beyond it sums of squares would not stay exact."""
 LATEST = 1e19
 """Of any time: nanoseconds of the year 2286."""
+DELIMITERS = (",", ";", "\t")
+"""Of cells: the first that the header has."""
 SHOWN_COLUMNS = 12
 """Of a file, in a message."""
 
@@ -239,7 +241,12 @@ def _places(path: Path, number: int, header: list[str], columns: TraceColumns) -
     places: dict[str, _Place] = {}
     for name in dict.fromkeys(wanted):
         names = _names(name, columns)
-        header_name, unit = next(((each, unit) for each, unit in names if each in header), (None, None))
+        large = {} if _is_named(name, columns) else {each.lower(): each for each in reversed(header)}
+        found = chain(
+            ((each, unit) for each, unit in names if each in header),
+            ((large[each], unit) for each, unit in names if each in large),
+        )
+        header_name, unit = next(found, (None, None))
         if header_name is not None and header.count(header_name) > 1:
             finding = f"has {header.count(header_name)} columns named {header_name!r:.80}"
             raise _malformed(f"{path}:{number}", finding, "give each column a name of its own")
@@ -282,7 +289,10 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         lines = StringIO(content.decode("utf-8-sig"), newline="")
     except UnicodeDecodeError as error:
         raise _malformed(str(path), "is not UTF-8 text", remedy) from error
-    reader = csv.reader(lines, strict=True)
+    head = lines.readline()
+    lines.seek(0)
+    delimiter = next((each for each in DELIMITERS if each in head), DELIMITERS[0])
+    reader = csv.reader(lines, strict=True, delimiter=delimiter)
     while True:
         try:
             cells = next(reader)

@@ -109,7 +109,7 @@ def require_interval(seconds: Floats, place: str) -> str | None:
     median = float(np.median(seconds))
     if not SHORTEST_SECONDS <= median <= LONGEST_SECONDS:
         finding = f"samples are {median:.6g} s apart in the median, if its times are in seconds"
-        raise UsageError(place, finding, f"name the unit: --column time_ms=HEADER ({_names(TIME)})", code="JPO-E730")
+        raise UsageError(place, finding, f"name the unit: --column NAME=HEADER, {_names(TIME)}", code="JPO-E730")
     if median < LONG_SECONDS:
         return None
     said = f"samples are {median:.6g} s apart in the median: phases of minutes are not seen."
@@ -119,9 +119,9 @@ def require_interval(seconds: Floats, place: str) -> str | None:
 def odd_figures(values: Floats, features: tuple[str, ...]) -> Iterator[str]:
     """What no container uses: so many cores, or so few bytes."""
     if CPU in features and (most := float(values[:, features.index(CPU)].max())) > MOST_CORES:
-        yield f"{CPU} is up to {most:.6g}. If it is no number of cores: --column {_names(CPU)}=HEADER [{ODD}]"
+        yield f"{CPU} is up to {most:.6g}. If it is no number of cores: --column NAME=HEADER, {_names(CPU)} [{ODD}]"
     if MEMORY in features and 0 < (most := float(values[:, features.index(MEMORY)].max())) < FEWEST_BYTES:
-        yield f"{MEMORY} is {most:.6g} at most. If it is not in bytes: --column {_names(MEMORY)}=HEADER [{ODD}]"
+        yield f"{MEMORY} is {most:.6g} at most. If it is not in bytes: --column NAME=HEADER, {_names(MEMORY)} [{ODD}]"
 
 
 def said(name: str, unit: str) -> str:
