@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -105,24 +105,56 @@ class Occupancy:
         for changed in self._watchers:
             changed.update([node[place] for place, _ in allocation.cores])
 
-    def tasks_that_fit(self, place: int, need: Need) -> int:
-        """How many tasks of a job could start with this as the processor that does their main work."""
-        node = self.node[place]
-        if need.gpus:
-            if not self.is_gpu[place] or (need.gpu_type and self.types[place].name != need.gpu_type):
-                return 0
-            count = self.free[place] // need.gpus
-            if need.cpus:
-                count = min(count, self.free_cpus[node] // need.cpus)
-        elif self.is_gpu[place] or not self.free[place]:
-            return 0
-        else:
-            count = self.free[place] // need.cpus or int(self.free_cpus[node] >= need.cpus)  # a large task may span sockets
-        if need.memory_gib:
-            room = self.memory[node] // need.memory_gib
-            if room < count:
-                count = int(room)
-        return count
+    def rooms(self, places: Iterable[int], need: Need) -> Iterator[tuple[int, int]]:
+        """How many tasks of a job could start with each of some processors as the one that does their main work.
+
+        Args:
+            places: with GPUs where the job needs some, else with CPU cores.
+
+        Yields:
+            (processor, tasks) pairs, in the order of the places, without those where no task fits.
+        """
+        free, node, free_cpus, memory = self.free, self.node, self.free_cpus, self.memory
+        gpus, cpus, gib, gpu_type = need.gpus, need.cpus, need.memory_gib, need.gpu_type
+        for place in places:
+            if gpus:
+                count = free[place] // gpus
+                if not count or (gpu_type and self.types[place].name != gpu_type):
+                    continue
+                if cpus:
+                    beside = free_cpus[node[place]] // cpus
+                    if beside < count:
+                        count = beside
+            elif free[place]:
+                count = free[place] // cpus or int(free_cpus[node[place]] >= cpus)  # a large task may span sockets
+            else:
+                continue
+            if gib:
+                room = memory[node[place]] // gib
+                if room < count:
+                    count = int(room)
+            if count:
+                yield place, count
+
+    def holding(self, shares: Iterable[tuple[int, int]], need: Need) -> Holding:
+        """What a job gets with so many tasks on each of some processors, which fit: (processor, tasks) pairs."""
+        free, node, cpu_processors = self.free, self.node, self.cpu_processors
+        gpus, cpus, gib = need.gpus, need.cpus, need.memory_gib
+        cores: list[tuple[int, int]] = []
+        memory = []
+        for place, count in shares:
+            others = cpu_processors[node[place]]
+            if gpus and (len(others) == 1 or not cpus):
+                cores.append((place, count * gpus))
+                if cpus:
+                    cores.append((others[0], count * cpus))
+            elif not gpus and count * cpus <= free[place]:
+                cores.append((place, count * cpus))
+            else:
+                cores += self.cores_of(place, count, need)
+            if gib:
+                memory.append((node[place], count * gib))
+        return Holding(tuple(cores), tuple(memory))
 
     def cores_of(self, place: int, count: int, need: Need) -> list[tuple[int, int]]:
         """The cores that so many tasks take, which fit: on the processor itself first, CPU cores then anywhere in its node."""
