@@ -14,6 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop
 from typing import Literal, get_args
 
 import numpy as np
@@ -105,8 +106,9 @@ class Episode:
         names = [options.order] if options.mode != "pair" else list(dict.fromkeys(PAIR_JOBS[job] for job, _ in options.pairs))
         keys = [selection(name, seed=options.seed).key(seen, 0.0) for name in names]
         orders = {name: np.argsort(key, kind="stable") for name, key in zip(names, keys, strict=True)}
+        self._in_order: dict[str, list[int]] = {name: order.tolist() for name, order in orders.items()}  # jobs by rank
         self._rank = {name: np.argsort(order, kind="stable").tolist() for name, order in orders.items()}
-        self._job: list[int] = orders[names[0]].tolist()
+        self._job = self._in_order[names[0]]
         self._order = self._rank[names[0]]
         resources = [options.resources] if options.mode != "pair" else list(dict.fromkeys(found for _, found in options.pairs))
         self._placements = {name: Placement(name, self.simulation.state, seed=options.seed) for name in resources}
@@ -189,17 +191,21 @@ class Episode:
 
     def _start_by(self, job_selection: str, resources: str) -> None:
         """Start jobs in the order of a pair as long as the next one fits."""
-        rank, placement = self._rank[PAIR_JOBS[job_selection]], self._placements[resources]
-        for job in sorted((self._job[place] for place in self._queue), key=rank.__getitem__):
+        name, placement = PAIR_JOBS[job_selection], self._placements[resources]
+        rank, in_order = self._rank[name], self._in_order[name]
+        waiting = [rank[self._job[place]] for place in self._queue]
+        heapify(waiting)  # mostly none or one of them starts
+        while waiting:
+            job = in_order[heappop(waiting)]
             allocation = placement.place(self.simulation.state, self.simulation.need[job])
             if allocation is None:
                 break
             self._start(job, allocation)
 
-    def _start(self, job: int, allocation: Holding) -> None:
+    def _start(self, job: int, allocation: Holding, *, in_turn: bool = False) -> None:
         self.simulation.start(job, allocation)
         if self._shadow is not None:
-            self._shadow.started(job)
+            self._shadow.started(job, in_turn=in_turn)
         del self._queue[bisect_left(self._queue, self._order[job])]
         self.ledger.started(job)
         self._count_free()
@@ -242,7 +248,11 @@ class Episode:
             self._start_head()
         waiting = self._seen = self._first_waiting()
         wanted, free, on_gpus = self._wanted, self._free, self._on_gpus
-        self._open = [None if wanted[job] > free[on_gpus[job]] else self._could_start(job) for job in waiting]
+        need, fits = self.simulation.need, self._fits
+        self._open = [
+            None if wanted[job] > free[on_gpus[job]] else fits[id(need[job])] if id(need[job]) in fits else self._could_start(job)
+            for job in waiting
+        ]
         if self._shadow is not None and any(self._open):
             self._close_what_delays(self._shadow, waiting)
         return any(self._open)
@@ -251,12 +261,12 @@ class Episode:
         """Leave open who ends before the reservation of the first of the queue, or takes what that leaves over."""
         simulation, head = self.simulation, self._job[self._queue[0]]
         if self._reserved != head:
-            shadow.reserve(simulation.need[head])
+            shadow.reserve(head)
             self._reserved = head
         for place, (job, allocation) in enumerate(zip(waiting, self._open, strict=True)):
             if allocation is not None:
                 ends = simulation.now + simulation.requested[job] / simulation.speed_on(job, allocation)
-                if not (ends <= shadow.moment or shadow.leaves(allocation)):
+                if not (ends <= shadow.moment or (shadow.leaves_devices(simulation.need[job]) and shadow.leaves(allocation))):
                     self._open[place] = None
 
     def _start_head(self) -> None:
@@ -266,7 +276,7 @@ class Episode:
             allocation = self._could_start(head)
             if allocation is None:
                 return
-            self._start(head, allocation)
+            self._start(head, allocation, in_turn=True)
             self._reserved = -1  # also where the next one had its reservation before this one came
 
     def _could_start(self, job: int) -> Holding | None:

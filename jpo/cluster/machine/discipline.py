@@ -191,14 +191,14 @@ class Manager:
         allocation = self._fits(job)
         if allocation is None:
             return False
-        self._begin(job, allocation)
+        self._begin(job, allocation, in_turn=True)
         return True
 
-    def _begin(self, job: int, allocation: Holding) -> None:
+    def _begin(self, job: int, allocation: Holding, *, in_turn: bool = False) -> None:
         self._simulation.start(job, allocation)
         if self._backlog is not None:
             self._fitting.clear()
-            self._shadow.started(job)
+            self._shadow.started(job, in_turn=in_turn)
 
     def _may_pass(self, job: int) -> bool:
         """Start a job before its turn if it does not delay the first of the queue."""
@@ -221,7 +221,7 @@ class Manager:
     def _reserve(self) -> None:
         """Make the reservation of the first of the queue, unless it has been made."""
         if not self._reserved:
-            self._shadow.reserve(self._simulation.need[self._head])
+            self._shadow.reserve(self._head)
             self._reserved = True
 
     def _ends_in_time(self, job: int, allocation: Holding) -> bool:

@@ -184,8 +184,12 @@ def needs(demand: DemandTable) -> list[Need]:
         for one in demand.phases or ((),) * len(demand.tasks)
     ]
     rows = list(zip(*(column.tolist() for column in columns), demand.gpu_types, phases, strict=True))
-    different = {row: Need(*row)._replace(bandwidth_gbps=row[-1][0][1]) if row[-1] else Need(*row) for row in set(rows)}
-    return [different[row] for row in rows]
+    different: dict[Need, Need] = {}  # rows whose bandwidth is only that outside of phases are one need
+    of_row = {}
+    for row in set(rows):
+        need = Need(*row)._replace(bandwidth_gbps=row[-1][0][1]) if row[-1] else Need(*row)
+        of_row[row] = different.setdefault(need, need)
+    return [of_row[row] for row in rows]
 
 
 def in_grains(amount: float) -> float:

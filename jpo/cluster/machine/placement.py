@@ -108,9 +108,11 @@ class Placement:
 
     def __init__(self, name: str, state: Occupancy, *, seed: int = 0) -> None:
         """`name`: of RESOURCES; `state`: at its beginning; it is followed, other states are looked through."""
-        self.name = name
         self._random = random.Random(seed)  # noqa: S311 - a policy, no secret
         count = len(state.types)
+        if name == "random" and sum(state.is_gpu) <= 1 and count - sum(state.is_gpu) <= 1:
+            name = "first"  # among one processor of each kind there is nothing to draw
+        self.name = name
         key = STEADY.get(name)
         order = sorted(range(count), key=lambda place: key(state, place)) if key else list(range(count))
         self._steady = key is not None

@@ -30,6 +30,7 @@ class Shadow:
         self._anew = self._drawn or any(need.phases for need in simulation.need)
         self._at_once = self._drawn or placement.name == "phase_pack"  # what the first one gets depends on when that is asked
         self.moment = NEVER
+        self._of = -1
 
     def forget(self) -> None:
         """Nobody waits: no reservation is followed until the next one."""
@@ -43,9 +44,12 @@ class Shadow:
         self._cpus, self._gpus = self._left.left  # these are up to date
         self._head: Need | None = None  # who has the reservation
         self._held: Holding | None = None  # what it gets, taken from what is left; None: not asked yet
+        self._of = -1  # the job that the reservation is of, as long as it is certain to fit at the moment
 
-    def started(self, job: int) -> None:
-        """Somebody went before the first one."""
+    def started(self, job: int, *, in_turn: bool) -> None:
+        """A job started: in its turn, or before it because it delays nobody."""
+        if in_turn:
+            self._of = -1
         if self._simulation.expected[job] > self.moment:
             self._change(job, 1)
 
@@ -63,8 +67,9 @@ class Shadow:
         else:
             self._behind[job] = sign
 
-    def reserve(self, head: Need) -> None:
+    def reserve(self, job: int) -> None:
         """Make the reservation of a job that does not fit by now."""
+        head = self._simulation.need[job]
         if self.moment == NEVER or self._anew:
             self._begin()
         if self._held is not None:
@@ -74,15 +79,16 @@ class Shadow:
             self._gpus += self._head.tasks * self._head.gpus
             self._held = None
         self._head = head
-        self._move(head)
+        self._move(head, certain=job == self._of)
+        self._of = job
         if self._at_once and self._held is None:
             self._hold()
 
-    def _move(self, head: Need) -> None:
+    def _move(self, head: Need, *, certain: bool) -> None:
         """To the first expected end at which the head fits."""
         due = self._simulation.due
         place = bisect_right(due, (self.moment, NEVER))
-        if place and self._fits(head):
+        if certain or (place and self._fits(head)):
             while place:  # earlier, as long as it fits there too
                 moment, before = due[place - 1][0], place - 1
                 while before and due[before - 1][0] == moment:
@@ -107,7 +113,6 @@ class Shadow:
 
     def _fits(self, head: Need) -> bool:
         if self._drawn:
-            self._catch_up()
             self._hold()
             return self._held is not None
         if self._gpus < head.tasks * head.gpus or self._cpus < head.tasks * head.cpus:
@@ -132,6 +137,7 @@ class Shadow:
         """Give the first one what it gets at its moment."""
         head = self._head
         assert head is not None
+        self._catch_up()
         self._held = self._placement.place(self._left, head)
         if self._held is not None:
             self._left.take(self._held, head)
@@ -150,9 +156,9 @@ class Shadow:
 
     def leaves(self, allocation: Holding) -> bool:
         """Whether the first one leaves over, at its moment, what an allocation takes."""
-        self._catch_up()
         if self._held is None:
             self._hold()
+        self._catch_up()
         left, memory = self._left, allocation.memory
         for place, count in allocation.cores:
             if left.free[place] < count:
