@@ -19,14 +19,12 @@ class Alike:
     """Waiting jobs that need the same.
 
     Attributes:
-        wanted: GPUs, or CPU cores where none is needed, of a job. best_speed: on the processors that suit them best.
-        number: of the kind.
+        wanted: GPUs, or CPU cores where none is needed, of a job. number: of the kind.
         ranks: in the queue, sorted; requested: the seconds of each of them; lengths: the same, sorted.
     """
 
     need: Need
     wanted: int
-    best_speed: float
     number: int
     ranks: list[int] = field(default_factory=list)
     requested: list[float] = field(default_factory=list)
@@ -69,7 +67,7 @@ class Backlog:
             kind = kinds.get((id(need), name))
             if kind is None:
                 wanted = need.tasks * (need.gpus or need.cpus)
-                kind = kinds[id(need), name] = Alike(need, wanted, simulation.fastest, len(kinds))
+                kind = kinds[id(need), name] = Alike(need, wanted, len(kinds))
             self.of.append(kind)
         # Kinds of which somebody waits, those for CPU cores and those for GPUs, the least wanted first: (wanted, number), kind
         self._waiting: tuple[list[tuple[int, int, Alike]], list[tuple[int, int, Alike]]] = ([], [])

@@ -27,7 +27,7 @@ from jpo.cluster.queueing.selection import JobSelection
 from jpo.cluster.queueing.simulate import Backfilling
 from jpo.cluster.queueing.timed import sorted_by
 from jpo.cluster.workload.demand import DemandingJobs, DemandTable
-from jpo.cluster.workload.jobs import JobTable
+from jpo.cluster.workload.jobs import NEVER, JobTable
 
 @dataclass(frozen=True, slots=True)
 class Discipline:
@@ -85,7 +85,7 @@ class Manager:
         jobs = waiting.jobs
         self._simulation, self._jobs, self._selection = simulation, jobs, discipline.selection
         self._placement = Placement(discipline.resources, simulation.state, seed=discipline.seed)
-        self._timed, self._drawn = discipline.selection.timed, discipline.resources == "random"
+        self._timed, self._drawn = discipline.selection.timed, self._placement.name == "random"
         self._conservative = discipline.backfilling == "conservative"
         order = np.arange(len(jobs)) if self._timed else np.argsort(discipline.selection.key(waiting, 0.0), kind="stable")
         rank = np.empty_like(order)
@@ -95,6 +95,7 @@ class Manager:
         # By id of a need, which all jobs share that need the same:
         self._misfits: set[int] = set()  # as long as no job ends
         self._fitting: dict[int, Holding] = {}  # as long as no job ends or starts
+        self._speeds: dict[int, float] = {}  # there, by number of a kind
         self._backlog: Backlog | None = None  # for EASY, as what follows
         if discipline.backfilling == "easy":
             self._backlog = Backlog(simulation)
@@ -108,6 +109,7 @@ class Manager:
         if ended:
             self._misfits.clear()
             self._fitting.clear()
+            self._speeds.clear()
             if self._backlog is not None:
                 for job in ended:
                     self._shadow.ended(job)
@@ -140,8 +142,10 @@ class Manager:
             self._shadow.forget()
         else:
             self._head, self._reserved = job, False
-            if in_turn or self._drawn:
+            if self._drawn:
                 self._backfill_each(in_turn[begun + 1 :] if in_turn else [self._job[place] for place in queue[1:]])
+            elif in_turn:
+                self._backfill_each(self._that_might_end_in_time(self._backlog, in_turn[begun + 1 :]))
             else:
                 self._backfill(self._backlog)
 
@@ -198,6 +202,7 @@ class Manager:
         self._simulation.start(job, allocation)
         if self._backlog is not None:
             self._fitting.clear()
+            self._speeds.clear()
             self._shadow.started(job, in_turn=in_turn)
 
     def _may_pass(self, job: int) -> bool:
@@ -210,13 +215,27 @@ class Manager:
         self._begin(job, allocation)
         return True
 
+    def _that_might_pass(self, backlog: Backlog) -> list[Alike]:
+        """The kinds of waiting jobs of which one might start before its turn."""
+        misfits = self._misfits
+        kinds = backlog.want_at_most(self._simulation.state.left)
+        return [kind for kind in kinds if id(kind.need) not in misfits and self._might_pass(kind)]
+
+    def _that_might_end_in_time(self, backlog: Backlog, candidates: Sequence[int]) -> list[int]:
+        """Those of some jobs, in their order, that might start before their turn."""
+        kinds = self._that_might_pass(backlog)
+        longest = {kind.number: NEVER if self._shadow.leaves_devices(kind.need) else self._shadow.moment for kind in kinds}
+        of, now, requested, fastest = backlog.of, self._simulation.now, self._simulation.requested, self._simulation.fastest
+        return [job for job in candidates if now + requested[job] / fastest <= longest.get(of[job].number, -NEVER)]
+
     def _might_pass(self, kind: Alike) -> bool:
         """Whether there are devices for another job that delays nobody, or the shortest of a kind would end in time at its best."""
         self._reserve()
         if not kind.ranks:
             return False
         shadow = self._shadow
-        return self._simulation.now + kind.lengths[0] / kind.best_speed <= shadow.moment or shadow.leaves_devices(kind.need)
+        ends = self._simulation.now + kind.lengths[0] / self._simulation.fastest
+        return ends <= shadow.moment or shadow.leaves_devices(kind.need)
 
     def _reserve(self) -> None:
         """Make the reservation of the first of the queue, unless it has been made."""
@@ -228,7 +247,18 @@ class Manager:
         """Whether a job would end before the first of the queue starts."""
         simulation = self._simulation
         self._reserve()
-        return simulation.now + simulation.requested[job] / simulation.speed_on(job, allocation) <= self._shadow.moment
+        return simulation.now + simulation.requested[job] / self._speed_there(job, allocation) <= self._shadow.moment
+
+    def _speed_there(self, job: int, allocation: Holding) -> float:
+        """How fast a job would run where all of its kind would by now."""
+        assert self._backlog is not None
+        if self._drawn:
+            return self._simulation.speed_on(job, allocation)
+        number = self._backlog.of[job].number
+        speed = self._speeds.get(number)
+        if speed is None:
+            speed = self._speeds[number] = self._simulation.speed_on(job, allocation)
+        return speed
 
     def _backfill_each(self, candidates: Iterable[int]) -> None:
         """Start what does not delay the first of the queue, looking at one after the other."""
@@ -242,12 +272,8 @@ class Manager:
         A kind whose first one may not go is looked at again from where the queue has come to when another job has started: what
         it would get may be something else by then.
         """
-        simulation, misfits = self._simulation, self._misfits
-        turns = [
-            (kind.ranks[0], kind.number, kind)
-            for kind in backlog.want_at_most(simulation.state.left)
-            if id(kind.need) not in misfits and self._might_pass(kind)
-        ]
+        simulation = self._simulation
+        turns = [(kind.ranks[0], kind.number, kind) for kind in self._that_might_pass(backlog)]
         heapify(turns)
         passed_over: dict[int, Alike] = {}
         while turns:
@@ -268,7 +294,7 @@ class Manager:
                 passed_over = {}
             else:
                 passed_over[kind.number] = kind
-                speed = simulation.speed_on(job, allocation)
+                speed = self._speed_there(job, allocation)
                 if (later := kind.first_that_ends(rank, simulation.now, speed, self._shadow.moment)) is not None:
                     heappush(turns, (later, kind.number, kind))
 

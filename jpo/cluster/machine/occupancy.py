@@ -136,25 +136,23 @@ class Occupancy:
             if count:
                 yield place, count
 
-    def holding(self, shares: Iterable[tuple[int, int]], need: Need) -> Holding:
+    def holding(self, shares: Sequence[tuple[int, int]], need: Need) -> Holding:
         """What a job gets with so many tasks on each of some processors, which fit: (processor, tasks) pairs."""
         free, node, cpu_processors = self.free, self.node, self.cpu_processors
         gpus, cpus, gib = need.gpus, need.cpus, need.memory_gib
-        cores: list[tuple[int, int]] = []
-        memory = []
-        for place, count in shares:
-            others = cpu_processors[node[place]]
-            if gpus and (len(others) == 1 or not cpus):
-                cores.append((place, count * gpus))
-                if cpus:
-                    cores.append((others[0], count * cpus))
-            elif not gpus and count * cpus <= free[place]:
-                cores.append((place, count * cpus))
-            else:
-                cores += self.cores_of(place, count, need)
-            if gib:
-                memory.append((node[place], count * gib))
-        return Holding(tuple(cores), tuple(memory))
+        if gpus and not cpus:
+            cores = [(place, count * gpus) for place, count in shares]
+        else:
+            cores = []
+            for place, count in shares:
+                others = cpu_processors[node[place]]
+                if gpus and len(others) == 1:
+                    cores += (place, count * gpus), (others[0], count * cpus)
+                elif not gpus and count * cpus <= free[place]:
+                    cores.append((place, count * cpus))
+                else:
+                    cores += self.cores_of(place, count, need)
+        return Holding(tuple(cores), tuple([(node[place], count * gib) for place, count in shares]) if gib else ())
 
     def cores_of(self, place: int, count: int, need: Need) -> list[tuple[int, int]]:
         """The cores that so many tasks take, which fit: on the processor itself first, CPU cores then anywhere in its node."""
