@@ -133,7 +133,7 @@ class Occupancy:
                 room = memory[node[place]] // gib
                 if room < count:
                     count = int(room)
-            if count:
+            if count > 0:
                 yield place, count
 
     def holding(self, shares: Sequence[tuple[int, int]], need: Need) -> Holding:
