@@ -129,7 +129,7 @@ class Episode:
         return self._first_waiting() if self.options.mode == "pair" else self._seen
 
     def _first_waiting(self) -> list[int]:
-        job, first = self._job, 1 if self.options.mode == "backfill" else 0
+        job, first = self._job, int(self._shadow is not None)
         return [job[rank] for rank in self._queue[first : first + self.options.slots]]
 
     def mask(self) -> NDArray[np.bool_]:
@@ -241,11 +241,13 @@ class Episode:
             self._advance()
 
     def _due(self) -> bool:
-        mode = self.options.mode
-        if mode == "pair":
+        if self.options.mode == "pair":
             return True
-        if mode == "backfill":
+        if self._shadow is not None:
             self._start_head()
+            if len(self._queue) < 2:  # nobody waits behind the first one
+                self._seen = self._open = []
+                return False
         waiting = self._seen = self._first_waiting()
         wanted, free, on_gpus = self._wanted, self._free, self._on_gpus
         need, fits = self.simulation.need, self._fits
@@ -263,11 +265,12 @@ class Episode:
         if self._reserved != head:
             shadow.reserve(head)
             self._reserved = head
+        now, requested, need, moment = simulation.now, simulation.requested, simulation.need, shadow.moment
         for place, (job, allocation) in enumerate(zip(waiting, self._open, strict=True)):
-            if allocation is not None:
-                ends = simulation.now + simulation.requested[job] / simulation.speed_on(job, allocation)
-                if not (ends <= shadow.moment or (shadow.leaves_devices(simulation.need[job]) and shadow.leaves(allocation))):
-                    self._open[place] = None
+            if allocation is None or now + requested[job] / simulation.speed_on(job, allocation) <= moment:
+                continue
+            if not (shadow.leaves_devices(need[job]) and shadow.leaves(allocation)):
+                self._open[place] = None
 
     def _start_head(self) -> None:
         """Start the first of the queue as long as it fits."""

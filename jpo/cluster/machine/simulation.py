@@ -129,6 +129,8 @@ class Simulation:
         """The speed at which a job would run there without conflicts, relative to the reference."""
         state = self.state
         speeds = self.speeds(self.need[job], self.classes[job])
+        if len(speeds) == 1:
+            return speeds[0]
         cores = allocation.cores
         slowest = min([speeds[place] for place, _ in cores])
         if self._apart and len(cores) > 1:
