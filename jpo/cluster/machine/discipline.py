@@ -29,6 +29,7 @@ from jpo.cluster.queueing.timed import sorted_by
 from jpo.cluster.workload.demand import DemandingJobs, DemandTable
 from jpo.cluster.workload.jobs import NEVER, JobTable
 
+
 @dataclass(frozen=True, slots=True)
 class Discipline:
     """How a heterogeneous platform is managed.
@@ -229,7 +230,7 @@ class Manager:
         return [job for job in candidates if now + requested[job] / fastest <= longest.get(of[job].number, -NEVER)]
 
     def _might_pass(self, kind: Alike) -> bool:
-        """Whether there are devices for another job that delays nobody, or the shortest of a kind would end in time at its best."""
+        """Whether the first one leaves devices for one of a kind, or the shortest of them would end in time at its best."""
         self._reserve()
         if not kind.ranks:
             return False

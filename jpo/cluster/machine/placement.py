@@ -7,7 +7,7 @@ are looked up in levels: one task, and several where a task changes nothing for 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
 from typing import Literal
 
@@ -214,9 +214,7 @@ class Placement:
             step = 0.0 if need.gpus else need.cpus * need.bandwidth_gbps
         else:
             step = need.gpus or need.cpus
-        fresh = (
-            (-level(state, place), place, room) for place, room in state.rooms(self._walk(state, need, self._way), need)
-        )
+        fresh = ((-level(state, place), place, room) for place, room in state.rooms(self._walk(state, need, self._way), need))
         used: list[tuple[float, int, int]] = []  # a heap: level after what it got, processor, room that is left
         given: dict[int, int] = {}
         ahead, spread = next(fresh, None), self.name == "spread"

@@ -2,8 +2,8 @@
 
 What would be free at that moment is followed while jobs start and end, so that a new reservation looks at few running jobs: those
 that end between the last one and this one. Jobs that fit stay fitting when more is free, which is why the moment is one boundary
-among the expected ends. Totals of the platform are always right and mostly enough; what is free on each processor is brought up to
-date when somebody asks.
+among the expected ends. Totals of the platform are always right and mostly enough; what is free on each processor is brought
+up to date when somebody asks.
 """
 
 from __future__ import annotations

@@ -31,7 +31,9 @@ def test_jobs_that_need_the_same_are_of_one_kind() -> None:
 def test_the_first_that_ends_in_time_is_found_by_its_request() -> None:
     kind = backlog().of[0]
     assert kind.first_from(11) == 12
-    assert kind.first_that_ends(10, now=100.0, speed=2.0, until=110.0) == 12  # 10 s at twice the speed; 20 s would end in time, too
+    assert (
+        kind.first_that_ends(10, now=100.0, speed=2.0, until=110.0) == 12
+    )  # 10 s at twice the speed; 20 s would end in time, too
     assert kind.first_that_ends(13, now=100.0, speed=2.0, until=110.0) == 13
     assert kind.first_that_ends(13, now=100.0, speed=1.0, until=110.0) is None
     assert kind.first_that_ends(10, now=100.0, speed=1.0, until=109.0) is None
