@@ -18,7 +18,7 @@ from secrets import token_hex
 from jpo.errors import LaunchError
 from jpo.launch.job import RUN_ID, JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.launch.local import leases
-from jpo.launch.local.affinity import confine
+from jpo.launch.local.affinity import confine, most_cpus
 from jpo.launch.local.capacity import CPU, Capacity, leased_cpus, leased_gpus, refuse_needs, room_of
 from jpo.launch.local.order import Order, packed
 from jpo.launch.local.page import PAGE, Page, Place, read_page, supervised, write_page
@@ -131,7 +131,7 @@ class LocalLauncher:
             raise LaunchError(place, "does not run on this machine", "only what runs can be resized", code="JPO-E753")
         page, _ = found
         pids = marked(page.token)
-        if needs.cpus is None or not pids or int(needs.cpus) >= len(os.sched_getaffinity(pids[0])):
+        if needs.cpus is None or int(needs.cpus) >= most_cpus(pids):
             finding = "on this machine a run holds nothing but CPUs that it could give back, and no more than these"
             raise LaunchError(place, finding, "ask for less in config.ini", code="JPO-E753")
         confine([pid for pid in pids if pid != page.supervisor], max(1, int(needs.cpus)))
@@ -212,12 +212,12 @@ class LocalLauncher:
 
     def _refuse_command(self, job: LaunchJob) -> None:
         place, program = f"run {job.run_id}", job.command[0]
-        if not job.folder.is_dir():
+        if not os.path.isdir(job.folder):  # noqa: PTH112 - False also where it cannot be looked at
             raise LaunchError(place, f"{job.folder} is no folder to start in", "check the path", code="JPO-E758")
         path = {**self._environ, **job.environment}.get("PATH")
         file = shutil.which(job.folder / program) if "/" in program else shutil.which(program, path=path)
         if file is None:
-            there = "/" in program and (job.folder / program).is_file()
+            there = "/" in program and os.path.isfile(job.folder / program)  # noqa: PTH113 - the same
             remedy = "make it executable (chmod +x), or start it by its interpreter" if there else "check its name and PATH"
             finding = f"{program:.200} {'is not executable' if there else 'is no program that can be found'}"
             raise LaunchError(place, finding, remedy, code="JPO-E758")

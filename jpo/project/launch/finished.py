@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jpo.errors import TelemetryError
+from jpo.errors import LaunchError, TelemetryError
 from jpo.history import Store
 from jpo.launch.course import recorded
-from jpo.launch.ledger import Entry, folder_of
+from jpo.launch.ledger import Entry, folder_of, is_past
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import own_names
+from jpo.project.watching import account
 from jpo.reading import number
 from jpo.records import COUNTS, MEASURED, PARAMETERS, Finished, Outcome, Run, RunStatus
 from jpo.telemetry.csv.folder import log_files
@@ -44,7 +45,7 @@ class EndedRun:
         run: as it goes on record; None: nothing is known that could be (it never started).
         log: its log; None: it wrote none that can be used.
         notes: what must be said of it, sentence -> reason code.
-        reported_elsewhere: it wrote no log, and Prometheus is to report it: it goes on record from there.
+        reported_elsewhere: it has no log here: Prometheus is to report it, or its folder was cleaned up after it was on record.
         facts: what its log's head says of the model and its data besides parameters: model_parameters, train_samples.
     """
 
@@ -71,6 +72,14 @@ def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
             if run.run_id == entry.job.run_id or (run.started_at is not None and run.started_at >= entry.asked_at):
                 return EndedRun(run, path, _of_another(run, entry), facts=facts_of(path))
     return EndedRun(_as_the_engine_says(entry), None, notes, reported_elsewhere=settings.values.prometheus.url is not None)
+
+
+def run_again(entry: Entry, ledger: Path, settings: LoadedSettings, store: Store) -> EndedRun:
+    """The run of an entry that is on record: from its folder, or, where that was cleaned up, from the history."""
+    if not is_past(ledger, entry.job.run_id):
+        return ended_run(entry, ledger, settings)
+    known = (run for run in store.runs_of(entry.job.identity) if run.run_id == entry.job.run_id)
+    return EndedRun(next(known, None) or _as_the_engine_says(entry), None, reported_elsewhere=True)
 
 
 def logs_of(entry: Entry, ledger: Path) -> Iterator[Path]:
@@ -128,15 +137,29 @@ def put_on_record(
         ValueError: the entry says what cannot be, and nothing about this run can be believed.
         StoreError: it could not be; the entry stays as it is, and the next command does it.
     """
+    if is_past(ledger, entry.job.run_id):
+        return run_again(entry, ledger, settings, store)
     ended = ended_run(entry, ledger, settings)
     if ended.run is not None and ended.run.source == SOURCE and ended.run.ended_well and _tells_less(ended.run, store):
         # it ended by itself, but whether it trained nobody knows: its time is none that a job of this kind takes
         ended = replace(ended, run=replace(ended.run, status=RunStatus.STOPPED))
+    if ended.run is not None and _missed_its_target(ended.run, ledger, store):
+        ended = replace(ended, run=replace(ended.run, outcome=replace(ended.run.outcome, converged=False)))
     if ended.run is not None and not ended.reported_elsewhere:
         store.record(Finished((ended.run,)), now=now)
     if keep:
         recorded(entry, ledger)
     return ended
+
+
+def _missed_its_target(run: Run, ledger: Path, store: Store) -> bool:
+    """Whether JPO stopped a run of a job with a target since it was too far from it; who else stops one says nothing of it."""
+    if run.status is not RunStatus.STOPPED or run.outcome.converged is not None:
+        return False
+    with suppress(LaunchError):  # whoever watches it says that its decisions cannot be read
+        stopped = any(made.kind == "stop" and made.applied for made in account.read(ledger, run.run_id))
+        return stopped and any(other.outcome.converged is not None for other in store.runs_of(run.identity))
+    return False
 
 
 def _tells_less(run: Run, store: Store) -> bool:

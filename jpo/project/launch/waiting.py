@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from jpo.errors import JpoError
 from jpo.launch.job import Needs, Room
 from jpo.launch.launcher import Launcher
 from jpo.launch.queued import Queued, queued
 from jpo.project.launch.engines import launcher_of
+from jpo.project.launch.patience import within
 from jpo.project.load import LoadedSettings
 from jpo.project.trust import of_the_runner
 from jpo.records import Forecast, Parameters, Workload
@@ -35,7 +37,8 @@ def queued_with(
     if engine not in WITH_A_QUEUE or not all(of_the_runner(settings, key) for key in OF_THE_RUNNER):
         return (None,) * len(expected)
     asked = [_needs(parameters, workload, settings) for parameters, _ in expected]
-    rooms = _within(LONGEST_SECONDS, [needs for needs in dict.fromkeys(asked) if needs is not None], settings)
+    rooms, different = dict[Needs, Room](), [needs for needs in dict.fromkeys(asked) if needs is not None]
+    within(LONGEST_SECONDS, [partial(_ask, different, settings, rooms)])
     durations = [forecast.duration_seconds for _, forecast in expected]
     return tuple(
         queued(engine, None if needs is None else rooms.get(needs), None if seconds is None else seconds.mean, now=now)
@@ -52,22 +55,6 @@ def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings)
         return replace(needs_of(workload, settings), gpus=int(parameters.get("gpus", 0)), cpus=cpus, memory_gib=memory)
     except ValueError:
         return None
-
-
-def _within(seconds: float, asked: Sequence[Needs], settings: LoadedSettings) -> dict[Needs, Room]:
-    """The engine's answers that come in time."""
-    import multiprocessing  # where there is an engine with a queue alone: `jpo suggest` starts without it
-    from multiprocessing.pool import ThreadPool
-
-    rooms = dict[Needs, Room]()
-    pool = ThreadPool(1)  # its thread ends with the program, even while it waits
-    try:
-        pool.apply_async(_ask, (asked, settings, rooms)).get(seconds)
-    except multiprocessing.TimeoutError:
-        pass
-    finally:
-        pool.terminate()
-    return dict(rooms)
 
 
 def _ask(asked: Sequence[Needs], settings: LoadedSettings, rooms: dict[Needs, Room]) -> None:

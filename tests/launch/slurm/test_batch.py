@@ -10,12 +10,15 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from jpo.launch.job import LaunchJob
 from jpo.launch.slurm import run_files
 from jpo.launch.slurm.launcher import SCRIPT
 from jpo.launch.slurm.run_files import BatchEnd
 from jpo.records import Identity
 
+NIGHT = run_files.Submission("night-1", "/srv")
 NASTY = ("a b", "$(touch gone)", "`touch gone`", "'\"", "*", "-e", "", "x\ny", "ü", "; touch gone")
 
 
@@ -26,7 +29,7 @@ def begin(
     (folder / "runs").mkdir(exist_ok=True)
     environment = {name: value for name, value in more.items() if not name.startswith("SLURM_")}
     job = LaunchJob("night-1", Identity("d", "m", "f"), command, folder, environment, longest_seconds=longest)
-    run_files.put(job, folder, "night-1", 1.0)
+    run_files.put(job, folder, NIGHT, 1.0)
     slurm = {name: value for name, value in more.items() if name.startswith("SLURM_")}
     given = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": str(number), "SLURMD_NODENAME": "n1", **slurm}
     pipe = subprocess.PIPE
@@ -68,6 +71,54 @@ def test_words_and_values_are_never_read_by_a_shell(tmp_path: Path) -> None:
     code, said = run(tmp_path, sys.executable, "-c", program, *NASTY, VALUE="\n".join(NASTY), IFS="abc/")
     assert (code, said) == (0, f"{[*NASTY, chr(10).join(NASTY), 'abc/']}\n")
     assert not list(tmp_path.rglob("gone"))
+
+
+def ended_into(output: int, folder: Path, *command: str) -> None:
+    """Run it as SLURM does, which holds the output file open."""
+    (folder / "runs").mkdir(exist_ok=True)
+    run_files.put(LaunchJob("night-1", Identity("d", "m", "f"), command, folder), folder, NIGHT, 1.0)
+    given = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": "7", "SLURMD_NODENAME": "n1"}
+    subprocess.run(["bash", SCRIPT, folder], env=given, stdout=output, stderr=subprocess.STDOUT, timeout=30, check=False)
+
+
+def test_of_endless_output_the_end_is_kept_and_what_came_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_files, "MOST_BYTES", 2**20)
+    output = os.open(tmp_path / "output.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    ended_into(output, tmp_path, "sh", "-c", "seq 1 600000; echo last")
+    os.write(output, b"SLURM's own word\n")
+    os.close(output)
+    newest, older = ((tmp_path / name).read_bytes() for name in ("output.log", "output.log.1"))
+    assert len(older) == 2**20
+    assert 0 < len(newest) <= 2**20
+    assert (older + newest).endswith(b"599999\n600000\nlast\nSLURM's own word\n")
+    numbers = [int(line) for line in (older + newest).splitlines()[1:-2]]
+    assert numbers == list(range(numbers[0], 600001))
+    assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("output.log", "output.log.1")} == {0o600}
+
+
+def test_on_a_full_disk_the_command_goes_on_and_what_it_prints_is_lost(tmp_path: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ended_into(full.fileno(), tmp_path, "sh", "-c", "seq 1 600000 && exit 4")
+    assert end_of(tmp_path).exit_code == 4
+
+
+def test_what_leaves_the_session_of_the_command_ends_with_it(tmp_path: Path) -> None:
+    leaves = "import os, signal, time; signal.signal(15, signal.SIG_IGN); os.setsid(); print(os.getpid()); time.sleep(60)"
+    program = f"import os, time\nif os.fork() == 0:\n    {leaves}\ntime.sleep(0.3)"
+    code, said = run(tmp_path, sys.executable, "-u", "-c", program)
+    assert code == 0
+    deadline = time.monotonic() + 5
+    while Path(f"/proc/{int(said)}").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_what_leaves_with_the_output_open_is_not_waited_for(tmp_path: Path) -> None:
+    with Path("/dev/null").open("wb") as nowhere:
+        began = time.monotonic()
+        ended_into(nowhere.fileno(), tmp_path, "sh", "-c", "env --ignore-environment setsid sleep 6 & sleep 0.5")
+    assert time.monotonic() - began < 5
+    assert end_of(tmp_path).exit_code == 0
 
 
 def test_a_second_job_does_not_start_the_run_again(tmp_path: Path) -> None:
@@ -117,7 +168,7 @@ def test_a_run_beyond_its_time_may_write_its_last_words(tmp_path: Path) -> None:
 def test_seconds_that_are_inherited_do_not_count(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     job = LaunchJob("night-1", Identity("d", "m", "f"), ("sleep", "0.5"), tmp_path, longest_seconds=60.0)
-    run_files.put(job, tmp_path, "night-1", 1.0)
+    run_files.put(job, tmp_path, NIGHT, 1.0)
     told = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": "7", "SECONDS": "99999"}
     assert subprocess.run(["bash", SCRIPT, tmp_path], env=told, check=False).returncode == 0
 
@@ -174,7 +225,7 @@ def test_sigterm_to_all_as_scancel_sends_it_is_noted(tmp_path: Path) -> None:
 def test_on_a_full_disk_the_command_runs_and_its_exit_code_is_still_known_to_slurm(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
-    run_files.put(LaunchJob("night-1", Identity("d", "m", "f"), ("sh", "-c", "exit 3"), folder), folder, "night-1", 1.0)
+    run_files.put(LaunchJob("night-1", Identity("d", "m", "f"), ("sh", "-c", "exit 3"), folder), folder, NIGHT, 1.0)
     done = subprocess.run(
         ["bash", SCRIPT, folder],
         env={"SLURM_JOB_ID": "7", "PATH": os.environ["PATH"]},
@@ -192,7 +243,7 @@ def test_each_task_of_an_array_has_its_own_run(tmp_path: Path) -> None:
     for folder in folders:
         folder.mkdir()
         job = LaunchJob(folder.name.replace(" ", "-"), Identity("d", "m", "f"), ("sh", "-c", "echo $JPO_RUN_ID"), tmp_path)
-        run_files.put(job, folder, "both", 1.0)
+        run_files.put(job, folder, NIGHT, 1.0)
     task = {"SLURM_JOB_ID": "8", "SLURM_ARRAY_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": "1", "PATH": os.environ["PATH"]}
     subprocess.run(["bash", SCRIPT, *folders], env=task, check=True)
     assert (folders[1] / "output.log").read_text() == "second-run\n"
