@@ -246,7 +246,7 @@ class Episode:
         if self._shadow is not None:
             self._start_head()
             if len(self._queue) < 2:  # nobody waits behind the first one
-                self._seen = self._open = []
+                self._seen, self._open = [], []
                 return False
         waiting = self._seen = self._first_waiting()
         wanted, free, on_gpus = self._wanted, self._free, self._on_gpus
