@@ -88,7 +88,7 @@ class RunWatch:
             decisions = settle(seen, self.past, self.reach, self.open_store, self.terms.prices)
             return standing(seen, self.past, progress, self.terms, None, decisions)
         made: tuple[Adjustment, ...] = ()
-        if progress and seen.state is JobState.RUNNING and (at_once or self._is_due(seen)):
+        if progress and seen.state is JobState.RUNNING and (at_once or progress.diverged or self._is_due(seen)):
             self.decided_at = seen.epochs_done or 0.0
             self.verdict = judged(progress, self.past, self.preference, self.wishes)
             if not self.wishes.in_a_loop:

@@ -92,7 +92,7 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
 
 def _ended_early(run: Run) -> bool:
     done, planned = run.outcome.epochs, run.parameters.get("epochs")
-    return done is not None and planned is not None and done < planned - 0.5
+    return done is not None and planned is not None and done < planned - 1  # where the first is epoch 0, the last is one less
 
 
 def best_of(runs: Sequence[Run], costs: dict[str, float | None], quality: Quality, preference: Preference) -> Rival | None:
