@@ -79,7 +79,7 @@ class RunWatch:
         seen = self.eye.look(now)
         if seen is None:
             return None
-        if self.past is None or seen.over:
+        if self.past is None or seen.over or (self.past.samples_per_epoch is None and seen.samples_per_epoch is not None):
             with self.open_store() as store:
                 self.past = past_of(seen, store, self.settings, self.terms.prices, self.preference)
         self.window.take(seen)

@@ -83,6 +83,14 @@ class SeenRun:
         times = ((row.epoch, row.time, row.samples) for row in self.rows if row.epoch is not None)
         return epoch_course([(epoch, time - start, samples) for epoch, time, samples in times if time and start is not None])
 
+    @property
+    def samples_per_epoch(self) -> float | None:
+        """How large its data are, as its log counts them."""
+        row = next((row for row in reversed(self.rows) if row.samples and row.epoch is not None), None)
+        course = self.course
+        done = 0.0 if row is None or row.epoch is None else row.epoch + course.from_zero - course.began_at
+        return row.samples / done if row and row.samples and math.isfinite(done) and done > 0 else None
+
     def curve(self, quality: Quality) -> tuple[tuple[float, float], ...]:
         """Epochs done and value of a quality of its model."""
         return self.curves.get(quality.name, ())
