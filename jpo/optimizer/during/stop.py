@@ -23,13 +23,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.preference import LOSS_TOLERANCE, scalarise
 from jpo.forecast.curves.curve import Curve
-from jpo.forecast.curves.final import FinalError, final_error
+from jpo.forecast.curves.final import FinalError, final_error, student_below
 from jpo.optimizer.during.progress import Rival, RunProgress
 from jpo.records import Preference
 
@@ -151,13 +152,18 @@ def _chances(log_cost: float, rival: Rival, final: FinalError | None, preference
         losses, weights = np.zeros(1), np.ones(1)
     else:
         points = final.mean + final.scale * np.linspace(-WIDEST, WIDEST, GRID)
-        below = np.array([final.below(point) for point in points])
-        losses, weights = (points[1:] + points[:-1]) / 2 - math.log(rival.error), np.diff(below)
-        weights = weights / weights.sum()
+        losses, weights = (points[1:] + points[:-1]) / 2 - math.log(rival.error), _weights(final.freedom)
     times = np.full_like(losses, log_cost)
     objective: Floats = scalarise(times, times, np.zeros_like(losses), losses, preference)
     wins, good = float(weights @ (objective < 0)), float(weights @ (losses <= LOSS_TOLERANCE))
     return wins, float(weights @ np.maximum(0.0, 1 - np.exp(np.minimum(objective, 0.0)))), good
+
+
+@cache
+def _weights(freedom: int) -> Floats:
+    """Probabilities between the points, which are the same wherever they lie."""
+    between = np.diff([student_below(scales, freedom) for scales in np.linspace(-WIDEST, WIDEST, GRID)])
+    return np.asarray(between / between.sum())
 
 
 def _may_reach(log_cost: float, rival: Rival, final: FinalError | None, preference: Preference) -> bool:
