@@ -11,6 +11,7 @@
     printable.py         text from files and programs, safe for terminals and CI logs
     workload_checker.py  the team's own checker, run without a shell and within a time limit
     inifile.py           config.ini as the second look reads it
+    settings_files.py    the files by whose limits jpo goes, and their tables laid over each other
     second_look.py       `python -m constraints before.ini after.ini`: the pipeline's independent check
 
 The guard is asked twice: by `jpo suggest` before it writes, and by the pipeline on the two files, in a process of its own. The

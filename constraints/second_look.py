@@ -12,7 +12,6 @@ import datetime
 import json
 import math
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -30,18 +29,17 @@ from constraints.inifile import (
     held_by,
     other_changes,
     read,
-    read_bytes,
     users,
 )
-from constraints.limits import Limits, limits_from, table_of
+from constraints.limits import Limits, limits_from
 from constraints.printable import printable, printable_json
+from constraints.settings_files import files_for, tables_of
 from constraints.verdict import Verdict, Violation, number
 from constraints.words import plain
 from constraints.workload_checker import Checker, checker_from, run_checker
 
 APPROVED, REJECTED, UNUSABLE = 0, 1, 2
 SCHEMA_VERSION = 1
-MOST_STEPS = 2e7  # of tomllib: about a second
 LONGEST = 2000  # characters of an error, which may quote a file
 RULES_OF_FILES = 2  # nothing_else_changes, readable_value
 TO_IN_FORCE = "committed to in force: "
@@ -71,7 +69,7 @@ def main(argv: Sequence[str], today: datetime.date) -> int:
     """Compare two files, print the verdict, and return the exit code: 0 approved, 1 a rule is broken, 2 unusable input."""
     options = arguments().parse_args(argv)
     try:
-        limits, checker = read_limits(options.limits) if options.limits else (Limits(), None)
+        limits, checker = read_limits(files_for(options.limits_of, options.limits) if options.limits_of else options.limits)
         before, after = read(options.before), read(options.after)
         between = read(options.in_force) if options.in_force else None
         first = () if between is None else (replace(compare(before, between, in_one_step(limits), today), step=TO_IN_FORCE),)
@@ -107,39 +105,31 @@ def arguments() -> argparse.ArgumentParser:
         "--in-force", type=Path, metavar="FILE", help="config.ini as it was in force before, where the checkout has older values"
     )
     parser.add_argument(
-        "--limits", type=Path, metavar="jpo.toml", help="limits, quota, prices and the team's checker (default: built in)"
+        "--limits",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="jpo.toml",
+        help="limits, quota, prices and the team's checker (default: built in); of several the last one wins, key by key",
+    )
+    parser.add_argument(
+        "--limits-of",
+        type=Path,
+        metavar="config.ini",
+        help="those by which `jpo suggest config.ini` goes: jpo.toml over [tool.jpo] of pyproject.toml, found as it finds them; "
+        "--limits then counts as --config does there",
     )
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="form of the answer (default: text)")
     return parser
 
 
-def read_limits(path: Path) -> tuple[Limits, Checker | None]:
-    """Limits and checker of a jpo.toml, or of [tool.jpo] in a pyproject.toml."""
-    data = read_bytes(path)
+def read_limits(files: Sequence[Path]) -> tuple[Limits, Checker | None]:
+    """Limits and checker of settings files, later ones over earlier; the built-in limits where there are none."""
+    tables = tables_of(files)
     try:
-        text = data.decode("utf-8-sig")
-        refuse_endless_keys(text)
-        tables: Mapping[str, object] = tomllib.loads(text)
-        if path.name == "pyproject.toml":
-            tables = table_of(table_of(tables, "tool"), "jpo")
         return limits_from(tables), checker_from(tables)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ValueError(f"{path}: is not TOML ({error}); see https://toml.io") from error
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
-
-
-def refuse_endless_keys(text: str) -> None:
-    """Raise ValueError for dotted keys on which tomllib, quadratic in their parts, would spend minutes."""
-    head = steps = 0
-    for at, line in enumerate(text.split("\n"), start=1):
-        dots = line.count(".")
-        head = dots if line.lstrip().startswith("[") else head
-        steps += (head + dots + 1) * (dots + 1)
-        if steps > MOST_STEPS:
-            raise ValueError(f"holds names of too many parts (line {at} has {dots} dots); see https://toml.io")
+        raise ValueError(f"{' over '.join(str(path) for path in reversed(files))}: {error}") from error
 
 
 def in_one_step(limits: Limits) -> Limits:

@@ -11,6 +11,7 @@ import tempfile
 import traceback
 from contextlib import suppress
 from io import StringIO
+from pathlib import Path
 
 import click
 
@@ -69,6 +70,10 @@ def run(arguments: list[str]) -> int:
         except gate.ReaderGone:
             return READER_GONE
         except Exception as error:  # noqa: BLE001 - the one place that answers for bugs
+            if isinstance(error, OSError) and not has_folder():
+                return complain(
+                    "the working directory: was removed; change to a folder that is there [JPO-E310]", UsageError.exit_code
+                )
             return bug(error, verbose=any(re.fullmatch("--verbose|-[a-z]*v[a-z]*", word) for word in arguments))
 
 
@@ -88,6 +93,15 @@ def own_guard() -> None:
     if getattr(constraints, "JPO_GUARD", None) != "jpo":
         place = f"import constraints: {constraints.__file__}"
         raise UsageError(place, "is another project, not JPO's guard", "uninstall it, then reinstall jpo", code="JPO-E304")
+
+
+def has_folder() -> bool:
+    """Whether the working directory is still there: a job's may be cleaned up beneath it."""
+    try:
+        Path.cwd()
+    except OSError:
+        return False
+    return True
 
 
 def bug(error: Exception, *, verbose: bool) -> int:

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import runpy
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -35,6 +36,8 @@ StartPostgres = Callable[..., AbstractContextManager[Any]]
 os.environ.pop("COLUMNS", None)  # as in a pipe: pytest-xdist sets it in its workers
 for variable in ("GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL"):
     os.environ.pop(variable, None)  # JPO tries nothing new in pipelines of other branches, and these tests may run in one
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a script's `make test &`: nothing that tests start could be interrupted
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 REPOSITORY = Path(__file__).parents[1]
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 """Name of this process among the workers of pytest-xdist, e.g. "gw0"; empty where there is only one process."""

@@ -230,7 +230,8 @@ def of_loss_watch(interval_factor: float, judged: Quality = VAL_LOSS) -> tuple[t
 def _name(row: int, candidates: Candidates) -> str:
     """What differs from today: "batch_size 128, gpus 2"."""
     now, there = candidates.parameters(candidates.current), candidates.parameters(row)
-    return ", ".join(f"{name} {value:g}" for name, value in there.items() if value != now[name]) or "today's configuration"
+    changed = (f"{name} {numbers.plain(value)}" for name, value in there.items() if value != now[name])
+    return ", ".join(changed) or "today's configuration"
 
 
 def measured(problem: Problem, row: int) -> str:
@@ -276,6 +277,8 @@ def _difference(problem: Problem, row: int) -> str:
     parts = [_change("take", time, "time")]
     if candidates.priced:
         parts.append(_change("cost", cost, ""))
+    elif candidates.log_rate[row] != candidates.log_rate[candidates.current]:
+        parts.append(_change("cost", cost, "at usual prices"))
     if belief.val_loss is not None and abs(loss) > NEARLY_NOTHING:
         parts.append(_ending(belief, loss, candidates.current))
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,15 +11,18 @@ from jpo.cost import Prices
 from jpo.cost.sla import check_run, kept_all
 from jpo.forecast.track_record import inside, share_interval
 from jpo.history import RecordedRun, Store
-from jpo.history.figures import ending, usual_values
+from jpo.history.figures import ending
 from jpo.history.following.contradictions import contradictions
+from jpo.history.runs import RunKey, key_of
+from jpo.history.undo import in_effect
 from jpo.history.unsettled import open_ends
+from jpo.optimizer.account.sides import as_they_ran
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project_store, targets_of
 from jpo.project.watching.account import of_runs
 from jpo.project.workload import content_now, only_of
-from jpo.records import Forecast, Identity, Suggestion
+from jpo.records import Forecast, Identity, Run, Suggestion
 from jpo.report.history import Compared, Follower, History, Ledger, PastRun
 from jpo.wording.contradictions import sentences
 
@@ -56,8 +60,8 @@ def read(store: Store, prices: Prices, limit: int | None, targets: Mapping[str, 
     recorded, suggestions = store.recorded_runs(only, limit=limit), store.suggestions_of(only, limit=limit)
     forecasts = {suggestion.suggestion_id: suggestion.next for suggestion in suggestions}
     made_by = {suggestion.suggestion_id: suggestion for suggestion in suggestions}
-    usual = usual_values([entry.run for entry in recorded])
     identities = dict.fromkeys([*(entry.run.identity for entry in recorded), *(made.identity for made in suggestions)])
+    whole = as_they_ran_each(store, recorded, suggestions) if targets else {}
     return History(
         [
             PastRun(
@@ -65,7 +69,7 @@ def read(store: Store, prices: Prices, limit: int | None, targets: Mapping[str, 
                 ending(entry.run),
                 compared(entry, forecasts),
                 made_by.get(entry.suggestion_id or ""),
-                kept_all(check.verdict for check in check_run(targets, entry.run.completed(usual[entry.run.identity]), prices)),
+                kept_all(check.verdict for check in check_run(targets, whole.get(key_of(entry.run), entry.run), prices)),
             )
             for entry in recorded
         ],
@@ -78,6 +82,18 @@ def read(store: Store, prices: Prices, limit: int | None, targets: Mapping[str, 
             for sentence, code in sentences(contradictions(store, identity, None), None).items()
         ],
     )
+
+
+def as_they_ran_each(store: Store, recorded: Sequence[RecordedRun], suggestions: Sequence[Suggestion]) -> dict[RunKey, Run]:
+    """Runs of several workloads with the parameters that they do not report, by workload and id."""
+    entries, newest = defaultdict[Identity, list[RecordedRun]](list), {made.identity: made.suggested for made in suggestions}
+    for entry in recorded:
+        entries[entry.run.identity].append(entry)
+    return {
+        key_of(run): run
+        for identity, some in entries.items()
+        for run in as_they_ran(in_effect(store, identity, some), some, newest.get(identity, {}))
+    }
 
 
 def compared(recorded: RecordedRun, forecasts: Mapping[str, Forecast]) -> Compared | None:

@@ -18,13 +18,13 @@ from jpo.history import AuditRecord, Store, verify
 from jpo.history.audit import read_row
 from jpo.history.canonical import canonical
 from jpo.history.events import SETTLED
-from jpo.history.figures import spread, usual_values
+from jpo.history.figures import spread
 from jpo.history.undo import in_effect
 from jpo.learning.serving import own_policy
 from jpo.optimizer.account.configurations import measured_front
 from jpo.optimizer.account.rewards import reward_components
 from jpo.optimizer.account.savings import QUANTITIES, Saved, savings, together
-from jpo.optimizer.account.sides import Sides, sides_of
+from jpo.optimizer.account.sides import Sides, as_they_ran, sides_of
 from jpo.project.load import LoadedSettings
 from jpo.project.project import (
     ProjectStore,
@@ -162,15 +162,13 @@ def _as_logged(made: Suggestion, record: AuditRecord | None) -> bool:
 def reviewed(
     identity: Identity, past: History, log: AuditRead, job: ProjectStore, criteria: Criteria, answers: Answers
 ) -> WorkloadReview:
-    """One workload; what a run did not report of its parameters was as it was then, else had the usual values."""
+    """One workload."""
     runs = [one for one in past.runs if one.recorded.run.identity == identity]
     made = [one for one in past.suggestions if one.identity == identity]
     recorded = [one.recorded for one in runs]
-    sides = sides_of(in_effect(job.store, identity, recorded), recorded)
-    then = {run.run_id: run for run in (*sides.before, *sides.after)}
-    known = [then.get(entry.run.run_id, entry.run) for entry in recorded]
-    usual = {**(made[-1].suggested if made else {}), **usual_values(known).get(identity, {})}
-    whole = [run.completed(usual) for run in known]
+    effective = in_effect(job.store, identity, recorded)
+    sides = sides_of(effective, recorded)
+    whole = as_they_ran(effective, recorded, made[-1].suggested if made else {})
     return WorkloadReview(
         identity,
         sides.since,

@@ -115,7 +115,7 @@ def _job(
         workload,
         settings,
         invocation.command,
-        run_id=options.run_id or new_run_id(workload, now=options.now),
+        run_id=new_run_id(workload, now=options.now) if options.run_id is None else options.run_id,
         folder=invocation.folder,
         environment=invocation.environment,
         longest_seconds=options.longest_seconds,

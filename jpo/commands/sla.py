@@ -10,7 +10,11 @@ from jpo.config import caveats
 from jpo.cost.sla import check_run, compliance, measured
 from jpo.cost.thresholds import FEWEST, thresholds
 from jpo.errors import UsageError
+from jpo.history import RecordedRun
+from jpo.history.following.contradictions import behind
+from jpo.history.undo import in_effect
 from jpo.inventory.gpus import gpus_here
+from jpo.optimizer.account.sides import as_they_ran
 from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings, allow, promised_elsewhere
 from jpo.project.project import Project, open_project, targets_of
@@ -51,8 +55,9 @@ def check(config: Path, settings: LoadedSettings, wanted: WantedRuns, *, now: fl
     targets = targets_of(settings)
     with open_project(config, settings, now=now, read_only=True, judges=False) as job:
         workload, prices, known = job.workload, job.prices, collect(job)
-        checked = [run.completed(workload.current) for run in runs_of(job, known, wanted)]
-    runs = {run.run_id: run.completed(workload.current) for run in (*known.runs, *checked)}
+        asked = runs_of(job, known, wanted)
+        runs = as_known(job, (*known.runs, *asked))
+    checked = [runs[run.run_id] for run in asked]
     held = [
         CheckedRun(run, [(verdict, measured(verdict.name, run, prices)) for verdict in check_run(targets, run, prices)])
         for run in checked
@@ -74,6 +79,17 @@ def runs_of(job: Project, known: Known, wanted: WantedRuns) -> Sequence[Run]:
     if run is None:
         raise UsageError(f"RUN {wanted.run_id!r}", "is not on record", "see `jpo history`", code="JPO-E814")
     return [of_workload(f"RUN {wanted.run_id!r}", run, identity)]
+
+
+def as_known(job: Project, runs: Sequence[Run]) -> dict[str, Run]:
+    """Runs of the workload by id, with the parameters that they do not report: as in `jpo report`, which judges them, too."""
+    store, workload = job.store, job.workload
+    suggestions = store.suggestions_of(workload.identity)
+    followed = {entry.run.run_id: entry.suggestion_id for entry in store.recorded_runs(workload.identity)}
+    last = {run.run_id: run for run in runs}.values()
+    entries = [RecordedRun(run, followed.get(run.run_id) or behind(run, suggestions), job.now) for run in last]
+    effective = in_effect(store, workload.identity, entries)
+    return {run.run_id: run for run in as_they_ran(effective, entries, workload.current)}
 
 
 def of_workload(place: str, run: Run, identity: Identity) -> Run:
@@ -104,8 +120,9 @@ def suggest(config: Path, settings: LoadedSettings, *, share: float, now: float)
         raise UsageError("--keep", f"{share} is no share of runs", "write e.g. 0.95", code="JPO-E305")
     with open_project(config, settings, now=now, read_only=True, judges=False) as job:
         workload, known = job.workload, collect(job)
+        whole = as_known(job, known.runs)
     runs, basis = baseline(known.runs, workload)
-    proposed = list(thresholds([run.completed(workload.current) for run in runs], job.prices, share=share))
+    proposed = list(thresholds([whole[run.run_id] for run in runs], job.prices, share=share))
     return SlaProposal(workload.identity, share, len(runs), basis, proposed, known.evidence.notes, job.currency)
 
 

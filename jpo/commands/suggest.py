@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.learning.installation import residuals_here
-from jpo.learning.serving import LEARNING, NOT_LEARNT, policy_for, unreadable
+from jpo.learning.serving import LEARNING, policy_for, with_learning_noted
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import instances_of, suggestion_of
@@ -63,48 +63,34 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         chosen = approved_by_hand(job, options.chosen)
         known = with_file_noted(collect(job, offline=options.offline, strict=options.strict), job)
         known = with_phase_needs(known, job)
-        request = wanted(request_of(job, known.runs, reaches=known.reaches, chosen=chosen), options)
+        request = request_of(job, known.runs, reaches=known.reaches, chosen=chosen, policy=options.policy)
         known = learn_what_is_new(job, request, known, options)
         if not options.offline:
             request = replace(request, queue=queue_ahead(request, known, job.workload, settings), done_by=options.done_by)
-        policy, known = policy_for(job.store, request.explore, request.policy), damage_noted(job, request, known)
+        policy = policy_for(job.store, request.explore, request.policy)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)
         proposal = propose(job, advice, known.runs, request.as_run)
         suggestion = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
-        told, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
+        suggestion, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
         diff = diff_of(proposal) if options.diff else None
-        instances = instances_of(told, request.prices, now=options.now)
-        asked = () if options.offline else ((told.suggested, told.next),)
+        instances = instances_of(suggestion, request.prices, now=options.now)
+        asked = () if options.offline else ((suggestion.suggested, suggestion.next),)
         queue = next(iter(queued_with(asked, job.workload, settings, now=options.now)), None)
-        return Report(told, path, written, known.track, diff, job.currency, job.workload.content, instances, queue)
-
-
-def wanted(request: Request, options: SuggestOptions) -> Request:
-    """The request, decided by whom a comparison asks for."""
-    return request if options.policy is None else replace(request, policy=options.policy)
-
-
-def damage_noted(job: Project, request: Request, known: Known) -> Known:
-    """What is known, with a note where the policy that learnt here cannot be read."""
-    why = "" if request.policy == "belief" else unreadable(job.store)
-    if not why:
-        return known
-    notes = (*known.evidence.notes, f"{why}: `jpo learn` does so")
-    return replace(known, codes=(*known.codes, "JPO-W636"), evidence=replace(known.evidence, notes=notes))
+        return Report(suggestion, path, written, known.track, diff, job.currency, job.workload.content, instances, queue)
 
 
 def learn_what_is_new(job: Project, request: Request, known: Known, options: SuggestOptions) -> Known:
-    """Let the agent learn; if that fails, the suggestion is made all the same, with a reason code in the report."""
+    """Let the agent learn; where it does not, the suggestion is made all the same, with a note in the report."""
     store, identity, seconds = job.store, job.workload.identity, job.learn_budget_seconds
     learning = options.learn and not options.dry_run and seconds > 0
+    not_learnt: tuple[str, ...] = ()
     known = replace(known, residuals=residuals_here(store, identity, (*known.others, *known.runs), learn=learning))
-    if not learning or request.policy not in LEARNING:
-        return known
-    from jpo.learning.continual import keep_up  # what only learning needs takes a while to import
+    if learning and request.policy in LEARNING:
+        from jpo.learning.continual import keep_up  # what only learning needs takes a while to import
 
-    # with the targets of --deadline, which hold for this once, the agent would begin anew
-    lasting = request if options.lasting_targets is None else replace(request, targets=options.lasting_targets)
-    codes = keep_up(store, identity, with_needs_after(known, job), lasting, seconds=seconds, now=job.now, seed=options.seed)
-    notes = (*known.evidence.notes, *(NOT_LEARNT[code] for code in codes))
-    return replace(known, codes=(*known.codes, *codes), evidence=replace(known.evidence, notes=notes))
+        # with the targets of --deadline, which hold for this once, the agent would begin anew
+        lasting = request if options.lasting_targets is None else replace(request, targets=options.lasting_targets)
+        new = with_needs_after(known, job)
+        not_learnt = keep_up(store, identity, new, lasting, seconds=seconds, now=job.now, seed=options.seed)
+    return with_learning_noted(known, store, request.policy, not_learnt)

@@ -4,10 +4,13 @@
     launcher.py      Launcher, the one contract of all engines; tests/launches.py is its suite
     resize.py        Resizable: engines that change what a running job holds
     ledger.py        the account of launched runs: one folder each, intent before submission, the end before the record
+    cleanup.py       folders of runs that are long over go
     course.py        start, follow and cancel one run, whatever the engine; safe to call again after kill -9
     credentials.py   what looks like a credential in a config.ini or a command that others would see
     queued.py        when a run that is submitted now would be done
-    excerpt.py       the last words of a run in one line, for messages, without secrets
+    homecoming.py    files of a run that goes on, brought home now and then
+    excerpt.py       words of engines and the last of a run in one line, for messages, without secrets
+    exits.py         exit codes and signals in plain words
     script/          training scripts as they are read, never as they are run
     local/  slurm/  kubernetes/  aws/   the engines; simulated.py: one in virtual time
 

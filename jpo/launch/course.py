@@ -95,15 +95,20 @@ def follow(
 
 
 def look(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
-    """How a submitted job goes now. Of one that is over, output and run log are brought home, then its end is written down."""
+    """How a submitted job goes now. Of one that is over, output and run log are brought home, then its end is written down.
+
+    Another process may have brought it home before, and the engine may know nothing of it any more: what that one wrote counts.
+    """
     assert entry.engine_id is not None, "submitted"
     status = launcher.status(entry.engine_id)
     if status.over:
         folder = folder_of(ledger, entry.job.run_id)
         with locked(folder):
-            launcher.collect(entry.engine_id, folder.absolute())
             known = read(ledger, entry.job.run_id) or entry
-            write(ledger, replace(known, engine_id=entry.engine_id, end=known.end or status))
+            if known.end is not None:
+                return known.end
+            launcher.collect(entry.engine_id, folder.absolute())
+            write(ledger, replace(known, engine_id=entry.engine_id, end=status))
     return status
 
 

@@ -1,4 +1,4 @@
-"""Excerpt of what a run printed: its last words in one line, for messages, without what looks like a secret."""
+"""Words of others in one line, for messages: of an engine, and the last that a run printed, without what looks like a secret."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from jpo.wording.printable import seen
+
 LONGEST = 300
-"""Characters of an excerpt."""
+"""Characters of a line."""
 TAIL_BYTES = 2**16
 SECRET_NAME = re.compile(r"TOKEN|PASSW|SECRET|KEY|CREDENTIAL|PRIVATE|AUTH|DSN|COOKIE|SESSION", re.IGNORECASE)
 """Of environment variables whose values are not shown."""
@@ -36,7 +38,7 @@ def last_words(output: Path, environ: Mapping[str, str]) -> str:
     with suppress(OSError), output.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
         lines = file.read(TAIL_BYTES).decode("utf-8", "replace").replace("\r", "\n").splitlines()
-        return cut(without_secrets(next((line.strip() for line in reversed(lines) if line.strip()), ""), environ))
+        return one_line(without_secrets(next((line.strip() for line in reversed(lines) if line.strip()), ""), environ))
     return ""
 
 
@@ -48,7 +50,8 @@ def without_secrets(text: str, environ: Mapping[str, str]) -> str:
     return SAID.sub(lambda found: f"{found[1] or found[3] or found[4]}{HIDDEN}", text)
 
 
-def cut(text: str) -> str:
-    """One line of at most LONGEST characters."""
-    line = " ".join(text.split())
+def one_line(*parts: str) -> str:
+    """What somebody else says, each part once, in one line of at most LONGEST characters: "Unschedulable: 0/3 nodes"."""
+    said = (" ".join(seen(part).split()) for part in parts)
+    line = ": ".join(dict.fromkeys(part for part in said if part))
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."

@@ -5,6 +5,8 @@
     .jpo/launches/RUN_ID/output.log     what its processes printed, for the user alone (mode 600): it may hold secrets
     .jpo/launches/RUN_ID/runs/          its run log (JPO_RUNLOG_DIR)
 
+    .jpo/launches/.past/RUN_ID.json     the same as launch.json, of a run whose folder was cleaned up (cleanup.py)
+
 launch.json is replaced whole and under a lock: two pipelines with one run id start it once. Killed at any instant, an entry says
 at least what was intended.
 """
@@ -32,6 +34,7 @@ AMOUNTS = ("started_at", "ended_at", "starts_at", "memory_gib", "cpu_seconds")
 """Of an end: what is a number or not known."""
 LARGEST_AMOUNT = 1e15
 TAKEN = "JPO-E785"
+PAST = ".past"
 DAMAGED = "move its folder away; the run then is unknown to JPO"
 
 
@@ -107,12 +110,12 @@ def put(file: Path, content: bytes) -> None:
 
 
 def read(ledger: Path, run_id: str) -> Entry | None:
-    """The entry of a run; None where none was ever launched here.
+    """The entry of a run, also of one whose folder was cleaned up; None where none was ever launched here.
 
     Raises:
         LaunchError: JPO-E752, it is damaged, or of another version.
     """
-    file = folder_of(ledger, run_id) / "launch.json"
+    file = past_file(ledger, run_id) if is_past(ledger, run_id) else folder_of(ledger, run_id) / "launch.json"
     if not file.exists():
         return None
 
@@ -126,13 +129,23 @@ def read(ledger: Path, run_id: str) -> Entry | None:
         raise refusal(f"is damaged ({type(error).__name__}: {error})") from error
 
 
+def is_past(ledger: Path, run_id: str) -> bool:
+    """Whether the folder of a run was cleaned up: its entry is all that is left here."""
+    return not (folder_of(ledger, run_id) / "launch.json").exists() and past_file(ledger, run_id).exists()
+
+
+def past_file(ledger: Path, run_id: str) -> Path:
+    """Where the entry of a run stands once its folder was cleaned up; LaunchError JPO-E751 as in `folder_of`."""
+    return folder_of(ledger, run_id).parent / PAST / f"{run_id}.json"
+
+
 def entries(ledger: Path, told: Callable[[LaunchError], object] = lambda _error: None) -> Iterator[Entry]:
-    """All entries that can be read, by their run ids.
+    """All entries that can be read, by their run ids; without those whose folders were cleaned up.
 
     Args:
         told: is given the error of each that cannot be.
     """
-    for file in sorted(ledger.glob("*/launch.json")):
+    for file in sorted(ledger.glob("[!.]*/launch.json")):
         try:
             entry = read(ledger, file.parent.name)
         except LaunchError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jpo.agent.alternatives.named import policy_named
@@ -9,7 +11,7 @@ from jpo.agent.policy import Policy, load_policy, shipped_policy
 from jpo.errors import StoreError
 from jpo.history import Store
 from jpo.learning.prequential import with_record
-from jpo.records import PolicyName
+from jpo.records import Known, PolicyName
 
 if TYPE_CHECKING:
     from jpo.agent.problem import Explore
@@ -26,7 +28,7 @@ NOT_LEARNT = {
     "JPO-W650": "learning is off because torch is not installed, and nobody learns from these runs: "
     'pip install "jpo[learn]" (pipelines: the full image); if that is meant, [agent] learn_budget = "0s"',
 }
-"""What is said of a suggestion that was made without learning from what is new, by its reason code."""
+"""Why a suggestion was made without learning from what is new, by reason code."""
 
 
 def policy_for(store: Store, explore: Explore, name: PolicyName = "sac") -> Policy | None:
@@ -55,6 +57,20 @@ def unreadable(store: Store) -> str:
     found = _own_policy(store)
     meanwhile = "until it is made anew, what came with JPO decides"
     return f"the policy that learnt here {found.finding}; {meanwhile}" if isinstance(found, StoreError) else ""
+
+
+def with_learning_noted(known: Known, store: Store, name: PolicyName, not_learnt: Iterable[str] = ()) -> Known:
+    """What is known, with a note for what the agent did not take in, and where the policy that learnt here cannot be read.
+
+    Args:
+        name: who decides; the belief rule needs no policy.
+        not_learnt: reason codes of NOT_LEARNT.
+    """
+    notes = {code: NOT_LEARNT[code] for code in not_learnt}
+    if why := "" if name == "belief" else unreadable(store):
+        notes["JPO-W636"] = f"{why}; run `jpo learn`"
+    evidence = replace(known.evidence, notes=(*known.evidence.notes, *notes.values()))
+    return replace(known, codes=(*known.codes, *notes), evidence=evidence)
 
 
 def _own_policy(store: Store) -> Policy | StoreError | None:

@@ -38,6 +38,7 @@ from jpo.records import (
     in_order,
     same,
 )
+from jpo.wording import numbers
 
 TELLING = 3
 """Runs of each configuration that a suggestion names as its evidence."""
@@ -209,9 +210,10 @@ def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> st
     """Reason for one value, from the runs: how many there were, how many did not end well, and what it changes alone."""
     there = runs_at(name, value, runs)
     if not there:
-        return f"not run yet at {value:g}"
+        return f"not run yet at {numbers.written(name, value)}"
     failed = sum(not run.ended_well for run in there)
-    reason = f"{len(there)} run{'' if len(there) == 1 else 's'} at {value:g}" + (f", {failed} of them not well" if failed else "")
+    badly = f", {failed} of them not well" if failed else ""
+    reason = f"{numbers.counted(len(there), 'run')} at {numbers.written(name, value)}{badly}"
     alone = median_seconds(runs, {**current, name: value})
     today = None if alone is None else median_seconds(runs, current)
     if alone is None or today is None:

@@ -25,13 +25,11 @@ from jpo.inventory.idle_gpus import diagnose
 from jpo.project.launch.source import launched
 from jpo.project.left_out import by_cause
 from jpo.project.project import Project
-from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, prometheus_of, why_nothing
-from jpo.project.unreported import Placed, placed, unmeasured
+from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, only_others, prometheus_of, why_nothing
+from jpo.project.unreported import Placed, of_labelled_pods, placed, unmeasured
 from jpo.project.watermarks import Bookmark, read_on
 from jpo.records import (
     FORECAST,
-    KUBERNETES,
-    RESOURCES,
     Evidence,
     Finished,
     Identity,
@@ -68,6 +66,7 @@ class Asked:
         fresh: runs that are new on record.
         notes: what the report must say, sentence -> reason code.
         silent: Prometheus answered, and reported nothing at all.
+        elsewhere: how many runs of other workloads CSV logs hold.
     """
 
     fresh: tuple[Run, ...]
@@ -76,6 +75,7 @@ class Asked:
     requests: int
     seconds: float
     silent: bool
+    elsewhere: Mapping[Identity, int]
 
 
 def collect(job: Project, *, offline: bool = True, strict: bool = False, again_seconds: float | None = None) -> Known:
@@ -102,9 +102,15 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
     notes = {**job.notes, **asked.notes, **on_other_hardware(on_file.on_hardware), **on_file.own.notes}
     if server and asked.silent and not runs:
         notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
+    if not runs:
+        notes |= only_others(asked.elsewhere, identity)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
         notes[str(idle)] = idle.code
-    notes |= {**without_energy(runs, job.prices), **of_labelled_pods(runs, job), **unmeasured(job.settings.values, runs)}
+    notes |= {
+        **without_energy(runs, job.prices),
+        **of_labelled_pods(job.settings.values, runs),
+        **unmeasured(job.settings.values, runs),
+    }
     respelt = near_identical.sentences(identity, Counter(run.identity for run in on_file.others), "on record")
     told = {near_identical.remedy_of(sentence) for sentence in notes}
     notes |= {sentence: code for sentence, code in respelt.items() if near_identical.remedy_of(sentence) not in told}
@@ -246,30 +252,14 @@ def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
     return {f"{note}; forecasts count what the others used per GPU": "JPO-W802"} if lacking else {}
 
 
-def of_labelled_pods(runs: Sequence[Run], job: Project) -> dict[str, str]:
-    """What labelled pods do not say, and what that means: sentence -> reason code."""
-    told = {}
-    labelled = sum(run.source == KUBERNETES for run in runs)
-    if runs and runs[-1].tells_no_quality and job.settings.values.agent.quality_floor != "off":
-        count = f"{labelled} of {len(runs)} runs are labelled pods, which report no loss"
-        what = f"only {', '.join(RESOURCES[:-1])} and {RESOURCES[-1]} are changed while nobody sees how good another model is"
-        told[f'{count}: {what}; [agent] quality_floor = "off" allows more'] = "JPO-I170"
-    assumed = [run for run in runs if run.assumed]
-    if assumed:
-        names = ", ".join(dict.fromkeys(name for run in assumed for name in run.assumed))
-        told[f"{numbers.counted(len(assumed), 'run')} did not report {names}: taken from the suggestion then in force"] = (
-            "JPO-I171"
-        )
-    return told
-
-
 def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_seconds: float | None) -> Asked:
     """Ask each source once; what it reports goes on record before the next one is asked, of many logs part by part."""
     store, identity, now = job.store, job.workload.identity, job.now
     names = (identity, *job.workload.aliases)
-    fresh = [run for run in launched(job.settings, store, now=now, keep=job.keeps) if run.identity in names]
-    skipped: list[Skipped] = []
-    notes = dict(caveats(server, job.settings))
+    of_engines = launched(job.settings, store, now=now, keep=job.keeps)
+    fresh = [run for run in of_engines.runs if run.identity in names]
+    notes = {**caveats(server, job.settings), **of_engines.notes}
+    skipped, elsewhere = list[Skipped](), Counter[Identity]()
     requests, seconds, answers = 0, 0.0, list[bool]()
     for source, name in [(CSV, identity), *((PROMETHEUS, name) for name in names if server)]:
         mark = Bookmark(source)
@@ -291,13 +281,14 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_se
             recorded = store.record(finished, now=now, identity=name, source=mark.source)
             fresh += [run for run in recorded if run.identity in names]
             skipped += finished.skipped
+            elsewhere.update(finished.elsewhere)
             notes |= finished.doubts
             if finished.unread:
                 notes |= cut_short(source, finished.unread, strict=strict)
             answers += [bool(finished.runs or finished.skipped or finished.unread)] if finished.requests else []
             requests, seconds = requests + finished.requests, seconds + finished.seconds
     silent = bool(answers) and not any(answers)
-    return Asked(tuple(fresh), tuple(skipped), notes, requests, seconds, silent)
+    return Asked(tuple(fresh), tuple(skipped), notes, requests, seconds, silent, elsewhere)
 
 
 def cut_short(source: str, unread: str, *, strict: bool) -> Mapping[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from constraints.amounts import duration
 
@@ -29,11 +29,30 @@ def reset_rule(given: object) -> object:
     raise ValueError(f"{given!r} is neither evidence nor broken-sla nor a duration above 0; write e.g. '30d'")
 
 
+UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+MOST_EXACT = 2.0**53
+
+
+def as_people_write(given: float | str) -> float | str:
+    """90 days -> '90d', 5400 s -> '1h 30m'; a word, and what is no whole number of seconds, stay as they are."""
+    if isinstance(given, str) or not given.is_integer() or given > MOST_EXACT:
+        return given
+    parts, left = [], int(given)
+    for unit, size in UNITS.items():
+        number, left = divmod(left, size)
+        parts += [f"{number}{unit}"] if number else []
+    return " ".join(parts) or "0s"
+
+
 Duration = Annotated[
     float,
     BeforeValidator(seconds),
+    PlainSerializer(as_people_write, when_used="json"),
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^ *([0-9.]+ *[a-zA-Z]* *)+$"}]}),
 ]
 ResetRule = Annotated[
-    Literal["evidence", "broken-sla"] | float, BeforeValidator(reset_rule), WithJsonSchema({"type": ["number", "string"]})
+    Literal["evidence", "broken-sla"] | float,
+    BeforeValidator(reset_rule),
+    PlainSerializer(as_people_write, when_used="json"),
+    WithJsonSchema({"type": ["number", "string"]}),
 ]

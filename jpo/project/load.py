@@ -27,9 +27,6 @@ SECRETS = ("token", "password")
 MAX_TOML_BYTES = 1 << 20  # a settings file of more than 1 MiB is something else
 
 
-"""Goes through numbers and shows how far it is: `track(range(10), "reading logs")`."""
-
-
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
     """Effective settings and where they came from.

@@ -24,13 +24,21 @@ from jpo.records import QUALITIES, Parameter, Parameters, PolicyName, Quality, R
 ParameterTables = Mapping[str, ParameterTable]
 
 
-def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = (), chosen: Parameters | None = None) -> Request:
+def request_of(
+    job: Project,
+    runs: Sequence[Run],
+    *,
+    reaches: Sequence[Reach] = (),
+    chosen: Parameters | None = None,
+    policy: PolicyName | None = None,
+) -> Request:
     """The request that belief, agent and explanation work on.
 
     Args:
         runs: finished runs of the workload.
         reaches: of parameters that runs did not take as they were given: what today's values really are, and no more is asked.
         chosen: values that the user sets by hand.
+        policy: who decides in comparisons; None: who the settings say.
     """
     settings = job.settings.values
     tables: ParameterTables = settings.parameters
@@ -80,7 +88,7 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
         exploration_runs=settings.agent.exploration_runs,
         baseline_left=baseline_left(job, runs, current),
         budget=settings.agent.budget,
-        policy=settings.agent.policy,
+        policy=policy or settings.agent.policy,
         resets=settings.agent.resets,
         usd_per_saved_hour=settings.preference.usd_per_saved_hour,
         chosen=chosen or {},

@@ -22,9 +22,11 @@ from jpo.project.tables.promises import METRIC_NAME
 from jpo.project.trust import check_mlflow, check_prometheus, travels_openly, unencrypted
 from jpo.reading import soon_read
 from jpo.records import KUBERNETES, MEASURED, Finished, Identity, Running, Workload
+from jpo.telemetry.diagnosis.near_identical import MOST_NAMED, near_identical
 from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 from jpo.version import __version__
+from jpo.wording.numbers import counted
 
 if TYPE_CHECKING:
     from jpo.telemetry import PrometheusSource
@@ -180,6 +182,24 @@ def why_nothing(
     since, until = asked_since(settings, now=now), now + seconds_spent
     causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(settings))
     return {f"Prometheus reports no run: {in_one_line(causes)}": causes[0].code or ""} if causes else {}
+
+
+def only_others(elsewhere: Mapping[Identity, int], identity: Identity) -> Mapping[str, str]:
+    """That CSV logs hold runs of other workloads alone: sentence -> reason code; empty where one is the same but for spelling,
+    which is said by itself.
+
+    Args:
+        elsewhere: how many runs of each other workload they hold.
+    """
+    if not elsewhere or near_identical(identity, elsewhere):
+        return {}
+    most = sorted(elsewhere, key=lambda other: -elsewhere[other])
+    named = ", ".join(f"{other!s:.80}" for other in most[:MOST_NAMED]) + (
+        f" and {len(most) - MOST_NAMED} more" if most[MOST_NAMED:] else ""
+    )
+    runs = counted(sum(elsewhere.values()), "run")
+    finding = f"CSV logs hold no run of {identity}, but {runs} of {named}"
+    return {f"{finding}; if the job has run, name the same in config.ini and in the job": "JPO-W142"}
 
 
 def running_now(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.project.settings import Settings
 from jpo.project.tables.parameters import is_own
-from jpo.records import Run, Suggestion, Word, Workload
+from jpo.records import KUBERNETES, RESOURCES, Run, Suggestion, Word, Workload
 from jpo.wording import numbers
 
 CODE, UNMEASURED = "JPO-I129", "JPO-W127"
@@ -83,6 +83,23 @@ def unmeasured(settings: Settings, runs: Sequence[Run]) -> dict[str, str]:
         for name, place in asked.items()
         if well and all(outcome.of(name) is None for outcome in well)
     }
+
+
+def of_labelled_pods(settings: Settings, runs: Sequence[Run]) -> dict[str, str]:
+    """What labelled pods do not say, and what that means: sentence -> reason code."""
+    told = {}
+    labelled = sum(run.source == KUBERNETES for run in runs)
+    if runs and runs[-1].tells_no_quality and settings.agent.quality_floor != "off":
+        count = f"{labelled} of {len(runs)} runs are labelled pods, which report no loss"
+        what = f"only {', '.join(RESOURCES[:-1])} and {RESOURCES[-1]} are changed while nobody sees how good another model is"
+        told[f'{count}: {what}; [agent] quality_floor = "off" allows more'] = "JPO-I170"
+    assumed = [run for run in runs if run.assumed]
+    if assumed:
+        names = ", ".join(dict.fromkeys(name for run in assumed for name in run.assumed))
+        told[f"{numbers.counted(len(assumed), 'run')} did not report {names}: taken from the suggestion then in force"] = (
+            "JPO-I171"
+        )
+    return told
 
 
 def _of_kind(run: Run, own: Mapping[str, float]) -> Run:

@@ -252,6 +252,7 @@ class Finished:
         passed_over: by id of a run that was seen and is none to record, unix seconds of that look; None: nobody looked.
         warnings: what the source said besides its answer.
         requests, seconds: what the answer took.
+        elsewhere: how many runs of other workloads the source holds, where it was seen in passing.
     """
 
     runs: tuple[Run, ...] = ()
@@ -265,3 +266,4 @@ class Finished:
     warnings: tuple[str, ...] = ()
     requests: int = 0
     seconds: float = 0.0
+    elsewhere: Mapping[Identity, int] = field(default_factory=dict)

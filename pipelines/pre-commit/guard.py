@@ -25,14 +25,11 @@ def verdict(name: str) -> int:
     committed = subprocess.run(["git", "show", f"HEAD:./{name}"], capture_output=True, check=False)  # noqa: S603, S607
     if committed.returncode != 0:
         return 0
-    # As every command of JPO finds them: the nearest jpo.toml; pre-commit starts hooks at the repository's root.
-    limits = next((folder / "jpo.toml" for folder in Path(name).parents if (folder / "jpo.toml").is_file()), None)
     with tempfile.NamedTemporaryFile(suffix=".ini") as before:
         before.write(committed.stdout)
         before.flush()
-        options = ["--limits", str(limits)] if limits else []
         # -I -S: neither the checkout nor the environment nor installed packages have a say in what runs.
-        command = [sys.executable, "-I", "-S", str(GUARD), before.name, str(Path(name).resolve()), *options]
+        command = [sys.executable, "-I", "-S", str(GUARD), before.name, str(Path(name).resolve()), "--limits-of", name]
         return subprocess.run(command, check=False).returncode  # noqa: S603
 
 

@@ -73,3 +73,11 @@ def test_what_is_mistyped_is_answered_with_what_was_meant(
     (tmp_path / "jpo.toml").write_text("agent.explore = 'off'\n")
     assert run(words) == 2
     assert meant in capsys.readouterr().err
+
+
+def test_a_working_directory_that_was_removed_is_no_bug(tmp_path: Path):
+    (tmp_path / "gone").mkdir()
+    program = "import os, sys; from jpo.__main__ import run; os.rmdir(os.getcwd()); sys.exit(run(['history']))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path / "gone", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "jpo: the working directory: was removed; change to a folder that is there [JPO-E310]\n"

@@ -83,9 +83,10 @@ class Project:
 
 @pytest.fixture
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Project:
-    """config.ini and jpo.toml, no runs."""
+    """config.ini and jpo.toml, no runs. Nothing is learnt but where `learning` is asked for: it may take 5 s of each."""
     for name in ("PROMETHEUS_URL", "NO_COLOR", "CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("JPO_AGENT__LEARN_BUDGET", "0")
     (tmp_path / "config.ini").write_text(CONFIG)
     (tmp_path / "jpo.toml").write_text(TOML)
     monkeypatch.chdir(tmp_path)
@@ -97,6 +98,22 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         return Answer(code, out, err)
 
     return Project(tmp_path, jpo)
+
+
+@pytest.fixture
+def learning(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`jpo suggest` learns of what is new, as it does by default."""
+    monkeypatch.delenv("JPO_AGENT__LEARN_BUDGET")
+
+
+@pytest.fixture
+def short_practice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learning practises on short jobs, and a release test ends within a second: for what does not ask how much was learnt."""
+    monkeypatch.setattr("jpo.learning.scenarios.RUNS", 4)
+    monkeypatch.setattr("jpo.learning.forks.AHEAD", 1)
+    monkeypatch.setattr("jpo.commands.learn.SAVED_SECONDS", 600.0)  # in one round, however busy the machine is
+    for name, value in (("RELEASE_JOBS", 12), ("MOST_JOBS", 3)):
+        monkeypatch.setattr(f"jpo.learning.release.{name}", value)
 
 
 @pytest.fixture

@@ -75,6 +75,7 @@ command = ["./check.sh", "{config}"]
 """
 
 
+@pytest.mark.usefixtures("learning")  # which sets no variable
 @pytest.mark.parametrize(
     ("toml", "variables"),
     [

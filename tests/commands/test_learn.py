@@ -25,20 +25,11 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+def tiny(short_practice: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A training that ends within seconds."""
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     for name, value in (("STAGES", 4), ("UPDATES_PER_TEN_JOBS", 10), ("TRANSITIONS", 64), ("FORKS", 8), ("RELEASE_JOBS", 12)):
         monkeypatch.setattr(pretraining, name, value)
-    few_jobs(monkeypatch)
-
-
-def few_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A release test that ends within a second, and practice of short forks."""
-    monkeypatch.setattr("jpo.learning.scenarios.RUNS", 4)
-    monkeypatch.setattr("jpo.learning.forks.AHEAD", 1)
-    for name, value in (("RELEASE_JOBS", 12), ("MOST_JOBS", 3)):
-        monkeypatch.setattr(f"jpo.learning.release.{name}", value)
 
 
 def stopped_in_the_middle(numbers: Sequence[int], _what: str) -> Iterator[int]:
@@ -77,12 +68,10 @@ def updates(project: Project) -> list[int]:
     return [event["data"]["updates"] for event in events if event["kind"] == "learnt"]
 
 
-def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    few_jobs(monkeypatch)
+@pytest.mark.usefixtures("short_practice")
+def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(project: Project) -> None:
     project.jpo("observe")
-    learnt, tested = project.jpo("learn", "config.ini", "--budget", "120s").out.splitlines()
+    learnt, tested = project.jpo("learn", "config.ini", "--budget", "10m").out.splitlines()
     assert learnt == "learnt from 6 new runs of digits/cnn/pytorch (6 of all workloads so far)"
     assert re.fullmatch(
         r"release test: (not )?passed; on 12 simulated jobs a run costs \d+\.\d% (more|less) than by the belief rule, "
@@ -100,16 +89,14 @@ def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(
     assert kinds.count("tested") == 1, "the rebuilt agent is the one that was tested"
 
 
-def test_learn_knows_what_suggest_has_learnt_also_where_a_run_cannot_be_believed(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    few_jobs(monkeypatch)
+@pytest.mark.usefixtures("learning", "short_practice")
+def test_learn_knows_what_suggest_has_learnt_also_where_a_run_cannot_be_believed(project: Project) -> None:
     absurd = project.log(1, 32, 0.01, start=1_700_000_500, name="absurd")
     project.jpo("observe")
     project.jpo("observe", "--csv", str(absurd))
     suggested = json.loads(project.jpo("suggest", "config.ini", "--dry-run", "-o", "json").out)
     assert suggested["evidence"]["runs_skipped"], "the run is doubted"
-    first = project.jpo("learn", "config.ini", "--budget", "120s").out
+    first = project.jpo("learn", "config.ini", "--budget", "10m").out
     assert "learnt from 7 new runs of digits/cnn/pytorch (7 of all workloads so far)" in first
     assert updates(project) == [48], "what is absurd about a run teaches nothing"
     project.jpo("suggest", "config.ini")
@@ -121,13 +108,13 @@ def test_learn_without_a_run_says_where_runs_come_from(empty: Project) -> None:
     assert "`jpo observe` puts them there" in empty.jpo("learn", "config.ini").out
 
 
-def test_learn_begins_anew_when_a_run_is_reported_late(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    few_jobs(monkeypatch)
+@pytest.mark.usefixtures("short_practice")
+def test_learn_begins_anew_when_a_run_is_reported_late(project: Project) -> None:
     project.jpo("observe")
-    project.jpo("learn", "config.ini", "--budget", "120s")
+    project.jpo("learn", "config.ini", "--budget", "10m")
     late = project.log(1, 32, 71.0, start=1_700_000_500, name="late")
     project.jpo("observe", "--csv", str(late))
-    assert "learnt from 7 new runs of digits/cnn/pytorch (7 of " in project.jpo("learn", "config.ini", "--budget", "120s").out
+    assert "learnt from 7 new runs of digits/cnn/pytorch (7 of " in project.jpo("learn", "config.ini", "--budget", "10m").out
     assert updates(project) == [48, 104]
 
 
@@ -175,11 +162,9 @@ def saved(project: Project) -> list[bool]:
         return [store.load_agent(name) is not None for name in (AGENT, RESIDUALS)]
 
 
-def test_a_suggestion_learns_and_keeps_what_the_jobs_here_showed_unless_told_not_to(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("learning", "short_practice")
+def test_a_suggestion_learns_and_keeps_what_the_jobs_here_showed_unless_told_not_to(project: Project) -> None:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    few_jobs(monkeypatch)
     for option in ("--no-learn", "--dry-run"):
         assert project.jpo("suggest", "config.ini", option).code == 0
         assert saved(project) == [False, False]

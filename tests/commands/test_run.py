@@ -160,6 +160,7 @@ def test_where_prometheus_reports_runs_no_log_is_missed(ready: Project, monkeypa
     [
         (["run"], 2, "JPO-E756"),
         (["run", "--run-id", "a/b", "--", "true"], 2, "JPO-E757"),
+        (["run", "--run-id", "", "--", "true"], 2, "JPO-E757"),  # an unset variable of a pipeline
         (["run", "--", "nosuch"], 7, "JPO-E758"),
         (["run", "none.py"], 2, "JPO-E773"),
         (["run", "bad.py"], 2, "JPO-E774"),

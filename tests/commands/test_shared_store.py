@@ -46,6 +46,7 @@ def test_config_ini_is_untouched_or_its_new_values_are_on_record(
         assert (last.kind == "suggested", verify(store).ok) == (value == "batch_size = 64", True)
 
 
+@pytest.mark.usefixtures("learning")
 def test_who_learnt_first_is_not_overwritten_and_the_other_suggests_all_the_same(
     project: Project, postgres: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import tomllib
 from pathlib import Path
@@ -180,6 +181,7 @@ def test_targets_on_the_command_line_win_over_those_of_jpo_toml(with_targets):
     assert told == {"time_max": 7200, "cost_max": 20, "gpu_util_min": 0.5, "val_loss_max": 0.2}
 
 
+@pytest.mark.usefixtures("learning")
 def test_a_target_for_this_once_is_not_learnt_from(with_targets, monkeypatch):
     """An agent that learnt from other targets begins anew: a deadline is another target each time."""
     learnt_from = []
@@ -265,3 +267,24 @@ def test_what_is_promised_stays_unless_told(project):
     assert "time_max written" in project.jpo("sla", "suggest", "--write", "--replace").out
     assert "9h" not in Path("jpo.toml").read_text()
     assert project.jpo("sla", "suggest", "--replace").code == 2
+
+
+def test_a_run_that_does_not_report_its_cpus_costs_what_it_did_then_whoever_asks(project):
+    """Two CPUs until the user took one away through JPO: a run of 100 s breaks the promise with two, and keeps it with one."""
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write("[sla]\ncost_max = 0.0015\n")
+    for log in (project.folder / "runs").iterdir():
+        log.unlink()
+    early = project.log(1, 16, 100.0)
+    early.write_text(early.read_text().replace("# cpus=2\n", ""))
+    assert project.jpo("suggest", "config.ini", "--set", "cpus=1").code == 0
+    late = project.log_now(16, 100.0)
+    late.write_text(late.read_text().replace("# cpus=2\n", "").replace("batch_size=16", "batch_size=16\n# cpus=1"))
+
+    account = json.loads(project.jpo("sla", "check", "config.ini", "-o", "json").out)["compliance"]
+    assert project.jpo("suggest", "config.ini", "--offline").code == 0  # on record
+    (reviewed,) = json.loads(project.jpo("report", "-o", "json").out)["workloads"]
+    history = list(csv.DictReader(project.jpo("history", "--format", "csv", "--config", "jpo.toml").out.splitlines()))
+    assert account["promises"] == reviewed["sla"]["compliance"]["promises"]
+    assert account["promises"]["cost_max"]["kept"] == 1
+    assert [run["sla"] for run in history] == [run["sla"] for run in reviewed["runs"]] == ["broken", "ok"]

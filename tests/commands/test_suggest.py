@@ -418,3 +418,17 @@ def test_where_a_catalogue_has_prices_the_instance_is_named_now_and_next(project
     types = {row["parameters"]["cpus"]: row.get("instance", {}).get("type") for row in rows}
     assert (types[2], types[4], types[64]) == ("m5.large", "m5.xlarge", None)
     assert "m5.xlarge in us-east-1" in project.jpo("predict", "config.ini", "--vary", "cpus=4").out
+
+
+def test_logs_that_hold_other_workloads_alone_are_named_until_there_is_a_run(empty):
+    (empty.folder / "jpo.toml").write_text('[csv]\nlogs = ["runs/*.csv"]\n')
+    for number, model in enumerate(("vit", "vit", "gpt")):
+        log = empty.log(number, 16, 100.0)
+        log.write_text(log.read_text().replace("model=cnn", f"model={model}"))
+    told = json.loads(empty.jpo("suggest", "config.ini", "--dry-run", "-o", "json").out)
+    sentence = "CSV logs hold no run of digits/cnn/pytorch, but 3 runs of digits/vit/pytorch, digits/gpt/pytorch; "
+    assert any(note.startswith(sentence) for note in told["evidence"]["notes"])
+    assert "JPO-W142" in told["reason_codes"]
+    empty.log(9, 16, 100.0)
+    told = json.loads(empty.jpo("suggest", "config.ini", "--dry-run", "-o", "json").out)
+    assert "JPO-W142" not in told["reason_codes"]

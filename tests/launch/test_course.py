@@ -102,6 +102,17 @@ def test_a_run_that_is_over_is_not_asked_about_again(tmp_path: Path) -> None:
     assert list(follow(again, engine, tmp_path, clock=clock, sleep=clock.sleep)) == [DONE]
 
 
+def test_the_end_that_another_process_brought_home_counts_and_not_what_the_engine_has_forgotten_since(tmp_path: Path) -> None:
+    """Two that follow one run: once the first has collected it, nothing of it need be left on the engine."""
+    engine, clock = Engine(iter([DONE, JobStatus(JobState.UNKNOWN, reason="was it deleted?")])), Clock()
+    entry = start(JOB, engine, tmp_path, now=5.0)
+    for _ in range(2):
+        assert list(follow(entry, engine, tmp_path, clock=clock, sleep=clock.sleep)) == [DONE]
+    ended = read(tmp_path, "night-1")
+    assert ended is not None
+    assert ended.end == DONE
+
+
 def test_a_cancelled_run_is_waited_for_though_its_engine_is_away_for_a_moment(tmp_path: Path) -> None:
     running = JobStatus(JobState.RUNNING, started_at=1.0)
     engine, clock = Engine(iter([running, UNREACHABLE, DONE])), Clock()

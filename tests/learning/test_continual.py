@@ -26,13 +26,20 @@ OTHER = Identity("d2", "m", "f")
 THEIRS = [replace(run, identity=OTHER, run_id=f"other {run.run_id}") for run in RUNS]
 
 
+@pytest.fixture(autouse=True)
+def short_practice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Practice of short jobs: how much is learnt is asked elsewhere."""
+    monkeypatch.setattr("jpo.learning.scenarios.RUNS", 4)
+    monkeypatch.setattr("jpo.learning.forks.AHEAD", 1)
+
+
 @pytest.fixture
 def store() -> Iterator[Store]:
     with open_store("sqlite://") as opened:
         yield opened
 
 
-def learnt(store: Store, runs: list = RUNS, *, budget: float | None = 60.0, job: Identity = JOB) -> Learnt:
+def learnt(store: Store, runs: list = RUNS, *, budget: float | None = 600.0, job: Identity = JOB) -> Learnt:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     return catch_up(
         store, job, Known(tuple(runs)), REQUEST, Round(0, 1.0, seconds=budget or float("inf"), rebuild=budget is None)
@@ -142,10 +149,10 @@ def test_a_suggestion_reads_and_unseals_the_agent_once(store: Store, monkeypatch
     monkeypatch.setattr(store, "load_agent", lambda name: read.append(f"load {name}") or load(name))
     monkeypatch.setattr(sealed, "unseal", lambda *at: read.append("unseal") or unseal(*at))
     more = Known((*RUNS, a_run(4, 60.0)))
-    assert keep_up(store, JOB, more, REQUEST, seconds=60.0, now=1.0, seed=0) == ()
+    assert keep_up(store, JOB, more, REQUEST, seconds=600.0, now=1.0, seed=0) == ()
     assert read == [f"load {AGENT}", "unseal"]
     read.clear()
-    keep_up(store, JOB, more, REQUEST, seconds=60.0, now=1.0, seed=0)
+    keep_up(store, JOB, more, REQUEST, seconds=600.0, now=1.0, seed=0)
     assert read == [f"load {AGENT}", "unseal"], "nothing is new"
 
 
@@ -160,10 +167,10 @@ def test_without_torch_a_suggestion_says_that_nobody_learns_and_learning_names_t
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ("JPO-W650",)
-    assert keep_up(store, JOB, Known(tuple(RUNS[:2])), REQUEST, seconds=60.0, now=1.0, seed=0) == (), "nothing to learn yet"
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=600.0, now=1.0, seed=0) == ("JPO-W650",)
+    assert keep_up(store, JOB, Known(tuple(RUNS[:2])), REQUEST, seconds=600.0, now=1.0, seed=0) == (), "nothing to learn yet"
     with pytest.raises(UsageError, match=r"pip install \"jpo\[learn\]\""):
-        catch_up(store, JOB, Known(tuple(RUNS)), REQUEST, Round(0, 1.0, seconds=60.0))
+        catch_up(store, JOB, Known(tuple(RUNS)), REQUEST, Round(0, 1.0, seconds=600.0))
 
 
 def test_without_torch_nothing_is_said_while_a_scheduled_learning_elsewhere_keeps_up(
@@ -173,10 +180,10 @@ def test_without_torch_nothing_is_said_while_a_scheduled_learning_elsewhere_keep
     monkeypatch.setitem(sys.modules, "torch", None)
     for more, codes in ((1, ()), (SOON_LEARNT - 1, ()), (SOON_LEARNT, ("JPO-W650",))):
         known = Known((*RUNS, *(a_run(4 + number, 60.0) for number in range(more))))
-        assert keep_up(store, JOB, known, REQUEST, seconds=60.0, now=1.0, seed=0) == codes
-    assert keep_up(store, OTHER, Known(tuple(THEIRS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ("JPO-W650",)
+        assert keep_up(store, JOB, known, REQUEST, seconds=600.0, now=1.0, seed=0) == codes
+    assert keep_up(store, OTHER, Known(tuple(THEIRS)), REQUEST, seconds=600.0, now=1.0, seed=0) == ("JPO-W650",)
     store.save_agent(AGENT, b"no agent", expected_version=1)
-    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ("JPO-W605",)
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=600.0, now=1.0, seed=0) == ("JPO-W605",)
 
 
 def test_a_rebuilding_that_has_too_little_time_changes_nothing(store: Store) -> None:
@@ -190,14 +197,14 @@ def test_a_rebuilding_that_has_too_little_time_changes_nothing(store: Store) -> 
 
 def test_with_time_a_suggestion_learns_what_is_new(store: Store) -> None:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ()
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=600.0, now=1.0, seed=0) == ()
     assert waiting(store, JOB, RUNS, REQUEST) == 0
 
 
 def test_a_saved_agent_that_cannot_be_read_is_a_warning_for_a_suggestion_and_an_error_for_learning(store: Store) -> None:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     store.save_agent(AGENT, b"no agent", expected_version=0)
-    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ("JPO-W605",)
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=600.0, now=1.0, seed=0) == ("JPO-W605",)
     with pytest.raises(StoreError) as caught:
         learnt(store)
     assert caught.value.code == "JPO-E601"

@@ -72,6 +72,14 @@ def two_steps_in_force(machine: Machine) -> bytes:
     return committed
 
 
+@pytest.fixture
+def split_settings(machine: Machine) -> bytes:
+    """Settings in two files, and a config.ini that takes too large a step by the lower one alone."""
+    (machine.repository / "pyproject.toml").write_text("[tool.jpo.parameters.learning_rate]\nmax_change = 1.5\n")
+    config = (machine.repository / "config.ini").read_bytes()
+    return config.replace(b"= 0.003 ", b"= 0.006 ")
+
+
 @dataclass
 class Refusal:
     """A Prometheus that answers 401 to everything, and what it received."""

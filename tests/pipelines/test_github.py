@@ -129,6 +129,23 @@ def test_the_guard_takes_the_nearest_limits_above_config_ini(machine: Any, tmp_p
     assert run_step(machine, tmp_path, ACTION, "Guard", **config).returncode == 1
 
 
+@pytest.mark.parametrize("settings", ["", "jpo.toml"])
+@pytest.mark.parametrize("action", [ACTION, GUARD], ids=["action", "guard"])
+def test_the_guard_goes_by_the_limits_of_all_files_that_jpo_reads(
+    machine: Any, tmp_path: Path, split_settings: bytes, action: dict[str, Any], settings: str
+) -> None:
+    config, report = machine.repository / "config.ini", tmp_path / "jpo-report"
+    report.mkdir()
+    (report / "config.before.ini").write_bytes(config.read_bytes())
+    proposed = config if action is ACTION else report / "config.ini"
+    proposed.write_bytes(split_settings)
+    given = {"settings": settings} | ({} if action is ACTION else {"after": str(proposed), "python": sys.executable})
+    done = run_step(machine, tmp_path, action, "Guard", **given)
+    assert (done.returncode, "one step is at most a factor of 1.5" in done.stdout) == (1, True), done.stderr
+    (machine.repository / "pyproject.toml").unlink()
+    assert run_step(machine, tmp_path, action, "Guard", **given).returncode == 0
+
+
 def test_suggest_changes_config_ini_and_both_looks_of_the_guard_approve(machine: Any, tmp_path: Path) -> None:
     before = (machine.repository / "config.ini").read_bytes()
     assert run_step(machine, tmp_path, ACTION, "Suggest").returncode == 0

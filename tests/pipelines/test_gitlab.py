@@ -161,6 +161,17 @@ def test_the_guard_takes_the_nearest_limits_above_config_ini(machine: Any, place
     assert run_job(machine, guard, shell=shell).returncode == 1
 
 
+@pytest.mark.parametrize("settings", ["", "jpo.toml"])
+def test_the_guard_goes_by_the_limits_of_all_files_that_jpo_reads(machine: Any, split_settings: bytes, settings: str) -> None:
+    guard = jobs(settings=settings)["jpo-guard"]
+    (machine.repository / "jpo-report").mkdir()
+    (machine.repository / "jpo-report" / "config.ini").write_bytes(split_settings)
+    done = run_job(machine, guard)
+    assert (done.returncode, "one step is at most a factor of 1.5" in done.stdout) == (1, True), done.stderr
+    (machine.repository / "pyproject.toml").unlink()
+    assert run_job(machine, guard).returncode == 0
+
+
 @pytest.mark.parametrize("shell", ["bash", "sh"])
 def test_suggest_changes_config_ini_and_the_guard_approves(machine: Any, shell: str) -> None:
     before = (machine.repository / "config.ini").read_bytes()

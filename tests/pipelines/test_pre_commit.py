@@ -37,6 +37,13 @@ def test_the_guard_compares_with_the_committed_file(repository: Path) -> None:
     assert (done.returncode, done.stdout.partition(":")[0]) == (1, "rejected")
 
 
+def test_the_guard_goes_by_the_limits_of_all_files_that_jpo_reads(repository: Path, split_settings: bytes) -> None:
+    (repository / "config.ini").write_bytes(split_settings)
+    assert guard(repository, "config.ini").returncode == 1
+    (repository / "pyproject.toml").unlink()
+    assert guard(repository, "config.ini").returncode == 0
+
+
 def test_a_new_file_has_nothing_to_be_compared_with(repository: Path) -> None:
     (repository / "new").mkdir()
     (repository / "new" / "config.ini").write_text("[t]\nbatch_size = 1048576\n")

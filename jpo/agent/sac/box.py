@@ -14,8 +14,9 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
+from jpo.agent.sac.adam import Adam
 from jpo.agent.sac.box_replay import BoxBatch
-from jpo.agent.sac.candidate_set import adam, fit, follow
+from jpo.agent.sac.candidate_set import fit, follow
 from jpo.agent.sac.networks import Perceptron, uniform
 from jpo.agent.sac.squashed_gaussian import draw, mode, slope
 
@@ -38,8 +39,8 @@ class BoxLearner:
     critics: Perceptron
     targets: Perceptron
     log_alpha: Tensor
-    actor_optimiser: torch.optim.Adam
-    critic_optimiser: torch.optim.Adam
+    actor_optimiser: Adam
+    critic_optimiser: Adam
     generator: torch.Generator
     gamma: float
     tau: float
@@ -68,7 +69,7 @@ def new_box_learner(
     targets = Perceptron("critics", {name: value.clone() for name, value in critics.items()})
     log_alpha = torch.zeros(1)
     log_alpha.grad = torch.zeros(1)
-    optimisers = adam((actor.flat, log_alpha), rate), adam((critics.flat,), rate)
+    optimisers = Adam((actor.flat, log_alpha), rate), Adam((critics.flat,), rate)
     return BoxLearner(actor, critics, targets, log_alpha, *optimisers, generator, gamma, tau)
 
 

@@ -12,13 +12,13 @@ Settings", 2019; KL to an anchor instead of entropy: Levine, "Reinforcement Lear
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from jpo.agent.policy import SCORE, TEMPERATURE
+from jpo.agent.sac.adam import Adam
 from jpo.agent.sac.fork_replay import ForkBatch
 from jpo.agent.sac.networks import Perceptron, Tensors, initial
 from jpo.agent.sac.replay_buffer import Batch
@@ -39,7 +39,7 @@ class Learner:
 
     critics: Perceptron
     targets: Perceptron
-    optimiser: torch.optim.Adam
+    optimiser: Adam
     updates: int = 0
 
 
@@ -51,7 +51,7 @@ def new_learner(seed: int) -> Learner:
 
 def with_optimiser(critics: Tensors, targets: Tensors) -> Learner:
     """A learner of these tensors, which become its own."""
-    return Learner(Perceptron("critics", critics), Perceptron("critics", targets), adam(critics.values(), RATE))
+    return Learner(Perceptron("critics", critics), Perceptron("critics", targets), Adam(critics.values(), RATE))
 
 
 def update(learner: Learner, batch: Batch | None, forks: ForkBatch | None) -> tuple[Tensor, Tensor]:
@@ -98,7 +98,7 @@ def soft_values(targets: Perceptron, batch: Batch) -> Tensor:
     return torch.from_numpy(batch.reward) + GAMMA * (1 - torch.from_numpy(batch.terminated)) * v
 
 
-def fit(critics: Perceptron, optimiser: torch.optim.Adam, x: Tensor, y: Tensor) -> Tensor:
+def fit(critics: Perceptron, optimiser: Adam, x: Tensor, y: Tensor) -> Tensor:
     """Move both critics one step towards y. The loss is half the squared error, mean over both and n.
 
     Args:
@@ -118,11 +118,6 @@ def fit(critics: Perceptron, optimiser: torch.optim.Adam, x: Tensor, y: Tensor) 
 def follow(targets: Perceptron, critics: Perceptron, tau: float) -> None:
     """Target networks follow the critics: Q'_i <- (1 - tau) Q'_i + tau Q_i."""
     targets.flat.lerp_(critics.flat, tau)
-
-
-def adam(parameters: Iterable[Tensor], rate: float) -> torch.optim.Adam:
-    """Adam in one pass per tensor. It takes what is in each `.grad`, a Perceptron's slopes: never zero_grad() them away."""
-    return torch.optim.Adam(list(parameters), lr=rate, fused=True)
 
 
 def spread(values: Tensor, there: Tensor) -> Tensor:

@@ -12,10 +12,10 @@ from dataclasses import replace
 from jpo.commands.optimize.following import FAILED, Boundary, Waiting, job_for, made, output_of, words_of
 from jpo.commands.optimize.task import LoopPlan, Outside, Task
 from jpo.errors import LaunchError, NothingAdmissible
-from jpo.launch.ledger import locked, read
+from jpo.launch.ledger import is_past, locked, read
 from jpo.project.launch.boldness import settings_of_step, trials_of
 from jpo.project.launch.boundaries import ended_early, longest_training_seconds, startup_seconds
-from jpo.project.launch.finished import EndedRun, ended_run
+from jpo.project.launch.finished import EndedRun, run_again
 from jpo.project.launch.unfinished import finish_writing, free_id, made_under
 from jpo.project.project import open_history, open_project
 from jpo.project.sources import own_names
@@ -90,7 +90,8 @@ def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline:
                 suggested(task, plan, outside, number)
             ended = yield from made(task, plan, outside, run_id, Boundary() if baseline else boundary_of(task))
         else:
-            ended = ended_run(entry, task.ledger, task.settings)
+            with open_history(task.settings) as store:
+                ended = run_again(entry, task.ledger, task.settings, store)
         if not was_cut_off(task, run_id, ended, baseline=baseline) and not (baseline and earlier and is_broken(ended)):
             break
     return ended
@@ -151,7 +152,7 @@ def longest_startup(task: Task, runs: list[Run]) -> float | None:
 def was_cut_off(task: Task, run_id: str, ended: EndedRun, *, baseline: bool) -> bool:
     """Whether a run says nothing of its values, since something from outside has ended it early."""
     entry, run = read(task.ledger, run_id), ended.run
-    if entry is None or run is None or run.status is not RunStatus.STOPPED:
+    if entry is None or run is None or run.status is not RunStatus.STOPPED or is_past(task.ledger, run_id):
         return False
     if any(each.kind == "stop" and each.applied for each in account.read(task.ledger, run_id)):
         return False

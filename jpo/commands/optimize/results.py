@@ -11,9 +11,9 @@ from jpo.cost import Prices, run_cost_usd
 from jpo.errors import JpoError
 from jpo.forecast.before_after import BeforeAfter
 from jpo.launch.ledger import read
-from jpo.project.launch.finished import ended_run
+from jpo.project.launch.finished import run_again
 from jpo.project.launch.unfinished import made_under
-from jpo.project.project import open_project_store, own_direction
+from jpo.project.project import ProjectStore, open_project_store, own_direction
 from jpo.records import Run
 from jpo.report.optimize.record import LoopRun, LoopTotals, OptimizedJob
 
@@ -24,7 +24,7 @@ Compare = Callable[[Sequence[Run], Sequence[Run], Prices, Mapping[str, bool]], S
 def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | None) -> OptimizedJob:
     """All runs of a job that are over, its baseline against what followed, and why it ended early, if it did."""
     with open_project_store(task.settings) as job:
-        runs = [*_runs(task, plan, job.prices)]
+        runs = [*_runs(task, plan, job)]
         made = {
             run.run_id: made_under(run.run_id.partition(".")[0], job.store, task.identity) for run in runs if not run.baseline
         }
@@ -48,15 +48,15 @@ def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | 
     )
 
 
-def _runs(task: Task, plan: LoopPlan, prices: Prices) -> Iterator[LoopRun]:
+def _runs(task: Task, plan: LoopPlan, job: ProjectStore) -> Iterator[LoopRun]:
     """Every attempt that is over, in the order in which they were made."""
     numbers = [*((number, True) for number in range(1, plan.baseline + 1)), *((n, False) for n in range(1, plan.runs + 1))]
     for number, baseline in numbers:
         ids = [task.run_id(number, baseline=baseline, attempt=attempt) for attempt in range(1, ATTEMPTS + 1)]
         entries = [entry for run_id in ids if (entry := read(task.ledger, run_id)) and entry.end]
         for entry in entries:
-            run = ended_run(entry, task.ledger, task.settings).run
-            cost = None if run is None else run_cost_usd(run, prices)
+            run = run_again(entry, task.ledger, task.settings, job.store).run
+            cost = None if run is None else run_cost_usd(run, job.prices)
             yield LoopRun(entry.job.run_id, entry.engine, baseline, run, cost, entry is entries[-1])
 
 

@@ -4,7 +4,7 @@
     attempts.py      what was tried for a run, on disk before AWS hears of it: after a lost answer the same is asked again
     user_data.py     what an instance is told at its start: cloud-init with the job, its config.ini and the supervisor
     request.py       one instance as RunInstances wants it
-    supervisor.py    runs on the instance: starts the command, ends it in time, brings its files to S3
+    supervisor.py    runs on the instance: starts the command, ends it in time, brings its files to S3 (with local/processes.py)
     answers.py       boto3's errors in one line, with AWS' own words and without secrets
     ended.py         an instance and its record in S3 -> JobStatus
     quotas.py        vCPU quotas of instance families

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jpo.errors import LaunchError
+from jpo.launch.excerpt import one_line
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 REQUEST_SECONDS = 20.0
 """Longest wait for one answer."""
-LONGEST_WORDS = 240
 DOCS = "docs/launching-aws.md"
 CREDENTIALS: tuple[str, ...] = (
     "Auth",
@@ -86,8 +86,7 @@ def words_of(error: ClientError) -> str:
     """A refusal in AWS' own words: code and message, one line, keys and tokens left out."""
     code = code_of(error)
     message = "" if code in QUOTING else str(error.response.get("Error", {}).get("Message") or "")
-    line = " ".join(message.partition("Encoded authorization failure message")[0].split())
-    return f"{code}: {SECRET.sub('...', line)}"[:LONGEST_WORDS].rstrip(": .") if line else code
+    return one_line(code, SECRET.sub("...", message.partition("Encoded authorization failure message")[0]).strip().rstrip(": ."))
 
 
 def answer(place: str, question: Callable[[], Answer]) -> Answer:
@@ -116,8 +115,7 @@ def answer(place: str, question: Callable[[], Answer]) -> Answer:
         finding = f"has no region that could be asked ({type(error).__name__})"
         raise error_of(finding, 'write region = "eu-central-1" in [launch.aws]', "JPO-E767") from None
     except aws.ParamValidationError as error:
-        finding = " ".join(str(error).split())[:LONGEST_WORDS]
-        raise error_of(f"is asked in a wrong way ({finding})", "check [launch.aws]", "JPO-E769") from None
+        raise error_of(f"is asked in a wrong way ({one_line(str(error))})", "check [launch.aws]", "JPO-E769") from None
     except (aws.HTTPClientError, aws.ConnectionError, ResponseParserError) as error:
         remedy = "check network and region; the same command goes on with the run"
         raise error_of(f"gives no answer ({type(error).__name__})", remedy, "JPO-E754") from None

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from jpo.launch.excerpt import one_line
+from jpo.launch.exits import in_words
 from jpo.launch.job import JobState, JobStatus
 from jpo.records import RunStatus
 
-LONGEST_WORDS = 240
 NEVER_BEGAN = (
     "Server.InsufficientInstanceCapacity",
     "Server.InternalError",
@@ -48,7 +49,7 @@ def status_of(instance: Mapping[str, Any] | None, end: Mapping[str, Any] | str |
         reason = _passed_over(instance) if state == "running" else state
         return JobStatus(JobState.RUNNING, reason=reason, place=where(instance), started_at=started)
     reason = instance.get("StateReason", {})
-    words = " ".join(str(reason.get("Message") or reason.get("Code") or "").split())
+    words = one_line(str(reason.get("Message") or reason.get("Code") or ""))
     code = str(reason.get("Code") or words)
     stopped = code.startswith(STOPPED_BY)
     if not stopped:
@@ -58,7 +59,7 @@ def status_of(instance: Mapping[str, Any] | None, end: Mapping[str, Any] | str |
     return JobStatus(
         JobState.ENDED,
         ended_as=RunStatus.STOPPED if stopped else RunStatus.FAILED,
-        reason=words[:LONGEST_WORDS],
+        reason=words,
         place=where(instance),
         started_at=None if code.startswith(NEVER_BEGAN) else started,
         ended_at=_seconds(datetime.fromisoformat(moment[1]).replace(tzinfo=UTC)) if moment else None,
@@ -91,16 +92,17 @@ def _seconds(moment: datetime | None) -> float | None:
 
 def _recorded(end: Mapping[str, Any], instance: Mapping[str, Any] | None) -> JobStatus:
     """The end as the supervisor wrote it down; what cannot be is left out."""
-    code, ended_as = end.get("exit_code"), end.get("ended_as")
-    known = {status.value for status in RunStatus}
+    said, ended_as, known = end.get("exit_code"), end.get("ended_as"), {status.value for status in RunStatus}
+    code = said if isinstance(said, int) and not isinstance(said, bool) else None
     return JobStatus(
         JobState.ENDED,
-        code if isinstance(code, int) and not isinstance(code, bool) else None,
+        code,
         RunStatus(ended_as) if ended_as in known else RunStatus.FAILED,
-        reason=" ".join(str(end.get("reason") or "").split())[:LONGEST_WORDS],
+        reason=one_line(str(end.get("reason") or (in_words(code) if code else ""))),
         place=where(instance),
         started_at=_number(end, "started_at"),
         ended_at=_number(end, "ended_at"),
+        memory_gib=_number(end, "memory_gib"),
         cpu_seconds=_number(end, "cpu_seconds"),
     )
 

@@ -16,6 +16,7 @@ from jpo.launch.aws.offers import attempts as in_order
 from jpo.launch.aws.request import LIFE, OF_JOB, OF_PLACE, AwsPlace, home_of, request_of, run_id_of
 from jpo.launch.aws.user_data import Home, life_seconds
 from jpo.launch.credentials import config_of, refuse_credentials
+from jpo.launch.homecoming import Homecoming
 from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 
 NO_CAPACITY: tuple[str, ...] = (
@@ -57,8 +58,7 @@ class AwsLauncher:
                 "jpo.toml: [launch.aws]", finding, "add what is missing; docs/launching-aws.md has an example", code="JPO-E767"
             )
         self._place, self._offers, self._clock = place, tuple(offers), clock
-        self._region, self._ledger = str(place.region), ledger
-        self._brought = dict[str, float]()
+        self._region, self._logs = str(place.region), Homecoming(ledger, LOOK_SECONDS)
 
     @cached_property
     def _ec2(self) -> Any:
@@ -139,7 +139,8 @@ class AwsLauncher:
         if instance is not None and not status.over and self._overdue(instance):
             self.cancel(engine_id)  # its own timer did not end it
         elif status.state is JobState.RUNNING:
-            self._bring_logs(home)
+            bring = partial(bucket.bring_logs, self._s3_of(home.region), home)
+            self._logs.bring(run_id_of(home), self._clock(), bring)
         return status
 
     def cancel(self, engine_id: str) -> None:
@@ -154,13 +155,6 @@ class AwsLauncher:
         if self.status(engine_id).over:
             self.cancel(engine_id)
         bucket.bring_home(self._s3_of(region), home, folder)
-
-    def _bring_logs(self, home: Home) -> None:
-        """Bring home what a run has logged so far, now and then."""
-        folder = None if self._ledger is None else self._ledger / run_id_of(home)
-        if folder is not None and folder.is_dir() and self._clock() - self._brought.get(home.key, 0.0) >= LOOK_SECONDS:
-            self._brought[home.key] = self._clock()
-            bucket.bring_logs(self._s3_of(home.region), home, folder)
 
     def _ec2_of(self, region: str) -> Any:
         return self._ec2 if region == self._region else client("ec2", region)

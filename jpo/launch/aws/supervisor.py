@@ -1,6 +1,7 @@
 """Supervisor of a run on its instance: starts the command, ends it in time, and brings output, run log and end to S3.
 
-It is copied there by user data and imports nothing of JPO: standard library, Python 3.7 or newer. Files go up with the AWS CLI of
+It is copied there by user data, with processes.py of the local engine beside it, and imports nothing else of JPO: standard
+library, Python 3.7 or newer. Files go up with the AWS CLI of
 the image, or with boto3 where its Python has it, by the rights of the instance profile. The end's record goes last: whoever finds
 it finds the rest. What goes wrong is said on the console of the instance, in lines that begin with "jpo:".
 """
@@ -19,9 +20,16 @@ import urllib.request
 from contextlib import suppress
 from pathlib import Path
 
+if __name__ == "__main__":  # on the instance
+    from processes import adopt_orphans, below, memory_bytes, oom_kills, send  # type: ignore[import-not-found]
+else:
+    from jpo.launch.local.processes import adopt_orphans, below, memory_bytes, oom_kills, send
+
 UPLOAD_SECONDS = 60.0
 LOOK_SECONDS = 5.0
 """How often the notice of a spot instance is looked for; it comes two minutes before the end."""
+MEASURE_SECONDS = 0.5
+"""How often memory is looked at."""
 PATIENCE_SECONDS = 10.0
 """Between asking the command to end and ending it."""
 LARGEST_BYTES = 16 * 2**20
@@ -30,7 +38,7 @@ METADATA = os.environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://169.254.1
 UPLOAD_TRIES = 3
 KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 """Exit of a process that the kernel ended, and of a shell whose last one was."""
-VMSTAT = Path("/proc/vmstat")
+BYTES_PER_GIB = 2.0**30
 
 
 class Supervisor:
@@ -45,10 +53,12 @@ class Supervisor:
         self.job = json.loads((folder / "job.json").read_text())
         self.asked_to_end = False
         self.uploaded = {}  # type: dict[str, tuple[int, int]]
+        self.memory_bytes = 0
 
     def supervise(self) -> None:
         """Run the command to its end, whatever that is, and put it on record."""
         signal.signal(signal.SIGTERM, self._end)  # the instance is being terminated
+        adopt_orphans()
         (self.folder / "runs").mkdir(mode=0o700, exist_ok=True)
         record = {"exit_code": None, "ended_as": "failed", "reason": "", "started_at": time.time()}
         try:
@@ -56,8 +66,10 @@ class Supervisor:
         except (OSError, ValueError) as error:
             record["reason"] = f"cannot be started: {error}"
             record["exit_code"] = 127
+        send(below(os.getpid()), signal.SIGKILL)  # what it left behind
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        record.update(ended_at=time.time(), cpu_seconds=used.ru_utime + used.ru_stime)
+        most = max(self.memory_bytes, used.ru_maxrss * 1024)  # between two looks the largest process counts
+        record.update(ended_at=time.time(), cpu_seconds=used.ru_utime + used.ru_stime, memory_gib=most / BYTES_PER_GIB)
         self._upload_what_changed(UPLOAD_TRIES)
         (self.folder / "end.json").write_text(json.dumps(record))
         self._upload(self.folder / "end.json", "end.json", UPLOAD_TRIES)
@@ -85,12 +97,10 @@ class Supervisor:
             why = self._until_over(process)
             if why:
                 end_all(process)
-            else:
-                _signalled(process.pid, signal.SIGKILL)  # what it left behind
         code = process.returncode
         if why:
             return {"exit_code": code if code >= 0 else None, "ended_as": "stopped", "reason": why}
-        if code in KILLED and oom_kills() > killed_before:
+        if code in KILLED and (oom_kills() or 0) > (killed_before or 0):
             return {"ended_as": "oom_killed", "reason": "the system had no memory left and killed it"}
         if code < 0:
             return {"reason": f"ended by {_name(-code)}"}
@@ -99,7 +109,7 @@ class Supervisor:
     def _until_over(self, process: subprocess.Popen) -> str:  # type: ignore[type-arg]
         """Wait for the command; why it must be ended, or nothing where it ended by itself."""
         begun, longest = time.monotonic(), self.job["longest_seconds"]
-        next_upload, next_look = begun + UPLOAD_SECONDS, begun
+        next_upload, next_look, next_measure = begun + UPLOAD_SECONDS, begun, begun
         while True:
             try:
                 process.wait(0.2)
@@ -110,6 +120,9 @@ class Supervisor:
                 return "its instance was terminated"
             if longest is not None and now - begun > longest:
                 return f"longer than {longest:g} s"
+            if now >= next_measure:
+                next_measure = now + MEASURE_SECONDS
+                self.memory_bytes = max(self.memory_bytes, memory_bytes(below(os.getpid())))
             if now >= next_look:
                 next_look = now + LOOK_SECONDS
                 if interrupted():
@@ -150,13 +163,6 @@ def end_all(process: subprocess.Popen) -> None:  # type: ignore[type-arg]
 def _signalled(group: int, number: int) -> None:
     with suppress(ProcessLookupError):
         os.killpg(group, number)
-
-
-def oom_kills() -> int:
-    """How often the kernel has killed for want of memory since it started."""
-    with suppress(OSError), VMSTAT.open() as file:
-        return sum(int(line.split()[1]) for line in file if line.startswith("oom_kill "))
-    return 0
 
 
 def _name(number: int) -> str:

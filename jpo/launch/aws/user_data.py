@@ -1,4 +1,4 @@
-"""User data: what an instance is told at its start. cloud-init writes three files of fixed names and runs three fixed commands.
+"""User data: what an instance is told at its start. cloud-init writes four files of fixed names and runs three fixed commands.
 
 The job's command, environment and config.ini travel as data in files, never as text of a shell. There are no credentials in it:
 whoever may describe the instance can read it.
@@ -16,9 +16,12 @@ from pathlib import Path, PurePosixPath
 
 from jpo.errors import LaunchError
 from jpo.launch.job import LaunchJob
+from jpo.launch.local import processes
 
 ON_INSTANCE = PurePosixPath("/var/lib/jpo")
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
+PROCESSES = Path(processes.__file__)
+"""What it imports: how processes are found, measured and ended, as on this machine."""
 GRACE_SECONDS = 900.0
 """From the end of a run's time to the end of its instance's: starting it, and bringing its files home."""
 LONGEST_SECONDS = 7 * 86400.0
@@ -65,7 +68,8 @@ def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath |
         "bucket": home.bucket,
         "key": home.key,
     }
-    files = {ON_INSTANCE / "job.json": json.dumps(facts).encode(), ON_INSTANCE / "supervisor.py": SUPERVISOR.read_bytes()}
+    files = {ON_INSTANCE / "job.json": json.dumps(facts).encode()}
+    files |= {ON_INSTANCE / file.name: file.read_bytes() for file in (SUPERVISOR, PROCESSES)}
     files |= {ON_INSTANCE / "config.ini": config} if config else {}
     minutes = math.ceil(life_seconds(job.longest_seconds) / 60)
     told = {

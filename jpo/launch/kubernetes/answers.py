@@ -7,8 +7,6 @@ from datetime import datetime
 
 Answer = Mapping[str, object]
 """One JSON object."""
-LONGEST_WORDS = 400
-"""Characters of a server's words in a message."""
 
 
 def at(found: object, *path: str) -> object:
@@ -52,10 +50,3 @@ def condition(found: object, kind: str, *, is_true: bool | None = True) -> Answe
     wanted = {True: ("True",), False: ("False",), None: ("True", "False", "Unknown")}[is_true]
     matching = (c for c in items(found, "status", "conditions") if text(c, "type") == kind and text(c, "status") in wanted)
     return next(matching, {})
-
-
-def words(*parts: str) -> str:
-    """What a server says, on one line: "Unschedulable: 0/3 nodes are available"."""
-    said = ": ".join(dict.fromkeys(" ".join(part.split()) for part in parts if part.strip()))
-    plain = "".join(c if c.isprintable() else "?" for c in said)
-    return plain if len(plain) <= LONGEST_WORDS else f"{plain[:LONGEST_WORDS]}..."

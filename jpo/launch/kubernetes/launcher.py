@@ -6,17 +6,18 @@ that was made anew under the name is another one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from jpo.errors import LaunchError, UsageError
+from jpo.errors import LaunchError
 from jpo.launch.credentials import config_of
-from jpo.launch.job import RUN_ID as RUN_IDS
+from jpo.launch.excerpt import one_line
+from jpo.launch.homecoming import Homecoming
 from jpo.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
-from jpo.launch.kubernetes.answers import Answer, items, moment, table, text, words
+from jpo.launch.kubernetes.answers import Answer, items, moment, table, text
 from jpo.launch.kubernetes.limits import limits_of, of_kueue, readable
 from jpo.launch.kubernetes.manifest import LARGEST_CONFIG_BYTES, digest, manifest, refuse_unsayable
 from jpo.launch.kubernetes.names import CANCELLED, CANCELLED_AT, JOB_DIGEST, MANAGED_BY, RUN_ID, object_name
@@ -26,7 +27,6 @@ from jpo.launch.kubernetes.quantities import amount
 from jpo.launch.kubernetes.room import CPU, MEMORY, beyond, gpus_of, room_of
 from jpo.launch.kubernetes.session import Refused, Session
 from jpo.launch.kubernetes.status import finished, status_of
-from jpo.launch.ledger import folder_of
 from jpo.reading import contents
 from jpo.records import RunStatus
 
@@ -47,8 +47,8 @@ class KubernetesLauncher:
     name = "kubernetes"
 
     def __init__(self, session: Session, setup: PodSetup, ledger: Path | None = None) -> None:
-        self._session, self._setup, self._ledger = session, setup, ledger
-        self._brought_at = dict[str, float]()
+        self._session, self._setup = session, setup
+        self._output = Homecoming(ledger, PAUSE_SECONDS)
 
     # --- before a start ------------------------------------------------------------------------------------------------------
 
@@ -157,18 +157,10 @@ class KubernetesLauncher:
             return {}
         return found if text(found, "metadata", "uid") == uid else {}
 
-    def _keep_up(self, job: Answer, pods: Sequence[Answer]) -> None:
-        """Bring home what a run that goes on has printed so far, now and then; that it cannot be had is no news of the run."""
-        run_id, now = text(job, "metadata", "annotations", RUN_ID), self._session.now
-        if self._ledger is None or now is None or not RUN_IDS.fullmatch(run_id):
-            return
-        if (
-            now - self._brought_at.get(run_id, -math.inf) >= PAUSE_SECONDS
-            and (folder := folder_of(self._ledger, run_id)).is_dir()
-        ):
-            self._brought_at[run_id] = now
-            with suppress(LaunchError, UsageError):
-                bring_home(self._session, pods, folder)
+    def _keep_up(self, job: Answer, pods: Sequence[Answer], *, at_once: bool = False) -> None:
+        """Bring home what a run that goes on has printed so far."""
+        run_id = text(job, "metadata", "annotations", RUN_ID)
+        self._output.bring(run_id, self._session.now, partial(bring_home, self._session, pods), at_once=at_once)
 
     def _gone(self, namespace: str, name: str, uid: str) -> JobStatus:
         try:
@@ -216,7 +208,7 @@ class KubernetesLauncher:
                 for kind in ("QuotaReserved", "Admitted", "Evicted"):
                     for each in items(workload, "status", "conditions"):
                         if text(each, "type") == kind and text(each, "message"):
-                            return words(f"queue {self._setup.queue}", text(each, "message"))
+                            return one_line(f"queue {self._setup.queue}", text(each, "message"))
         return f"waits in queue {self._setup.queue}"
 
     def resize(self, engine_id: str, needs: Needs) -> None:
@@ -252,8 +244,7 @@ class KubernetesLauncher:
         job = self._job(*_parts(engine_id))
         if not job or finished(job) or text(job, "metadata", "deletionTimestamp"):
             return
-        self._brought_at.clear()
-        self._keep_up(job, self._pods(job))  # its pods go with it
+        self._keep_up(job, self._pods(job), at_once=True)  # its pods go with it
         self._mark(job)
         self._delete(job)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from jpo.files import whole
@@ -11,6 +12,7 @@ from jpo.launch.job import RUN_ID
 from jpo.launch.kubernetes.answers import Answer, text
 from jpo.launch.kubernetes.pods import CONTAINER
 from jpo.launch.kubernetes.session import Refused, Session
+from jpo.launch.local.output import MOST_BYTES
 from jpo.runlog import ECHO
 
 MOST_LOG_BYTES = 2**26
@@ -26,26 +28,50 @@ def bring_home(session: Session, pods: Sequence[Answer], folder: Path) -> None:
     A run log counts from its head on. Where the kubelet has thrown the head away (containerLogMaxSize, 10 MiB by default),
     the run's numbers are Prometheus' to tell.
     """
-    rows, size = list[bytes](), 0
+    rows = list[bytes]()
     if not pods:
         return
     with whole(folder / "output.log", mode=0o600) as output:
-        for pod in pods:
-            if len(pods) > 1:
-                output.write(f"--- pod {text(pod, 'metadata', 'name')}\n".encode())
-            try:
-                for line in session.lines("CoreV1Api", "read_namespaced_pod_log", *_place(pod), container=CONTAINER):
-                    printed, mark, row = line.partition(MARK)
-                    output.write(printed)
-                    if mark and (size := size + len(row)) < MOST_LOG_BYTES:
-                        rows.append(row)
-            except Refused as error:
-                if error.status not in NOTHING_TO_READ:
-                    raise
+        output.writelines(ends_of(_printed(session, pods, rows), MOST_BYTES))
     for name, log in run_logs(rows, folder.name).items():
         (folder / "runs").mkdir(exist_ok=True)
         with whole(folder / "runs" / f"{name}.csv", mode=0o600) as file:
             file.write(log)
+
+
+def _printed(session: Session, pods: Sequence[Answer], rows: list[bytes]) -> Iterator[bytes]:
+    """The lines that pods printed, one after the other; what they repeat of run logs becomes rows instead."""
+    size = 0
+    for pod in pods:
+        if len(pods) > 1:
+            yield f"--- pod {text(pod, 'metadata', 'name')}\n".encode()
+        try:
+            for line in session.lines("CoreV1Api", "read_namespaced_pod_log", *_place(pod), container=CONTAINER):
+                printed, mark, row = line.partition(MARK)
+                yield printed
+                if mark and (size := size + len(row)) < MOST_LOG_BYTES:
+                    rows.append(row)
+        except Refused as error:
+            if error.status not in NOTHING_TO_READ:
+                raise
+
+
+def ends_of(lines: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
+    """Lines of at most so many bytes: of more the first half and the last, and between them how much was left out."""
+    head, last, kept, left_out = 0, deque[bytes](), 0, 0
+    for line in lines:
+        if not last and head + len(line) <= most_bytes // 2:
+            head += len(line)
+            yield line
+            continue
+        last.append(line)
+        kept += len(line)
+        while kept > most_bytes // 2:
+            kept -= len(last[0])
+            left_out += len(last.popleft())
+    if left_out:
+        yield f"\n[{left_out} bytes were left out here]\n".encode()
+    yield from last
 
 
 def run_logs(rows: Sequence[bytes], run_id: str) -> dict[str, bytes]:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from jpo.errors import LaunchError
-from jpo.launch.kubernetes.answers import Answer, text, words
+from jpo.launch.excerpt import one_line
+from jpo.launch.kubernetes.answers import Answer, text
 from jpo.reading import in_words, json_object
 
 BUSY = {408, 429, 500, 502, 503, 504}
@@ -185,9 +186,9 @@ class Session:
                     raise _refusal(status, said, self.namespace) from error
                 if not status:
                     raise self._unreachable(_kind_of(error.__context__ or error)) from error
-                finding, wait = words(f"answers {status}", said), _retry_after(error)
+                finding, wait = one_line(f"answers {status}", said), _retry_after(error)
             except (urllib3.exceptions.HTTPError, OSError) as error:
-                finding, wait = words(_kind_of(error)), None
+                finding, wait = one_line(_kind_of(error)), None
             else:
                 self.now = _date(response.headers)
                 return response
@@ -222,7 +223,7 @@ def _no_cluster(context: str | None, error: Exception) -> LaunchError:
 def _refusal(status: int, said: str, namespace: str) -> Refused:
     place = f"Kubernetes, namespace {namespace}"
     if status == 401:
-        return Refused(place, words("does not accept the credentials", said), "log in to the cluster again", status=401)
+        return Refused(place, one_line("does not accept the credentials", said), "log in to the cluster again", status=401)
     if 300 <= status < 400:
         return Refused(place, f"sends elsewhere ({status})", "is a sign-in page in front of the API server?", status=status)
     if found := FORBIDDEN.search(said):
@@ -239,8 +240,8 @@ def _said(error: Any) -> str:
     try:
         status = json_object(error.body or "")
     except ValueError:
-        return words(str(error.reason or ""))
-    return words(text(status, "message") or str(error.reason or ""))
+        return one_line(str(error.reason or ""))
+    return one_line(text(status, "message") or str(error.reason or ""))
 
 
 def _kind_of(error: BaseException) -> str:

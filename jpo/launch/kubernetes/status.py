@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jpo.launch.excerpt import one_line
+from jpo.launch.exits import in_words
 from jpo.launch.job import JobState, JobStatus
-from jpo.launch.kubernetes.answers import Answer, at, condition, items, moment, table, text, whole_number, words
+from jpo.launch.kubernetes.answers import Answer, at, condition, items, moment, table, text, whole_number
 from jpo.launch.kubernetes.pods import CONTAINER
 from jpo.records import RunStatus
 
@@ -40,6 +42,8 @@ FROM_OUTSIDE = {
 """Reasons of a pod's failure that are none of the run's own, as of pods that Prometheus tells of (telemetry/prometheus/pods)."""
 OWN_FAULT = "ephemeral"
 """In the message of an eviction: the run filled the node's disk beyond its limit."""
+NO_NEWS = "Error"
+"""Reason of a container that ended with an exit code other than 0."""
 INDEX = "batch.kubernetes.io/job-completion-index"
 
 
@@ -61,8 +65,8 @@ def status_of(job: Answer, pods: Sequence[Answer], *, now: float | None, events:
         state = JobState.RUNNING if any(map(_runs, pods)) else JobState.WAITING
         return JobStatus(state, reason="is being deleted", place=_place(pods), started_at=_started(pods))
     if at(job, "spec", "suspend") is True:
-        return JobStatus(JobState.WAITING, reason=words(text(condition(job, "Suspended"), "message") or "suspended"))
-    if blocked := _blocked(pods, events, now):
+        return JobStatus(JobState.WAITING, reason=one_line(text(condition(job, "Suspended"), "message") or "suspended"))
+    if blocked := _blocked(job, pods, events, now):
         return JobStatus(JobState.ENDED, ended_as=RunStatus.FAILED, reason=blocked, place=_place(pods), ended_at=now)
     if any(_runs(pod) or text(pod, "status", "phase") in ("Succeeded", "Failed") for pod in pods):
         return JobStatus(JobState.RUNNING, reason=_remarks(pods), place=_place(pods), started_at=_started(pods))
@@ -88,47 +92,53 @@ def _ended(pods: Sequence[Answer], ended_as: RunStatus, reason: str, at_latest: 
 
 def _how(pods: Sequence[Answer], failed: Answer) -> tuple[RunStatus, str]:
     """How a failed Job ended: by the pod that failed first, since the others fail with it."""
-    said = words(text(failed, "reason"), text(failed, "message"))
+    said = one_line(text(failed, "reason"), text(failed, "message"))
     if text(failed, "reason") == "DeadlineExceeded":
         return RunStatus.STOPPED, said
     broken = sorted((pod for pod in pods if _has_failed(pod)), key=lambda pod: (_finished(pod), _index(pod)))
     if not broken:
-        return RunStatus.STOPPED, words("its pod was deleted, or its node was lost", said)
+        return RunStatus.STOPPED, one_line("its pod was deleted, or its node was lost", said)
     killed = next((pod for pod in broken if text(_terminated(pod), "reason") == "OOMKilled"), None)
     if killed is not None:
         limit = text(_spec(killed), "resources", "limits", "memory")
-        return RunStatus.OOM_KILLED, words("OOMKilled", f"beyond its limit of {limit}" if limit else "")
+        return RunStatus.OOM_KILLED, one_line("OOMKilled", f"beyond its limit of {limit}" if limit else "")
     first = broken[0]
     disruption, reason = condition(first, "DisruptionTarget"), text(first, "status", "reason")
-    said_of_pod = words(reason, text(first, "status", "message"))
+    said_of_pod = one_line(reason, text(first, "status", "message"))
     if reason == "DeadlineExceeded":
         return RunStatus.STOPPED, said_of_pod
     if disruption or reason in FROM_OUTSIDE:
         fault = reason == "Evicted" and OWN_FAULT in text(first, "status", "message")
-        told = said_of_pod or words(text(disruption, "reason"), text(disruption, "message"))
+        told = said_of_pod or one_line(text(disruption, "reason"), text(disruption, "message"))
         return RunStatus.FAILED if fault else RunStatus.STOPPED, told
     if text(first, "metadata", "deletionTimestamp"):
         return RunStatus.STOPPED, "its pod was deleted"
     end = _terminated(first)
-    code = whole_number(end, "exitCode")
-    return RunStatus.FAILED, words(said_of_pod, text(end, "reason"), f"exit code {code}" if code is not None else said)
+    code, why = whole_number(end, "exitCode"), text(end, "reason")
+    return RunStatus.FAILED, one_line(said_of_pod, "" if why == NO_NEWS else why, said if code is None else in_words(code))
 
 
-def _blocked(pods: Sequence[Answer], events: Sequence[Answer], now: float | None) -> str:
+def _blocked(job: Answer, pods: Sequence[Answer], events: Sequence[Answer], now: float | None) -> str:
     """Why a run will not start, in the cluster's words; empty where it may."""
     for pod in pods:
         waiting = table(_container(pod), "state", "waiting")
         reason = text(waiting, "reason")
         since = moment(condition(pod, "PodScheduled"), "lastTransitionTime") or moment(pod, "metadata", "creationTimestamp")
         if reason in BLOCKING and (reason in AT_ONCE or _lasts(since, now)):
-            return words(reason, text(waiting, "message"), _remedy(text(waiting, "message")))
+            return one_line(reason, text(waiting, "message"), _remedy(text(waiting, "message")))
     denied = [
         event for event in events if text(event, "reason") == "FailedCreate" and "exceeded quota" not in text(event, "message")
     ]
     first = min((at for event in denied if (at := _seen(event)) is not None), default=None)
-    if denied and not pods and _lasts(first, now):
-        return words(text(denied[-1], "message"))
+    if denied and not pods and not _has_had_pods(job) and _lasts(first, now):
+        return one_line(text(denied[-1], "message"))
     return ""
+
+
+def _has_had_pods(job: Answer) -> bool:
+    """Whether a Job counts any pod: one that is not on the list, which is asked for later, went meanwhile."""
+    counts = ("active", "ready", "terminating", "succeeded", "failed")
+    return any(whole_number(table(job, "status"), name) for name in counts)
 
 
 def _remedy(message: str) -> str:
@@ -144,20 +154,20 @@ def _waits(pods: Sequence[Answer], events: Sequence[Answer]) -> str:
         for name in ("PodScheduled", "PodReadyToStartContainers"):
             held = condition(pod, name, is_true=False)
             if text(held, "message"):
-                return words(text(held, "reason"), text(held, "message"))
+                return one_line(text(held, "reason"), text(held, "message"))
         if reason := text(_container(pod), "state", "waiting", "reason"):
-            return words(reason, text(_container(pod), "state", "waiting", "message"))
-    return words(text(events[-1], "message")) if events and not pods else ""
+            return one_line(reason, text(_container(pod), "state", "waiting", "message"))
+    return one_line(text(events[-1], "message")) if events and not pods else ""
 
 
 def _remarks(pods: Sequence[Answer]) -> str:
     """What the cluster says of pods that run: a node that is silent, a resize that waits."""
     for pod in pods:
         if text(pod, "status", "reason"):
-            return words(text(pod, "status", "reason"), text(pod, "status", "message"))
+            return one_line(text(pod, "status", "reason"), text(pod, "status", "message"))
         pending = condition(pod, "PodResizePending") or condition(pod, "PodResizeInProgress")
         if pending:
-            return words(text(pending, "type"), text(pending, "reason"), text(pending, "message"))
+            return one_line(text(pending, "type"), text(pending, "reason"), text(pending, "message"))
     return ""
 
 

@@ -28,6 +28,14 @@ def confine(pids: Collection[int], cpus: int) -> tuple[int, ...]:
     return kept
 
 
+def most_cpus(pids: Collection[int]) -> int:
+    """How many CPUs the first of some processes that still lives may use; 0: none of them lives."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            return len(os.sched_getaffinity(pid))
+    return 0
+
+
 def _threads(pid: int) -> Iterator[int]:
     """The threads of a process: setting that of the first leaves those that were started before as they are."""
     with suppress(OSError):

@@ -18,7 +18,7 @@ from secrets import token_hex
 from jpo.errors import LaunchError
 from jpo.launch.job import RUN_ID, JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.launch.local import leases
-from jpo.launch.local.affinity import confine
+from jpo.launch.local.affinity import confine, most_cpus
 from jpo.launch.local.capacity import CPU, Capacity, leased_cpus, leased_gpus, refuse_needs, room_of
 from jpo.launch.local.order import Order, packed
 from jpo.launch.local.page import PAGE, Page, Place, read_page, supervised, write_page
@@ -131,7 +131,7 @@ class LocalLauncher:
             raise LaunchError(place, "does not run on this machine", "only what runs can be resized", code="JPO-E753")
         page, _ = found
         pids = marked(page.token)
-        if needs.cpus is None or not pids or int(needs.cpus) >= len(os.sched_getaffinity(pids[0])):
+        if needs.cpus is None or int(needs.cpus) >= most_cpus(pids):
             finding = "on this machine a run holds nothing but CPUs that it could give back, and no more than these"
             raise LaunchError(place, finding, "ask for less in config.ini", code="JPO-E753")
         confine([pid for pid in pids if pid != page.supervisor], max(1, int(needs.cpus)))

@@ -8,8 +8,8 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from jpo.errors import LaunchError
@@ -27,6 +27,37 @@ def taken(folder: Path, names: Iterable[str], count: int) -> dict[str, int]:
     Raises:
         LaunchError: JPO-E752, the folder cannot be used.
     """
+    with _alone(folder):
+        return _taken(folder, names, count)
+
+
+def free(folder: Path, names: Sequence[str]) -> list[str]:
+    """Those of these things that nobody holds."""
+    with _alone(folder):
+        held = _taken(folder, names, len(names))
+        give_back(held.values())
+    return [name for name in names if name in held]
+
+
+def give_back(handles: Iterable[int]) -> None:
+    """Close leases here; a process that was handed a copy goes on holding it."""
+    for handle in handles:
+        with suppress(OSError):
+            os.close(handle)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One process at a time looks or takes: who looks holds all that is free for a moment, and others would find it in use."""
+    handle = _opened(folder, "look")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _taken(folder: Path, names: Iterable[str], count: int) -> dict[str, int]:
     held = dict[str, int]()
     for name in names:
         if len(held) == count:
@@ -38,20 +69,6 @@ def taken(folder: Path, names: Iterable[str], count: int) -> dict[str, int]:
         except BlockingIOError:
             os.close(handle)
     return held
-
-
-def free(folder: Path, names: Sequence[str]) -> list[str]:
-    """Those of these things that nobody holds."""
-    held = taken(folder, names, len(names))
-    give_back(held.values())
-    return [name for name in names if name in held]
-
-
-def give_back(handles: Iterable[int]) -> None:
-    """Close leases here; a process that was handed a copy goes on holding it."""
-    for handle in handles:
-        with suppress(OSError):
-            os.close(handle)
 
 
 def _opened(folder: Path, name: str) -> int:

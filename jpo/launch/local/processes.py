@@ -1,4 +1,7 @@
-"""Processes of a run: found below its supervisor, or by their mark once that is gone; measured and ended. Linux' /proc."""
+"""Processes of a run: found below its supervisor, or by their mark once that is gone; measured and ended. Linux' /proc.
+
+Supervisors on instances of AWS have a copy of this file: standard library only, Python 3.7 or newer.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ MARK = "JPO_LAUNCH"
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 """linux/prctl.h."""
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+CGROUPS = "/sys/fs/cgroup"
 ROUNDS, ROUND_SECONDS = 50, 0.1
 """How often processes that are to end are looked for again: they may fork meanwhile."""
 
@@ -48,7 +52,7 @@ def marked(token: str) -> list[int]:
     """The processes that carry the mark of a run, and those below them, which may have overwritten it."""
     mark = f"{MARK}={token}".encode()
     found = dict.fromkeys(pid for pid, _, state in _all() if state != "Z" and mark in _environment(pid).split(b"\0"))
-    found |= dict.fromkeys(pid for one in list(found) for pid in below(one))
+    found.update(dict.fromkeys(pid for one in list(found) for pid in below(one)))
     return [pid for pid in found if pid != os.getpid()]
 
 
@@ -103,7 +107,8 @@ def oom_kills() -> int | None:
     with suppress(OSError, StopIteration):
         lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
         group = next(line.split("::", 1)[1] for line in lines if line.startswith("0::"))
-        if count := _counted(Path(f"/sys/fs/cgroup{group}/memory.events")):
+        count = _counted(Path(f"{CGROUPS}{group}/memory.events"))
+        if count is not None:  # also 0: the count of the machine would be no lower than a first one here
             return count
     with suppress(OSError):
         return _counted(Path("/proc/vmstat"))

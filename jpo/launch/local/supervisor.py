@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from jpo.errors import LaunchError
+from jpo.launch.exits import in_words
 from jpo.launch.local.leases import give_back
 from jpo.launch.local.order import Order, unpacked
 from jpo.launch.local.output import RunOutput
@@ -225,17 +226,8 @@ def _close(run: Supervision) -> None:
         reason, ended_as = "", RunStatus.SUCCEEDED
     elif exit_ in KILLED and killed:
         reason, ended_as = "the system had no memory left and killed it", RunStatus.OOM_KILLED
-    elif exit_ < 0:
-        reason, ended_as = f"ended by {_name(-exit_)}", RunStatus.FAILED
     else:
-        reason, ended_as = f"exit code {exit_}", RunStatus.FAILED
+        reason, ended_as = in_words(exit_), RunStatus.FAILED
     code = exit_ if exit_ >= 0 else None
     give_back(run.order.leases)  # whoever sees that it has ended may start the next one
     write_page(run.order.folder, replace(_measured(run.page, 0.0), ended=True, exit_code=code, ended_as=ended_as, reason=reason))
-
-
-def _name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.errors import UsageError
+from jpo.launch.script.bindings import field_options, hands_on_settings, name_of, own_values
 from jpo.reading import contents
 
 LARGEST_BYTES = 4 * 2**20
@@ -49,7 +50,7 @@ OPTION_MAKERS = {"add_argument", "option", "Option"}
 FLAG_MAKERS = re.compile(r"DEFINE_(?:integer|float|string|bool|boolean|enum)")
 OTHER_SETTINGS = {"yaml", "ruamel", "toml", "tomli", "tomllib", "omegaconf", "hydra", "jsonargparse", "ml_collections"}
 """Modules that read settings in other formats: an argument `--config` of a script with one of them is for such a file."""
-READS_FOR_ITSELF = {"hydra", "fire", "omegaconf", "jsonargparse", "simple_parsing", "tyro", "typer", "gin", "transformers"}
+READS_FOR_ITSELF = {"hydra", "fire", "omegaconf", "jsonargparse", "simple_parsing", "tyro", "typer", "gin"}
 """Modules that make arguments or settings of names which the syntax tree shows elsewhere, or not at all."""
 
 
@@ -75,6 +76,9 @@ class TrainingScript:
         variables: of the environment that it reads.
         words: every name and text in it, in lower case: what is not among them it cannot mean.
         reads_all: it takes settings as a whole, or leaves that to a library: what it reads of them is not seen.
+        own_values: names, in lower case, that it sets to nothing but values written in the code.
+        settings_by: modules by which it reads settings in other formats, where it reads none in that of config.ini.
+        subcommands: its options stand behind the name of a subcommand.
         frameworks, models, datasets: names of them that it uses.
         uses_gpu: whether anything in it speaks of a GPU.
         writes_log: it uses jpo.runlog.
@@ -88,6 +92,9 @@ class TrainingScript:
     variables: frozenset[str]
     words: frozenset[str]
     reads_all: bool
+    own_values: frozenset[str]
+    settings_by: tuple[str, ...]
+    subcommands: bool
     frameworks: tuple[str, ...]
     models: tuple[str, ...]
     datasets: tuple[str, ...]
@@ -101,17 +108,20 @@ class TrainingScript:
         return self.config_option is not None or bool(self.config_files)
 
 
-def analysis_of(script: Path) -> TrainingScript:
+def analysis_of(script: Path, path: Sequence[Path] = ()) -> TrainingScript:
     """What a script shows of itself and of the modules beside it.
+
+    Args:
+        path: further folders in which it finds modules (PYTHONPATH).
 
     Raises:
         UsageError: JPO-E773, it cannot be read; JPO-E774, it is no Python of this version.
     """
-    trees = tuple(_trees(script))
+    trees = tuple(_trees(script, path))
     nodes = [node for tree in trees for node in ast.walk(tree)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     imported = {name.split(".")[0] for node in nodes for name in _imported(node)}
-    options = dict(_options(calls))
+    options = {**dict(field_options(nodes, OPTION_MAKERS)), **dict(_options(calls))}
     texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     words = frozenset(word.lower() for node in nodes for word in _words(node))
     foreign = bool(imported & OTHER_SETTINGS) and "configparser" not in imported
@@ -124,7 +134,10 @@ def analysis_of(script: Path) -> TrainingScript:
         keys=frozenset(name.lower() for node in nodes for name in _keys(node)),
         variables=frozenset(name for node in nodes for name in _variables(node)),
         words=words,
-        reads_all=bool(imported & READS_FOR_ITSELF) or any(_reads_all(node) for node in nodes),
+        reads_all=bool(imported & READS_FOR_ITSELF) or any(map(_reads_all, nodes)) or hands_on_settings(nodes),
+        own_values=own_values(nodes),
+        settings_by=tuple(sorted(imported & OTHER_SETTINGS)) if foreign else (),
+        subcommands=any(name_of(call.func) == "add_subparsers" for call in calls),
         frameworks=tuple(dict.fromkeys(used[name] for name in FRAMEWORKS if name in used)),
         models=tuple(_named(nodes, "models")),
         datasets=tuple(_named(nodes, "datasets")),
@@ -134,7 +147,7 @@ def analysis_of(script: Path) -> TrainingScript:
     )
 
 
-def _trees(script: Path) -> Iterator[ast.Module]:
+def _trees(script: Path, folders: Sequence[Path]) -> Iterator[ast.Module]:
     """The script, then modules that it imports from its own folder, each once."""
     rest, seen = [script], {script.resolve()}
     while rest and len(seen) <= MOST_MODULES:
@@ -147,7 +160,7 @@ def _trees(script: Path) -> Iterator[ast.Module]:
             continue  # whoever runs it will see
         yield tree
         for name in (name for node in ast.walk(tree) for name in _imported(node)):
-            for module in _modules(path.parent, name) + _modules(script.parent, name):
+            for module in [file for folder in (path.parent, script.parent, *folders) for file in _modules(folder, name)]:
                 if module.resolve() not in seen:
                     seen.add(module.resolve())
                     rest.append(module)
@@ -187,7 +200,7 @@ def _imported(node: ast.AST) -> list[str]:
 def _options(calls: Sequence[ast.Call]) -> Iterator[tuple[str, str]]:
     """Arguments of argparse, click and absl: name, and the option as it is typed; "" for one without a name of its own."""
     for call in calls:
-        name = _name(call.func)
+        name = name_of(call.func)
         texts = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
         if (name in OPTION_MAKERS or name == "argument") and not _is_switch(call):
             flags = [flag.split("/")[0] for flag in texts if flag.startswith("-")]
@@ -208,27 +221,27 @@ def _is_switch(call: ast.Call) -> bool:
 
 def _argv(nodes: Sequence[ast.AST]) -> str | None:
     """ "" where a script takes the path of its settings from sys.argv by itself; None where it does not."""
-    reads_ini = any(_name(node.func) == "ConfigParser" for node in nodes if isinstance(node, ast.Call))
+    reads_ini = any(name_of(node.func) == "ConfigParser" for node in nodes if isinstance(node, ast.Call))
     indexed = (node for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant))
-    return "" if reads_ini and any(_name(node.value) == "argv" and node.slice.value == 1 for node in indexed) else None  # type: ignore[attr-defined]
+    return "" if reads_ini and any(name_of(node.value) == "argv" and node.slice.value == 1 for node in indexed) else None  # type: ignore[attr-defined]
 
 
 def _keys(node: ast.AST) -> Iterator[str]:
     """Texts by which something is looked up."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
         yield node.slice.value
-    if isinstance(node, ast.Call) and _name(node.func) in GETTERS:
+    if isinstance(node, ast.Call) and name_of(node.func) in GETTERS:
         yield from (arg.value for arg in node.args[:2] if isinstance(arg, ast.Constant) and isinstance(arg.value, str))
 
 
 def _variables(node: ast.AST) -> Iterator[str]:
     """Variables of the environment that are read by name."""
     looked_up: ast.expr | None = None
-    if isinstance(node, ast.Subscript) and _name(node.value) == "environ":
+    if isinstance(node, ast.Subscript) and name_of(node.value) == "environ":
         looked_up = node.slice
     elif isinstance(node, ast.Call) and node.args:
-        by_get = isinstance(node.func, ast.Attribute) and _name(node.func.value) == "environ"
-        looked_up = node.args[0] if by_get or _name(node.func) == "getenv" else None
+        by_get = isinstance(node.func, ast.Attribute) and name_of(node.func.value) == "environ"
+        looked_up = node.args[0] if by_get or name_of(node.func) == "getenv" else None
     if isinstance(looked_up, ast.Constant) and isinstance(looked_up.value, str):
         yield looked_up.value
 
@@ -236,9 +249,12 @@ def _variables(node: ast.AST) -> Iterator[str]:
 def _reads_all(node: ast.AST) -> bool:
     """Whether settings are taken as a whole here: dict(config["training"]), **config["training"], config.items("training")."""
     if isinstance(node, ast.Call):
-        whole = _name(node.func) == "dict" and any(isinstance(arg, ast.Subscript) for arg in node.args)
+        if name_of(node.func) == "HfArgumentParser":  # whose TrainingArguments are not seen
+            return True
+        whole = name_of(node.func) == "dict" and any(isinstance(arg, ast.Subscript) for arg in node.args)
         spread = any(keyword.arg is None and not isinstance(keyword.value, ast.Dict) for keyword in node.keywords)
-        return whole or spread or (_name(node.func) == "items" and bool(node.args))
+        items = name_of(node.func) == "items" and isinstance(node.func, ast.Attribute)
+        return whole or spread or (items and (bool(node.args) or isinstance(node.func.value, ast.Subscript)))  # type: ignore[attr-defined]
     return isinstance(node, ast.Attribute) and node.attr == "_sections"
 
 
@@ -259,7 +275,7 @@ def _named(nodes: Sequence[ast.AST], kind: str) -> Iterator[str]:
     """What is used of a module `models` or `datasets` (torchvision.models.resnet18, load_digits of sklearn.datasets)."""
     found = dict[str, None]()
     for node in nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _name(node.func.value) == kind:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and name_of(node.func.value) == kind:
             found[node.func.attr] = None
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[-1] == kind:
             found |= dict.fromkeys(alias.name for alias in node.names)
@@ -284,18 +300,13 @@ def _acts(node: ast.stmt, functions: set[str]) -> bool:
     """Whether a statement at the top of a file does something: a guard, a loop, or a call of one of its own functions."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return False
-    if isinstance(node, ast.If) and any(_name(part) == "__name__" for part in ast.walk(node.test) if isinstance(part, ast.Name)):
+    if isinstance(node, ast.If) and any(
+        name_of(part) == "__name__" for part in ast.walk(node.test) if isinstance(part, ast.Name)
+    ):
         return True
     if isinstance(node, ast.For | ast.While | ast.With):
         return True
-    return any(isinstance(part, ast.Call) and _name(part.func) in functions for part in ast.walk(node))
-
-
-def _name(node: ast.AST) -> str:
-    """The last part of a name: "get" of os.environ.get; "" for what is none."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+    return any(isinstance(part, ast.Call) and name_of(part.func) in functions for part in ast.walk(node))
 
 
 def _plain(text: str) -> str:

@@ -32,7 +32,7 @@ began=$(date +%s.%N)
 touch "$jpo_files/began/alive"
 put began/job job "$job" node "$node" began "$began"
 
-read -r longest grace <"$jpo_files/limits"
+read -r longest grace most_bytes <"$jpo_files/limits"
 export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}
 nodes=${SLURM_JOB_NUM_NODES:-1}
 gpus=${SLURM_GPUS_ON_NODE:-0}
@@ -45,6 +45,9 @@ if ((nodes > 1 || gpus > 1)); then # what torchrun takes from the environment wh
   ((gpus == 0)) || export PET_NPROC_PER_NODE=$gpus
 fi
 
+# In the environment of the command and of all that it starts here; of two clusters on one machine no other run has it.
+mark=slurm-$job-$(stat -c %d-%i "$jpo_files/began")
+
 # Starts the command in a process group of its own; says that group on the pipe, and at the end the exit code. It is a shell of
 # its own without traps: bash loses how a command ended when a trap interrupts its wait.
 run() {
@@ -56,11 +59,34 @@ run() {
     ((nodes < 2)) || jpo_command=(srun --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 --kill-on-bad-exit=1)
     while IFS= read -r -d '' jpo_word; do jpo_command+=("$jpo_word"); done <"$jpo_files/command"
     while IFS= read -r -d '' jpo_word; do export "${jpo_word?}"; done <"$jpo_files/environment"
+    export JPO_LAUNCH=$mark
     exec "${jpo_command[@]}"
-  ) >&8 2>&7 7>&- 8>&- &
+  ) >&8 2>&8 8>&- &
+  exec 8>&-
   echo "$!"
   wait "$!"
   echo "$?"
+}
+
+# Hands on what the command prints, never more than most_bytes in output.log: then what is in it becomes the older one
+# (output.log.1), and what was in that is gone. Where the disk is full the command goes on, and what it prints is lost.
+keep() {
+  trap '' TERM USR1 USR2
+  exec 8>&- 6>&1
+  local file=$1/output.log size copied
+  while size=$(stat -c %s "$file"); do
+    if ((size >= most_bytes)); then # copied: SLURM holds it open
+      (umask 077 && cp -f "$file" "$file.1")
+      : >"$file"
+      size=0
+    fi
+    if ! copied=$(dd bs=64K count=$((most_bytes - size)) iflag=count_bytes status=noxfer 2>&1 >&6); then
+      dd bs=64K count=1M iflag=count_bytes of=/dev/null # full
+    elif [[ $copied == 0+0\ * ]]; then
+      return # the end
+    fi
+  done
+  exec cat >/dev/null
 }
 
 ended_by=
@@ -68,7 +94,9 @@ group=
 trap 'ended_by=${ended_by:-slurm}' TERM # SLURM has told every process of the job
 trap 'ended_by=limit_of_slurm; [[ -z $group ]] || kill -TERM -- "-$group"' USR1  # --signal: the time limit is near
 trap 'ended_by=longest_seconds; [[ ! -e $jpo_files/cancel ]] || ended_by=jpo; kill -TERM -- "-$group"' USR2 # from watch, below
-exec 7>&2 8>&1 2>/dev/null # bash would tell of a command that a signal ended, with the text of this script
+exec 2>/dev/null # bash would tell of a command that a signal ended, with the text of this script
+exec 8> >(keep "$1")
+keeper=$!
 exec 9< <(run)
 runner=$!
 read -r -u 9 group
@@ -76,7 +104,7 @@ read -r -u 9 group
 # Ends the command after `longest` seconds (0: never) or where JPO cannot reach it through SLURM (the file `cancel`), shows that
 # it goes on, and keeps the highest resident memory (KiB) that it sees of this job here.
 watch() {
-  exec 7>&- 8>&- 9<&-
+  exec 8>&- 9<&-
   trap - TERM USR1 USR2
   local peak=0 now pause=1
   while kill -0 "$group"; do
@@ -112,7 +140,16 @@ code+=$part
 ended=$(date +%s.%N)
 code=${code:-137} # who should have said it was killed
 kill -KILL -- "-$group" "-$watcher" # what the command left behind, and who watched it
-wait "$watcher" "$runner"
+grep -lzxF "JPO_LAUNCH=$mark" /proc/[0-9]*/environ | while read -r left; do # what left its group
+  kill -KILL "${left//[!0-9]/}"
+done
+exec 8>&-
+for ((looks = 0; looks < 20; looks++)); do # what changed its environment, too, may hold the pipe: nobody waits for that
+  kill -0 "$keeper" || break
+  sleep 0.1
+done
+kill -KILL "$keeper"
+wait "$watcher" "$runner" "$keeper"
 cpu=- memory=-
 if ((nodes == 1)); then # of all that was waited for, in ticks: cutime and cstime of proc(5)
   cpu=$(awk -v ticks="$(getconf CLK_TCK)" '{sub(/.*\) /, ""); print ($14 + $15) / ticks}' "/proc/$$/stat")

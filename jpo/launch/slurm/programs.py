@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jpo.errors import LaunchError
-from jpo.wording.printable import printable
+from jpo.launch.excerpt import one_line
 
 PATIENCE_SECONDS = 60.0
 """A controller under load answers within MessageTimeout (10 s), and the programs try again."""
-LONGEST_WORDS = 300
 AWAY = re.compile(
     r"unable to contact slurm|connect failure|timed out|connection (?:refused|reset|failure)|zero bytes were transmitted"
     r"|standby mode|not responding|not connected|temporarily unable|resource temporarily unavailable"
@@ -105,7 +104,7 @@ def refusal(program: str, complaint: str) -> LaunchError:
 def words(said: str) -> str:
     """A complaint in SLURM's own words: without the names of programs, each sentence once, in one line."""
     sentences = dict.fromkeys(line.strip() for line in PREFIX.sub("", said).splitlines() if line.strip())
-    return printable(". ".join(sentences), longest=LONGEST_WORDS)
+    return one_line(". ".join(sentences))
 
 
 def remedy_for(complaint: str) -> str:

@@ -3,7 +3,8 @@ r"""Files of a run that pass between JPO and batch.sh, in the folder `slurm` of 
     name            the job's name in SLURM: the run id, or that of an array
     command         program and arguments, each ended by NUL
     environment     NAME=value, each ended by NUL
-    limits          "LONGEST GRACE": seconds after which the command is ended (0: never), and from SIGTERM to SIGKILL
+    limits          "LONGEST GRACE MOST": seconds after which the command is ended (0: never), from SIGTERM to SIGKILL, and bytes
+                    that output.log has at most
     cancel          the command is to end, although SLURM has lost the job
     began/job       the job that runs it, where, and since when; whoever makes the folder `began` may run it
     began/alive     touched every 10 s and more often as long as the command runs
@@ -24,6 +25,7 @@ from pathlib import Path
 from jpo.errors import LaunchError
 from jpo.files import whole
 from jpo.launch.job import LaunchJob
+from jpo.launch.local.output import MOST_BYTES
 from jpo.reading import Refusal, contents
 
 FOLDER = "slurm"
@@ -78,7 +80,7 @@ def put(job: LaunchJob, folder: Path, name: str, grace_seconds: float) -> None:
         "name": name,
         "command": "".join(f"{word}\0" for word in job.command),
         "environment": "".join(f"{variable}={value}\0" for variable, value in environment.items()),
-        "limits": f"{longest} {math.ceil(grace_seconds)}\n",
+        "limits": f"{longest} {math.ceil(grace_seconds)} {MOST_BYTES}\n",
     }
     for file, text in texts.items():
         with whole(ours / file, mode=0o600, remedy="check disk and mode") as new:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from jpo.launch.exits import BEYOND_ARE_SIGNALS, in_words
 from jpo.launch.job import JobState, JobStatus
 from jpo.launch.slurm.run_files import BatchEnd, Began
 from jpo.records import RunStatus
@@ -37,8 +38,8 @@ OF_THE_COMMAND = {"COMPLETED", "FAILED", "OUT_OF_MEMORY"}
 """States in which the exit code is that of the command; in others it is 0 and says nothing."""
 NO_FOLDER, NOT_TWICE = 73, 75
 """Exit codes of batch.sh where the node cannot write the run's folder, and where the run has begun before."""
-LARGEST_EXIT_CODE = 128
-"""Beyond it bash tells of a signal."""
+OF_THE_EXIT = ("NonZeroExitCode", "RaisedSignal")
+"""Beginnings of SLURM's reasons that say less than the exit code does."""
 SUFFIXES = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 2**10}
 """Of amounts of memory, in GiB."""
 
@@ -69,7 +70,7 @@ def of_sacct(rows: Iterable[Mapping[str, str]]) -> JobStatus | None:
 def of_end(end: BatchEnd) -> JobStatus:
     """How a job ended that SLURM has forgotten: as batch.sh wrote it down."""
     ended_as = RunStatus.SUCCEEDED if end.exit_code == 0 else RunStatus.FAILED
-    return with_end(JobStatus(JobState.ENDED, None, ended_as, signal_in_words(end.exit_code or 0)), None, end)
+    return with_end(JobStatus(JobState.ENDED, None, ended_as), None, end)
 
 
 def with_end(status: JobStatus, began: Began | None, end: BatchEnd | None) -> JobStatus:
@@ -96,6 +97,7 @@ def with_end(status: JobStatus, began: Began | None, end: BatchEnd | None) -> Jo
     status = replace(
         status,
         exit_code=_exit_code(end.exit_code),
+        reason=status.reason or (in_words(end.exit_code) if end.exit_code else ""),
         ended_at=end.ended_at or status.ended_at,
         memory_gib=status.memory_gib if end.memory_gib is None else end.memory_gib,
         cpu_seconds=end.cpu_seconds,
@@ -107,10 +109,6 @@ def with_end(status: JobStatus, began: Began | None, end: BatchEnd | None) -> Jo
     if not end.ended_by and end.exit_code == 0 and status.ended_as is RunStatus.STOPPED:
         return replace(status, ended_as=RunStatus.SUCCEEDED, reason="")
     return status
-
-
-def signal_in_words(exit_code: int) -> str:
-    return f"signal {exit_code - LARGEST_EXIT_CODE}" if exit_code > LARGEST_EXIT_CODE else ""
 
 
 def gib(amount: str) -> float | None:
@@ -128,12 +126,15 @@ def _status(state: str, code_and_signal: str, reason: str) -> JobStatus:
     code, _, signal = code_and_signal.partition(":")
     killed = int(signal) if signal.isdigit() and signal != "0" else 0
     exit_code = _exit_code(int(code)) if code.isdigit() and not killed and word in OF_THE_COMMAND else None
-    said = ", ".join(filter(None, (word if word not in OF_THE_COMMAND else "", reason, f"signal {killed}" if killed else "")))
+    of_command = word == "FAILED" and (killed or (code.isdigit() and int(code)))
+    exit_ = in_words(-killed or int(code)) if of_command else ""
+    why = "" if reason.startswith(OF_THE_EXIT) else reason
+    said = ", ".join(filter(None, (word if word not in OF_THE_COMMAND else "", why, exit_)))
     return JobStatus(JobState.ENDED, exit_code, ENDED[word], said)
 
 
 def _exit_code(code: int | None) -> int | None:
-    return None if code is None or code > LARGEST_EXIT_CODE else code
+    return None if code is None or code > BEYOND_ARE_SIGNALS else code
 
 
 def _given(text: str) -> str:

@@ -2,7 +2,7 @@
 
 Before: the runs that started before the first change was written; of fewer than FEWEST also later ones with the values from
 before it. After: those that followed a suggestion made since, also one that kept the values or a rollback. What ran with other
-values in between is neither. `jpo history --compare` and `jpo report` both tell their story from these.
+values in between is neither. `jpo history`, `jpo report` and `jpo sla` all tell their story from these.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 from jpo.forecast.before_after import FEWEST
 from jpo.history import RecordedRun, latest_start
+from jpo.history.figures import usual_values
 from jpo.records import Forecast, Parameters, Run, Suggestion, same
 
 UNKNOWN = Forecast()
+NOTHING: Parameters = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,25 @@ def sides_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun]) -
         len(others) - len(before),
         next(expected, UNKNOWN),
     )
+
+
+def as_they_ran(
+    effective: Sequence[Suggestion], recorded: Sequence[RecordedRun], otherwise: Parameters = NOTHING
+) -> tuple[Run, ...]:
+    """The runs of a workload with the parameters that they do not report: what they cost, and whether they kept the SLA.
+
+    A run that followed a suggestion had its values; one from before JPO's first change had those that it replaced. Any other had
+    the values that runs first reported.
+
+    Args:
+        effective, recorded: as of `sides_of`.
+        otherwise: values of what no run reports.
+    """
+    sides = sides_of(effective, recorded)
+    then = {run.run_id: run for run in (*sides.before, *sides.after)}
+    known = [then.get(entry.run.run_id, entry.run) for entry in recorded]
+    reported = {name: value for values in usual_values(known).values() for name, value in values.items()}
+    return tuple(run.completed({**otherwise, **reported}) for run in known)
 
 
 def _reported(values: Parameters, run: Run) -> bool:

@@ -15,6 +15,7 @@ from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
 from jpo.records import Belief, Candidates, Known, Parameters, same
+from jpo.wording import numbers
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -84,4 +85,5 @@ def guarded(scene: DecisionScene, values: Parameters) -> Verdict:
 def named(scene: DecisionScene, row: int) -> str:
     """Name of a row, by what differs from today: "batch_size 128, gpus 2"."""
     now, there = (scene.candidates.parameters(at) for at in (scene.candidates.current, row))
-    return ", ".join(f"{name} {value:g}" for name, value in there.items() if value != now[name]) or "today's configuration"
+    changed = (f"{name} {numbers.plain(value)}" for name, value in there.items() if value != now[name])
+    return ", ".join(changed) or "today's configuration"

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from jpo.errors import LaunchError, UsageError
+from jpo.errors import JpoError, LaunchError, UsageError
 from jpo.history import Store
+from jpo.launch.cleanup import clean_up
 from jpo.launch.course import UNREACHABLE, look
 from jpo.launch.job import JobStatus
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, entries, folder_of, locked, read, write
-from jpo.project.launch.engines import launcher_of, ledger_of
+from jpo.project.launch.engines import ENGINES, launcher_of, ledger_of
 from jpo.project.launch.finished import EndedRun, put_on_record
+from jpo.project.launch.patience import within
 from jpo.project.load import LoadedSettings
+from jpo.project.trust import of_the_runner
+from jpo.wording.numbers import counted
 
 LOCAL = "local"
+CONTEXT = "launch.kubernetes.context"
+NOT_KNOWN = "JPO-W777"
 AWAY = (UNREACHABLE, "JPO-E761", "JPO-E764")
 """What an engine says of itself and not of one run: it cannot be reached, or is not set up on this machine."""
 
@@ -32,13 +39,15 @@ def accounted_for(
 ) -> tuple[EndedRun, ...]:
     """Put on record what has ended since somebody looked: runs of launchers that were killed, and of detached ones.
 
+    Folders of runs that ended longer ago than [launch] keep, and are on record, go.
+
     An entry that cannot be read or written, that another process is at, or whose engine does not answer, is left for the next
     time.
 
     Args:
         engines: those that are asked how their runs go, until one cannot be reached; of the others only ends that somebody saw
             count.
-        keep: note in the ledger what is on record.
+        keep: note in the ledger what is on record, and clean it up.
     """
     ledger, asked = ledger_of(settings), set(engines)
     ended = []
@@ -54,24 +63,68 @@ def accounted_for(
                 asked.discard(entry.engine)
         except (UsageError, ValueError, TypeError, OSError):  # settings of its engine; somebody wrote into the ledger by hand
             continue
+    if keep and (longest := settings.values.launch.keep):
+        clean_up(ledger, before=now - longest)
     return tuple(ended)
+
+
+def ask_others(settings: LoadedSettings, environ: Mapping[str, str], *, seconds: float) -> dict[str, str]:
+    """Ask the engines other than this machine how the runs go that they have, so long together; ends then stand in the ledger.
+
+    Returns:
+        What is not known, and why: sentence -> reason code. Nothing where all have answered, or none has a run.
+    """
+    asked = dict[str, list[Entry]]()
+    for entry in entries(ledger_of(settings)):
+        if entry.end is None and entry.engine != LOCAL and entry.engine in ENGINES:
+            asked.setdefault(entry.engine, []).append(entry)
+    if not asked:
+        return {}
+    why = dict.fromkeys(asked, f"no answer within {seconds:g} s")
+    within(seconds, [partial(_ask, mine, settings, environ, why) for mine in asked.values()])
+    return {
+        f"How {counted(len(asked[engine]), 'run')} went on {engine} is not known ({said}); `jpo watch` asks again": NOT_KNOWN
+        for engine, said in why.items()
+        if said
+    }
+
+
+def _ask(mine: Sequence[Entry], settings: LoadedSettings, environ: Mapping[str, str], why: dict[str, str]) -> None:
+    """Ask one engine how its runs go; `why` gets what it says where it cannot be asked, "" where it can."""
+    engine, said = mine[0].engine, ""
+    try:
+        if engine == "kubernetes" and not of_the_runner(settings, CONTEXT):
+            raise LaunchError(
+                "[launch.kubernetes] context", "chooses credentials: only a run, or its watch, uses it", code=NOT_KNOWN
+            )
+        launcher = launcher_of(settings, engine, environ=environ, detached=True)
+        for entry in mine:
+            try:
+                looked_at(entry, launcher, ledger_of(settings))
+            except LaunchError as error:
+                said = said or error.in_short
+                if error.code in AWAY:
+                    break
+    except JpoError as error:
+        said = error.in_short
+    why[engine] = said
 
 
 def looked_at(entry: Entry, launcher: Launcher, ledger: Path) -> tuple[Entry, JobStatus | None]:
     """An entry without an end after a look at its job, and how that goes; None: it was never submitted.
 
     Raises:
-        LaunchError: the engine's, or as in `noted`.
+        LaunchError: the engine's, or as in `_noted`.
     """
     if entry.engine_id is None:
-        entry = noted(entry, launcher, ledger)
+        entry = _noted(entry, launcher, ledger)
     if entry.engine_id is None or entry.end is not None:
         return entry, entry.end
     status = look(entry, launcher, ledger)
     return read(ledger, entry.job.run_id) or entry, status
 
 
-def noted(entry: Entry, launcher: Launcher, ledger: Path) -> Entry:
+def _noted(entry: Entry, launcher: Launcher, ledger: Path) -> Entry:
     """An entry without an id of its engine, with one where it was submitted all the same: its launcher was killed in between.
 
     Raises:

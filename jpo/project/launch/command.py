@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from constraints.names import WELL_KNOWN
@@ -14,10 +16,12 @@ from jpo.errors import UsageError
 from jpo.launch.script import call
 from jpo.launch.script.analysis import CONFIG_NAME, FRAMEWORKS, EntryFunction, TrainingScript, analysis_of
 from jpo.project.load import LoadedSettings
-from jpo.reading import same_file
+from jpo.reading import beginning, same_file
 from jpo.records import Parameter, Workload, plain
 
 SCRIPT = ".py"
+MOST_FILES, MOST_BYTES = 200, 2**20
+"""Of settings in other formats that are looked at, and of each."""
 NOT_READ = "JPO-W775"
 MEMORY = "memory_gib"
 """Whose names say the unit: only the one that config.ini uses is meant."""
@@ -65,19 +69,21 @@ def invocation_of(
     """
     if not words:
         return Invocation((), None)
+    path = [folder / each for each in environ.get("PYTHONPATH", "").split(os.pathsep) if each]
     if not words[0].endswith(SCRIPT):
-        return Invocation(tuple(words), folder)
+        return _of_command(words, workload, folder, path)
     script = (folder / words[0]).absolute()
     if not _is_file(script):
         raise UsageError(f"{words[0]:.200}", "is no file", "name the script that trains", code="JPO-E773")
-    found, python = analysis_of(script), interpreter(environ) if engine in WITH_THIS_PYTHON else "python3"
+    found, python = analysis_of(script, path), interpreter(environ) if engine in WITH_THIS_PYTHON else "python3"
     names_config = found.config_option == "" and any(word.endswith(workload.path.suffix) for word in words[1:])
     given = given_by(found, workload)
     folder = starting_place(found, workload, folder)
-    notes = remarks(found, workload, given)
+    notes = remarks(found, workload, given, script.parent)
     if found.entry is None:
         arguments = given.arguments[1:] if names_config else given.arguments  # a path that was typed counts
-        words = (python, str(script), *arguments, *words[1:])
+        behind = [each for each in arguments if each.partition("=")[0] not in words] if found.subcommands and words[1:] else []
+        words = (python, str(script), *(() if behind else arguments), *words[1:], *behind)
         return Invocation(words, folder, given.environment, notes)
     keywords = called_with(found.entry, workload, script)
     if engine not in WITH_THIS_PYTHON:
@@ -85,6 +91,25 @@ def invocation_of(
         raise UsageError(str(script), finding, f'end it with `if __name__ == "__main__": {found.entry.name}()`', code="JPO-E774")
     caller = Path(call.__file__).absolute()
     return Invocation((python, str(caller), str(script), found.entry.name, keywords), folder, given.environment, notes)
+
+
+def _of_command(words: Sequence[str], workload: Workload, folder: Path, path: Sequence[Path]) -> Invocation:
+    """A command, which is taken word by word; of a script in it is said what it does not get."""
+    script = next((folder / word for word in words[1:] if word.endswith(SCRIPT) and _is_file(folder / word)), None)
+    try:
+        found = analysis_of(script, path) if script else None
+    except UsageError:  # its Python will say
+        found = None
+    if script is None or found is None or found.entry is not None:
+        return Invocation(tuple(words), folder)
+    given, typed = given_by(found, workload), {word.partition("=")[0] for word in words}
+    taken = [word.partition("=")[0] for word in given.arguments if word.startswith("-")]
+    lacking = [option for option in taken if option not in typed and option != found.config_option]
+    notes = remarks(found, workload, given, script.parent)
+    if lacking:
+        said = f"{script.name} takes {', '.join(lacking)}, which the command does not give it"
+        notes[f"{said}: `jpo run {script.name}` gives it what {workload.path.name} has"] = NOT_READ
+    return Invocation(tuple(words), folder, given.environment, notes)
 
 
 def starting_place(script: TrainingScript, workload: Workload, folder: Path) -> Path:
@@ -96,16 +121,22 @@ def starting_place(script: TrainingScript, workload: Workload, folder: Path) -> 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """How a script gets values: by arguments, by variables; `names`: the parameters which it gets, one way or another."""
+    """How a script gets values: by arguments, by variables.
+
+    Attributes:
+        names: the parameters which it gets, one way or another.
+        unseen: those of them of which nobody sees how.
+    """
 
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
     names: frozenset[str]
+    unseen: frozenset[str] = frozenset()
 
 
 def given_by(script: TrainingScript, workload: Workload) -> Given:
     """Every value where the script reads it: its config.ini first, then options of its own, then variables."""
-    arguments, environment, names = list[str](), dict[str, str](), set[str]()
+    arguments, environment, names, unseen = list[str](), dict[str, str](), set[str](), set[str]()
     if script.config_option is not None:
         arguments += _option(script.config_option, str(workload.path.absolute()))
     for parameter in workload.parameters:
@@ -120,9 +151,9 @@ def given_by(script: TrainingScript, workload: Workload) -> Given:
         elif variables:
             environment |= dict.fromkeys(variables, _text(parameter))
             names.add(parameter.name)
-        elif script.reads_all or set(aliases) & script.words:
-            names.add(parameter.name)  # by a way that is not seen
-    return Given(tuple(arguments), environment, frozenset(names))
+        elif script.reads_all or (set(aliases) & script.words and not set(aliases) & script.own_values):
+            unseen.add(parameter.name)
+    return Given(tuple(arguments), environment, frozenset(names | unseen), frozenset(unseen))
 
 
 def called_with(entry: EntryFunction, workload: Workload, script: Path) -> str:
@@ -143,13 +174,24 @@ def called_with(entry: EntryFunction, workload: Workload, script: Path) -> str:
     return json.dumps(values)
 
 
-def remarks(script: TrainingScript, workload: Workload, given: Given) -> dict[str, str]:
-    """What a person should know before hours are spent: sentence -> reason code."""
+def remarks(script: TrainingScript, workload: Workload, given: Given, folder: Path) -> dict[str, str]:
+    """What a person should know before hours are spent: sentence -> reason code.
+
+    Args:
+        folder: of the script.
+    """
     said, entry = list[str](), script.entry
     by_name = set(entry.arguments) if entry else set()
     unread = [p.name for p in workload.parameters if p.name not in given.names | by_name and p.name not in HELD_BY_ENGINE]
     if unread and not (entry and entry.takes_any):
         said.append(f"The script does not read {', '.join(unread)}: another value would change nothing")
+    elsewhere = [p.name for p in workload.parameters if p.name in given.unseen and p.name not in HELD_BY_ENGINE]
+    if elsewhere and script.settings_by and not entry and not script.takes_config and not _has_ours(folder, script):
+        ours = f"JPO_{elsewhere[0].upper()}"
+        said.append(
+            f"The script has {', '.join(elsewhere)} from settings that it reads by {', '.join(script.settings_by)}, and not from "
+            f"{workload.path.name}: let them have {ours} and the like from the environment (OmegaConf: ${{oc.env:{ours}}})"
+        )
     if workload.current.get("gpus") and not script.uses_gpu:
         said.append(f"config.ini asks for {workload.current['gpus']:g} GPUs, and nothing in the script uses one")
     framework = workload.identity.framework.lower()
@@ -162,6 +204,16 @@ def remarks(script: TrainingScript, workload: Workload, given: Given) -> dict[st
     if script.config_files and not named and script.config_option is None:
         said.append(f"The script reads {script.config_files[0]}, and not {workload.path}")
     return dict.fromkeys(said, NOT_READ)
+
+
+def _has_ours(folder: Path, script: TrainingScript) -> bool:
+    """Whether a script, or a file of settings below its folder, names a variable of JPO's."""
+    files = islice((file for kind in ("yaml", "yml") for file in folder.rglob(f"*.{kind}")), MOST_FILES)
+    read = (beginning(file, MOST_BYTES, partial(UsageError, str(file), code="JPO-E773")) for file in files)
+    try:
+        return any(word.startswith("jpo_") for word in script.words) or any(b"JPO_" in content for content in read)
+    except UsageError:
+        return False
 
 
 def _option(option: str, text: str) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from jpo.errors import TelemetryError
 from jpo.history import Store
 from jpo.launch.course import recorded
-from jpo.launch.ledger import Entry, folder_of
+from jpo.launch.ledger import Entry, folder_of, is_past
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import own_names
 from jpo.reading import number
@@ -44,7 +44,7 @@ class EndedRun:
         run: as it goes on record; None: nothing is known that could be (it never started).
         log: its log; None: it wrote none that can be used.
         notes: what must be said of it, sentence -> reason code.
-        reported_elsewhere: it wrote no log, and Prometheus is to report it: it goes on record from there.
+        reported_elsewhere: it has no log here: Prometheus is to report it, or its folder was cleaned up after it was on record.
         facts: what its log's head says of the model and its data besides parameters: model_parameters, train_samples.
     """
 
@@ -71,6 +71,14 @@ def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
             if run.run_id == entry.job.run_id or (run.started_at is not None and run.started_at >= entry.asked_at):
                 return EndedRun(run, path, _of_another(run, entry), facts=facts_of(path))
     return EndedRun(_as_the_engine_says(entry), None, notes, reported_elsewhere=settings.values.prometheus.url is not None)
+
+
+def run_again(entry: Entry, ledger: Path, settings: LoadedSettings, store: Store) -> EndedRun:
+    """The run of an entry that is on record: from its folder, or, where that was cleaned up, from the history."""
+    if not is_past(ledger, entry.job.run_id):
+        return ended_run(entry, ledger, settings)
+    known = (run for run in store.runs_of(entry.job.identity) if run.run_id == entry.job.run_id)
+    return EndedRun(next(known, None) or _as_the_engine_says(entry), None, reported_elsewhere=True)
 
 
 def logs_of(entry: Entry, ledger: Path) -> Iterator[Path]:
@@ -128,6 +136,8 @@ def put_on_record(
         ValueError: the entry says what cannot be, and nothing about this run can be believed.
         StoreError: it could not be; the entry stays as it is, and the next command does it.
     """
+    if is_past(ledger, entry.job.run_id):
+        return run_again(entry, ledger, settings, store)
     ended = ended_run(entry, ledger, settings)
     if ended.run is not None and ended.run.source == SOURCE and ended.run.ended_well and _tells_less(ended.run, store):
         # it ended by itself, but whether it trained nobody knows: its time is none that a job of this kind takes

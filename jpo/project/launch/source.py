@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from jpo.history import Store
 from jpo.project.launch.engines import ledger_of
 from jpo.project.load import LoadedSettings
 from jpo.records import Run
 
+LONGEST_SECONDS = 10.0
+"""For all answers of other engines together: a suggestion does not wait for a cluster that is away."""
 
-def launched(settings: LoadedSettings, store: Store, *, now: float, keep: bool = True) -> tuple[Run, ...]:
-    """What has ended of the runs that were launched on this machine: now on record.
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """What has ended of the runs that were launched here, now on record; and what is not known of others: sentence -> code."""
+
+    runs: tuple[Run, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+def launched(settings: LoadedSettings, store: Store, *, now: float, keep: bool = True) -> Launched:
+    """What has ended of the runs that were launched here, on this machine or another engine, whoever followed them.
 
     Args:
-        keep: note so in the ledger; else nothing is written but to the store, and no run is looked after.
+        keep: note so in the ledger; else nothing is written but to the store, and no engine is asked.
     """
     if not ledger_of(settings).is_dir():
-        return ()
-    from jpo.project.launch.accounts import LOCAL, accounted_for
+        return Launched()
+    from jpo.project.launch.accounts import LOCAL, accounted_for, ask_others
 
+    notes = ask_others(settings, os.environ, seconds=LONGEST_SECONDS) if keep else {}
     ended = accounted_for(settings, store, os.environ, now=now, engines=(LOCAL,) if keep else (), keep=keep)
-    return tuple(each.run for each in ended if each.run is not None)
+    return Launched(tuple(each.run for each in ended if each.run is not None), notes)

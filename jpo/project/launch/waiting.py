@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from jpo.agent.safety.queue_ahead import QueueAhead
 from jpo.errors import JpoError
@@ -15,6 +16,7 @@ from jpo.launch.queued import Queued, queued
 from jpo.optimizer.candidates import collect
 from jpo.optimizer.request import Request
 from jpo.project.launch.engines import launcher_of
+from jpo.project.launch.patience import within
 from jpo.project.load import LoadedSettings
 from jpo.project.trust import of_the_runner
 from jpo.records import Forecast, Known, Parameters, Workload
@@ -41,7 +43,7 @@ def queued_with(
     if engine not in WITH_A_QUEUE or not all(of_the_runner(settings, key) for key in OF_THE_RUNNER):
         return (None,) * len(expected)
     asked = [_needs(parameters, workload, settings) for parameters, _ in expected]
-    rooms = _within(LONGEST_SECONDS, [needs for needs in dict.fromkeys(asked) if needs is not None], settings)
+    rooms = _rooms(asked, settings)
     durations = [forecast.duration_seconds for _, forecast in expected]
     return tuple(
         queued(engine, None if needs is None else rooms.get(needs), None if seconds is None else seconds.mean, now=now)
@@ -64,7 +66,7 @@ def queue_ahead(request: Request, known: Known, workload: Workload, settings: Lo
     column = candidates.values[candidates.admissible, candidates.names.index(resource)] if resource in candidates.names else []
     amounts = sorted({now, *map(float, column)}, key=lambda amount: abs(math.log((amount + 1) / (now + 1))))[:MOST_AMOUNTS]
     needs = {amount: _needs({**request.current, resource: amount}, workload, settings) for amount in amounts}
-    rooms = _within(LONGEST_SECONDS, [each for each in needs.values() if each], settings)
+    rooms = _rooms([*needs.values()], settings)
     told = {amount: room for amount, each in needs.items() if each and (room := rooms.get(each))}
     waits = {amount: room.wait_seconds for amount, room in told.items() if room.wait_seconds is not None}
     of_now = next(iter(told.values()), None)
@@ -85,20 +87,11 @@ def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings)
         return None
 
 
-def _within(seconds: float, asked: Sequence[Needs], settings: LoadedSettings) -> dict[Needs, Room]:
-    """The engine's answers that come in time."""
-    import multiprocessing  # where there is an engine with a queue alone: `jpo suggest` starts without it
-    from multiprocessing.pool import ThreadPool
-
-    rooms = dict[Needs, Room]()
-    pool = ThreadPool(1)  # its thread ends with the program, even while it waits
-    try:
-        pool.apply_async(_ask, (asked, settings, rooms)).get(seconds)
-    except multiprocessing.TimeoutError:
-        pass
-    finally:
-        pool.terminate()
-    return dict(rooms)
+def _rooms(asked: Sequence[Needs | None], settings: LoadedSettings) -> Mapping[Needs, Room]:
+    """The answers that come within LONGEST_SECONDS."""
+    rooms, different = dict[Needs, Room](), [needs for needs in dict.fromkeys(asked) if needs is not None]
+    within(LONGEST_SECONDS, [partial(_ask, different, settings, rooms)])
+    return rooms
 
 
 def _ask(asked: Sequence[Needs], settings: LoadedSettings, rooms: dict[Needs, Room]) -> None:

@@ -28,7 +28,7 @@ HEAD = """\
 # What was found. Limits behind the # hold without a word here; more are choices, multiple_of, step = "pow2" and freeze = true.
 """
 TAIL = """\
-# What an hour costs, so that runs have a cost. Without prices JPO saves time alone.
+# What an hour costs, so that runs have a cost. Without prices they have none, and resources are weighed at usual prices.
 # [prices]
 # usd_per_gpu_hour = 2.50
 # usd_per_cpu_hour = 0.04

@@ -74,13 +74,15 @@ class AwsTable(EngineTable):
 class LaunchTable(EngineTable):
     """Command that trains (program and arguments, never a shell's line), the engine, and after how long a run is ended.
 
-    `stop_at`: multiple of the shortest run that reached its target after which a run is ended; 0: never.
+    `stop_at`: multiple of the shortest run that reached its target after which a run is ended; 0: never. `keep`: how long output
+    and files of a run stay after its end, once it is on record; 0: for ever.
     """
 
     command: tuple[str, ...] = ()
     on: Engine = "local"
     timeout: Annotated[Duration, Field(gt=0)] | None = None
     stop_at: Annotated[float, Field(ge=0, le=1000)] = 2.0
+    keep: Annotated[Duration, Field(ge=0)] = 90 * 86400.0
     slurm: SlurmTable = SlurmTable()
     kubernetes: KubernetesTable = KubernetesTable()
     aws: AwsTable = AwsTable()

@@ -84,16 +84,22 @@ def of_file(file: SetUpFile) -> Section:
     return Section(str(file.path), (says, Verbatim(file.text, "yaml" if file.path.suffix == ".yml" else "toml")))
 
 
+PLACEHOLDERS = {
+    "gitlab": "the pipeline's file: your component in place of platform/jpo, your images, their digests in place of the zeros "
+    "(docs/pipeline.md: once for all repositories)",
+    "github": "the workflow: your-organisation, and the commit of your JPO in place of the zeros "
+    "(docs/pipeline.md: once for all repositories)",
+}
+"""What the pipeline's file of a host has that nobody but its team knows."""
+
+
 def next_steps(found: SetUp) -> list[str]:
     """What people do then."""
     config = shlex.quote(str(found.path))
     steps = [f"jpo check {config}", f"jpo suggest {config} --dry-run", f"jpo doctor {config}"]
     if not found.hosts:
         return [*steps, "no GitLab or GitHub was found here: --ci gitlab or --ci github makes the pipeline's file"]
-    return [
-        *steps,
-        "in the pipeline's file: put your own in place of your-organisation, the image, and the zeros of digests and commits",
-    ]
+    return [*steps, *(f"in {PLACEHOLDERS[host]}" for host in found.hosts)]
 
 
 def verdict(found: SetUp) -> str:

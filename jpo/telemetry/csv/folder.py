@@ -107,7 +107,7 @@ def read_in_parts(
     while following := tuple(islice(found, AT_ONCE)):
         yield part
         part = _finished(following)
-    yield replace(part, doubts={**part.doubts, **sentences(identity, passed_by, "in CSV logs")})
+    yield replace(part, doubts={**part.doubts, **sentences(identity, passed_by, "in CSV logs")}, elsewhere=passed_by)
 
 
 def _finished(found: Iterable[Found]) -> Finished:

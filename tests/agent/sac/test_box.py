@@ -21,7 +21,7 @@ def new(seed=4):
     learner.actor.flat.mul_(3)  # away from the start, where the last layer is nearly 0
     learner.log_alpha.fill_(-1.0)
     for optimiser in (learner.actor_optimiser, learner.critic_optimiser):
-        optimiser.param_groups[0]["eps"] = EPS
+        optimiser.eps = EPS
     return learner
 
 

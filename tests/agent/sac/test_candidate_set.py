@@ -92,7 +92,7 @@ def learner_away_from_the_start():
     for network, more in ((learner.critics, 30), (learner.targets, 20)):
         network.flat.mul_(2)
         network["critics.w2"].mul_(more)
-    learner.optimiser.param_groups[0]["eps"] = EPS
+    learner.optimiser.eps = EPS
     return learner
 
 

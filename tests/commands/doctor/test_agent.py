@@ -60,10 +60,11 @@ def test_a_policy_that_learnt_here_decides_where_it_was_released(project: Projec
     assert line["finding"].endswith("what was learnt here has not passed its release test")
 
 
+@pytest.mark.usefixtures("short_practice")
 def test_what_has_been_learnt_is_counted(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     project.jpo("observe")
-    monkeypatch.setenv("JPO_AGENT__LEARN_BUDGET", "60s")
+    monkeypatch.setenv("JPO_AGENT__LEARN_BUDGET", "10m")
     project.jpo("suggest", "config.ini")
     learnt = diagnosis(project)[1]["learnt"]
     assert learnt["status"] == "ok"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from conftest import Project
 
 
+@pytest.mark.usefixtures("learning")
 @pytest.mark.parametrize(
     ("settings", "status", "code"),
     [

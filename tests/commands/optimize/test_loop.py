@@ -16,6 +16,7 @@ from jpo import config
 from jpo.errors import LaunchError
 from jpo.history import verify
 from jpo.history.sql import SqlStore
+from jpo.launch.cleanup import clean_up
 from jpo.launch.job import JobStatus, LaunchJob
 from jpo.launch.ledger import entries, locked, read
 from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
@@ -58,6 +59,19 @@ def test_the_same_command_again_makes_nothing_and_a_longer_plan_makes_the_rest(l
     assert lab.started == started
     lab.optimize(runs=3)
     assert run_ids(lab) == ["b1", "1", "2", "3"]
+
+
+def test_runs_whose_folders_were_cleaned_up_are_found_in_the_history(lab: Lab) -> None:
+    """The last one of them was stopped where it could no longer win, which is no reason to make it again."""
+    lab.train = lambda job: logged(job, lab.now, 9000.0 if job.run_id.endswith("-2") else seconds_of(job))
+    first = lab.optimize(runs=2, baseline=2).result
+    started, ledger = [*lab.started], lab.task().ledger
+    clean_up(ledger, before=lab.now + 1)
+    assert not [*entries(ledger)]
+    assert lab.optimize(runs=2, baseline=2).result == first
+    assert lab.started == started
+    lab.optimize(runs=3, baseline=2)
+    assert run_ids(lab) == ["b1", "b2", "1", "2", "3"]
 
 
 def test_a_baseline_is_not_made_up_for_once_values_were_suggested(lab: Lab) -> None:

@@ -7,7 +7,8 @@ pytest.importorskip("boto3")
 from botocore import exceptions as aws
 
 from jpo.errors import LaunchError
-from jpo.launch.aws.answers import LONGEST_WORDS, answer, client, words_of
+from jpo.launch.aws.answers import answer, client, words_of
+from jpo.launch.excerpt import LONGEST
 
 
 def refusal(code: str, message: str, status: int = 400) -> aws.ClientError:
@@ -53,7 +54,7 @@ def test_each_kind_of_trouble_has_its_code(error: Exception, code: str) -> None:
 
 def test_words_are_aws_own_in_one_line_and_short() -> None:
     assert words_of(refusal("VcpuLimitExceeded", "You have\nrequested more.")) == "VcpuLimitExceeded: You have requested more"
-    assert len(words_of(refusal("X", "a b " * 1000))) <= LONGEST_WORDS
+    assert len(words_of(refusal("X", "a b " * 1000))) <= LONGEST + len("...")
 
 
 @pytest.mark.parametrize(

@@ -78,11 +78,20 @@ def test_the_end_is_when_its_state_changed() -> None:
 
 
 def test_the_record_counts_whatever_the_instance_does() -> None:
-    end = {"exit_code": 3, "ended_as": "failed", "started_at": 1.0, "ended_at": 2.5, "cpu_seconds": 1.5, "reason": "a\nb"}
+    end: dict[str, object] = {
+        "exit_code": 3,
+        "ended_as": "failed",
+        "started_at": 1.0,
+        "ended_at": 2.5,
+        "cpu_seconds": 1.5,
+        "reason": "a\nb",
+    }
+    end["memory_gib"] = 0.25
     for machine in (None, instance("running"), instance("terminated", "Server.SpotInstanceTermination")):
         status = status_of(machine, end, PLACE)
         assert (status.exit_code, status.ended_as, status.ended_at) == (3, RunStatus.FAILED, 2.5)
-        assert (status.cpu_seconds, status.reason) == (1.5, "a b")
+        assert (status.cpu_seconds, status.memory_gib, status.reason) == (1.5, 0.25, "a b")
+    assert status_of(None, {**end, "reason": ""}, PLACE).reason == "exit code 3"
 
 
 @pytest.mark.parametrize("end", [{}, {"ended_as": "splendid", "exit_code": "0"}, {"started_at": float("nan"), "ended_at": -1}])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 
 from jpo.launch.aws import supervisor
-from jpo.launch.aws.user_data import SUPERVISOR
+from jpo.launch.aws.user_data import PROCESSES, SUPERVISOR
 
 COPIES = """#!/bin/sh
 case "$BROKEN" in 1) echo "fatal: no rights to $7" >&2; exit 1;; esac
@@ -44,7 +45,9 @@ class Machine:
         about = {"run_id": "run-1", "command": command, "folder": str(self.folder), "environment": more}
         about |= {"config": self.config, "longest_seconds": longest, "region": "eu-central-1", "bucket": "ml-runs", "key": "k"}
         (self.folder / "job.json").write_text(json.dumps(about))
-        words = [sys.executable, str(SUPERVISOR), str(self.folder)]
+        for file in (SUPERVISOR, PROCESSES):
+            shutil.copy(file, self.folder)
+        words = [sys.executable, str(self.folder / SUPERVISOR.name), str(self.folder)]
         return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=self.environment, text=True)
 
     def ended(self, process: subprocess.Popen[str]) -> dict[str, Any]:
@@ -106,9 +109,6 @@ def test_a_command_that_the_kernel_killed_for_memory_is_told_from_others(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, kills: tuple[int, int], ended_as: str, command: str
 ) -> None:
     machine.run("true")  # puts job.json there
-    (machine.folder / "vmstat").write_text("nr_free_pages 5\noom_kill 7\n")
-    monkeypatch.setattr(supervisor, "VMSTAT", machine.folder / "vmstat")
-    assert supervisor.oom_kills() == 7
     counted = iter(kills)
     monkeypatch.setattr(supervisor, "oom_kills", lambda: next(counted))
     run = supervisor.Supervisor(machine.folder)
@@ -121,6 +121,13 @@ def test_a_command_beyond_its_time_is_ended_with_its_children(machine: Machine) 
     assert end["ended_as"] == "stopped"
     assert "longer than 0.5 s" in end["reason"]
     assert gone(int(machine.brought("output.log")))
+
+
+def test_the_highest_memory_of_all_its_processes_is_measured(machine: Machine) -> None:
+    end = machine.run(
+        sys.executable, "-c", "import os, time; os.fork() or os.setsid(); held = bytearray(60_000_000); time.sleep(1.5)"
+    )
+    assert 0.11 < end["memory_gib"] < 0.3  # two processes, each with 57 MiB of its own
 
 
 def test_children_left_behind_are_ended(machine: Machine) -> None:

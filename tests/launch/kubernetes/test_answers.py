@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jpo.launch.kubernetes.answers import at, condition, items, moment, table, text, whole_number, words
+from jpo.launch.kubernetes.answers import at, condition, items, moment, table, text, whole_number
 from jpo.launch.kubernetes.status import status_of
 
 JSON = st.recursive(
@@ -47,15 +46,3 @@ def test_what_stands_there() -> None:
     assert items(answer, "d") == ({"e": 1},)
     assert moment({"at": "2027-01-15T08:00:00Z"}, "at") == 1_800_000_000.0
     assert moment({"at": "yesterday"}, "at") is None
-
-
-@pytest.mark.parametrize(
-    ("parts", "said"),
-    [(("A", "b\nc"), "A: b c"), (("A", "A"), "A"), (("", "b"), "b"), (("\x1b[31mred",), "?[31mred"), ((), "")],
-)
-def test_words_are_one_line_without_commands_to_a_terminal(parts: tuple[str, ...], said: str) -> None:
-    assert words(*parts) == said
-
-
-def test_long_words_are_cut() -> None:
-    assert len(words("x" * 10_000)) < 500

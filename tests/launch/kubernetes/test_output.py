@@ -14,7 +14,7 @@ from launches import Bench
 
 from jpo.errors import LaunchError
 from jpo.launch.job import Needs
-from jpo.launch.kubernetes.output import run_logs
+from jpo.launch.kubernetes.output import ends_of, run_logs
 from jpo.runlog import ECHO
 
 SCRIPT = """
@@ -92,3 +92,12 @@ def test_whoever_changes_a_job_writes_no_file_elsewhere(bench: Bench, cluster: C
     folder = bench.ledger / entry.job.run_id
     assert all(file.is_relative_to(folder) for file in made)
     assert [file.name for file in (folder / "runs").iterdir()] == [f"{entry.job.run_id}.csv"]
+
+
+def test_of_endless_output_beginning_and_end_are_kept() -> None:
+    lines = [f"{number:03}\n".encode() for number in range(100)]
+    assert b"".join(ends_of(lines, 400)) == b"".join(lines)
+    kept = b"".join(ends_of(lines, 40))
+    assert kept == b"000\n001\n002\n003\n004\n\n[360 bytes were left out here]\n095\n096\n097\n098\n099\n"
+    assert b"".join(ends_of([b"x" * 100], 40)) == b"\n[100 bytes were left out here]\n"
+    assert not [*ends_of([], 40)]

@@ -182,6 +182,14 @@ def test_a_job_that_gets_no_pods_says_why() -> None:
     assert "PodSecurity" in refused.reason
 
 
+def test_a_pod_that_goes_between_two_questions_was_not_denied() -> None:
+    """The Job is asked for first and counts a pod; what was denied long ago is still among its events."""
+    denied = {"reason": "FailedCreate", "message": "webhook is not ready", "firstTimestamp": START}
+    for counted in ({"active": 1}, {"terminating": 1}, {"failed": 1}):
+        assert status_of(job() | {"status": counted}, [], now=LATER, events=[denied]).state is JobState.WAITING
+    assert status_of(job() | {"status": {"active": 0}}, [], now=LATER, events=[denied]).state is JobState.ENDED
+
+
 def test_a_run_that_goes_on() -> None:
     running = pod({"running": {"startedAt": START}})
     status = status_of(job(), [running, pod(phase="Pending", index=1)], now=NOW)

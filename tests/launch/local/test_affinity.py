@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.launch.local.affinity import confine
+from jpo.launch.local.affinity import confine, most_cpus
 
 SPAWNS = """
 import subprocess, sys, threading, time
@@ -36,3 +36,5 @@ def test_of_processes_that_are_gone_nothing_is_confined():
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
         assert confine([gone.pid], 1) == ()
+        assert most_cpus([gone.pid]) == 0
+        assert most_cpus([gone.pid, os.getpid()]) == len(os.sched_getaffinity(0))

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,26 @@ def test_what_is_leased_is_not_free_until_it_is_given_back(tmp_path: Path) -> No
     assert list(rest) == ["c"]
     give_back([*held.values(), *rest.values()])
     assert free(tmp_path / "leases", ["a", "b"]) == ["a", "b"]
+
+
+def test_who_only_looks_takes_nothing_away_from_who_starts_a_run_meanwhile(tmp_path: Path) -> None:
+    """Two `jpo run` of one CI job at the same instant: each asks what is free, and both GPUs are."""
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.is_set():
+            free(tmp_path / "leases", ["a", "b", "c", "d"])
+
+    with ThreadPoolExecutor() as pool:
+        looking = [pool.submit(look) for _ in range(2)]
+        try:
+            for _ in range(200):
+                held = taken(tmp_path / "leases", ["a", "b", "c", "d"], 4)
+                assert list(held) == ["a", "b", "c", "d"]
+                give_back(held.values())
+        finally:
+            over.set()
+        assert [each.result() for each in looking] == [None, None]
 
 
 def test_a_folder_of_somebody_else_or_a_link_is_not_used(tmp_path: Path) -> None:

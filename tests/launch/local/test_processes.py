@@ -5,9 +5,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from jpo.launch.local import processes
 from jpo.launch.local.processes import below, born, kill_marked, marked, memory_bytes, oom_kills, send_if_born
 
 FORKS = "import os, time; child = os.fork(); held = bytearray(50_000_000); print('ready', flush=True); time.sleep(60)"
@@ -52,6 +54,18 @@ def test_a_signal_reaches_only_the_process_that_was_meant(parent: subprocess.Pop
     assert parent.wait() == -signal.SIGKILL
     send_if_born(2**22 + 1, ticks, signal.SIGKILL)
     assert born(2**22 + 1) is None
+
+
+def test_the_first_kill_of_a_group_is_seen_on_a_machine_that_has_seen_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = next(line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
+    events = tmp_path / group.lstrip("/") / "memory.events"
+    events.parent.mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(processes, "CGROUPS", tmp_path)
+    for kills in (0, 1):
+        events.write_text(f"low 0\noom_kill {kills}\n")
+        assert oom_kills() == kills
 
 
 def test_the_system_tells_how_often_memory_was_short() -> None:

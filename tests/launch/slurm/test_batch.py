@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from jpo.launch.job import LaunchJob
 from jpo.launch.slurm import run_files
 from jpo.launch.slurm.launcher import SCRIPT
@@ -68,6 +70,54 @@ def test_words_and_values_are_never_read_by_a_shell(tmp_path: Path) -> None:
     code, said = run(tmp_path, sys.executable, "-c", program, *NASTY, VALUE="\n".join(NASTY), IFS="abc/")
     assert (code, said) == (0, f"{[*NASTY, chr(10).join(NASTY), 'abc/']}\n")
     assert not list(tmp_path.rglob("gone"))
+
+
+def ended_into(output: int, folder: Path, *command: str) -> None:
+    """Run it as SLURM does, which holds the output file open."""
+    (folder / "runs").mkdir(exist_ok=True)
+    run_files.put(LaunchJob("night-1", Identity("d", "m", "f"), command, folder), folder, "night-1", 1.0)
+    given = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": "7", "SLURMD_NODENAME": "n1"}
+    subprocess.run(["bash", SCRIPT, folder], env=given, stdout=output, stderr=subprocess.STDOUT, timeout=30, check=False)
+
+
+def test_of_endless_output_the_end_is_kept_and_what_came_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_files, "MOST_BYTES", 2**20)
+    output = os.open(tmp_path / "output.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    ended_into(output, tmp_path, "sh", "-c", "seq 1 600000; echo last")
+    os.write(output, b"SLURM's own word\n")
+    os.close(output)
+    newest, older = ((tmp_path / name).read_bytes() for name in ("output.log", "output.log.1"))
+    assert len(older) == 2**20
+    assert 0 < len(newest) <= 2**20
+    assert (older + newest).endswith(b"599999\n600000\nlast\nSLURM's own word\n")
+    numbers = [int(line) for line in (older + newest).splitlines()[1:-2]]
+    assert numbers == list(range(numbers[0], 600001))
+    assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("output.log", "output.log.1")} == {0o600}
+
+
+def test_on_a_full_disk_the_command_goes_on_and_what_it_prints_is_lost(tmp_path: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ended_into(full.fileno(), tmp_path, "sh", "-c", "seq 1 600000 && exit 4")
+    assert end_of(tmp_path).exit_code == 4
+
+
+def test_what_leaves_the_session_of_the_command_ends_with_it(tmp_path: Path) -> None:
+    leaves = "import os, signal, time; signal.signal(15, signal.SIG_IGN); os.setsid(); print(os.getpid()); time.sleep(60)"
+    program = f"import os, time\nif os.fork() == 0:\n    {leaves}\ntime.sleep(0.3)"
+    code, said = run(tmp_path, sys.executable, "-u", "-c", program)
+    assert code == 0
+    deadline = time.monotonic() + 5
+    while Path(f"/proc/{int(said)}").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_what_leaves_with_the_output_open_is_not_waited_for(tmp_path: Path) -> None:
+    with Path("/dev/null").open("wb") as nowhere:
+        began = time.monotonic()
+        ended_into(nowhere.fileno(), tmp_path, "sh", "-c", "env --ignore-environment setsid sleep 6 & sleep 0.5")
+    assert time.monotonic() - began < 5
+    assert end_of(tmp_path).exit_code == 0
 
 
 def test_a_second_job_does_not_start_the_run_again(tmp_path: Path) -> None:

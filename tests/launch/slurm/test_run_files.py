@@ -23,7 +23,7 @@ def test_values_are_words_ended_by_nul_for_the_user_alone(tmp_path: Path) -> Non
     assert (ours / "command").read_bytes() == b"train\0a b\0$(x)\n\0"
     runs = tmp_path / "runs"
     assert (ours / "environment").read_text() == f"LR=0.1\n\0JPO_RUN_ID=night-1\0JPO_RUNLOG_DIR={runs}\0"
-    assert (ours / "limits").read_text() == "2 30\n"
+    assert (ours / "limits").read_text() == f"2 30 {64 * 2**20}\n"
     assert run_files.name(tmp_path) == "night-1"
     assert {file.stat().st_mode & 0o777 for file in (*ours.iterdir(), tmp_path / "output.log")} == {0o600}
 

@@ -62,7 +62,9 @@ def test_an_exit_code_counts_only_where_the_command_gave_it() -> None:
     assert said("FAILED", code="0:9").exit_code is None
     assert said("FAILED", code="137:0").exit_code is None  # bash: signal 9
     assert said("NODE_FAIL").exit_code is None
-    assert said("FAILED", "NonZeroExitCode", "0:9").reason == "NonZeroExitCode, signal 9"
+    assert said("FAILED", "NonZeroExitCode", "0:9").reason == "ended by SIGKILL"
+    assert said("FAILED", "RaisedSignal:9(Killed)", "0:9").reason == "ended by SIGKILL"
+    assert said("FAILED", "NonZeroExitCode", "3:0").reason == "exit code 3"
 
 
 def test_a_job_that_never_had_a_node_never_started() -> None:
@@ -113,7 +115,8 @@ def test_a_job_that_could_not_begin_is_no_run() -> None:
 def test_without_slurm_the_script_is_believed() -> None:
     assert of_end(end(0)).ended_as is RunStatus.SUCCEEDED
     assert of_end(end(4)).exit_code == 4
-    assert of_end(end(137)).reason == "signal 9"
+    assert of_end(end(137)).reason == "ended by SIGKILL (exit code 137)"
+    assert of_end(end(4)).reason == "exit code 4"
     assert of_end(end(143, "longest_seconds")).ended_as is RunStatus.STOPPED
     assert of_end(end(None)).ended_as is RunStatus.FAILED
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,11 @@ from jpo.launch.course import start
 from jpo.launch.job import JobState, JobStatus, LaunchJob
 from jpo.launch.ledger import Entry, folder_of, locked, read, write
 from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
-from jpo.project.launch import accounts
+from jpo.project.launch import accounts, source
 from jpo.project.launch.accounts import accounted_for
 from jpo.project.launch.engines import launcher_of, ledger_of
 from jpo.project.launch.jobs import job_of
-from jpo.project.launch.source import launched
+from jpo.project.launch.source import Launched, launched
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload
 from jpo.records import RunStatus
@@ -48,7 +49,7 @@ def test_runs_that_nobody_followed_go_on_record_and_damage_is_left_aside(reposit
             time.sleep(0.05)
         (run,) = store.runs_of(workload.identity)
         assert (run.run_id, run.status) == ("run-1", "failed")
-        assert launched(settings, store, now=time.time()) == ()
+        assert launched(settings, store, now=time.time()).runs == ()
     assert read(ledger, "run-1").recorded  # type: ignore[union-attr]
 
 
@@ -59,7 +60,7 @@ def test_without_keeping_nothing_is_noted(repository: Repository) -> None:
     job = job_of(workload, settings, ("true",), run_id="run-1")
     start(job, launcher_of(settings, environ=os.environ, detached=True), ledger, now=time.time())
     with open_history(settings) as store:
-        assert launched(settings, store, now=time.time(), keep=False) == ()
+        assert launched(settings, store, now=time.time(), keep=False) == Launched()
     assert read(ledger, "run-1").end is None  # type: ignore[union-attr]
 
 
@@ -98,9 +99,56 @@ def test_a_run_of_a_cluster_that_nobody_noted_goes_on_record_and_one_that_is_awa
         cluster.submit(job, folder_of(ledger, run_id))
     times[0] = 200.0
     with open_history(settings) as store:
-        assert launched(settings, store, now=200.0) == ()
         cluster.away = True
         assert (accounted_for(settings, store, {}, now=200.0, engines={"slurm"}), cluster.asked) == ((), 1)
+        said = "How 2 runs went on slurm is not known (slurmctld: is away [JPO-E754]); `jpo watch` asks again"
+        assert launched(settings, store, now=200.0) == Launched((), {said: "JPO-W777"})
+        assert cluster.asked == 2
         cluster.away = False
-        ended = accounted_for(settings, store, {}, now=200.0, engines={"slurm"})
-        assert [each.run and each.run.run_id for each in ended] == ["run-1", "run-2"]
+        found = launched(settings, store, now=200.0)
+        assert ([run.run_id for run in found.runs], found.notes) == (["run-1", "run-2"], {})
+        cluster.away = True
+        assert launched(settings, store, now=201.0) == Launched()
+
+
+def test_an_engine_that_hangs_is_not_waited_for(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, settings = repository()
+    ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
+    monkeypatch.setattr(accounts, "launcher_of", lambda *_all, **_named: time.sleep(5))
+    monkeypatch.setattr(source, "LONGEST_SECONDS", 0.2)
+    folder_of(ledger, "run-1").mkdir(parents=True)
+    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "aws", 99.0))
+    begun = time.monotonic()
+    with open_history(settings) as store:
+        (note,) = launched(settings, store, now=200.0).notes
+    assert note.startswith("How 1 run went on aws is not known (no answer within 0.2 s)")
+    assert time.monotonic() - begun < 3
+
+
+def test_credentials_that_a_branch_chooses_are_not_used_to_ask(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, settings = repository()
+    ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
+    monkeypatch.setattr(accounts, "launcher_of", lambda *_all, **_named: pytest.fail("asked"))
+    folder_of(ledger, "run-1").mkdir(parents=True)
+    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "kubernetes", 99.0))
+    settings = replace(settings, origins={**settings.origins, "launch.kubernetes.context": "jpo.toml"})
+    with open_history(settings) as store:
+        (note,) = launched(settings, store, now=200.0).notes
+    assert "[launch.kubernetes] context: chooses credentials" in note
+
+
+@pytest.mark.parametrize(("keep", "goes"), [("1h", True), ("2h", False), ("0s", False)])
+def test_the_folder_of_a_run_goes_as_long_after_its_end_as_the_setting_says(
+    repository: Repository, keep: str, goes: bool
+) -> None:
+    path, settings = repository(f'[launch]\nkeep = "{keep}"\n')
+    ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
+    end = JobStatus(JobState.ENDED, 0, RunStatus.SUCCEEDED, started_at=50.0, ended_at=100.0)
+    folder_of(ledger, "run-1").mkdir(parents=True)
+    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "local", 10.0, "id", end, recorded=True))
+    with open_history(settings) as store:
+        launched(settings, store, now=5000.0, keep=False)
+        assert folder_of(ledger, "run-1").is_dir()
+        launched(settings, store, now=5000.0)
+    assert folder_of(ledger, "run-1").is_dir() is not goes
+    assert read(ledger, "run-1") is not None

@@ -93,6 +93,58 @@ def test_what_a_person_should_know_is_told(repository: Repository, text: str, wo
     assert words in "\n".join(notes)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "BATCH_SIZE = 64\nlearning_rate = 0.5\nprint('cuda')",
+        "class Config:\n    batch_size: int = 64\n    lr = 0.1\nprint(Config.batch_size, Config.lr, 'cuda')",
+    ],
+)
+def test_values_that_a_script_sets_itself_are_not_read(repository: Repository, text: str) -> None:
+    (said,) = invoked(repository, text).notes
+    assert said.startswith("The script does not read batch_size, learning_rate:")
+
+
+def test_of_settings_in_other_formats_is_said_how_they_get_values(repository: Repository, tmp_path: Path) -> None:
+    script = "import hydra\n@hydra.main()\ndef main(cfg): print(cfg.batch_size, cfg.lr, 'cuda')\nmain()\n"
+    (said,) = invoked(repository, script).notes
+    assert "from settings that it reads by hydra" in said
+    assert "${oc.env:JPO_BATCH_SIZE}" in said
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf/train.yaml").write_text("batch_size: ${oc.env:JPO_BATCH_SIZE}\n")
+    assert not invoked(repository, script).notes
+
+
+def test_options_of_a_subcommand_stand_behind_it(repository: Repository) -> None:
+    text = ARGPARSE.replace("p.add", "s.add").replace("()\ns", "()\ns = p.add_subparsers().add_parser('train')\ns", 1)
+    assert invoked(repository, text, "train", "--lr", "0.5").command[2:] == ("train", "--lr", "0.5", "--batch-size=32", "-g", "2")
+
+
+def test_modules_are_looked_for_where_python_is_told_to(repository: Repository, tmp_path: Path) -> None:
+    path, settings = repository()
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/mine.py").write_text(
+        "import os\nbatch_size, lr = os.environ['BATCH_SIZE'], os.environ['LR']\nprint('cuda')\n"
+    )
+    (tmp_path / "train.py").write_text("import mine\nprint(mine)\n")
+    workload = read_workload(path, settings, now=0.0)
+    made = invocation_of(["train.py"], workload, settings, tmp_path, {"PYTHONPATH": "/none:src"}, engine="local")
+    assert (made.environment, made.notes) == ({"BATCH_SIZE": "32", "LR": "0.1"}, {})
+
+
+def test_of_a_command_is_said_what_its_script_does_not_get(repository: Repository, tmp_path: Path) -> None:
+    path, settings = repository()
+    (tmp_path / "train.py").write_text(ARGPARSE + "print('cuda')\n")
+    workload = read_workload(path, settings, now=0.0)
+    words = ("torchrun", "--nproc-per-node=2", "train.py", "--lr=0.5", "-g", "2")
+    made = invocation_of(words, workload, settings, tmp_path, {}, engine="local")
+    assert made.command == words
+    said = "train.py takes --batch-size, which the command does not give it: `jpo run train.py` gives it what config.ini has"
+    assert made.notes == {said: "JPO-W775"}
+    (tmp_path / "train.py").write_text("no python")
+    assert invocation_of(words, workload, settings, tmp_path, {}, engine="local").notes == {}
+
+
 def test_a_value_is_never_taken_for_an_option(repository: Repository) -> None:
     path, settings = repository('[parameters.optimizer]\nkey = "training.optimizer"\nchoices = ["-config", "adam"]\n')
     path.write_text(path.read_text().replace("[resources]", "optimizer = '-config'\n[resources]"))

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from jpo.project.launch.engines import ledger_of
-from jpo.project.launch.source import launched
+from jpo.project.launch.source import Launched, launched
 from jpo.project.project import open_history
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ STARTS = "import sys, jpo.commands.suggest; print(*sorted(name for name in sys.m
 def test_a_repository_that_launched_nothing_has_no_ledger_after_it_was_asked(repository: Repository) -> None:
     _, settings = repository()
     with open_history(settings) as store:
-        assert launched(settings, store, now=time.time()) == ()
+        assert launched(settings, store, now=time.time()) == Launched()
     assert not ledger_of(settings).exists()
 
 

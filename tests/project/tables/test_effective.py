@@ -31,3 +31,8 @@ def test_what_lacks_its_secret_is_not_exact(tmp_path: Path) -> None:
     assert not found["prometheus.url"].exact
     assert not found["prometheus.headers.x"].exact
     assert found["store.url"].exact
+
+
+def test_a_built_in_duration_is_shown_as_people_write_it(tmp_path: Path) -> None:
+    found = shown(tmp_path, "", {"JPO_PROMETHEUS__TIMEOUT": "90"})
+    assert (found["prometheus.since"].value, found["prometheus.timeout"].value) == ("90d", "1m 30s")

@@ -1,0 +1,64 @@
+"""Adam by torch's own function of it. Its class loads the compiler (torch._dynamo) before the first step: a second of CPU time in
+every process that learns, and JPO compiles nothing.
+
+Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015; `torch.optim.adam.adam`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+from torch.optim.adam import adam
+
+BETA1, BETA2 = 0.9, 0.999
+EPS = 1e-8
+
+
+class Adam:
+    """Adam in one pass per tensor. It takes what is in each `.grad`, a Perceptron's slopes.
+
+    Attributes:
+        rate: its learning rate.
+        eps: added to the root of the second moment.
+        state: of each tensor that was moved: `step`, how often, and the moments `exp_avg` and `exp_avg_sq`.
+    """
+
+    def __init__(self, tensors: Iterable[Tensor], rate: float) -> None:
+        self._tensors = list(tensors)
+        self.rate, self.eps = rate, EPS
+        self.state = dict[Tensor, dict[str, Tensor]]()
+
+    def step(self) -> None:
+        """Move every tensor that has a gradient."""
+        moved, slopes = [], []
+        for tensor in self._tensors:
+            if tensor.grad is not None:
+                moved.append(tensor)
+                slopes.append(tensor.grad)
+        states = [self.state.get(tensor) or self._begun(tensor) for tensor in moved]
+        adam(
+            moved,
+            slopes,
+            [state["exp_avg"] for state in states],
+            [state["exp_avg_sq"] for state in states],
+            [],
+            [state["step"] for state in states],
+            fused=True,
+            amsgrad=False,
+            beta1=BETA1,
+            beta2=BETA2,
+            lr=self.rate,
+            weight_decay=0.0,
+            eps=self.eps,
+            maximize=False,
+        )
+
+    def _begun(self, tensor: Tensor) -> dict[str, Tensor]:
+        self.state[tensor] = {
+            "step": torch.zeros(()),
+            "exp_avg": torch.zeros_like(tensor),
+            "exp_avg_sq": torch.zeros_like(tensor),
+        }
+        return self.state[tensor]

@@ -1,0 +1,48 @@
+"""Clean-up of the ledger: folders of runs that are long over and on record go. What was known of each stays, in one small file.
+
+    .jpo/launches/.past/RUN_ID.json    what its launch.json said: its id is never used again, and whoever looks for it finds it
+
+Killed at any instant, a run is in its folder, in its small file, or in both; what is half removed goes with the next clean-up.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from jpo.errors import LaunchError
+from jpo.launch.ledger import PAST, Entry, entries, folder_of, locked, past_file, put, read
+
+GOING = ".going-"
+"""Beginning of the name that a folder has while it is removed: no run's."""
+
+
+def clean_up(ledger: Path, *, before: float) -> None:
+    """Remove the folders of runs that are on record and ended before this moment, in unix seconds.
+
+    One that goes on, is not on record, is damaged, or that another process is at, stays; so does all where the disk refuses.
+    """
+    for left in ledger.glob(f"{GOING}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    for entry in [entry for entry in entries(ledger) if _is_over(entry, before)]:
+        with suppress(LaunchError, OSError):
+            _remove(ledger, entry, before)
+
+
+def _is_over(entry: Entry, before: float) -> bool:
+    """Whether nobody needs its folder. A run that never started ended, for this, when it was asked for."""
+    return entry.recorded and entry.end is not None and (entry.end.ended_at or entry.asked_at) < before
+
+
+def _remove(ledger: Path, entry: Entry, before: float) -> None:
+    run_id = entry.job.run_id
+    folder, going = folder_of(ledger, run_id), ledger / f"{GOING}{run_id}"
+    with locked(folder, wait=False):
+        found = read(ledger, run_id)
+        if found is None or not _is_over(found, before):
+            return
+        (ledger / PAST).mkdir(mode=0o700, exist_ok=True)
+        put(past_file(ledger, run_id), (folder / "launch.json").read_bytes())
+        folder.rename(going)
+    shutil.rmtree(going, ignore_errors=True)

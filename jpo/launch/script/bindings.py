@@ -1,0 +1,92 @@
+"""Names that a script binds by itself: parameters that it sets to a value of its own, fields that become options, and settings
+that it hands on as a whole."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+OTHERWISE = {"setattr", "globals", "locals", "vars", "exec", "eval", "__dict__", "__setattr__"}
+"""Ways to bind names that no assignment shows."""
+PARSER = "ConfigParser"
+
+
+def own_values(nodes: Sequence[ast.AST]) -> frozenset[str]:
+    """Names, in lower case, that are bound to nothing but values written in the code.
+
+    None at all where names may be bound in ways that are not seen.
+    """
+    if any(name_of(node) in OTHERWISE for node in nodes if isinstance(node, ast.Name | ast.Attribute)):
+        return frozenset()
+    found, others = set[str](), set[str]()
+    for node in nodes:
+        for target, value in _bound(node):
+            (found if _is_written(value) else others).add(name_of(target).lower())
+    return frozenset(found - others - {""})
+
+
+def field_options(nodes: Sequence[ast.AST], makers: set[str]) -> Iterator[tuple[str, str]]:
+    """Fields of classes as options, where options are made from names: `add_argument(f"--{field.name}")`, HfArgumentParser.
+
+    Args:
+        makers: functions that make an option.
+    """
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    made = [call.args[0] for call in calls if name_of(call.func) in makers and call.args]
+    computed = [text for text in made if isinstance(text, ast.JoinedStr | ast.BinOp)]
+    if not computed and not any(name_of(call.func) == "HfArgumentParser" for call in calls):
+        return
+    dashes = any(name_of(call.func) == "replace" for text in computed for call in ast.walk(text) if isinstance(call, ast.Call))
+    for node in nodes:
+        for field in node.body if isinstance(node, ast.ClassDef) else ():
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                name = field.target.id
+                yield name.lower(), f"--{name.replace('_', '-') if dashes else name}"
+
+
+def hands_on_settings(nodes: Sequence[ast.AST]) -> bool:
+    """Whether a ConfigParser is given to a function: what that reads may not be seen."""
+    parsers = {
+        name_of(target)
+        for node in nodes
+        for target, value in _bound(node)
+        if isinstance(value, ast.Call) and name_of(value.func).endswith(PARSER)
+    } - {""}
+    return any(
+        isinstance(arg, ast.Name) and arg.id in parsers for node in nodes if isinstance(node, ast.Call) for arg in node.args
+    )
+
+
+def name_of(node: ast.AST | None) -> str:
+    """The last part of a name: "get" of os.environ.get; "" for what is none."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What is bound to a name here; None: nothing that is written in the code."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield from _unpacked(target, node.value)
+    elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+        yield node.target, node.value
+    elif isinstance(node, ast.AugAssign | ast.For | ast.AsyncFor | ast.comprehension):
+        yield from _unpacked(node.target, None)
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        yield from _unpacked(node.optional_vars, None)
+
+
+def _unpacked(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    if not isinstance(target, ast.Tuple | ast.List):
+        yield target, value
+        return
+    values = value.elts if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts) else None
+    for number, each in enumerate(target.elts):
+        yield from _unpacked(each, values[number] if values else None)
+
+
+def _is_written(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.UnaryOp):
+        value = value.operand
+    return isinstance(value, ast.Constant) and isinstance(value.value, int | float | str)

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from jpo.launch.script.bindings import field_options, hands_on_settings, own_values
+
+
+def nodes(text: str) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(text))]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("BATCH_SIZE = 32\nlr: float = -0.1", {"batch_size", "lr"}),
+        ("class Config:\n    epochs = 9\n    name: str = 'adam'", {"epochs", "name"}),
+        ("a, (b, c) = 1, (2, f())", {"a", "b"}),
+        ("batch_size = 32\nbatch_size = int(given)", set()),
+        ("batch_size = 32\nconfig.batch_size = read()", set()),
+        ("batch_size = 32\nbatch_size *= 2", set()),
+        ("batch_size = 32\nfor batch_size in (1, 2): pass", set()),
+        ("batch_size = 32\nwith f() as batch_size: pass", set()),
+        ("batch_size = 32\nif (batch_size := f()): pass", set()),
+        ("batch_size = 32\nsetattr(here, name, value)", set()),
+        ("batch_size = 32\nglobals().update(found)", set()),
+        ("batch_size: int\nlr = None", set()),
+    ],
+)
+def test_names_that_a_script_sets_to_values_of_its_own(text: str, names: set[str]) -> None:
+    assert own_values(nodes(text)) == names
+
+
+FIELDS = "class Args:\n    batch_size: int = 32\n    lr: float = 0.1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("p.add_argument(f'--{f.name}')", {"batch_size": "--batch_size", "lr": "--lr"}),
+        ("p.add_argument('--' + f.name.replace('_', '-'))", {"batch_size": "--batch-size", "lr": "--lr"}),
+        ("HfArgumentParser(Args)", {"batch_size": "--batch_size", "lr": "--lr"}),
+        ("p.add_argument('--seed')", {}),
+    ],
+)
+def test_fields_are_options_where_options_are_made_of_names(text: str, options: dict[str, str]) -> None:
+    assert dict(field_options(nodes(FIELDS + text), {"add_argument"})) == options
+
+
+@pytest.mark.parametrize(
+    ("text", "hands_on"),
+    [
+        ("c = configparser.ConfigParser()\nlib.train(c)", True),
+        ("c = ConfigParser()\nc.read('config.ini')\nprint(c['training']['lr'])", False),
+        ("lib.train(other)", False),
+    ],
+)
+def test_settings_that_are_handed_on_may_be_read_where_nobody_sees_it(text: str, hands_on: bool) -> None:
+    assert hands_on_settings(nodes(text)) is hands_on
