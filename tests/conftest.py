@@ -44,6 +44,28 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 POSTGRESQL = REPOSITORY / "benchmarks" / "apparatus" / "postgresql.py"
 
 
+LONGEST = (
+    "pipelines/test_learning",
+    "pipelines/test_github",
+    "pipelines/test_twenty_pipelines",
+    "pipelines/test_gitlab",
+    "test_website_in_a_browser",
+    "commands/test_report_page",
+    "examples/test_digits",
+    "launch/aws/test_launcher",
+    "launch/slurm/test_launcher",
+    "end_to_end/test_prometheus",
+    "commands/test_learn_at_once",
+    "test_packaging",
+)
+"""Modules of half a minute and more, which begin first: else the last of them ends long after all others."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    first = {REPOSITORY / "tests" / f"{name}.py": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: first.get(item.path, len(first)))
+
+
 class Shared:
     """Servers that all workers use: each is started by the first that asks for it, and stopped when no worker needs any."""
 
@@ -70,6 +92,15 @@ class Shared:
 
     def close(self) -> None:
         self._users.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_power_cut() -> Iterator[None]:
+    """What this process writes need not be on disk before it goes on. What it starts waits for the disk as ever."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("jpo.history.sqlite.ON_DISK", "PRAGMA synchronous = OFF")
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
 @pytest.fixture(scope="session")

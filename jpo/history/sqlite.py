@@ -27,6 +27,8 @@ MAX_REWRITTEN_BYTES = 1 << 28
 """A larger file is not rewritten to shrink it: writers would wait for seconds, and its free pages are used again anyway."""
 AT_A_TIME_SECONDS = 0.1
 """How long SQLite itself waits for a lock: meanwhile Python hears no Ctrl-C."""
+ON_DISK = "PRAGMA synchronous = FULL"
+"""On record means on disk: config.ini is written after it."""
 
 
 class _Connection(sqlite3.Connection):
@@ -203,9 +205,9 @@ def _connect(database: str, timeout_seconds: float, deadline_seconds: float, *, 
 def _prepared(connection: sqlite3.Connection, place: str) -> SqliteDatabase:
     with ExitStack() as on_failure:
         on_failure.callback(connection.close)
+        connection.execute(ON_DISK)
         migrate(connection, place)
         _use_wal(connection)
-        connection.execute("PRAGMA synchronous = FULL")  # on record means on disk: config.ini is written after it
         connection.execute("PRAGMA foreign_keys = ON")
         on_failure.pop_all()
     return SqliteDatabase(connection, place)

@@ -83,7 +83,7 @@ class Project:
 
 @pytest.fixture
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Project:
-    """config.ini and jpo.toml, no runs. Nothing is learnt but where `learning` is asked for: it may take 5 s of each."""
+    """config.ini and jpo.toml, no runs. Without `learning` nothing is learnt: it takes up to 5 s of a suggestion."""
     for name in ("PROMETHEUS_URL", "NO_COLOR", "CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("JPO_AGENT__LEARN_BUDGET", "0")
@@ -111,7 +111,6 @@ def short_practice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Learning practises on short jobs, and a release test ends within a second: for what does not ask how much was learnt."""
     monkeypatch.setattr("jpo.learning.scenarios.RUNS", 4)
     monkeypatch.setattr("jpo.learning.forks.AHEAD", 1)
-    monkeypatch.setattr("jpo.commands.learn.SAVED_SECONDS", 600.0)  # in one round, however busy the machine is
     for name, value in (("RELEASE_JOBS", 12), ("MOST_JOBS", 3)):
         monkeypatch.setattr(f"jpo.learning.release.{name}", value)
 

@@ -185,3 +185,16 @@ with open_store(url) as store:
         waits.send_signal(signal.SIGINT)
         assert waits.communicate(timeout=20)[1].endswith("KeyboardInterrupt\n")
         assert time.monotonic() - began < 1
+
+
+def test_what_is_on_record_is_on_disk(start_python: Start, tmp_path: Path) -> None:
+    """Asked of a process of its own: this one is spared the wait for the disk (conftest.py)."""
+    program = """
+import sys
+from pathlib import Path
+from jpo.history.sqlite import open_database
+database = open_database(Path(sys.argv[1]), "here", 1.0)
+print(database._connection.execute("PRAGMA synchronous").fetchone()[0])
+database.close()
+"""
+    assert start_python(program, str(tmp_path / "history.db")).communicate() == ("2\n", ""), "FULL"

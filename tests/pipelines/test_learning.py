@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,8 @@ from jpo.learning.serving import AGENT
 ROOT = Path(__file__).parents[2]
 HEADER, JOBS = yaml.safe_load_all((ROOT / "pipelines/gitlab/templates/learn.yml").read_text("utf-8"))
 BRIEF = {"JPO_AGENT__LEARN_BUDGET": "1s"}
+BUDGETS = ("3s", "15s", "90s")
+Job = subprocess.CompletedProcess[str]
 
 
 def learn_job(**given: Any) -> dict[str, Any]:
@@ -69,6 +71,15 @@ def image(request: pytest.FixtureRequest, machine: Any, slim_python: Path) -> tu
 def learns(machine: Any) -> bool:
     with open_store(machine.environment["JPO_STORE__URL"]) as store:
         return store.load_agent(AGENT) is not None
+
+
+def in_time(machine: Any, job: Callable[[str], Job]) -> Job:
+    """A job that learns, with the least budget in which it learns something: a busy machine imports torch for seconds."""
+    for budget in BUDGETS:
+        done = job(budget)
+        if done.returncode or learns(machine):
+            break
+    return done
 
 
 def codes_of(report: Path) -> list[str]:
@@ -111,10 +122,14 @@ def test_a_scheduled_job_learns_in_two_lines_and_the_slim_image_of_the_others_is
 ) -> None:
     name, machine = image
     assert machine.run(["bash", "-ec"], "jpo observe", {}).returncode == 0
-    if platform == "gitlab":
-        done = run_job(machine, learn_job(budget="15s"))
-    else:
-        done = run_step(machine, tmp_path, LEARN, "Learn", budget="15s")
+
+    def job(budget: str) -> Job:
+        (tmp_path / "summary").unlink(missing_ok=True)
+        if platform == "gitlab":
+            return run_job(machine, learn_job(budget=budget))
+        return run_step(machine, tmp_path, LEARN, "Learn", budget=budget)
+
+    done = in_time(machine, job)
     assert (done.returncode, "JPO-E604" in done.stderr) == ((0, False) if name == "full" else (2, True)), done.stderr
     assert learns(machine) == (name == "full")
     if name == "full":
@@ -130,7 +145,7 @@ def test_after_a_scheduled_job_has_learnt_a_slim_image_does_not_complain(machine
     kept = {name: value for name, value in machine.environment.items() if name != "JPO_AGENT__LEARN_BUDGET"}
     machine = replace(machine, environment={**kept, "JPO_STORE__URL": url})
     assert machine.run(["bash", "-ec"], "jpo observe", {}).returncode == 0
-    assert run_job(machine, learn_job(budget="15s")).returncode == 0
+    assert in_time(machine, lambda budget: run_job(machine, learn_job(budget=budget))).returncode == 0
     (machine.tools / "python").write_text(f'#!/bin/sh\nexec "{slim_python}" "$@"\n')
     assert run_job(machine, jobs()["jpo-suggest"]).returncode == 0
     assert codes_of(machine.repository / "jpo-report") == []

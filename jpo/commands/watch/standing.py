@@ -10,6 +10,7 @@ from statistics import fmean
 from jpo.cost import Prices, check_sla, usd_per_hour
 from jpo.forecast.curves.curve import curve_of
 from jpo.forecast.curves.end import total_seconds
+from jpo.forecast.curves.target import epochs_ahead
 from jpo.optimizer.during import stop
 from jpo.optimizer.during.adjustment import Adjustment
 from jpo.optimizer.during.progress import RunProgress
@@ -43,15 +44,17 @@ def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | 
     epochs, errors = epochs_of(seen), past.quality.errors_of(seen.curve(past.quality))
     while errors and not math.isfinite(errors[-1][1]) and not seen.diverged:
         errors.pop()  # a validation that measured nothing
+    curve = curve_of(errors)
     return RunProgress(
         elapsed,
         _total(seen, past),
         usd_per_hour(seen.parameters, prices),
-        curve_of(errors),
+        curve,
         seen.diverged,
         epochs,
         share_of(seen),
         seen.course.began_at,
+        ahead=epochs_ahead(curve, past.finished) if curve and past.has_target else None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jpo.forecast.curves.curve import Curve
+from jpo.forecast.curves.target import EpochsAhead
 from jpo.records import Interval, Run
 
 
@@ -41,6 +42,7 @@ class RunProgress:
         share_done: of its work, 0..1.
         began_at: epochs that were done when it started; above 0: it was resumed, and its time is that of a part.
         same_as_rival: it runs with the rival's own configuration.
+        ahead: how far the target is that will end it.
     """
 
     elapsed_seconds: float
@@ -52,6 +54,7 @@ class RunProgress:
     share_done: float | None = None
     began_at: float = 0.0
     same_as_rival: bool = False
+    ahead: EpochsAhead | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +63,14 @@ class Rival:
 
     Attributes:
         error: of its model, that is to be made small; None: not measured.
+        usual: what a run of the best configuration costs on average, in runs of this one: the shortest of several was lucky.
     """
 
     run_id: str
     seconds: float
     usd: float | None = None
     error: float | None = None
+    usual: float = 1.0
 
     @classmethod
     def of(cls, run: Run, usd: float | None, error: float | None) -> Rival | None:
