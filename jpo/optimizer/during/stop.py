@@ -10,9 +10,9 @@ the belief rule (docs/decisions/0020) applied to the rest of a run, with a guard
 gives it less than SURE, and would not if it still fell further than any finished run of the workload fell from there: so a run on
 a plateau goes on as long as runs were seen to leave one, and one that has hardly begun goes on.
 
-A trial that a target will end is judged by how far that is (target.py). Any other run of which nobody knows when it ends is judged by
-the paid-for rule of `jpo replay`: at twice the cost of the rival it is stopped. What a run has paid is gone either way, and
-counts only towards whether it can win.
+A trial that a target will end is judged by how far that is (target.py), any other run of which nobody knows when it ends by the
+paid-for rule of `jpo replay`: at twice the cost of the rival it is stopped. What a run has paid is gone, and counts only
+towards whether it can win.
 
 No policy was trained for this: the released SAC policies choose between configurations. What is compared here are values under
 the agent's own objective, with the forecast of the learning curve as belief.
