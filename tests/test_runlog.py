@@ -453,15 +453,15 @@ def test_a_push_replaces_the_group_of_the_run_and_proves_who_it_is(tmp_path: Pat
 def test_a_gateway_that_never_answers_blocks_neither_training_nor_the_end_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jpo.runlog.LAST_REPORT_SECONDS", 0.3)
+    monkeypatch.setattr("jpo.runlog.LAST_REPORT_SECONDS", 2.0)
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))
         deaf.listen()
         started = time.monotonic()
         with new(tmp_path, JPO_PUSHGATEWAY_URL=f"http://127.0.0.1:{deaf.getsockname()[1]}") as log:
             log.epoch(1, 0.5, 0.5)
-            assert time.monotonic() - started < 0.3
-        assert 0.3 <= time.monotonic() - started < 3
+            assert time.monotonic() - started < 2
+        assert 2 <= time.monotonic() - started < 20
 
 
 class Ambiguous:

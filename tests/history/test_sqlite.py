@@ -184,7 +184,7 @@ with open_store(url) as store:
         began = time.monotonic()
         waits.send_signal(signal.SIGINT)
         assert waits.communicate(timeout=20)[1].endswith("KeyboardInterrupt\n")
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 5
 
 
 def test_what_is_on_record_is_on_disk(start_python: Start, tmp_path: Path) -> None:
