@@ -67,7 +67,7 @@ def jpo(folder: Path, *words: str, **variables: str) -> subprocess.Popen[str]:
 def begun(folder: Path, run_id: str, process: subprocess.Popen[str]) -> str:
     """Wait until a run has printed something; its token."""
     place = folder / ".jpo/launches" / run_id
-    for _ in range(400):
+    for _ in range(2400):
         page = read_page(place)
         if page is not None and (place / "output.log").exists() and (place / "output.log").stat().st_size:
             return page.token
@@ -84,7 +84,7 @@ def statuses(project: Project) -> dict[str, str]:
 
 def collected(project: Project) -> None:
     """Let commands collect runs until there is one on record; that there are no CSV logs is an error of theirs, afterwards."""
-    for _ in range(200):
+    for _ in range(2400):
         project.jpo("observe", "--offline")
         if statuses(project):
             return
@@ -233,7 +233,7 @@ def test_a_killed_jpo_leaves_nothing_running_and_the_next_command_records_it(rea
     with jpo(ready.folder, "run", "train.py", "--run-id", "run-1", SECONDS="30") as process:
         token = begun(ready.folder, "run-1", process)
         process.kill()
-    for _ in range(200):
+    for _ in range(2400):
         if not marked(token):
             break
         time.sleep(0.05)

@@ -76,7 +76,7 @@ def test_a_paused_runner_holds_up_its_own_workload_for_a_while_and_no_other(url:
         store.record(a_run(DIGITS), now=2.0)  # the server takes the lock from who is silent for half of the timeout
         assert time.monotonic() - began < 7
     os.kill(paused.pid, signal.SIGCONT)
-    assert paused.communicate(timeout=20)[0] == "JPO-E513\n"
+    assert paused.communicate(timeout=120)[0] == "JPO-E513\n"
     with open_store(url) as store:
         assert (verify(store).ok, verify(store).records, store.run("paused")) == (True, 3, None)
 
@@ -114,7 +114,7 @@ def test_ctrl_c_does_not_wait_for_a_frozen_server(postgres: Any, url: str, start
         time.sleep(0.2)
         began = time.monotonic()
         reader.send_signal(signal.SIGINT)
-        assert reader.communicate(timeout=20)[1].endswith("KeyboardInterrupt\n")
+        assert reader.communicate(timeout=120)[1].endswith("KeyboardInterrupt\n")
         assert time.monotonic() - began < 5
     finally:
         os.kill(backend, signal.SIGCONT)
