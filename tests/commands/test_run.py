@@ -10,12 +10,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from jpo.launch.ledger import entries
 from jpo.launch.local import leases
 from jpo.launch.local.capacity import cpu_names
+from jpo.launch.local.launcher import LocalLauncher
 from jpo.launch.local.page import read_page
 from jpo.launch.local.processes import marked
 
@@ -226,6 +228,23 @@ def test_ctrl_c_cancels_the_run_and_records_it(ready: Project) -> None:
     assert process.returncode == 130, err
     assert out == ""
     assert marked(token) == []
+    assert statuses(ready) == {"run-1": "stopped"}
+
+
+def test_ctrl_c_before_the_start_is_noted_cancels_the_run_and_records_it(ready: Project) -> None:
+    """A job prints its first line before the ledger has what its engine calls it."""
+    submit = LocalLauncher.submit
+
+    def interrupted(*told: Any) -> str:
+        submit(*told)
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LocalLauncher, "submit", interrupted)
+        patch.setenv("SECONDS", "30")
+        assert ready.jpo("run", "train.py", "--run-id", "run-1").code == 130
+    (entry,) = entries(ready.folder / ".jpo/launches")
+    assert (entry.end is not None, entry.recorded) == (True, True)
     assert statuses(ready) == {"run-1": "stopped"}
 
 
