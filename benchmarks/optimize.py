@@ -30,7 +30,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
@@ -46,6 +46,8 @@ USD_PER_CPU_HOUR = 0.04
 LARGEST_RATIO = 0.5
 STOP_AT = 2.0
 FIRST_MOMENT = 1_800_000_000.0
+IMPORTS_SECONDS = 0.01
+"""Between the start of a job and that of its training, in virtual time: none starts in the instant in which it is suggested."""
 SLACK_SECONDS = 0.5
 """Between the moment at which a run is to be stopped and the last batch that it trains."""
 EXPONENTS, RATES = (3, 8), (1e-3, 1e-1)
@@ -223,14 +225,13 @@ def by_jpo_in_virtual_time(seed: int, folder: Path, arguments: argparse.Namespac
     from jpo.project.load import load
     from jpo.records import RunStatus, Suggestion
 
-    now, found = [FIRST_MOMENT], dict[str, Trained]()
+    now = [FIRST_MOMENT]
 
     def simulate(job: LaunchJob, start: float) -> VirtualCourse:
-        run = trained(folder, job.run_id, {}, job.longest_seconds, start=start)
-        found[job.run_id] = run
+        run = trained(folder, job.run_id, {}, job.longest_seconds, start=start + IMPORTS_SECONDS)
         log = (folder / "runs" / f"{job.run_id}.csv").read_text(encoding="utf-8")
         seconds = run.seconds if job.longest_seconds is None else min(run.seconds, job.longest_seconds)
-        return VirtualCourse(seconds, ended_as=RunStatus(facts_in(log).get("status", "failed")), log=log)
+        return VirtualCourse(IMPORTS_SECONDS + seconds, ended_as=RunStatus(facts_in(log).get("status", "failed")), log=log)
 
     def decide(task: Task, suggestion_id: str, moment: float) -> Suggestion:
         return suggest(task.path, task.settings, SuggestOptions(suggestion_id, moment, offline=True, seed=seed)).suggestion
@@ -245,7 +246,11 @@ def by_jpo_in_virtual_time(seed: int, folder: Path, arguments: argparse.Namespac
     outside = Outside(decide, lambda *_: engine, watch, lambda: now[0], sleep, lambda _: None, folder, {})
     plan = LoopPlan(arguments.runs, arguments.baseline, ("train",))
     result = optimize([task], plan, outside, compared, picture=None).result
-    return list(with_bounds([found[each.run_id] for each in result.jobs[0].runs]))[arguments.baseline :]
+    runs = [each.run for each in result.jobs[0].runs if each.run]
+    trained_so = [
+        Trained(run.parameters, run.outcome.duration_seconds or 0.0, 0.0, run.outcome.converged is True) for run in runs
+    ]
+    return list(with_bounds([replace(run, cpu_seconds=run.seconds) for run in trained_so]))[arguments.baseline :]
 
 
 def with_bounds(runs: Sequence[Trained]) -> Iterator[Trained]:

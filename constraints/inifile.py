@@ -23,7 +23,7 @@ from constraints.verdict import Violation
 from constraints.words import Word
 
 MAX_BYTES = 16 << 20  # a larger file is not a config.ini
-REFERENCE = re.compile(r"%\(([^)]+)\)s")
+REFERENCE = re.compile(r"%\(([^)]{1,200})\)s")  # no option has a longer name, and each of a million `%(` is looked at no farther
 MOST_USERS = 3
 DEEPEST = 10  # references of references that configparser follows
 NO_DEFAULTS = "\0"  # a name that no section has: [DEFAULT] is a section like the others then

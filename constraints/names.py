@@ -61,7 +61,7 @@ GIB: Mapping[str, float] = {"k": 1e3 / 2**30, "m": 1e6 / 2**30, "g": 1e9 / 2**30
 
 EXAMPLE: Mapping[str, str] = {"learning_rate": "0.01", "memory_gib": "16Gi", "cpus": "8", "gpus": "2"}
 
-NUMBER = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\s*([kmgt]i?)b?)?", re.IGNORECASE | re.ASCII)
+NUMBER = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\s*([kmgt]i?)b?)?", re.IGNORECASE | re.ASCII)
 LONGEST = 64  # characters; no number written by a person is longer
 LARGEST_WHOLE = 2**53 - 1  # beyond it different whole numbers are the same float
 

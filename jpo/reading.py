@@ -32,7 +32,7 @@ MOST_DIGITS = 400
 """Of a whole number in JSON: the largest float has 309."""
 LONGEST_NUMBER = 64
 """Characters of a number in text; `repr` of a float has at most 24. An exporter may print all the digits of 1e21."""
-FINITE = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+FINITE = re.compile(r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE | re.ASCII)
 
 Refusal = Callable[[str], JpoError]

@@ -23,7 +23,7 @@ def doctor(given: Path | None, toml: Path | None, *, network: Network, output: O
 
     Looks at settings, CONFIG.INI, this machine, Prometheus, logs and the store.
 
-    Ends with 0 when there is no problem (warnings are none), else with what `jpo suggest --strict` would end with at the first
+    Ends with 0 when there is no problem (a warning is none), else with what `jpo suggest --strict` would end with at the first
     one: 2 settings or CONFIG.INI, 3 limits, 4 Prometheus, 5 the store, 6 CONFIG.INI cannot be replaced.
 
     \b

@@ -32,7 +32,7 @@ def sla() -> None:
 def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output: Output, toml: Path | None) -> int:
     """Check a run against [sla]; exit code 3 if violated.
 
-    Each promise is met, violated or unknown; and how often all runs kept it. Without RUN and logs it is the newest run on
+    Says whether each promise was kept, and how often all runs kept it. Without RUN and logs it is about the newest run on
     record. Where nothing is promised, nothing is violated.
 
     \b
@@ -61,13 +61,13 @@ def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output:
     help="Share of runs that should meet the target.",
 )
 @click.option("--write", is_flag=True, help="Put the lines into jpo.toml; what is promised there stays.")
-@click.option("--replace", is_flag=True, help="With --write: also over other values.")
+@click.option("--replace", is_flag=True, help="With --write: in place of what is promised there.")
 @output_options(*READABLE)
 @options(toml_option, verbose_option)
 def suggest_sla(given: Path | None, share: float, output: Output, toml: Path | None, *, write: bool, replace: bool) -> None:
     """Propose thresholds for [sla] as lines for jpo.toml.
 
-    Runs like the last ones would keep them. With --write they are put into jpo.toml, of which nothing else changes.
+    Runs like the last ones would keep them. --write puts them into jpo.toml and changes nothing else in it.
 
     \b
     Examples:

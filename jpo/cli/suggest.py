@@ -41,7 +41,7 @@ WOULD_CHANGE = 10
 @click.option("--max-cost", metavar="AMOUNT", help="Instead of [sla] cost_max: in USD, or e.g. 20EUR.")
 @click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: safe.")
 @click.option(
-    "--in-force", type=FILE, metavar="FILE", help="Put config.ini as it was in force before there, for `python -m constraints`."
+    "--in-force", type=FILE, metavar="FILE", help="Write what was in force before to this file, for `python -m constraints`."
 )
 @click.option("--no-learn", is_flag=True, help="Do not update the agent first.")
 @seed_option

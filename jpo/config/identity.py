@@ -9,10 +9,10 @@ from jpo.config.interpolation import Interpolation
 from jpo.config.locate import IniOption
 from jpo.config.lookup import OptionNames, ambiguous, keyed, named
 from jpo.config.source import shown
+from jpo.config.values import QUOTED
 from jpo.errors import UsageError
 from jpo.records import Identity
 
-QUOTED = re.compile(r"""(["'])(.*)\1""")
 REFERS = re.compile(r"%\(|\$\{")
 
 HARDWARE_SECTION = "workload"

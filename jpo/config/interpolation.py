@@ -16,9 +16,9 @@ from jpo.config.source import shown
 from jpo.errors import UsageError
 
 DEFAULT = "DEFAULT"
-REFERENCE = re.compile(r"%\(([^)]+)\)s")
-PIECE = re.compile(r"%%|%\(([^)]+)\)s|%|[^%]+")
-EXTENDED = re.compile(r"\$\{[^}]*\}")
+REFERENCE = re.compile(r"%\(([^)]{1,200})\)s")  # no option has a longer name, and each of a million `%(` is looked at no farther
+PIECE = re.compile(r"%%|%\(([^)]{1,200})\)s|%|[^%]+")
+EXTENDED = re.compile(r"\$\{[^}]{0,200}\}")
 DEEPEST = 10
 """References of references that configparser follows (configparser.MAX_INTERPOLATION_DEPTH)."""
 MOST_USERS = 3

@@ -9,7 +9,7 @@ from decimal import Decimal
 from jpo.records import WHOLE, Parameter, Word
 
 QUOTED = re.compile(r"""(["'])(.*)\1""")
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def format_value(parameter: Parameter, value: float) -> str:

@@ -3,6 +3,7 @@
     job.py           what is to be started, and how it goes: LaunchJob, Needs, JobStatus, Room
     launcher.py      Launcher, the one contract of all engines; tests/launches.py is its suite
     resize.py        Resizable: engines that change what a running job holds
+    array.py         StartsTogether: engines that take several runs at once
     ledger.py        the account of launched runs: one folder each, intent before submission, the end before the record
     cleanup.py       folders of runs that are long over go
     course.py        start, follow and cancel one run, whatever the engine; safe to call again after kill -9

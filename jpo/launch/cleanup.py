@@ -8,24 +8,25 @@ Killed at any instant, a run is in its folder, in its small file, or in both; wh
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from jpo.errors import LaunchError
-from jpo.launch.ledger import PAST, Entry, entries, folder_of, locked, past_file, put, read
+from jpo.launch.ledger import PAST, Entry, folder_of, locked, past_file, put, read
 
 GOING = ".going-"
 """Beginning of the name that a folder has while it is removed: no run's."""
 
 
-def clean_up(ledger: Path, *, before: float) -> None:
+def clean_up(ledger: Path, known: Iterable[Entry], *, before: float) -> None:
     """Remove the folders of runs that are on record and ended before this moment, in unix seconds.
 
     One that goes on, is not on record, is damaged, or that another process is at, stays; so does all where the disk refuses.
     """
     for left in ledger.glob(f"{GOING}*"):
         shutil.rmtree(left, ignore_errors=True)
-    for entry in [entry for entry in entries(ledger) if _is_over(entry, before)]:
+    for entry in [entry for entry in known if _is_over(entry, before)]:
         with suppress(LaunchError, OSError):
             _remove(ledger, entry, before)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from jpo.errors import LaunchError
+from jpo.launch.array import StartsTogether
 from jpo.launch.job import JobStatus, LaunchJob
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, folder_of, locked, put, read, write
@@ -34,16 +36,7 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
     if read(ledger, job.run_id) is None:
         launcher.refuse(job)  # before anything is made for it
     with locked(folder):
-        entry = read(ledger, job.run_id)
-        if entry and (entry.job, entry.engine) != (job, launcher.name):
-            finding = f"was launched before on {entry.engine}, with another command, configuration or resources"
-            raise LaunchError(f"run {job.run_id}", finding, "give the new run an id of its own", code="JPO-E750")
-        if entry is None:
-            _kept_out_of_git(ledger)
-            (folder / "runs").mkdir(exist_ok=True)
-            put(folder / "config.ini", config)
-            entry = Entry(job, launcher.name, now)
-            write(ledger, entry)  # before the engine hears of it
+        entry = _intended(job, launcher.name, ledger, now, config)
         if entry.engine_id is None and entry.end is None:
             entry = replace(entry, engine_id=launcher.submit(job, folder.absolute()))
             write(ledger, entry)
@@ -62,6 +55,43 @@ def noted(entry: Entry, launcher: Launcher, ledger: Path) -> Entry:
         if entry.engine_id is None and (found := launcher.find(entry.job, folder.absolute())) is not None:
             entry = replace(entry, engine_id=found)
             write(ledger, entry)
+    return entry
+
+
+def start_together(
+    jobs: Sequence[LaunchJob], launcher: StartsTogether, ledger: Path, name: str, *, now: float, config: bytes = b""
+) -> None:
+    """Start several jobs that ask for the same at once. Killed on the way, `start` goes on with each of them.
+
+    Args:
+        name: of them together.
+
+    Raises:
+        LaunchError: as `start`; JPO-E762, they ask for different things.
+    """
+    launcher.refuse(jobs[0])
+    folders = [folder_of(ledger, job.run_id) for job in jobs]
+    with ExitStack() as locks:
+        for folder in folders:
+            locks.enter_context(locked(folder))
+        intended = [_intended(job, launcher.name, ledger, now, config) for job in jobs]
+        for entry, engine_id in zip(intended, launcher.submit_all(jobs, [f.absolute() for f in folders], name), strict=True):
+            write(ledger, replace(entry, engine_id=engine_id))
+
+
+def _intended(job: LaunchJob, engine: str, ledger: Path, now: float, config: bytes) -> Entry:
+    """The entry of a job, on disk before its engine hears of it; under the lock of its run."""
+    entry = read(ledger, job.run_id)
+    if entry and (entry.job, entry.engine) != (job, engine):
+        finding = f"was launched before on {entry.engine}, with another command, configuration or resources"
+        raise LaunchError(f"run {job.run_id}", finding, "give the new run an id of its own", code="JPO-E750")
+    if entry is None:
+        _kept_out_of_git(ledger)
+        folder = folder_of(ledger, job.run_id)
+        (folder / "runs").mkdir(exist_ok=True)
+        put(folder / "config.ini", config)
+        entry = Entry(job, engine, now)
+        write(ledger, entry)
     return entry
 
 

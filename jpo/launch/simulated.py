@@ -1,4 +1,5 @@
-"""An engine in virtual time: a job waits, runs and ends when the clock of its caller says so. Nothing is executed."""
+"""An engine in virtual time: a job waits, runs and ends when the clock of its caller says so. Nothing is executed, and its log
+grows as time passes."""
 
 from __future__ import annotations
 
@@ -37,6 +38,7 @@ class SimulatedLauncher:
     def __init__(self, simulate: Callable[[LaunchJob, float], VirtualCourse], clock: Callable[[], float], gpus: int = 8) -> None:
         self._simulate, self._clock, self._gpus = simulate, clock, gpus
         self._jobs = dict[str, tuple[LaunchJob, float, VirtualCourse]]()
+        self._folders = dict[str, Path]()
         self._cancelled = dict[str, float]()
 
     def room(self, needs: Needs) -> Room:
@@ -54,8 +56,10 @@ class SimulatedLauncher:
             simulation = self._simulate(job, now)
             longest = job.longest_seconds
             if longest is not None and simulation.run_seconds > longest:
-                simulation = replace(simulation, run_seconds=longest, ended_as=RunStatus.STOPPED, log="")
+                log = stopped_at(simulation.log, now + simulation.wait_seconds + longest)
+                simulation = replace(simulation, run_seconds=longest, ended_as=RunStatus.STOPPED, log=log)
             self._jobs[job.run_id] = (job, now, simulation)
+            self._folders[job.run_id] = folder
         return job.run_id
 
     def find(self, job: LaunchJob, folder: Path) -> str | None:
@@ -73,13 +77,15 @@ class SimulatedLauncher:
         if now < started:
             return JobStatus(JobState.WAITING, starts_at=started)
         if now < ended:
+            self._write_log(engine_id, until(simulation.log, now))
             return JobStatus(JobState.RUNNING, started_at=started)
         code = 0 if simulation.ended_as is RunStatus.SUCCEEDED else 1
         return JobStatus(JobState.ENDED, code, simulation.ended_as, started_at=started, ended_at=ended)
 
     def cancel(self, engine_id: str) -> None:
         if not self.status(engine_id).over:
-            self._cancelled[engine_id] = self._clock()
+            now = self._cancelled[engine_id] = self._clock()
+            self._write_log(engine_id, stopped_at(self._jobs[engine_id][2].log, now))
 
     def collect(self, engine_id: str, folder: Path) -> None:
         if engine_id in self._jobs and engine_id not in self._cancelled:
@@ -88,3 +94,29 @@ class SimulatedLauncher:
             for file, text in texts.items():
                 with whole(file, mode=0o600) as new:
                     new.write(text.encode())
+
+    def _write_log(self, engine_id: str, log: str) -> None:
+        path = self._folders[engine_id] / "runs" / f"{engine_id}.csv"
+        if log and not (path.exists() and path.stat().st_size == len(log.encode())):
+            with whole(path, mode=0o600) as new:
+                new.write(log.encode())
+
+
+def until(log: str, moment: float) -> str:
+    """What a log held at a moment, unix seconds; "": nothing yet."""
+    lines = list[str]()
+    for line in log.splitlines(keepends=True):
+        first = line.split(",", 1)[0]
+        if line.startswith("#"):
+            if any(not each.startswith("#") for each in lines):
+                break  # how it ended
+        elif first != "time" and float(first) > moment:
+            break
+        lines.append(line)
+    return "".join(lines) if any(not line.startswith("#") for line in lines) else ""
+
+
+def stopped_at(log: str, moment: float) -> str:
+    """What a log holds of a run that was stopped then, with its end; "": nothing was written yet."""
+    known = until(log, moment)
+    return f"{known}# end={moment}\n# status={RunStatus.STOPPED}\n" if known else ""

@@ -303,14 +303,14 @@ def cut_short(source: str, unread: str, *, strict: bool) -> Mapping[str, str]:
 
 
 def untried(store: Store, identity: Identity, runs: tuple[Run, ...], *, now: float) -> Suggestion | None:
-    """The newest suggestion that changed something, if no run has started and ended since.
+    """The newest suggestion that changed something, if no run has started and ended since, by its node's clock, or has its name.
 
     One that a clock far ahead of ours has dated is left aside: no run would start after it before that date.
     """
     newest = store.newest_change(identity)
     if newest is None or newest.created_at > now + CLOCKS_DIFFER_SECONDS:
         return None
-    return None if any(latest_start(run) >= newest.created_at for run in runs) else newest
+    return None if any(newest.suggestion_id == run.run_id or latest_start(run) >= newest.created_at for run in runs) else newest
 
 
 def age(store: Store, identity: Identity, now: float) -> str:

@@ -121,7 +121,8 @@ def in_short(suggestion: Suggestion) -> Iterator[Inline]:
 def why(suggestion: Suggestion) -> Iterator[Inline]:
     """The reasons that come first, and how many more there are; widened intervals have a note."""
     first = first_reasons(suggestion)
-    yield from (f"because {reason}" for reason in first)
+    undone = suggestion.decided_by == "rollback"  # its first sentence is the reason; the others say what was undone
+    yield from (reason if undone and at else f"because {reason}" for at, reason in enumerate(first))
     if more := sum(reason not in suggestion.widened for reason in suggestion.reasons[len(first) :]):
         yield (Span(f"{numbers.counted(more, 'more reason')}: jpo explain, or -o json", "dim"),)
 

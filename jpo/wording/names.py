@@ -128,11 +128,6 @@ def objectives(known: Collection[str]) -> tuple[str, ...]:
     return "duration_seconds", "cost_usd", *(of_model or ["val_loss"])
 
 
-def target_of(outcome: str) -> str | None:
-    """The SLA target that bounds an outcome; None where there is none."""
-    return next((name for name, target in TARGETS.items() if target.quantity == outcome), None)
-
-
 OBJECTIVES: Mapping[str, str] = {"duration_seconds": "time", "cost_usd": "cost", "val_loss": "loss"}
 """What nearly every report shows, by the name that a preference has for it: time -22%  cost +51%  loss ±0%."""
 

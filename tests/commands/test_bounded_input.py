@@ -206,3 +206,14 @@ def test_numbers_in_logs_are_those_that_people_write(project: Project, old: str,
 def test_a_name_that_no_file_can_have_is_refused(project: Project, command: str, name: str) -> None:
     answer = project.jpo(*(word.replace("NAME", name) for word in command.split()))
     assert (answer.code, "JPO-E309" in answer.err, len(answer.err) < 300) == (2, True, True)
+
+
+@pytest.mark.parametrize(
+    "value", ["%(" * 100_000, "%(" * 100_000 + ")", "%(a" * 60_000, "${" * 100_000, "1" * 200_000 + "x", "1" * 200_000 + ".x"]
+)
+def test_a_value_made_to_be_looked_at_again_from_each_character_is_read_at_once(project: Project, value: str) -> None:
+    with project.config.open("a") as file:
+        file.write(f"\n[odd]\nodd = {value}\n")
+    started = time.process_time()
+    assert project.jpo("check", "config.ini").code == 0
+    assert time.process_time() - started < MOST_SECONDS

@@ -327,7 +327,7 @@ def test_one_absurd_run_is_named_and_changes_no_figure(project: Project) -> None
     assert "JPO-W118" in after["reason_codes"]
     assert any("run-9: implausible" in note for note in after["notes"])
     told = project.jpo("suggest", "config.ini", "--dry-run", "--no-learn")
-    assert "1 skipped (implausible: duration 1e+05 is 981 times more than the other runs" in " ".join(told.out.split())
+    assert "1 skipped (implausible: duration 100000 is 981 times more than the other runs" in " ".join(told.out.split())
     project.jpo("observe", "--offline")
     assert "run-9" in project.jpo("history").out, "it is still on record"
 

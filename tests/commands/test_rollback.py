@@ -436,3 +436,10 @@ def test_with_a_closed_stdout_what_was_restored_is_on_record_and_what_was_tried_
         command = ["sh", "-c", 'exec "$@" >&-', "sh", *ROLLBACK, *options]
         done = subprocess.run(command, cwd=project.folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, check=False)
         assert (done.returncode, "see `jpo explain`" in done.stderr) == (2, on_record), done.stderr
+
+
+def test_what_a_rollback_undoes_is_said_after_the_reason_and_is_none(tried: Project) -> None:
+    told = tried.jpo("rollback", "--dry-run").out
+    because = [line for line in told.splitlines() if line.startswith("because ")]
+    assert (len(because), " come back; " in because[0]) == (1, True)
+    assert "instead of" in told, "what had been expected of the change"

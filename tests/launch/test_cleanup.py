@@ -47,7 +47,7 @@ def test_only_what_is_over_on_record_and_old_goes(tmp_path: Path) -> None:
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged" / "launch.json").write_text("{")
     (tmp_path / ".optimize" / "job").mkdir(parents=True)
-    clean_up(tmp_path, before=100.0)
+    clean_up(tmp_path, entries(tmp_path), before=100.0)
     assert {entry.job.run_id for entry in entries(tmp_path)} == {entry.job.run_id for entry in kept}
     assert (tmp_path / "damaged").is_dir()
     assert (tmp_path / ".optimize" / "job").is_dir()
@@ -58,7 +58,7 @@ def test_only_what_is_over_on_record_and_old_goes(tmp_path: Path) -> None:
 
 def test_its_id_is_not_started_again(tmp_path: Path) -> None:
     put(tmp_path, replace(OLD, engine="simulated"))
-    clean_up(tmp_path, before=100.0)
+    clean_up(tmp_path, entries(tmp_path), before=100.0)
     launcher = SimulatedLauncher(lambda *_: pytest.fail("started"), lambda: 200.0)
     assert start(JOB, launcher, tmp_path, now=200.0).end == ENDED
     with pytest.raises(LaunchError, match="id of its own"):
@@ -68,7 +68,7 @@ def test_its_id_is_not_started_again(tmp_path: Path) -> None:
 def test_what_another_process_is_at_stays(tmp_path: Path) -> None:
     put(tmp_path, OLD)
     with locked(folder_of(tmp_path, "old")):
-        clean_up(tmp_path, before=100.0)
+        clean_up(tmp_path, entries(tmp_path), before=100.0)
     assert (folder_of(tmp_path, "old") / "output.log").exists()
 
 
@@ -83,12 +83,12 @@ def test_killed_at_any_instant_it_is_found_and_the_next_clean_up_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr({"put": cleanup, "rename": Path, "rmtree": shutil}[step], step, killed)
         with pytest.raises(KeyboardInterrupt):
-            clean_up(tmp_path, before=100.0)
+            clean_up(tmp_path, entries(tmp_path), before=100.0)
     assert read(tmp_path, "old") == OLD
     told = list[LaunchError]()
     assert len([*entries(tmp_path, told.append)]) == (step != "rmtree")
     assert not told
-    clean_up(tmp_path, before=100.0)
+    clean_up(tmp_path, entries(tmp_path), before=100.0)
     assert read(tmp_path, "old") == OLD
     assert [path.name for path in tmp_path.iterdir()] == [".past"]
 
@@ -99,6 +99,6 @@ def test_a_ledger_that_cannot_be_written_stays_as_it_is(tmp_path: Path, monkeypa
 
     put(tmp_path, OLD)
     monkeypatch.setattr(cleanup, "put", full)
-    clean_up(tmp_path, before=100.0)
+    clean_up(tmp_path, entries(tmp_path), before=100.0)
     assert (folder_of(tmp_path, "old") / "output.log").exists()
-    clean_up(tmp_path / "none", before=100.0)
+    clean_up(tmp_path / "none", entries(tmp_path / "none"), before=100.0)

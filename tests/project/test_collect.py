@@ -14,7 +14,7 @@ from jpo.history import open_store
 from jpo.project.collect import collect, cut_short, on_other_hardware, siblings_of, untried, without_energy
 from jpo.project.project import open_project
 from jpo.project.sources import LOGS
-from jpo.records import Finished
+from jpo.records import Finished, Outcome, Run, RunStatus
 
 NOW = 1_700_000_000.0
 LOG = """\
@@ -36,6 +36,14 @@ def test_a_suggestion_dated_by_a_fast_clock_is_not_waited_for() -> None:
         assert untried(store, DIGITS, (), now=NOW) is not None
         store.append(a_suggestion("s2", NOW + 86400), config="config.ini", source_digest="ab")
         assert untried(store, DIGITS, (), now=NOW) is None
+
+
+def test_a_run_called_as_its_suggestion_has_tried_it_though_its_nodes_clock_is_behind() -> None:
+    with open_store("sqlite://") as store:
+        store.append(a_suggestion("job-1", NOW - 60), config="config.ini", source_digest="ab")
+        early = Run("job-1", DIGITS, {}, RunStatus.STOPPED, NOW - 70, NOW - 65, Outcome(duration_seconds=5.0), "csv")
+        assert untried(store, DIGITS, (early,), now=NOW) is None
+        assert untried(store, DIGITS, (replace(early, run_id="other"),), now=NOW) is not None
 
 
 def test_a_log_that_cannot_be_read_is_an_error_only_if_strict(repository, tmp_path) -> None:

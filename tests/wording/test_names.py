@@ -37,8 +37,6 @@ def test_no_two_quantities_have_the_same_name(table: dict[str, names.Quantity]) 
 
 def test_a_target_is_written_like_its_quantity() -> None:
     assert names.quantity("time_max") == names.OUTCOMES["duration_seconds"]
-    assert names.target_of("gpu_utilisation") == "gpu_util_min"
-    assert names.target_of("train_loss") is None
 
 
 def test_another_name_is_a_number() -> None:

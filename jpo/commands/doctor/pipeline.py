@@ -19,13 +19,14 @@ from jpo.report.doctor import Line
 
 PLACES = (".gitlab-ci.yml", ".github/workflows/*.yml", ".github/workflows/*.yaml")
 OF_JPO = re.compile(
-    r"^\s*-?\s*component:\s*\S*/jpo@|/pipelines/github@|templates/jpo\.yml|\bjpo\s+suggest\b|-m\s+jpo\b", re.MULTILINE
+    r"^[ \t]*(?:-[ \t]*)?component:[ \t]*\S*/jpo@|/pipelines/github@|templates/jpo\.yml|\bjpo\s+suggest\b|-m\s+jpo\b",
+    re.MULTILINE,
 )
-COMPONENT = re.compile(r"^\s*-?\s*component:\s*\S*/jpo@|templates/jpo\.yml", re.MULTILINE)
+COMPONENT = re.compile(r"^[ \t]*(?:-[ \t]*)?component:[ \t]*\S*/jpo@|templates/jpo\.yml", re.MULTILINE)
 GUARDED = re.compile(r"/pipelines/github(/guard)?@|-m\s+constraints\b")
-SERVER = re.compile(r"^\s*store-url:\s*\S|JPO_STORE__URL", re.MULTILINE)
-FOLDER = re.compile(r"^\s*(?:-\s+)?(?:(?:path|history):\s*)?[\"']?([\w./-]+)[\"']?\s*$", re.MULTILINE)
-KEPT = re.compile(r"^\s*(?:-\s+)?(?:path|history):\s*[\"']?([\w./-]*\.jpo)/?[\"']?\s*$", re.MULTILINE)
+SERVER = re.compile(r"^[ \t]*store-url:[ \t]*\S|JPO_STORE__URL", re.MULTILINE)
+FOLDER = re.compile(r"^[ \t]*(?:-[ \t]+)?(?:(?:path|history):[ \t]*)?[\"']?([\w./-]+)[\"']?[ \t]*$", re.MULTILINE)
+KEPT = re.compile(r"^[ \t]*(?:-[ \t]+)?(?:path|history):[ \t]*[\"']?([\w./-]*\.jpo)/?[\"']?[ \t]*$", re.MULTILINE)
 UNFILLED = re.compile(r"\byour-organisation/|\bregistry\.example\.com/|@(?:sha256:)?0{40,64}\b")
 """What the templates have in place of a team's own images, commits and organisation."""
 TOKENS = ("JPO_COMMENT_TOKEN", "JPO_PERSIST_TOKEN")

@@ -6,6 +6,7 @@ ended is put on record.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from jpo.launch.course import GIVE_UP_SECONDS, LONGEST_PAUSE, SHORTEST_PAUSE, UN
 from jpo.launch.excerpt import last_words
 from jpo.launch.job import LaunchJob, Needs
 from jpo.launch.launcher import Launcher
-from jpo.launch.ledger import Entry, folder_of, read
+from jpo.launch.ledger import Entry, entries, folder_of, read
 from jpo.project.launch.boundaries import training_of
 from jpo.project.launch.command import invocation_of
 from jpo.project.launch.finished import EndedRun, put_on_record
@@ -29,6 +30,8 @@ from jpo.records import RunStatus, same
 from jpo.wording import numbers
 
 Waiting = Generator[float, None, EndedRun]
+LOOKS = 40
+"""At a trial before its boundary, at least: what cannot win any more should not wait for the next look."""
 FAILED = (RunStatus.FAILED, RunStatus.OOM_KILLED, RunStatus.DIVERGED)
 
 
@@ -71,7 +74,8 @@ def made(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Bo
         if entry.end is None:
             yield from _to_its_end(entry, launcher, task, outside, boundary)
     except (KeyboardInterrupt, GeneratorExit):
-        _cancelled(run_id, launcher, task, outside)
+        for each in going_on(task):
+            _cancelled(each, launcher, task, outside)
         raise
     return on_record(task, run_id, outside)
 
@@ -115,8 +119,10 @@ def _to_its_end(
 ) -> Generator[float, None, None]:
     """Look at a run again and again until it is over. Beyond its boundary it is cancelled; a trial also when it cannot win."""
     pause, reached, started_at, cancelled = SHORTEST_PAUSE, outside.clock(), None, False
-    longest = boundary.training_seconds
+    longest, longest_pause = boundary.training_seconds, LONGEST_PAUSE
     with outside.watch(task, entry, launcher) if longest is not None and is_trial(entry, task) else nullcontext() as trial:
+        if trial and longest:
+            longest_pause = min(LONGEST_PAUSE, max(SHORTEST_PAUSE, longest / LOOKS))
         while True:
             try:
                 status = look(entry, launcher, task.ledger)
@@ -131,16 +137,16 @@ def _to_its_end(
                 if not cancelled and (why := stopped_because(task, entry, seen)):
                     cancelled = True
                     outside.note(f"{entry.job.run_id}: stopped: {why}")
-            left = LONGEST_PAUSE
+            left = longest_pause
             if longest is not None and not cancelled:
                 started_at = started_at or training_of(entry, task.ledger).started_at
-                left = LONGEST_PAUSE if started_at is None else started_at + longest - outside.clock()
+                left = longest_pause if started_at is None else started_at + longest - outside.clock()
                 if left <= 0 and not training_of(entry, task.ledger).over:
                     launcher.cancel(str(entry.engine_id))
                     cancelled = True
                     outside.note(f"{entry.job.run_id}: stopped after {numbers.duration(longest)}, where it can no longer win")
             yield max(0.01, min(pause, left if left > 0 else pause))
-            pause = min(LONGEST_PAUSE, pause * 1.5)
+            pause = min(longest_pause, pause * 1.5)
 
 
 def is_trial(entry: Entry, task: Task) -> bool:
@@ -154,6 +160,13 @@ def stopped_because(task: Task, entry: Entry, seen: object) -> str:
     """Why a run was stopped by a decision about it; "": it was not."""
     made = account.read(task.ledger, entry.job.run_id) if seen is not None else []
     return next((each.why for each in made if each.kind == "stop" and each.applied), "")
+
+
+def going_on(task: Task) -> list[str]:
+    """Ids of the runs of this job that have not ended, as far as the ledger knows: of a baseline there may be several."""
+    own = re.compile(rf"{re.escape(task.name)}-b?\d+(\.\d+)?")
+    known = [entry.job.run_id for entry in entries(task.ledger) if entry.end is None or not entry.recorded]
+    return [run_id for run_id in known if own.fullmatch(run_id)]
 
 
 def _cancelled(run_id: str, launcher: Launcher, task: Task, outside: Outside) -> None:

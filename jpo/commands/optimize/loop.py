@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import replace
+from functools import partial
 
 from jpo.commands.optimize.following import FAILED, Boundary, Waiting, job_for, made, output_of, words_of
 from jpo.commands.optimize.task import LoopPlan, Outside, Task
 from jpo.errors import LaunchError, NothingAdmissible
+from jpo.launch.array import StartsTogether
+from jpo.launch.course import start_together
 from jpo.launch.ledger import is_past, locked, read
 from jpo.project.launch.boldness import settings_of_step, trials_of
 from jpo.project.launch.boundaries import ended_early, longest_training_seconds, startup_seconds
@@ -20,6 +23,7 @@ from jpo.project.launch.unfinished import finish_writing, free_id, made_under
 from jpo.project.project import open_history, open_project
 from jpo.project.sources import own_names
 from jpo.project.watching import account
+from jpo.project.workload import content_now
 from jpo.records import Run, RunStatus, Suggestion
 from jpo.telemetry.csv.folder import read_logs
 from jpo.wording import numbers
@@ -39,6 +43,7 @@ def optimized(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, 
     """
     with locked(task.ledger / ".optimize" / task.name, wait=False):
         record_logs(task, plan, outside)
+        baseline_together(task, plan, outside)
         failures, broken = 0, 0
         for number, baseline in steps(task, plan):
             entry = read(task.ledger, task.run_id(number, baseline=baseline))
@@ -52,6 +57,22 @@ def optimized(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, 
                 raise given_up(task, number, outside, "no run with today's values came to its end", baseline=True)
         if plan.runs:
             left_at_the_best(task, plan, outside)
+
+
+def baseline_together(task: Task, plan: LoopPlan, outside: Outside) -> None:
+    """Start the runs of the baseline at once, where the engine takes several: none of them has to wait for another.
+
+    Only at the very beginning; what a killed process has left of it is found run by run. Where several jobs go side by side each
+    has one run at a time.
+    """
+    launcher, ids = outside.engine(task.settings, task.engine), [task.run_id(n + 1, baseline=True) for n in range(plan.baseline)]
+    if len(ids) < 2 or plan.at_once > 1 or not isinstance(launcher, StartsTogether) or any(map(partial(read, task.ledger), ids)):
+        return
+    if [number for number, baseline in steps(task, plan) if baseline] != [*range(1, len(ids) + 1)]:
+        return
+    jobs = [job_for(task, plan, outside, run_id, Boundary()) for run_id in ids]
+    start_together(jobs, launcher, task.ledger, f"{task.name}-b", now=outside.clock(), config=content_now(task.path) or b"")
+    outside.note(f"{task.name}: {numbers.counted(len(ids), 'baseline run')} started together on {launcher.name}")
 
 
 def given_up(task: Task, number: int, outside: Outside, finding: str, *, baseline: bool) -> LaunchError:

@@ -11,6 +11,7 @@ from jpo.cost import Prices, check_sla, usd_per_hour
 from jpo.forecast.curves.curve import curve_of
 from jpo.forecast.curves.end import total_seconds
 from jpo.forecast.curves.final import final_error
+from jpo.forecast.curves.target import epochs_ahead
 from jpo.optimizer.during.adjustment import Adjustment
 from jpo.optimizer.during.progress import RunProgress
 from jpo.optimizer.during.stop import FEWEST_FINISHED, StopVerdict
@@ -41,14 +42,16 @@ def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | 
     if elapsed is None:
         return None
     epochs, errors = epochs_of(seen), past.quality.errors_of(seen.curve(past.quality))
+    curve = curve_of(errors)
     return RunProgress(
         elapsed,
         _total(seen, past),
         usd_per_hour(seen.parameters, prices),
-        curve_of(errors),
+        curve,
         seen.diverged,
         epochs,
         share_of(seen),
+        ahead=epochs_ahead(curve, past.finished) if curve and past.has_target else None,
     )
 
 

@@ -93,13 +93,14 @@ class RunWatch:
             self.verdict = judged(progress, self.past, self.preference, self.wishes)
             if not self.wishes.in_a_loop:
                 made = wanted(self.verdict, self.window, progress, seen, self.terms.prices, self._given(seen))
-            elif progress.total_seconds or progress.diverged:
+            elif progress.total_seconds or progress.ahead or progress.diverged:
                 made = proposed(self.verdict, (), now=seen.at)
         decisions, self.held = decide(made, self.reach, self.wishes, self.open_store, now=now)
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
 
     def _is_due(self, seen: SeenRun) -> bool:
-        return is_due(seen, self.decided_at, epochs_of(seen), self.wishes.every)
+        usual = self.past.usual_epochs if self.past else None
+        return is_due(seen, self.decided_at, usual or epochs_of(seen), self.wishes.every)
 
     def _given(self, seen: SeenRun) -> Needs:
         if self.reach is not None:

@@ -2,4 +2,5 @@
 
 curve.py         Curve, and what is read off one after some of its epochs
 final.py         the error after the last epoch, as a distribution
+target.py        the epochs until a target, as a distribution
 """

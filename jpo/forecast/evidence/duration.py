@@ -18,6 +18,7 @@ import numpy as np
 from jpo.forecast.discrepancy import TIME_TAU, AdjustedParticles, Discrepancy, adjusted, explained
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.evidence.groups import Groups, groups_without
+from jpo.forecast.evidence.stopped import samples_needed
 from jpo.forecast.evidence.work import Work, epochs_asked, samples_of, usual_samples_per_epoch
 from jpo.forecast.measurements import (
     NO_MEASUREMENTS,
@@ -171,11 +172,15 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
     if fixed:
         log_work, samples_today = log_epochs(candidates), usual * (today.get("epochs") or 1.0)
         return AdjustedParticles(speed.log + log_work, speed.level + math.log(samples_today), speed.log_likelihood)
+    work_noise = noise_of(well, lambda run: samples_of(run.run), _NOISE / math.sqrt(2))
+    guessed = samples_needed(well, stopped) if measured.work is Work.TO_TARGET else []
+    by_id = {each.run.run.run_id: each.samples for each in guessed}
+    unsure = [replace(each.run, count=each.run.count * min(1.0, work_noise / each.deviation) ** 2) for each in guessed]
     needed = adjusted(
         measured.grouped(draws.log_time) + measured.grouped(draws.log_throughput),
-        measurements_of(well, lambda run: samples_of(run.run)),
+        measurements_of([*well, *unsure], lambda run: by_id.get(run.run.run_id) or samples_of(run.run)),
         _least_samples(stopped),
-        Discrepancy(tau, noise_of(well, lambda run: samples_of(run.run), _NOISE / math.sqrt(2))),
+        Discrepancy(tau, work_noise),
         candidates,
     )
     return AdjustedParticles(speed.log + needed.log, speed.level + needed.level, speed.log_likelihood + needed.log_likelihood)

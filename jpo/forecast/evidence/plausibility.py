@@ -19,6 +19,7 @@ import numpy as np
 
 from jpo.records import Run, Skipped
 from jpo.wording.names import quantity as words_of
+from jpo.wording.numbers import plain
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats, Ints
@@ -81,7 +82,8 @@ def plausible(runs: Sequence[Run]) -> tuple[tuple[Run, ...], tuple[Skipped, ...]
     impossible = {at: names for at, run in enumerate(runs) if (names := _impossible(run.parameters))}
     believed = [run for at, run in enumerate(runs) if at not in impossible] if impossible else runs
     doubted: dict[str, dict[str, str]] = {
-        runs[at].run_id: {name: f"{runs[at].parameters[name]:g} cannot be" for name in names} for at, names in impossible.items()
+        runs[at].run_id: {name: f"{plain(runs[at].parameters[name])} cannot be" for name in names}
+        for at, names in impossible.items()
     }
     reported = _Reported(believed)
     for name in OUTCOME_LIMITS:
@@ -131,14 +133,14 @@ def _doubtful(reported: _Reported, name: str) -> dict[int, str]:
     values, (least, most) = reported.values[name], OUTCOME_LIMITS[name]
     size = np.abs(values)
     beyond = (size > 0) & ~((least <= size) & (size <= most))
-    doubtful = {int(at): f"{values[at]:.4g} cannot be" for at in np.flatnonzero(beyond)}
+    doubtful = {int(at): f"{plain(values[at])} cannot be" for at in np.flatnonzero(beyond)}
     places = np.flatnonzero((values > 0) & ~beyond)
     logs, well = np.log(values[places]), reported.well[places]
     if well.sum() < _FEWEST - 1 or np.ptp(logs) <= math.log(REPEATS_DIFFER):
         return doubtful
     outliers = _outliers(logs, well, reported.configuration[places], losses=name in _LOSSES)
     return doubtful | {
-        int(places[i]): f"{math.exp(logs[i]):.4g} is {_times(apart)} {others}" for i, (apart, others) in outliers.items()
+        int(places[i]): f"{plain(math.exp(logs[i]))} is {_times(apart)} {others}" for i, (apart, others) in outliers.items()
     }
 
 
@@ -186,7 +188,8 @@ def _agreeing(log: float, others: Floats) -> int:
 
 
 def _times(log: float) -> str:
-    return f"{math.exp(abs(log)):.3g} times {'more' if log > 0 else 'less'} than"
+    apart = math.exp(abs(log))
+    return f"{f'{apart:.3g}' if apart < 1000 else plain(apart)} times {'more' if log > 0 else 'less'} than"
 
 
 def _without(run: Run, doubted: Mapping[str, str]) -> Run:

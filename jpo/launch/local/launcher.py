@@ -212,12 +212,12 @@ class LocalLauncher:
 
     def _refuse_command(self, job: LaunchJob) -> None:
         place, program = f"run {job.run_id}", job.command[0]
-        if not job.folder.is_dir():
+        if not os.path.isdir(job.folder):  # noqa: PTH112 - False also where it cannot be looked at
             raise LaunchError(place, f"{job.folder} is no folder to start in", "check the path", code="JPO-E758")
         path = {**self._environ, **job.environment}.get("PATH")
         file = shutil.which(job.folder / program) if "/" in program else shutil.which(program, path=path)
         if file is None:
-            there = "/" in program and (job.folder / program).is_file()
+            there = "/" in program and os.path.isfile(job.folder / program)  # noqa: PTH113 - the same
             remedy = "make it executable (chmod +x), or start it by its interpreter" if there else "check its name and PATH"
             finding = f"{program:.200} {'is not executable' if there else 'is no program that can be found'}"
             raise LaunchError(place, finding, remedy, code="JPO-E758")

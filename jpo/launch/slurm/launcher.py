@@ -18,6 +18,7 @@ from jpo.launch.slurm.nodes import Node, Partition, as_spelled, chosen, nodes_of
 from jpo.launch.slurm.programs import Programs, away, pairs, refusal
 from jpo.launch.slurm.quotas import ASSOCIATION_FIELDS, QOS_FIELDS, SlurmQuota, exceeded, quotas_of, rows
 from jpo.launch.slurm.request import SECONDS_PER_MINUTE, changes, options, output, resources, time_limit_minutes
+from jpo.launch.slurm.run_files import Submission
 from jpo.launch.slurm.site import SlurmSite
 from jpo.launch.slurm.states import NOT_TWICE, of_end, of_sacct, of_scontrol, with_end
 
@@ -93,38 +94,30 @@ class SlurmLauncher:
             raise refusal("sbatch", answer.complaint)
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
-        run_files.put(job, folder, job.run_id, self._grace_seconds)
-        number = self._number(folder, job.run_id)
+        number = self._number(folder)
         if number is None:
+            run_files.put(job, folder, Submission(job.run_id, str(folder)), self._grace_seconds)
             asked = options(self._as_spelled(job), self._grace_seconds)
             number = self._sbatch(job.run_id, [*asked, output(folder), "--open-mode=append"], [folder])
         return f"{number}:{job.run_id}"
 
     def find(self, job: LaunchJob, folder: Path) -> str | None:
-        number = self._number(folder, job.run_id)
+        number = self._number(folder)
         return None if number is None else f"{number}:{job.run_id}"
 
     def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
-        """Start several runs with the same needs as one array, or find them; returns the engine's id of each.
-
-        Args:
-            folders: of the runs in the ledger, absolute, made; one for each job.
-            name: of the array, which none of another list of runs has.
-
-        Raises:
-            LaunchError: as `submit`; JPO-E762, their needs or time limits differ.
-        """
+        """As StartsTogether says: one array, each of its tasks with its own folder, end and account."""
         first = jobs[0]
         if any(
             (job.needs, job.folder, job.longest_seconds) != (first.needs, first.folder, first.longest_seconds) for job in jobs
         ):
             finding = "its runs differ in resources, folder or time limit"
             raise LaunchError(f"array {name}", finding, "start them one by one", code="JPO-E762")
-        for job, folder in zip(jobs, folders, strict=True):
-            run_files.put(job, folder, name, self._grace_seconds)
-        begun = next((known.number for folder in folders if (known := run_files.began(folder))), None)
-        array = begun.partition("_")[0] if begun else self._number(folders[0], name)
+        numbers = [self._number(folder) for folder in folders]
+        array = next((number.partition("_")[0] for number in numbers if number and "_" in number), None)
         if array is None:
+            for task, (job, folder) in enumerate(zip(jobs, folders, strict=True)):
+                run_files.put(job, folder, Submission(name, str(folders[0]), str(task)), self._grace_seconds)
             asked = [*options(self._as_spelled(first), self._grace_seconds), "--output=/dev/null", f"--array=0-{len(jobs) - 1}"]
             array = self._sbatch(name, asked, folders)
         return [f"{array}_{index}:{job.run_id}" for index, job in enumerate(jobs)]
@@ -139,7 +132,7 @@ class SlurmLauncher:
             number = began.number
         if not run_files.JOB_NUMBER.fullmatch(number):
             return JobStatus(JobState.UNKNOWN, reason=f"{number:.40} is no job of SLURM")
-        status = self._as_slurm_says(number, run_files.name(folder) or run_id, enough=end is not None)
+        status = self._as_slurm_says(number, _name(folder, run_id), enough=end is not None)
         had_begun = began is not None
         began, end = run_files.began(folder) or began, run_files.ended(folder) or end  # it may have ended meanwhile
         if began and not had_begun and status is not None and status.state is JobState.WAITING:  # or begun: nobody requeued it
@@ -159,7 +152,7 @@ class SlurmLauncher:
         number, _, run_id = engine_id.partition(":")
         folder = folder_of(self._ledger, run_id)
         began = run_files.began(folder)
-        own_name = f"--name={run_files.name(folder) or run_id}"  # a controller that lost its state gives numbers again
+        own_name = f"--name={_name(folder, run_id)}"  # a controller that lost its state gives numbers again
         for each in sorted({number, began.number if began else number}):
             answer = self._slurm.ask("scancel", own_name, each)
             if answer.complaint and not OVER_ALREADY.search(answer.complaint):
@@ -187,13 +180,16 @@ class SlurmLauncher:
             raise away("sbatch", f"answers {text.strip()!r:.80} where a job's number is expected")
         return number
 
-    def _number(self, folder: Path, name: str) -> str | None:
+    def _number(self, folder: Path) -> str | None:
         """The job that was submitted for this folder before; None: none. What has begun is known from its claim."""
         if known := run_files.began(folder):
             return known.number
-        asked = ("--noheader", "--states=all", f"--user={os.getuid()}", f"--name={name}", "--format=%F|%k")
+        if (prepared := run_files.submission(folder)) is None:
+            return None
+        asked = ("--noheader", "--states=all", f"--user={os.getuid()}", f"--name={prepared.name}", "--format=%F|%k")
         found = [line.strip().partition("|") for line in self._slurm.answer("squeue", *asked).splitlines()]
-        return min((number for number, _, comment in found if comment == str(folder)), key=int, default=None)
+        number = min((number for number, _, comment in found if comment == prepared.folder), key=int, default=None)
+        return f"{number}_{prepared.task}" if number and prepared.task else number
 
     def _is_duplicate(self, number: str, folder: Path) -> bool:
         """Whether a job was made for this folder besides the one that runs it, by an answer of sbatch that was lost."""
@@ -259,3 +255,9 @@ class SlurmLauncher:
 
     def _as_spelled(self, job: LaunchJob) -> LaunchJob:
         return replace(job, needs=as_spelled(job.needs, self._nodes())) if job.needs.gpu_type else job
+
+
+def _name(folder: Path, run_id: str) -> str:
+    """The name of a run's job in SLURM."""
+    prepared = run_files.submission(folder)
+    return prepared.name if prepared else run_id

@@ -1,6 +1,6 @@
 r"""Files of a run that pass between JPO and batch.sh, in the folder `slurm` of the run's own.
 
-    name            the job's name in SLURM: the run id, or that of an array
+    name            the job's name in SLURM, the run id or that of an array; the task in the array; the folder in its comment
     command         program and arguments, each ended by NUL
     environment     NAME=value, each ended by NUL
     limits          "LONGEST GRACE MOST": seconds after which the command is ended (0: never), from SIGTERM to SIGKILL, and bytes
@@ -68,7 +68,16 @@ class BatchEnd:
     cpu_seconds: float | None
 
 
-def put(job: LaunchJob, folder: Path, name: str, grace_seconds: float) -> None:
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """By what a job is found in SLURM: its name, the folder that is its comment, and the task in an array, "" in none."""
+
+    name: str
+    folder: str
+    task: str = ""
+
+
+def put(job: LaunchJob, folder: Path, submission: Submission, grace_seconds: float) -> None:
     """Everything that batch.sh reads, and an output file that only the user may read."""
     ours = folder / FOLDER
     ours.mkdir(mode=0o700, exist_ok=True)
@@ -77,7 +86,7 @@ def put(job: LaunchJob, folder: Path, name: str, grace_seconds: float) -> None:
         raise LaunchError(f"run {job.run_id}", f"{bad[0]!r:.80} is no name of a variable", "rename it", code="JPO-E753")
     longest = 0 if job.longest_seconds is None else math.ceil(job.longest_seconds)
     texts = {
-        "name": name,
+        "name": f"{submission.name}\n{submission.task}\n{submission.folder}",
         "command": "".join(f"{word}\0" for word in job.command),
         "environment": "".join(f"{variable}={value}\0" for variable, value in environment.items()),
         "limits": f"{longest} {math.ceil(grace_seconds)} {MOST_BYTES}\n",
@@ -96,10 +105,14 @@ def ask_to_end(folder: Path) -> None:
         pass
 
 
-def name(folder: Path) -> str:
-    """Name of the job in SLURM; empty: it was never prepared."""
+def submission(folder: Path) -> Submission | None:
+    """How a job was prepared for SLURM; None: it never was."""
     file = folder / FOLDER / "name"
-    return contents(file, LARGEST_BYTES, _damaged(file)).decode("utf-8", "replace") if file.exists() else ""
+    if not file.exists():
+        return None
+    name, _, rest = contents(file, LARGEST_BYTES, _damaged(file)).decode("utf-8", "surrogateescape").partition("\n")
+    task, _, first = rest.partition("\n")
+    return Submission(name, first or str(folder), task)
 
 
 def began(folder: Path) -> Began | None:

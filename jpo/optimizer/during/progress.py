@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jpo.forecast.curves.curve import Curve
+from jpo.forecast.curves.target import EpochsAhead
 from jpo.records import Interval, Run
 
 
@@ -40,6 +41,7 @@ class RunProgress:
         epochs: those that it will have in all.
         share_done: of its work, 0..1.
         same_as_rival: it runs with the rival's own configuration.
+        ahead: how far the target is that will end it.
     """
 
     elapsed_seconds: float
@@ -50,6 +52,7 @@ class RunProgress:
     epochs: float | None = None
     share_done: float | None = None
     same_as_rival: bool = False
+    ahead: EpochsAhead | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +61,14 @@ class Rival:
 
     Attributes:
         error: of its model, that is to be made small; None: not measured.
+        usual: what a run of the best configuration costs on average, in runs of this one: the shortest of several was lucky.
     """
 
     run_id: str
     seconds: float
     usd: float | None = None
     error: float | None = None
+    usual: float = 1.0
 
     @classmethod
     def of(cls, run: Run, usd: float | None, error: float | None) -> Rival | None:

@@ -6,9 +6,9 @@ model is needed the rival has to run again: that costs one. So a run is stopped 
 
     left > horizon x E[gain] + (P(good enough) if its model is needed)        and        P(it wins) < SURE
 
-the belief rule (docs/decisions/0020) applied to the rest of a run, with a guard. Of a run of which nobody knows when it ends, as
-where a target ends the job and this configuration is new, the paid-for rule of `jpo replay` decides: at twice the rival's cost it
-is stopped. What a run has paid already is gone either way, and counts only towards whether it can win.
+the belief rule (docs/decisions/0020) applied to the rest of a run, with a guard. A trial that a target will end is judged by how
+far that is (target.py). Of any other run of which nobody knows when it ends the paid-for rule of `jpo replay` decides: at twice
+the rival's cost it is stopped. What a run has paid already is gone either way, and counts only towards whether it can win.
 
 No policy was trained for this: the released SAC policies choose between configurations. What is compared here are values under
 the agent's own objective, with the forecast of the learning curve as belief.
@@ -27,6 +27,7 @@ from jpo.agent.preference import LOSS_TOLERANCE, scalarise
 from jpo.forecast.curves.curve import Curve
 from jpo.forecast.curves.final import FinalError, final_error
 from jpo.optimizer.during.progress import Rival, RunProgress
+from jpo.optimizer.during.target import UNLIKELY, outlook
 from jpo.records import Preference
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def verdict(
     if progress.curve and progress.epochs and len(finished) >= FEWEST_FINISHED:
         final = final_error(progress.curve, progress.epochs, finished)
     if progress.total_seconds is None:
-        return _paid_for(progress, rival, preference)
+        return _paid_for(progress, rival, preference) if needed else _trial(progress, rival, preference, horizon)
     left = _cost(seconds or 0.0, usd, rival, preference)
     optimistic = _cost(progress.total_seconds.low, _usd(progress, progress.total_seconds.low), rival, preference)
     wins, gain, good = _chances(math.log(optimistic), rival, final, preference)
@@ -145,6 +146,21 @@ def _paid_for(progress: RunProgress, rival: Rival, preference: Preference) -> St
     return StopVerdict(
         True, f"it has cost {paid:.1f} times {rival.run_id}, the best run, and nothing tells when it ends", wins=0.0
     )
+
+
+def _trial(progress: RunProgress, rival: Rival, preference: Preference, horizon: float) -> StopVerdict:
+    """Of a trial that a target will end; before its curve says how far that is, the paid-for rule holds."""
+    spent = _cost(progress.elapsed_seconds, _usd(progress, progress.elapsed_seconds), rival, preference)
+    if progress.ahead is None or spent <= 0:
+        return _paid_for(progress, rival, preference)
+    seen = outlook(spent, progress.ahead, rival.usual, PAID_FOR)
+    stop, seconds = seen.hopeless(horizon), progress.elapsed_seconds * max(0.0, min(seen.total, PAID_FOR) / spent - 1)
+    why = f"by its curve its target will cost {seen.total / rival.usual:.2g} times as much as with the best values"
+    if seen.wins >= UNLIKELY:
+        why += f", and the chance that it is cheaper is {seen.wins:.0%}"
+    elif not stop:
+        why += ", but little is left to pay"
+    return StopVerdict(stop, why, seen.wins, seen.left, horizon * seen.gain, None, seconds, _usd(progress, seconds))
 
 
 def _because(stop: bool, wins: float, rival: Rival, final: FinalError | None, optimistic: float, *, needed: bool) -> str:

@@ -35,6 +35,7 @@ def accounted_for(
     now: float,
     engines: Collection[str] = (LOCAL,),
     keep: bool = True,
+    known: Sequence[Entry] | None = None,
 ) -> tuple[EndedRun, ...]:
     """Put on record what has ended since somebody looked: runs of launchers that were killed, and of detached ones.
 
@@ -47,11 +48,14 @@ def accounted_for(
         engines: those that are asked how their runs go, until one cannot be reached; of the others only ends that somebody saw
             count.
         keep: note in the ledger what is on record, and clean it up.
+        known: the entries, where they were read just now.
     """
     ledger, asked = ledger_of(settings), set(engines)
-    ended = []
-    for entry in [entry for entry in entries(ledger) if not entry.recorded]:
+    known, ended = [*entries(ledger)] if known is None else known, []
+    for entry in [entry for entry in known if not entry.recorded]:
         try:
+            if entry.end is None:
+                entry = read(ledger, entry.job.run_id) or entry  # somebody may have seen its end meanwhile
             if entry.end is None and entry.engine in asked:
                 launcher = launcher_of(settings, entry.engine, environ=environ, detached=True)
                 entry = looked_at(entry, launcher, ledger)[0]
@@ -63,18 +67,18 @@ def accounted_for(
         except (UsageError, ValueError, TypeError, OSError):  # settings of its engine; somebody wrote into the ledger by hand
             continue
     if keep and (longest := settings.values.launch.keep):
-        clean_up(ledger, before=now - longest)
+        clean_up(ledger, known, before=now - longest)
     return tuple(ended)
 
 
-def ask_others(settings: LoadedSettings, environ: Mapping[str, str], *, seconds: float) -> dict[str, str]:
+def ask_others(known: Sequence[Entry], settings: LoadedSettings, environ: Mapping[str, str], *, seconds: float) -> dict[str, str]:
     """Ask the engines other than this machine how the runs go that they have, so long together; ends then stand in the ledger.
 
     Returns:
         What is not known, and why: sentence -> reason code. Nothing where all have answered, or none has a run.
     """
     asked = dict[str, list[Entry]]()
-    for entry in entries(ledger_of(settings)):
+    for entry in known:
         if entry.end is None and entry.engine != LOCAL and entry.engine in ENGINES:
             asked.setdefault(entry.engine, []).append(entry)
     if not asked:
@@ -82,10 +86,15 @@ def ask_others(settings: LoadedSettings, environ: Mapping[str, str], *, seconds:
     why = dict.fromkeys(asked, f"no answer within {seconds:g} s")
     within(seconds, [partial(_ask, mine, settings, environ, why) for mine in asked.values()])
     return {
-        f"How {counted(len(asked[engine]), 'run')} went on {engine} is not known ({said}); `jpo watch` asks again": NOT_KNOWN
+        f"How {_in_short(asked[engine])} went on {engine} is not known ({said}); `jpo watch` asks again": NOT_KNOWN
         for engine, said in why.items()
         if said
     }
+
+
+def _in_short(mine: Sequence[Entry]) -> str:
+    others = f" and {counted(len(mine) - 1, 'other run')}" if len(mine) > 1 else ""
+    return f"run {mine[0].job.run_id}{others}"
 
 
 def _ask(mine: Sequence[Entry], settings: LoadedSettings, environ: Mapping[str, str], why: dict[str, str]) -> None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 from constraints.names import WELL_KNOWN
@@ -20,6 +20,8 @@ from jpo.reading import beginning, same_file
 from jpo.records import Parameter, Workload, plain
 
 SCRIPT = ".py"
+ENDS_OF_MODULES = ("/__main__.py", ".py")
+"""Files that `python -m NAME` runs."""
 MOST_FILES, MOST_BYTES = 200, 2**20
 """Of settings in other formats that are looked at, and of each."""
 NOT_READ = "JPO-W775"
@@ -75,15 +77,18 @@ def invocation_of(
     script = (folder / words[0]).absolute()
     if not _is_file(script):
         raise UsageError(f"{words[0]:.200}", "is no file", "name the script that trains", code="JPO-E773")
-    found, python = analysis_of(script, path), interpreter(environ) if engine in WITH_THIS_PYTHON else "python3"
+    package = script.parent.relative_to(folder) if _is_package_of(script, folder) else None
+    found = analysis_of(script, [*path, folder] if package else path)
+    python = interpreter(environ) if engine in WITH_THIS_PYTHON else "python3"
     names_config = found.config_option == "" and any(word.endswith(workload.path.suffix) for word in words[1:])
     given = given_by(found, workload)
-    folder = starting_place(found, workload, folder)
+    started_in, folder = folder, starting_place(found, workload, folder)
     notes = remarks(found, workload, given, script.parent)
     if found.entry is None:
         arguments = given.arguments[1:] if names_config else given.arguments  # a path that was typed counts
         behind = [each for each in arguments if each.partition("=")[0] not in words] if found.subcommands and words[1:] else []
-        words = (python, str(script), *(() if behind else arguments), *words[1:], *behind)
+        program = ("-m", ".".join(package.parts)) if package and folder == started_in else (str(script),)
+        words = (python, *program, *(() if behind else arguments), *words[1:], *behind)
         return Invocation(words, folder, given.environment, notes)
     keywords = called_with(found.entry, workload, script)
     if engine not in WITH_THIS_PYTHON:
@@ -95,9 +100,10 @@ def invocation_of(
 
 def _of_command(words: Sequence[str], workload: Workload, folder: Path, path: Sequence[Path]) -> Invocation:
     """A command, which is taken word by word; of a script in it is said what it does not get."""
-    script = next((folder / word for word in words[1:] if word.endswith(SCRIPT) and _is_file(folder / word)), None)
+    modules = [f"{name.replace('.', '/')}{end}" for option, name in pairwise(words) if option == "-m" for end in ENDS_OF_MODULES]
+    script = next((folder / word for word in (*words[1:], *modules) if word.endswith(SCRIPT) and _is_file(folder / word)), None)
     try:
-        found = analysis_of(script, path) if script else None
+        found = analysis_of(script, [*path, folder] if modules else path) if script else None
     except UsageError:  # its Python will say
         found = None
     if script is None or found is None or found.entry is not None:
@@ -108,8 +114,18 @@ def _of_command(words: Sequence[str], workload: Workload, folder: Path, path: Se
     notes = remarks(found, workload, given, script.parent)
     if lacking:
         said = f"{script.name} takes {', '.join(lacking)}, which the command does not give it"
-        notes[f"{said}: `jpo run {script.name}` gives it what {workload.path.name} has"] = NOT_READ
+        notes[f"{said}: `jpo run {os.path.relpath(script, folder)}` gives it what {workload.path.name} has"] = NOT_READ
     return Invocation(tuple(words), folder, given.environment, notes)
+
+
+def _is_package_of(script: Path, folder: Path) -> bool:
+    """Whether a script is what `python -m PACKAGE` runs from this folder."""
+    return (
+        script.name == "__main__.py"
+        and script.parent != folder
+        and script.is_relative_to(folder)
+        and (_is_file(script.parent / "__init__.py"))
+    )
 
 
 def starting_place(script: TrainingScript, workload: Workload, folder: Path) -> Path:

@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jpo.errors import TelemetryError
+from jpo.errors import LaunchError, TelemetryError
 from jpo.history import Store
 from jpo.launch.course import recorded
 from jpo.launch.ledger import Entry, folder_of, is_past
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import own_names
+from jpo.project.watching import account
 from jpo.reading import number
 from jpo.records import COUNTS, MEASURED, PARAMETERS, Finished, Outcome, Run, RunStatus
 from jpo.telemetry.csv.folder import log_files
@@ -142,11 +143,23 @@ def put_on_record(
     if ended.run is not None and ended.run.source == SOURCE and ended.run.ended_well and _tells_less(ended.run, store):
         # it ended by itself, but whether it trained nobody knows: its time is none that a job of this kind takes
         ended = replace(ended, run=replace(ended.run, status=RunStatus.STOPPED))
+    if ended.run is not None and _missed_its_target(ended.run, ledger, store):
+        ended = replace(ended, run=replace(ended.run, outcome=replace(ended.run.outcome, converged=False)))
     if ended.run is not None and not ended.reported_elsewhere:
         store.record(Finished((ended.run,)), now=now)
     if keep:
         recorded(entry, ledger)
     return ended
+
+
+def _missed_its_target(run: Run, ledger: Path, store: Store) -> bool:
+    """Whether JPO stopped a run of a job with a target since it was too far from it; who else stops one says nothing of it."""
+    if run.status is not RunStatus.STOPPED or run.outcome.converged is not None:
+        return False
+    with suppress(LaunchError):  # whoever watches it says that its decisions cannot be read
+        stopped = any(made.kind == "stop" and made.applied for made in account.read(ledger, run.run_id))
+        return stopped and any(other.outcome.converged is not None for other in store.runs_of(run.identity))
+    return False
 
 
 def _tells_less(run: Run, store: Store) -> bool:

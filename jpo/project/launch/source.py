@@ -31,8 +31,10 @@ def launched(settings: LoadedSettings, store: Store, *, now: float, keep: bool =
     """
     if not ledger_of(settings).is_dir():
         return Launched()
+    from jpo.launch.ledger import entries
     from jpo.project.launch.accounts import LOCAL, accounted_for, ask_others
 
-    notes = ask_others(settings, os.environ, seconds=LONGEST_SECONDS) if keep else {}
-    ended = accounted_for(settings, store, os.environ, now=now, engines=(LOCAL,) if keep else (), keep=keep)
+    known = [*entries(ledger_of(settings))]
+    notes = ask_others(known, settings, os.environ, seconds=LONGEST_SECONDS) if keep else {}
+    ended = accounted_for(settings, store, os.environ, now=now, engines=(LOCAL,) if keep else (), keep=keep, known=known)
     return Launched(tuple(each.run for each in ended if each.run is not None), notes)

@@ -25,7 +25,7 @@ CHOICES = {
     r"(lr_)?schedul(er|e)(_name|_type)?|lr_scheduler_type|lr_policy": ("cosine", "linear"),
 }
 """The same of options that hold a word: two examples, of which the training code must know both."""
-NUMBER = re.compile(r"[+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 PLAIN_WORD = re.compile(r"""["']?([A-Za-z][\w.-]{0,30})["']?""", re.ASCII)
 
 

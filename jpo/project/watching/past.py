@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from statistics import fmean, median
 
 import numpy as np
 
@@ -61,6 +62,11 @@ class PastRuns:
     well: int = 0
     has_target: bool = False
 
+    @property
+    def usual_epochs(self) -> float | None:
+        """After how many epochs runs reach the target that ends them; None: they have none, or no curve tells."""
+        return median(curve.epochs[-1] for curve in self.finished) if self.has_target and self.finished else None
+
 
 def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Prices, preference: Preference) -> PastRuns:
     """What is on record of the workload of a run, and in the logs that settings and the ledger name."""
@@ -77,9 +83,10 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
     logs = {log.run_id: log for log in islice(_logs(seen, settings), MOST_LOGS)}
     curves = {run_id: quality.errors_of(log.curves.get(quality.name, ())) for run_id, log in logs.items()}
     finished = [curve_of(curves[run.run_id]) for run in well if run.run_id in curves]
+    rival = best_of(well, costs, quality, preference)
     return PastRuns(
         quality,
-        best_of(well, costs, quality, preference),
+        rival and replace(rival, usual=usual_of(well, costs, rival, preference)),
         tuple((run, costs[run.run_id]) for run in baseline),
         basis,
         tuple((run.outcome.duration_seconds, run.outcome.epochs) for run in _alike(seen, well) if run.outcome.duration_seconds),
@@ -109,6 +116,20 @@ def best_of(runs: Sequence[Run], costs: dict[str, float | None], quality: Qualit
     loss = np.array([_log_ratio(rival.error, first.error) for rival in rivals])
     cost, loss = np.where(np.isnan(cost), time, cost), np.where(np.isnan(loss), 0.0, loss)
     return rivals[int(np.argmin(scalarise(time, cost, np.zeros_like(time), loss, preference)))]
+
+
+def usual_of(runs: Sequence[Run], costs: dict[str, float | None], rival: Rival, preference: Preference) -> float:
+    """What runs of the best configuration take and cost on average, in runs of the rival, as the preference weighs the two."""
+    weight = preference.time + preference.cost
+    share = preference.cost / weight if weight else 0.0
+    spent: dict[tuple[tuple[str, float], ...], list[float]] = {}
+    for run in runs:
+        time, money = _log_ratio(run.outcome.duration_seconds, rival.seconds), _log_ratio(costs[run.run_id], rival.usd)
+        if math.isfinite(time):
+            spent.setdefault(tuple(sorted(run.parameters.items())), []).append(
+                (1 - share) * time + share * (time if math.isnan(money) else money)
+            )
+    return math.exp(min(map(fmean, spent.values()), default=0.0))
 
 
 def _log_ratio(ours: float | None, theirs: float | None) -> float:

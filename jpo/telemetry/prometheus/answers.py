@@ -45,7 +45,6 @@ SLACK_SECONDS = 300.0
 
 Kind = Literal["vector", "matrix"]
 """What was asked for: a value of each series, or its samples."""
-NO_HEADERS: Mapping[str, str] = {}
 
 
 class PassingTrouble(TelemetryError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def test_runs_whose_folders_were_cleaned_up_are_found_in_the_history(lab: Lab) -
     lab.train = lambda job: logged(job, lab.now, 9000.0 if job.run_id.endswith("-2") else seconds_of(job))
     first = lab.optimize(runs=2, baseline=2).result
     started, ledger = [*lab.started], lab.task().ledger
-    clean_up(ledger, before=lab.now + 1)
+    clean_up(ledger, entries(ledger), before=lab.now + 1)
     assert not [*entries(ledger)]
     assert lab.optimize(runs=2, baseline=2).result == first
     assert lab.started == started
@@ -221,6 +221,34 @@ def test_a_trial_that_cannot_win_is_stopped_before_twice_the_best_and_the_reason
     assert "adjustment settled" in kinds
 
 
+def test_a_trial_far_from_its_target_is_stopped_by_its_curve_and_other_values_are_tried(lab: Lab) -> None:
+    """Runs end at a target, after 10 of 400 epochs; the trials learn at a fifth of their pace."""
+    config = lab.config()
+    config.write_text(config.read_text(encoding="utf-8").replace("epochs = 10", "epochs = 400"), encoding="utf-8")
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        slow = "-b" not in job.run_id
+        made = logged(job, lab.now, 5000.0 if slow else 1000.0, loss=1.5 if slow else 0.3)
+        return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
+
+    lab.train = train
+    (job,) = lab.optimize(runs=2, baseline=3).result.jobs
+    stopped, after = job.runs[3], job.runs[4]
+    seconds = stopped.value("duration_seconds")
+    assert seconds is not None
+    assert seconds < 1300  # and not twice the shortest
+    assert stopped.run is not None
+    assert stopped.run.status is RunStatus.STOPPED
+    with lab.history() as store:
+        assert next(run for run in store.runs_of(stopped.run.identity) if run.run_id.endswith("-1")).outcome.converged is False
+    assert after.run is not None
+    assert after.run.parameters != stopped.run.parameters
+    assert run_ids(lab) == ["b1", "b2", "b3", "1", "2"]
+    assert any("-1: stopped: by its curve its target will cost" in note for note in lab.notes)
+    assert "batch_size = 64 " in config.read_text(encoding="utf-8")  # not the values of the last trial, which was stopped
+    assert "learning_rate = 0.01\n" in config.read_text(encoding="utf-8")
+
+
 def test_what_was_cut_off_from_outside_is_made_again(lab: Lab) -> None:
     def train(job: LaunchJob) -> VirtualCourse:
         lost = job.run_id.endswith("-1")
@@ -311,6 +339,44 @@ def kills(crossing: int) -> Callable[[str], None]:
             raise Killed(place)
 
     return crossed
+
+
+class Together(SimulatedLauncher):
+    """An engine that takes several runs at once."""
+
+    arrays = 0
+
+    def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
+        self.arrays += 1
+        return [self.submit(job, folder) for job, folder in zip(jobs, folders, strict=True)]
+
+
+def test_a_baseline_starts_together_where_the_engine_takes_several(lab: Lab) -> None:
+    lab.engine = engine = Together(lab._course, lambda: lab.now)
+    begun = lab.now
+    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    assert run_ids(lab) == ["b1", "b2", "b3", "1"]
+    assert (engine.arrays, job.missing) == (1, 0)
+    assert lab.now - begun < 2.5 * 3600  # and not four hours
+    assert lab.optimize(runs=1, baseline=3).result.jobs == [job]
+    lab.optimize(runs=1, baseline=4)
+    assert engine.arrays == 1
+
+
+def test_interrupted_every_run_of_a_baseline_is_cancelled(lab: Lab) -> None:
+    lab.engine = Together(lab._course, lambda: lab.now)
+
+    def interrupted(seconds: float) -> None:
+        sleep(seconds)
+        if lab.now > 1_800_000_600:
+            lab.sleep = sleep  # type: ignore[method-assign]
+            raise KeyboardInterrupt
+
+    sleep, lab.sleep = lab.sleep, interrupted  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=1, baseline=3)
+    ends = [entry.end and entry.end.ended_as for entry in lab.entries()]
+    assert ends == [RunStatus.STOPPED] * 3
 
 
 def test_killed_at_any_boundary_the_same_command_goes_on_and_nothing_is_done_twice(

@@ -1,9 +1,12 @@
+import math
 from dataclasses import replace
 
 import pytest
 
 from jpo.commands.watch.standing import ProjectTerms, progress_of, share_of, standing
 from jpo.cost import Prices
+from jpo.forecast.curves.curve import curve_of
+from jpo.forecast.curves.target import EpochsAhead
 from jpo.launch.job import JobState
 from jpo.project.watching.past import PastRuns
 from jpo.project.watching.seen import SeenRun
@@ -78,3 +81,12 @@ def test_a_baseline_that_nobody_can_compare_is_unknown():
 def test_an_epoch_more_than_planned_is_no_more_than_all():
     assert share_of(replace(NOW, epochs_done=50.0)) == 1
     assert share_of(replace(NOW, parameters={}, share_done=0.3)) == 0.3
+
+
+def test_how_far_a_target_is_shows_where_runs_end_at_one():
+    reached = tuple(curve_of((n, 1 / n) for n in range(1, 21)) for _ in range(3))
+    past = PastRuns(VAL_LOSS, finished=reached, has_target=True)
+    assert progress_of(NOW, past, TERMS.prices).ahead == EpochsAhead.of(math.log(2), 3)
+    assert past.usual_epochs == 20
+    assert progress_of(NOW, replace(past, has_target=False), TERMS.prices).ahead is None
+    assert replace(past, has_target=False).usual_epochs is None

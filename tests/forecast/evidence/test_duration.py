@@ -120,3 +120,18 @@ def test_what_fails_over_and_over_does_not_outvote_what_ended_well() -> None:
     failed = [run(9 + at, 13, 4000.0, RunStatus.FAILED, samples=16_000.0) for at in range(6)]
     among = posterior(draws(), CANDIDATES, [*well, *failed])
     assert seconds(among, 13) == pytest.approx(seconds(posterior(draws(), CANDIDATES, well), 13), rel=0.1)
+
+
+def test_a_trial_that_was_stopped_far_from_its_target_says_how_long_it_would_have_taken() -> None:
+    """It had a tenth of the usual samples; with four times the error at the target its values are slow, with 1.1 times they may
+    be fast."""
+    well = [
+        run(at, 7, 100 + at, samples=1000.0 * (100 + at), val_loss=0.1, loss_slope=-0.7, epochs=20, converged=1)
+        for at in range(3)
+    ]
+
+    def then(error: float) -> float:
+        stopped = run(9, 13, 10.0, RunStatus.STOPPED, samples=10_000.0, val_loss=error, epochs=2, converged=0)
+        return seconds(posterior(draws(), CANDIDATES, [*well, stopped]), 13)
+
+    assert then(0.4) > 1.3 * then(0.11)

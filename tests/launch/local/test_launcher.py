@@ -152,7 +152,15 @@ def test_what_is_not_here_is_refused(bench: Bench, needs: Needs, words: str, mon
     assert caught.value.code == "JPO-E755"
 
 
-@pytest.mark.parametrize(("command", "words"), [("nosuch", "no program"), ("./text", "not executable"), ("./none", "no program")])
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("nosuch", "no program"),
+        ("./text", "not executable"),
+        ("./none", "no program"),
+        (f"/{'x' * 5000}", "no program"),  # which the system does not even look at, as what lies in a folder of others
+    ],
+)
 def test_a_command_that_cannot_be_started_is_refused_before_anything_is_made(bench: Bench, command: str, words: str) -> None:
     (bench.folder / "text").write_text("hello")
     job = replace(bench.job("lasts"), command=(command,))

@@ -18,6 +18,7 @@ from jpo.launch.slurm.launcher import SCRIPT
 from jpo.launch.slurm.run_files import BatchEnd
 from jpo.records import Identity
 
+NIGHT = run_files.Submission("night-1", "/srv")
 NASTY = ("a b", "$(touch gone)", "`touch gone`", "'\"", "*", "-e", "", "x\ny", "ü", "; touch gone")
 
 
@@ -28,7 +29,7 @@ def begin(
     (folder / "runs").mkdir(exist_ok=True)
     environment = {name: value for name, value in more.items() if not name.startswith("SLURM_")}
     job = LaunchJob("night-1", Identity("d", "m", "f"), command, folder, environment, longest_seconds=longest)
-    run_files.put(job, folder, "night-1", 1.0)
+    run_files.put(job, folder, NIGHT, 1.0)
     slurm = {name: value for name, value in more.items() if name.startswith("SLURM_")}
     given = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": str(number), "SLURMD_NODENAME": "n1", **slurm}
     pipe = subprocess.PIPE
@@ -75,7 +76,7 @@ def test_words_and_values_are_never_read_by_a_shell(tmp_path: Path) -> None:
 def ended_into(output: int, folder: Path, *command: str) -> None:
     """Run it as SLURM does, which holds the output file open."""
     (folder / "runs").mkdir(exist_ok=True)
-    run_files.put(LaunchJob("night-1", Identity("d", "m", "f"), command, folder), folder, "night-1", 1.0)
+    run_files.put(LaunchJob("night-1", Identity("d", "m", "f"), command, folder), folder, NIGHT, 1.0)
     given = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": "7", "SLURMD_NODENAME": "n1"}
     subprocess.run(["bash", SCRIPT, folder], env=given, stdout=output, stderr=subprocess.STDOUT, timeout=120, check=False)
 
@@ -169,7 +170,7 @@ def test_a_run_beyond_its_time_may_write_its_last_words(tmp_path: Path) -> None:
 def test_seconds_that_are_inherited_do_not_count(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     job = LaunchJob("night-1", Identity("d", "m", "f"), ("sleep", "0.5"), tmp_path, longest_seconds=60.0)
-    run_files.put(job, tmp_path, "night-1", 1.0)
+    run_files.put(job, tmp_path, NIGHT, 1.0)
     told = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": "7", "SECONDS": "99999"}
     assert subprocess.run(["bash", SCRIPT, tmp_path], env=told, check=False).returncode == 0
 
@@ -226,7 +227,7 @@ def test_sigterm_to_all_as_scancel_sends_it_is_noted(tmp_path: Path) -> None:
 def test_on_a_full_disk_the_command_runs_and_its_exit_code_is_still_known_to_slurm(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
-    run_files.put(LaunchJob("night-1", Identity("d", "m", "f"), ("sh", "-c", "exit 3"), folder), folder, "night-1", 1.0)
+    run_files.put(LaunchJob("night-1", Identity("d", "m", "f"), ("sh", "-c", "exit 3"), folder), folder, NIGHT, 1.0)
     done = subprocess.run(
         ["bash", SCRIPT, folder],
         env={"SLURM_JOB_ID": "7", "PATH": os.environ["PATH"]},
@@ -244,7 +245,7 @@ def test_each_task_of_an_array_has_its_own_run(tmp_path: Path) -> None:
     for folder in folders:
         folder.mkdir()
         job = LaunchJob(folder.name.replace(" ", "-"), Identity("d", "m", "f"), ("sh", "-c", "echo $JPO_RUN_ID"), tmp_path)
-        run_files.put(job, folder, "both", 1.0)
+        run_files.put(job, folder, NIGHT, 1.0)
     task = {"SLURM_JOB_ID": "8", "SLURM_ARRAY_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": "1", "PATH": os.environ["PATH"]}
     subprocess.run(["bash", SCRIPT, *folders], env=task, check=True)
     assert (folders[1] / "output.log").read_text() == "second-run\n"

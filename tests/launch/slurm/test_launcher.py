@@ -349,6 +349,8 @@ def test_several_runs_start_as_one_array(bench: Bench) -> None:
     assert isinstance(launcher, SlurmLauncher)
     engine_ids = launcher.submit_all(jobs, folders, "baselines-1")
     assert launcher.submit_all(jobs, folders, "baselines-1") == engine_ids
+    assert [launcher.find(job, folder) for job, folder in zip(jobs, folders, strict=True)] == engine_ids
+    assert [launcher.submit(job, folder) for job, folder in zip(jobs, folders, strict=True)] == engine_ids
     entries = [Entry(job, "slurm", time.time(), engine_id) for job, engine_id in zip(jobs, engine_ids, strict=True)]
     ends = [bench.finish(entry).end for entry in entries]
     assert [end.exit_code for end in ends if end] == [0, 3, 0]

@@ -101,7 +101,7 @@ def test_a_run_of_a_cluster_that_nobody_noted_goes_on_record_and_one_that_is_awa
     with open_history(settings) as store:
         cluster.away = True
         assert (accounted_for(settings, store, {}, now=200.0, engines={"slurm"}), cluster.asked) == ((), 1)
-        said = "How 2 runs went on slurm is not known (slurmctld: is away [JPO-E754]); `jpo watch` asks again"
+        said = "How run run-1 and 1 other run went on slurm is not known (slurmctld: is away [JPO-E754]); `jpo watch` asks again"
         assert launched(settings, store, now=200.0) == Launched((), {said: "JPO-W777"})
         assert cluster.asked == 2
         cluster.away = False
@@ -121,7 +121,7 @@ def test_an_engine_that_hangs_is_not_waited_for(repository: Repository, monkeypa
     begun = time.monotonic()
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).notes
-    assert note.startswith("How 1 run went on aws is not known (no answer within 0.2 s)")
+    assert note.startswith("How run run-1 went on aws is not known (no answer within 0.2 s)")
     assert time.monotonic() - begun < 3
 
 

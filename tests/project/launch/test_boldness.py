@@ -16,15 +16,15 @@ def settings(tmp_path: Path, **agent: object) -> LoadedSettings:
     return load(config, None, {}, {"agent": agent} if agent else {})
 
 
-@pytest.mark.parametrize(("runs", "trials"), [(0, 0), (1, 1), (2, 2), (10, 4), (30, 7), (100, 12)])
+@pytest.mark.parametrize(("runs", "trials"), [(0, 0), (1, 1), (2, 2), (10, 5), (30, 9), (100, 16)])
 def test_some_of_the_runs_are_trials(runs: int, trials: int) -> None:
     assert trials_of(runs) == trials
 
 
 def test_trials_come_first_then_what_was_measured(tmp_path: Path) -> None:
     agents = [settings_of_step(settings(tmp_path), number, 10, on_record=2 + number).values.agent for number in range(1, 12)]
-    assert [agent.explore for agent in agents] == ["on"] * 4 + ["off"] * 7
-    assert [agent.exploration_runs for agent in agents[:5]] == [4, 5, 6, 7, 0]
+    assert [agent.explore for agent in agents] == ["on"] * 5 + ["off"] * 6
+    assert [agent.exploration_runs for agent in agents[:6]] == [4, 5, 6, 7, 8, 0]
     assert [agent.horizon_runs for agent in agents[:10]] == [13] * 10
 
 

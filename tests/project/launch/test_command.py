@@ -132,6 +132,22 @@ def test_modules_are_looked_for_where_python_is_told_to(repository: Repository, 
     assert (made.environment, made.notes) == ({"BATCH_SIZE": "32", "LR": "0.1"}, {})
 
 
+def test_a_package_is_run_as_one(repository: Repository, tmp_path: Path) -> None:
+    path, settings = repository()
+    (tmp_path / "trainer").mkdir()
+    (tmp_path / "trainer/__init__.py").touch()
+    (tmp_path / "trainer/__main__.py").write_text("from trainer.core import go\ngo()\n")
+    (tmp_path / "trainer/core.py").write_text(f"{ARGPARSE}\ndef go(): print('cuda')\n")
+    workload = read_workload(path, settings, now=0.0)
+    made = invocation_of(["trainer/__main__.py", "--fast"], workload, settings, tmp_path, {}, engine="local")
+    assert made.command == (sys.executable, "-m", "trainer", "--batch-size=32", "--lr=0.1", "-g", "2", "--fast")
+    assert (made.folder, made.notes) == (tmp_path, {})
+    (said,) = invocation_of(["python", "-m", "trainer", "--lr", "1"], workload, settings, tmp_path, {}, engine="local").notes
+    assert said.startswith(
+        "__main__.py takes --batch-size, -g, which the command does not give it: `jpo run trainer/__main__.py`"
+    )
+
+
 def test_of_a_command_is_said_what_its_script_does_not_get(repository: Repository, tmp_path: Path) -> None:
     path, settings = repository()
     (tmp_path / "train.py").write_text(ARGPARSE + "print('cuda')\n")
@@ -141,6 +157,8 @@ def test_of_a_command_is_said_what_its_script_does_not_get(repository: Repositor
     assert made.command == words
     said = "train.py takes --batch-size, which the command does not give it: `jpo run train.py` gives it what config.ini has"
     assert made.notes == {said: "JPO-W775"}
+    by_path = invocation_of(("python", str(tmp_path / "train.py")), workload, settings, tmp_path / "sub", {}, engine="local")
+    assert "`jpo run ../train.py`" in "".join(by_path.notes)
     (tmp_path / "train.py").write_text("no python")
     assert invocation_of(words, workload, settings, tmp_path, {}, engine="local").notes == {}
 

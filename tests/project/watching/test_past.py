@@ -83,3 +83,11 @@ def test_learning_curves_are_those_of_logs_of_runs_on_record(repository, tmp_pat
     past = known(repository, run("r0", 100), run("r1", 100, status=RunStatus.FAILED))
     assert len(past.finished) == 1
     assert past.baseline_curve[0] == (1, 1.0)
+
+
+def test_what_the_best_configuration_usually_costs_is_told_beside_its_shortest_run(repository):
+    """Two of it took 50 and 200 s, 100 on average; one of another took 110."""
+    runs = [run("lucky", 50, 128.0), run("unlucky", 200, 128.0, at=2000.0), run("other", 110, at=3000.0)]
+    rival = known(repository, *runs).rival
+    assert rival.run_id == "lucky"
+    assert rival.usual == pytest.approx(2.0)

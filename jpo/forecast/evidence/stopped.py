@@ -1,0 +1,54 @@
+"""What stopped runs of a job with a target would have needed: more than they had done, and how much more their last error says.
+
+As a bound alone, a trial that was stopped early says next to nothing, and the next one is made beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from jpo.forecast.curves.target import EpochsAhead
+from jpo.forecast.evidence.work import samples_of
+from jpo.forecast.measurements import CandidateRun
+
+USUAL_SLOPE, LEAST_SLOPE = 0.5, 0.1
+"""Fall of ln error for each unit of ln epochs, where no run was long enough to measure any; the least that is taken for one."""
+MOST_EPOCHS = 20.0
+"""Of a run, where none says how many it had: none was further from the target than after its first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SamplesNeeded:
+    """Samples that a stopped run would have needed: in the median, and the standard deviation of their natural log."""
+
+    run: CandidateRun
+    samples: float
+    deviation: float
+
+
+def samples_needed(well: Sequence[CandidateRun], stopped: Sequence[CandidateRun]) -> list[SamplesNeeded]:
+    """What stopped runs would have needed, of those whose error and samples are known and that were stopped as too far from a
+    target: they did not converge. Who lost its node, or was stopped by a user, may have been about to.
+
+    Runs that reached the target had such an error when they had done (error / their last)^(-1 / slope) of their epochs, by their
+    own slope; from there it is as far as in forecast/curves/target.py.
+
+    Args:
+        well: runs that reached the target.
+    """
+    last = [error for run in well if (error := run.outcome.val_loss) and error > 0]
+    if not last:
+        return []
+    slopes = [-run.outcome.loss_slope for run in well if run.outcome.loss_slope is not None]
+    slope = max(LEAST_SLOPE, median(slopes)) if slopes else USUAL_SLOPE
+    farthest = math.log(max(1.0, median([run.outcome.epochs for run in well if run.outcome.epochs] or [MOST_EPOCHS])))
+    found = []
+    for run in stopped:
+        error, samples = run.outcome.val_loss, samples_of(run.run)
+        if error and error > 0 and samples and run.outcome.converged is False:
+            ahead = EpochsAhead.of(min(max(0.0, math.log(error / median(last))) / slope, farthest), len(last))
+            found.append(SamplesNeeded(run, samples * math.exp(ahead.mean), ahead.deviation))
+    return found

@@ -1,0 +1,53 @@
+import math
+
+import pytest
+
+from jpo.forecast.curves.curve import curve_of
+from jpo.forecast.curves.target import FARTHEST, EpochsAhead, epochs_ahead
+
+
+def falling(per_epoch, epochs):
+    """A curve whose error falls by this factor in each epoch."""
+    return curve_of((n, per_epoch**n) for n in range(1, epochs + 1))
+
+
+REACHED = [falling(0.5, 10)] * 3
+
+
+def test_of_a_run_at_half_the_pace_the_target_is_expected_after_twice_the_epochs_or_more():
+    """After 4 epochs it is where those that reached the target were after 2 of 10: 20 epochs at their pace."""
+    found = epochs_ahead(falling(math.sqrt(0.5), 4), REACHED)
+    assert found.mean == pytest.approx(math.log(5) + 0.1 + 0.7 * FARTHEST)
+    assert found.runs == 3
+
+
+def test_between_two_epochs_it_goes_by_the_error():
+    found = epochs_ahead(curve_of([(1, 0.9), (2, 2**-1.5)]), REACHED)
+    assert found == EpochsAhead.of(math.log(10 / 1.5), 3)
+
+
+def test_the_nearer_the_target_the_surer():
+    far, near = (epochs_ahead(falling(0.5, done), REACHED) for done in (3, 9))
+    assert near.mean < far.mean
+    assert near.deviation < far.deviation
+
+
+def test_a_run_that_is_lower_than_any_that_reached_the_target_is_about_to():
+    assert epochs_ahead(falling(0.1, 9), REACHED) == EpochsAhead.of(0.0, 3)
+
+
+def test_a_run_that_has_not_come_down_at_all_is_as_far_as_the_others_were_at_first():
+    assert epochs_ahead(curve_of([(1, 3.0), (2, 3.1), (3, 3.0)]), REACHED) == EpochsAhead.of(math.log(10), 3)
+
+
+def test_one_bad_epoch_is_no_step_back():
+    assert epochs_ahead(curve_of([(1, 0.5), (2, 0.25), (3, 0.9)]), REACHED) == EpochsAhead.of(math.log(5), 3)
+
+
+def test_half_of_those_that_reached_it_outvote_the_slowest():
+    assert epochs_ahead(falling(0.5, 2), [*REACHED, falling(0.99, 100)]) == EpochsAhead.of(math.log(5), 4)
+
+
+@pytest.mark.parametrize(("done", "reached"), [(1, REACHED), (5, REACHED[:2]), (5, [])])
+def test_little_tells_nothing(done, reached):
+    assert epochs_ahead(falling(0.5, done), reached) is None
