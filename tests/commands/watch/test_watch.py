@@ -20,7 +20,7 @@ def launched(project, pause, *options):
     assert answer.code == 0, answer.err
 
 
-def until(found, seconds=20):
+def until(found, seconds=120):
     end = time.monotonic() + seconds
     while not (state := found()):
         assert time.monotonic() < end
