@@ -232,7 +232,7 @@ def _prometheus(folder: Path, config: str) -> Iterator[str]:
 
 
 @contextmanager
-def _served(folder: Path, command: Callable[[Path, str], list[str]], path: str, seconds: float = 30) -> Iterator[str]:
+def _served(folder: Path, command: Callable[[Path, str], list[str]], path: str, seconds: float = 90) -> Iterator[str]:
     """The address of a server that runs as long as the context; `path` of it answers when it is ready."""
     with (folder / "server.log").open("wb") as log:
         for _ in range(5):  # another process may take the free port first
@@ -244,7 +244,7 @@ def _served(folder: Path, command: Callable[[Path, str], list[str]], path: str, 
                     return
             finally:
                 process.terminate()
-                process.wait(timeout=20)
+                process.wait(timeout=120)
     pytest.fail("the server did not start: " + (folder / "server.log").read_text(encoding="utf-8")[-2000:])
 
 
@@ -277,7 +277,7 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _ready(url: str, process: subprocess.Popen[bytes], seconds: float = 30) -> bool:
+def _ready(url: str, process: subprocess.Popen[bytes], seconds: float = 90) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         try:

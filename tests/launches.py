@@ -74,7 +74,7 @@ class Bench:
         return found
 
     def until_it_runs(self, entry: Entry) -> None:
-        for _ in range(300):
+        for _ in range(1200):
             status = look(entry, self.launcher(), self.ledger)
             if status.state is not JobState.WAITING:
                 break

@@ -115,14 +115,14 @@ class Cluster:
     def kill(self, name: str) -> None:
         """Kill a daemon, as a power cut does."""
         self.daemons[name].kill()
-        self.daemons[name].wait(timeout=20)
+        self.daemons[name].wait(timeout=120)
 
     def stop(self, name: str) -> None:
         """Stop a daemon in order: a controller saves what it knows."""
         self.daemons[name].terminate()
-        self.daemons[name].wait(timeout=20)
+        self.daemons[name].wait(timeout=120)
 
-    def until(self, expected: str, *command: str, seconds: float = 30.0) -> None:
+    def until(self, expected: str, *command: str, seconds: float = 120.0) -> None:
         """Wait until a program prints a text."""
         deadline = time.monotonic() + seconds
         while expected not in (said := self.says(*command)):
@@ -175,7 +175,7 @@ def cluster_in(folder: Path) -> Iterator[Cluster]:
         cluster.until_ready()
         yield cluster
     for daemon in cluster.daemons.values():
-        daemon.wait(timeout=20)
+        daemon.wait(timeout=120)
 
 
 @contextmanager

@@ -195,7 +195,7 @@ def test_sigterm_ends_the_run_as_stopped(tmp_path: Path) -> None:
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
     assert (process.returncode, read_log(tmp_path / "run-1.csv").status) == (143, "stopped")
 
 
@@ -211,7 +211,7 @@ def test_a_program_that_handles_sigterm_itself_keeps_its_handler(tmp_path: Path)
 
 def test_a_killed_run_keeps_its_whole_rows(tmp_path: Path) -> None:
     with train_in_a_process(tmp_path, "log.batch(7)\nlog.epoch(1, 0.5, 0.5)\nos.kill(os.getpid(), signal.SIGKILL)") as process:
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
     run = read_log(tmp_path / "run-1.csv", now=time.time() + 400)
     assert (run.status, run.outcome.samples) == (RunStatus.FAILED, 7)
 
@@ -287,7 +287,7 @@ def test_time_of_children_counts_while_they_work(tmp_path: Path) -> None:
 def test_memory_is_that_of_the_process_not_of_who_started_it(tmp_path: Path) -> None:
     ballast = bytearray(300 * 2**20)
     with train_in_a_process(tmp_path, "pass") as process:
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
     del ballast
     memory_gib = read_log(tmp_path / "run-1.csv").outcome.memory_gib
     assert memory_gib is not None
@@ -333,7 +333,7 @@ print(log.path.stat().st_size - size, flush=True)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 log.epoch(4, 0.2, 0.2)"""
     with train_in_a_process(tmp_path, body) as process:
-        out, warnings = process.communicate(timeout=30)
+        out, warnings = process.communicate(timeout=120)
     assert (process.returncode, int(out)) == (0, 10), "the disk was full in the middle of a row"
     assert warnings.count("training goes on") == 1
     rows = re.findall(r"^[\d.]+,(\d),0,(\S+),", (tmp_path / "run-1.csv").read_text(), re.MULTILINE)
@@ -453,15 +453,15 @@ def test_a_push_replaces_the_group_of_the_run_and_proves_who_it_is(tmp_path: Pat
 def test_a_gateway_that_never_answers_blocks_neither_training_nor_the_end_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jpo.runlog.LAST_REPORT_SECONDS", 0.3)
+    monkeypatch.setattr("jpo.runlog.LAST_REPORT_SECONDS", 2.0)
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))
         deaf.listen()
         started = time.monotonic()
         with new(tmp_path, JPO_PUSHGATEWAY_URL=f"http://127.0.0.1:{deaf.getsockname()[1]}") as log:
             log.epoch(1, 0.5, 0.5)
-            assert time.monotonic() - started < 0.3
-        assert 0.3 <= time.monotonic() - started < 3
+            assert time.monotonic() - started < 2
+        assert 2 <= time.monotonic() - started < 20
 
 
 class Ambiguous:

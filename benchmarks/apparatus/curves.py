@@ -19,8 +19,13 @@ from types import ModuleType
 
 import numpy as np
 import torch
-from sklearn.datasets import make_classification, make_friedman1, make_moons
-from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+from sklearn.datasets import make_classification, make_friedman1, make_friedman2, make_hastie_10_2, make_moons
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import log_loss
 from sklearn.neural_network import MLPClassifier
@@ -118,13 +123,15 @@ def _epochs(
     configuration: Configuration,
     criterion: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
     schedule: torch.optim.lr_scheduler.LRScheduler | None,
+    *,
+    passes: int = 1,
 ) -> Curve:
-    """Validation losses, by the last fifth of the data."""
+    """Validation losses, by the last fifth of the data. `passes`: over the others, in each epoch."""
     inputs, targets = data
     first = len(inputs) * 4 // 5
     size = int(configuration["batch_size"])
     for _ in range(int(configuration["epochs"])):
-        for rows in torch.randperm(first).split(size):
+        for rows in (rows for _ in range(passes) for rows in torch.randperm(first).split(size)):
             loss = criterion(model(inputs[rows]), targets[rows])
             optimizer.zero_grad()
             loss.backward()
@@ -241,6 +248,209 @@ def forest(configuration: Configuration, seed: int) -> Curve:
         yield float(log_loss(labels[1000:], model.predict_proba(points[1000:])))
 
 
+def parity(configuration: Configuration, seed: int) -> Curve:
+    """A network finds three of fourteen bits of which it has to say the parity: nothing for long, then all of it."""
+    bits = np.random.default_rng(41).integers(0, 2, size=(3000, 14))
+    data = torch.tensor(2.0 * bits - 1, dtype=torch.float32), torch.tensor(bits[:, :3].sum(1) % 2)
+    torch.manual_seed(seed)
+    width = int(configuration["width"])
+    model = nn.Sequential(nn.Linear(14, width), nn.ReLU(), nn.Linear(width, 2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=configuration["learning_rate"], momentum=0.9)
+    yield from _epochs(model, optimizer, data, configuration, cross_entropy, None)
+
+
+def staircase(configuration: Configuration, seed: int) -> Curve:
+    """A deep linear network that begins near 0 learns one direction after the other: several plateaus."""
+    rng = np.random.default_rng(43)
+    turn = np.linalg.qr(rng.normal(size=(10, 10)))[0]
+    points = rng.normal(size=(1200, 10))
+    targets = points @ (turn * (8, 4, 2, 1, 0.5, 0, 0, 0, 0, 0)) + 0.1 * rng.normal(size=(1200, 10))
+    data = torch.tensor(points, dtype=torch.float32), torch.tensor(targets, dtype=torch.float32)
+    torch.manual_seed(seed)
+    layers = [nn.Linear(10, 10, bias=False) for _ in range(int(configuration["num_layers"]))]
+    for layer in layers:
+        nn.init.normal_(layer.weight, std=configuration["spread"])
+    model = nn.Sequential(*layers)
+    optimizer = torch.optim.SGD(model.parameters(), lr=configuration["learning_rate"])
+    yield from _epochs(model, optimizer, data, configuration, mse_loss, None)
+
+
+def grokking(configuration: Configuration, seed: int) -> Curve:
+    """Sums modulo 23: the points that were seen are learnt by heart, the rest is understood much later, or never."""
+    pairs = np.array([(a, b) for a in range(23) for b in range(23)])
+    rng = np.random.default_rng(47)
+    rng.shuffle(pairs)
+    data = torch.tensor(pairs), torch.tensor(pairs.sum(1) % 23)
+    torch.manual_seed(seed)
+    model = _Sum(int(configuration["width"]))
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=configuration["learning_rate"], weight_decay=configuration["weight_decay"], betas=(0.9, 0.98)
+    )
+    yield from _epochs(model, optimizer, data, configuration, cross_entropy, None, passes=8)
+
+
+class _Sum(nn.Module):
+    """Two numbers, embedded alike, and a hidden layer over both."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.numbers, self.hidden, self.head = nn.Embedding(23, width), nn.Linear(width, 2 * width), nn.Linear(2 * width, 23)
+
+    def forward(self, pairs: torch.Tensor) -> torch.Tensor:
+        scores: torch.Tensor = self.head(torch.relu(self.hidden(self.numbers(pairs).sum(1))))
+        return scores
+
+
+def descending(configuration: Configuration, seed: int) -> Curve:
+    """Wide networks on few points with wrong labels: the loss falls, rises, and may fall again."""
+    points, labels = make_classification(700, 20, n_informative=8, n_classes=3, class_sep=1.5, flip_y=0.15, random_state=53)
+    data = torch.tensor(points, dtype=torch.float32), torch.tensor(labels)
+    torch.manual_seed(seed)
+    width = int(configuration["width"])
+    model = nn.Sequential(nn.Linear(20, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 3))
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=configuration["learning_rate"], weight_decay=configuration["weight_decay"]
+    )
+    yield from _epochs(model, optimizer, data, configuration, cross_entropy, None, passes=3)
+
+
+def one_cycle(configuration: Configuration, seed: int) -> Curve:
+    """A classifier whose learning rate rises for a third of its epochs, and then falls to nothing."""
+    points, labels = make_classification(2000, 24, n_informative=12, n_classes=6, flip_y=0.04, class_sep=1.3, random_state=59)
+    data = torch.tensor(points, dtype=torch.float32), torch.tensor(labels)
+    torch.manual_seed(seed)
+    width = int(configuration["width"])
+    model = nn.Sequential(nn.Linear(24, width), nn.GELU(), nn.Linear(width, width), nn.GELU(), nn.Linear(width, 6))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=configuration["learning_rate"])
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, configuration["learning_rate"], int(configuration["epochs"]), 1)
+    yield from _epochs(model, optimizer, data, configuration, cross_entropy, schedule)
+
+
+def restarted(configuration: Configuration, seed: int) -> Curve:
+    """A cosine that begins anew twice: the loss rises at each beginning."""
+    points, values = make_friedman1(1500, n_features=12, noise=1.0, random_state=61)
+    scaled = (values - values.mean()) / values.std()
+    data = torch.tensor(points, dtype=torch.float32), torch.tensor(scaled, dtype=torch.float32).unsqueeze(1)
+    torch.manual_seed(seed)
+    width = int(configuration["width"])
+    model = nn.Sequential(nn.Linear(12, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=configuration["learning_rate"], momentum=0.9)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 12)
+    yield from _epochs(model, optimizer, data, configuration, mse_loss, schedule)
+
+
+def few_judges(configuration: Configuration, seed: int) -> Curve:
+    """A classifier that is judged by forty points, others after each epoch: most of the differences are luck."""
+    points, labels = make_classification(2500, 20, n_informative=9, n_classes=3, flip_y=0.08, random_state=67)
+    inputs, targets = torch.tensor(points, dtype=torch.float32), torch.tensor(labels)
+    torch.manual_seed(seed)
+    model = nn.Sequential(nn.Linear(20, int(configuration["width"])), nn.ReLU(), nn.Linear(int(configuration["width"]), 3))
+    optimizer = torch.optim.Adam(model.parameters(), lr=configuration["learning_rate"])
+    judges = np.random.default_rng(seed)
+    training = {**configuration, "epochs": 1}
+    for _ in range(int(configuration["epochs"])):
+        for _ in _epochs(model, optimizer, (inputs[:2000], targets[:2000]), training, cross_entropy, None):
+            rows = judges.integers(2000, 2500, size=40)
+            with torch.no_grad():
+                yield float(cross_entropy(model(inputs[rows]), targets[rows]))
+
+
+def nearest(configuration: Configuration, seed: int) -> Curve:
+    """Bags of deep trees, two more each epoch: every run gets better as slowly as all others."""
+    points, values = make_friedman1(900, n_features=10, noise=2.0, random_state=71)
+    model = RandomForestRegressor(
+        n_estimators=2,
+        max_depth=int(configuration["depth"]),
+        max_features=configuration["features"],
+        min_samples_leaf=int(configuration["leaf"]),
+        warm_start=True,
+        random_state=seed,
+    )
+    for epoch in range(int(configuration["epochs"])):
+        model.n_estimators = 2 * (epoch + 1)
+        model.fit(points[:600], values[:600])
+        yield float(np.mean((model.predict(points[600:]) - values[600:]) ** 2))
+
+
+def products(configuration: Configuration, seed: int) -> Curve:
+    """Products modulo 19, one number in each row of lights: learnt by heart first, understood later or never."""
+    pairs = np.array([(a, b) for a in range(1, 19) for b in range(1, 19)])
+    np.random.default_rng(73).shuffle(pairs)
+    lights = np.concatenate([np.eye(19)[pairs[:, 0]], np.eye(19)[pairs[:, 1]]], axis=1)
+    data = torch.tensor(lights, dtype=torch.float32), torch.tensor(pairs.prod(1) % 19)
+    torch.manual_seed(seed)
+    width = int(configuration["width"])
+    model = nn.Sequential(nn.Linear(38, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 19))
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=configuration["learning_rate"], weight_decay=configuration["weight_decay"]
+    )
+    yield from _epochs(model, optimizer, data, configuration, cross_entropy, None, passes=10)
+
+
+def tanh_parity(configuration: Configuration, seed: int) -> Curve:
+    """The parity of two of twenty bits, by Adam with decay: plateaus that end early, late or never."""
+    bits = 2.0 * np.random.default_rng(83).integers(0, 2, size=(1500, 20)) - 1
+    data = torch.tensor(bits, dtype=torch.float32), torch.tensor((bits[:, 3] * bits[:, 11] > 0).astype(np.int64))
+    torch.manual_seed(seed)
+    width = int(configuration["width"])
+    model = nn.Sequential(nn.Linear(20, width), nn.Tanh(), nn.Linear(width, 2))
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=configuration["learning_rate"], weight_decay=configuration["weight_decay"]
+    )
+    yield from _epochs(model, optimizer, data, configuration, cross_entropy, None)
+
+
+def hundred(configuration: Configuration, seed: int) -> Curve:
+    """A classifier with dropout that is judged by the same hundred points each time; its rate warms up, then falls in a line."""
+    points, labels = make_classification(1600, 25, n_informative=10, n_classes=4, flip_y=0.06, random_state=89)
+    inputs, targets = torch.tensor(points, dtype=torch.float32), torch.tensor(labels)
+    torch.manual_seed(seed)
+    width, epochs = int(configuration["width"]), int(configuration["epochs"])
+    model = nn.Sequential(nn.Linear(25, width), nn.ReLU(), nn.Dropout(0.3), nn.Linear(width, 4))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=configuration["learning_rate"])
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: min((epoch + 1) / 5, (epochs - epoch) / (epochs - 4)))
+    for _ in range(epochs):
+        once = {**configuration, "epochs": 1}
+        model.train()
+        for _ in _epochs(model, optimizer, (inputs[:1500], targets[:1500]), once, cross_entropy, None):
+            model.eval()
+            with torch.no_grad():
+                yield float(cross_entropy(model(inputs[1500:]), targets[1500:]))
+        schedule.step()
+
+
+def dropped(configuration: Configuration, seed: int) -> Curve:
+    """Large steps with momentum, whose rate falls to a twentieth when seven tenths are done: who was rough gains most."""
+    points, labels = make_hastie_10_2(1800, random_state=97)
+    data = torch.tensor(points, dtype=torch.float32), torch.tensor((labels > 0).astype(np.int64))
+    torch.manual_seed(seed)
+    width = int(configuration["width"])
+    model = nn.Sequential(nn.Linear(10, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 2))
+    optimizer = torch.optim.SGD(
+        model.parameters(), lr=configuration["learning_rate"], momentum=0.9, weight_decay=configuration["weight_decay"]
+    )
+    schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, [28], 0.05)
+    yield from _epochs(model, optimizer, data, configuration, cross_entropy, schedule)
+
+
+def histograms(configuration: Configuration, seed: int) -> Curve:
+    """Boosted trees over histograms: an epoch is three of them."""
+    points, values = make_friedman2(1500, noise=60.0, random_state=101)
+    model = HistGradientBoostingRegressor(
+        learning_rate=configuration["learning_rate"],
+        max_leaf_nodes=int(configuration["leaves"]),
+        l2_regularization=configuration["decay"],
+        max_iter=3,
+        early_stopping=False,
+        warm_start=True,
+        random_state=seed,
+    )
+    for epoch in range(int(configuration["epochs"])):
+        model.max_iter = 3 * (epoch + 1)
+        model.fit(points[:1000], values[:1000])
+        yield float(np.mean((model.predict(points[1000:]) - values[1000:]) ** 2))
+
+
 Family = tuple[Callable[[Configuration, int], Curve], list[Configuration], int]
 FAMILIES: Mapping[str, Family] = {
     "digits": (
@@ -314,6 +524,99 @@ FAMILIES: Mapping[str, Family] = {
     "forest": (
         forest,
         grid(learning_rate=(0.01, 0.03, 0.1, 0.3, 1.0), depth=(1, 2, 3, 5), features=(0.2, 0.5, 1.0), epochs=(40,)),
+        0,
+    ),
+    "parity": (
+        parity,
+        grid(batch_size=(16, 64, 256), learning_rate=(0.003, 0.01, 0.03, 0.1, 0.3), width=(16, 32, 64, 128), epochs=(40,)),
+        0,
+    ),
+    "staircase": (
+        staircase,
+        grid(
+            batch_size=(32, 128), learning_rate=(0.001, 0.003, 0.01, 0.03), num_layers=(2, 3, 4), spread=(0.1, 0.2), epochs=(40,)
+        ),
+        0,
+    ),
+    "grokking": (
+        grokking,
+        grid(
+            batch_size=(64, 256),
+            learning_rate=(1e-3, 3e-3, 1e-2),
+            weight_decay=(0.01, 0.3, 1.0, 3.0),
+            width=(32, 96),
+            epochs=(50,),
+        ),
+        0,
+    ),
+    "descending": (
+        descending,
+        grid(
+            batch_size=(16, 64, 256),
+            learning_rate=(3e-4, 1e-3, 3e-3, 1e-2),
+            weight_decay=(0, 0.1, 1.0),
+            width=(8, 128),
+            epochs=(40,),
+        ),
+        0,
+    ),
+    "one-cycle": (
+        one_cycle,
+        grid(batch_size=(16, 64, 256), learning_rate=(3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1), width=(16, 32, 64), epochs=(30,)),
+        0,
+    ),
+    "restarted": (
+        restarted,
+        grid(batch_size=(16, 64, 256), learning_rate=(0.001, 0.003, 0.01, 0.03, 0.1, 0.3), width=(8, 16, 32), epochs=(36,)),
+        0,
+    ),
+    "few-judges": (
+        few_judges,
+        grid(batch_size=(32, 128), learning_rate=(3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1), width=(4, 8, 16, 32), epochs=(30,)),
+        0,
+    ),
+    "nearest": (nearest, grid(depth=(3, 5, 8, 16), features=(0.2, 0.4, 0.7, 1.0), leaf=(1, 3, 10), epochs=(30,)), 0),
+    "products": (
+        products,
+        grid(
+            batch_size=(32, 128),
+            learning_rate=(1e-3, 3e-3, 1e-2),
+            weight_decay=(0.01, 0.3, 1.0, 3.0),
+            width=(48, 128),
+            epochs=(50,),
+        ),
+        0,
+    ),
+    "tanh-parity": (
+        tanh_parity,
+        grid(
+            batch_size=(16, 64, 256),
+            learning_rate=(1e-3, 3e-3, 1e-2, 3e-2),
+            weight_decay=(0.01, 0.3),
+            width=(16, 64),
+            epochs=(45,),
+        ),
+        0,
+    ),
+    "hundred": (
+        hundred,
+        grid(batch_size=(16, 64, 256), learning_rate=(3e-4, 1e-3, 3e-3, 1e-2, 3e-2), width=(16, 32, 64, 128), epochs=(30,)),
+        0,
+    ),
+    "dropped": (
+        dropped,
+        grid(
+            batch_size=(16, 64, 256),
+            learning_rate=(0.003, 0.01, 0.03, 0.1, 0.3),
+            weight_decay=(1e-4, 3e-3),
+            width=(16, 64),
+            epochs=(40,),
+        ),
+        0,
+    ),
+    "histograms": (
+        histograms,
+        grid(learning_rate=(0.01, 0.03, 0.1, 0.3, 0.6), leaves=(3, 6, 12, 31), decay=(0.0, 10.0, 100.0), epochs=(25,)),
         0,
     ),
 }

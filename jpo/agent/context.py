@@ -16,6 +16,7 @@ from jpo.agent.horizon import horizon
 
 if TYPE_CHECKING:
     from jpo.agent.acquisition import AcquisitionValues
+    from jpo.agent.safety.queue_ahead import QueueAhead
     from jpo.records import Belief, Floats, Run
 
 
@@ -86,6 +87,7 @@ class Context:
         jobs_here: how many jobs these rest on.
         usage: of the last run.
         phases: of the last runs.
+        queue: what the engine says of runs that are submitted now; None = there is none, or it was not asked.
     """
 
     runs_left: int | None = None
@@ -103,6 +105,7 @@ class Context:
     jobs_here: int = 0
     usage: Usage = NOT_MEASURED
     phases: PhaseSummary = NOT_SEEN
+    queue: QueueAhead | None = None
 
     @property
     def horizon(self) -> float:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jpo.agent.sealed import of_this_schema, seal, unseal
-from jpo.agent.state import OWN, SCHEMA, WIDTH, WITHOUT_PHASES
+from jpo.agent.state import OWN, SCHEMA, WIDTH, WITHOUT_PHASES, WITHOUT_QUEUE
 from jpo.errors import StoreError
 from jpo.reading import contents
 
@@ -95,12 +95,12 @@ class Policy:
 
     @property
     def digest(self) -> str:
-        """SHA-256 (hex) of the weights, by which the audit log names the policy; phases count once they have any weight."""
+        """SHA-256 (hex) of the weights, by which the audit log names the policy; phases and queue count if they have weight."""
         digest = hashlib.sha256()
         for weights in self.members:
             for name, tensor in weights.items():
-                blind = name == FIRST and not tensor[:, WITHOUT_PHASES:].any()
-                digest.update((tensor[:, :WITHOUT_PHASES] if blind else tensor).astype("<f4").tobytes())
+                blind = (width for width in (WITHOUT_PHASES, WITHOUT_QUEUE) if name == FIRST and not tensor[:, width:].any())
+                digest.update(tensor[:, : next(blind, None)].astype("<f4").tobytes())
         return digest.hexdigest()
 
     def values(self, features: Features) -> Floats:
@@ -152,14 +152,16 @@ def _forward(weights: Weights, x: Features) -> Floats:
 def driven(x: NDArray[Any], weights: Weights, i: int) -> NDArray[Any]:
     """What a layer gives before its ReLU, (..., K, inputs) -> (HEADS, K, outputs).
 
-    Without phases the first one is the product that it was before there were any, to the last bit.
+    Without phases and queue the first one is the product that it was before there were any, to the last bit.
     """
     w, b = weights[f"critics.w{i}"], weights[f"critics.b{i}"]
     if i > 0:
         return np.asarray(x @ w + b)
     drive = x[..., :WITHOUT_PHASES] @ w[:, :WITHOUT_PHASES] + b
-    phases = x[..., WITHOUT_PHASES:]
-    return np.asarray(drive + phases @ w[:, WITHOUT_PHASES:] if phases.any() else drive)
+    for later in (slice(WITHOUT_PHASES, WITHOUT_QUEUE), slice(WITHOUT_QUEUE, WIDTH)):
+        if x[..., later].any():
+            drive = drive + x[..., later] @ w[:, later]
+    return np.asarray(drive)
 
 
 def mean_policy(policies: Sequence[Policy]) -> Policy:

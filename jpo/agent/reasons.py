@@ -9,6 +9,7 @@ import numpy as np
 
 from jpo.agent.acquisition import clearly_better
 from jpo.agent.rows import base_row
+from jpo.agent.safety.queue_ahead import TOO_LATE, TOO_MUCH
 from jpo.records import RESOURCES, VAL_LOSS
 from jpo.wording import numbers, quality
 
@@ -60,6 +61,7 @@ def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by:
         *_choice(problem, choice, step, by),
         *_unconfirmed(problem, choice),
         *_of_today(problem),
+        *_of_queue(problem, choice),
         *_guard(problem, choice, favourite, step),
     )
     texts, codes = zip(*sentences, strict=True)
@@ -156,6 +158,16 @@ def _of_today(problem: Problem) -> Sentences:
         yield from ((f"today's configuration {hold.why}", hold.code) for hold in lost)
         if not lost:
             yield "today's values are expected to break the SLA", "JPO-W609"
+
+
+def _of_queue(problem: Problem, choice: int) -> Sentences:
+    """What is expected to be better, but would wait too long, or is more than the engine gives; of today's, _of_today says it."""
+    expected, now = problem.acquisition.expected, problem.candidates.current
+    for hold in problem.holds:
+        better = hold.rows & (expected < expected[choice]) & (np.arange(len(expected)) != now)
+        if hold.code in (TOO_LATE, TOO_MUCH) and better.any():
+            best = int(np.argmin(np.where(better, expected, np.inf)))
+            yield f"{_name(best, problem.candidates)} looks promising but {hold.why}", hold.code
 
 
 def _guard(problem: Problem, choice: int, favourite: int, step: str) -> Sentences:

@@ -14,7 +14,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from jpo.agent.state import SCHEMA, SCHEMA_WITHOUT_PHASES, WIDTH, WITHOUT_PHASES
+from jpo.agent.state import SCHEMA, SCHEMA_WITHOUT_PHASES, SCHEMA_WITHOUT_QUEUE, WIDTH, WITHOUT_PHASES, WITHOUT_QUEUE
 from jpo.errors import StoreError
 from jpo.reading import json_object
 
@@ -28,6 +28,8 @@ BLANK = b"0" * 64
 
 FORMAT = "jpo agent 3"
 """Of the agent that learns; other sealed files have their own."""
+NARROWER = {SCHEMA_WITHOUT_PHASES: WITHOUT_PHASES, SCHEMA_WITHOUT_QUEUE: WITHOUT_QUEUE}
+"""Earlier schemas, whose states were the beginning of today's, with their width."""
 PLACE = "agent state in the history"
 REMEDY = "`jpo learn --rebuild` makes it anew from the recorded runs"
 
@@ -73,20 +75,21 @@ def unseal_agent(data: bytes) -> tuple[Tensors, dict[str, Any]]:
 def of_this_schema(tensors: Tensors, header: Mapping[str, Any]) -> Tensors | None:
     """Tensors of a file as today's networks have them; None where they were made for a state that is not known.
 
-    Networks that did not see phases give them no weight, and in states without them phases were not known: both are 0.
+    Networks that did not see phases, or a queue, give them no weight, and in states without them they were not known: both are 0.
     """
     if header.get("schema") == SCHEMA:
         return tensors
-    return None if header.get("schema") != SCHEMA_WITHOUT_PHASES else {n: _with_phases(n, t) for n, t in tensors.items()}
+    width = NARROWER.get(str(header.get("schema")))
+    return None if width is None else {name: _widened(name, tensor, width) for name, tensor in tensors.items()}
 
 
-def _with_phases(name: str, tensor: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Weights (..., WITHOUT_PHASES, hidden) of critics and features (..., WITHOUT_PHASES), as wide as the state is now."""
+def _widened(name: str, tensor: NDArray[np.generic], width: int) -> NDArray[np.generic]:
+    """Weights (..., width, hidden) of critics and features (..., width), as wide as the state is now."""
     axis = -2 if name.endswith("critics.w0") else -1 if name.endswith("features") else None
-    if axis is None or tensor.ndim < 2 or tensor.shape[axis] != WITHOUT_PHASES:
+    if axis is None or tensor.ndim < 2 or tensor.shape[axis] != width:
         return tensor
     wider = [(0, 0)] * tensor.ndim
-    wider[axis] = (0, WIDTH - WITHOUT_PHASES)
+    wider[axis] = (0, WIDTH - width)
     return np.pad(tensor, wider)
 
 

@@ -1,4 +1,4 @@
-"""State as the networks see it: WIDTH bounded numbers for every candidate, first its own and then those that all share.
+"""State as the networks see it: WIDTH bounded numbers for every candidate: its own, those that all share, and its queue.
 
 Every candidate is scored by the same small network, so the number and meaning of the parameters need not be known to it. What was
 not measured, or is not known of the context, has its own flag (`tried`, `horizon known`), so that a zero means zero.
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.context import PhaseSummary, Usage
+from jpo.agent.safety.queue_ahead import features_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,11 +98,16 @@ SHARED = (
     *(f"{name}{known}" for name in USAGE for known in ("", " known")),
     *(f"{name}{known}" for name in PHASES for known in ("", " known")),
 )
-WIDTH = len(OWN) + len(SHARED)
-SCHEMA = hashlib.sha256("\n".join(("state 4", *OWN, *SHARED)).encode()).hexdigest()[:16]
+QUEUE = ("wait", "wait known", "free", "free known")
+"""Of each candidate, too, but last: what came later stands behind all that was there."""
+WIDTH = len(OWN) + len(SHARED) + len(QUEUE)
+SCHEMA = hashlib.sha256("\n".join(("state 5", *OWN, *SHARED, *QUEUE)).encode()).hexdigest()[:16]
 """Weights and checkpoints name it: another list of features is another network."""
-WITHOUT_PHASES = WIDTH - 2 * len(PHASES)
-"""Width of the state before phases were part of it, which they follow: the shipped networks give them no weight."""
+WITHOUT_QUEUE = len(OWN) + len(SHARED)
+"""Width of the state before the queue was part of it; the shipped networks give neither that nor phases any weight."""
+SCHEMA_WITHOUT_QUEUE = hashlib.sha256("\n".join(("state 4", *OWN, *SHARED)).encode()).hexdigest()[:16]
+WITHOUT_PHASES = WITHOUT_QUEUE - 2 * len(PHASES)
+"""Width of the state before phases were part of it."""
 SCHEMA_WITHOUT_PHASES = hashlib.sha256("\n".join(("state 3", *OWN, *SHARED[: -2 * len(PHASES)])).encode()).hexdigest()[:16]
 
 BOUND = 5.0
@@ -119,8 +125,9 @@ def features(problem: Problem, allowed: Bools, rows: Ints | slice = EVERY) -> Fe
     """Features of some candidates: what is believed of them, encoded. Shape (n, WIDTH), finite, within -5..5."""
     own = _own(problem)[rows]
     shared = (*_of_belief(problem), *_of_context(problem, allowed))
-    both = np.concatenate((own, np.broadcast_to(shared, (len(own), len(shared)))), axis=1)  # (n, WIDTH)
-    return np.asarray(np.clip(np.nan_to_num(both), -BOUND, BOUND), dtype=np.float32)
+    queue = features_of(problem.context.queue, problem.candidates, problem.belief)[rows]
+    every = np.concatenate((own, np.broadcast_to(shared, (len(own), len(shared))), queue), axis=1)  # (n, WIDTH)
+    return np.asarray(np.clip(np.nan_to_num(every), -BOUND, BOUND), dtype=np.float32)
 
 
 def _own(problem: Problem) -> Floats:

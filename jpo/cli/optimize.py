@@ -127,6 +127,7 @@ def optimize(
             offline=network.offline,
             learn=not no_learn,
             seed=seed,
+            done_by=deadline is not None,
             lasting_targets=lasting[task.name],
         )
         return suggesting.suggest(task.path, task.settings, wanted).suggestion

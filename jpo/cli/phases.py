@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jpo.cli.arguments import load_settings
-from jpo.cli.gate import put, save, save_copy
+from jpo.cli.gate import complain, put, save, save_copy
 from jpo.cli.options import FILE, options, seed_option
 from jpo.cli.output import can_be_kept, not_settings, track
 from jpo.cli.phase_options import (
@@ -316,7 +316,10 @@ def _read(path: Path, selection: Selection) -> Traces:
 
     if path.suffix.lower() == ".ini":
         return command.recorded(path, load_settings(path, None, {}), now=time.time(), executions=selection.executions)
-    return command.read(path, command.columns(selection.columns, selection.features), selection.executions)
+    traces = command.read(path, command.columns(selection.columns, selection.features), selection.executions)
+    for note in traces.notes:
+        complain(note)
+    return traces
 
 
 def _keepable(result: Path | None, given: Sequence[Path]) -> None:

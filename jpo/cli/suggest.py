@@ -101,6 +101,7 @@ def suggest(
         learn=not no_learn,
         seed=seed,
         chosen=values_given("--set", chosen, config, settings),
+        done_by=deadline is not None,
         lasting_targets=lasting,
     )
     report = command.suggest(config, settings, wanted)

@@ -20,6 +20,7 @@ from jpo.phases.parts import encoded_part, parts_of
 from jpo.phases.prototypes import prototypes
 from jpo.phases.recorded import traces_of
 from jpo.phases.requests.allocate import Allocation, allocate
+from jpo.phases.requests.caution import LITTLE
 from jpo.phases.requests.evaluate import compare, leave_out, standings
 from jpo.phases.requests.rightsize import config_lines, patch_lines, rightsize
 from jpo.phases.sketch import MOST, course_lines, phase_lines
@@ -116,7 +117,9 @@ def sized(traces: Traces, model: PhaseModel, *, container: str, headroom: float)
 def requests(model: PhaseModel, traces: Traces, *, per_hour: float) -> tuple[list[tuple[str, float, float, float]], ComparedWays]:
     """The requests of each execution, and what they came to."""
     allocations = allocate(model, traces, per_hour=per_hour)
-    return [row for allocation in allocations for row in allocation.rows()], _compared(traces, {"phases": allocations})
+    compared = _compared(traces, {"phases": allocations})
+    known = tuple(note for note in model.notes if LITTLE in note)
+    return [row for allocation in allocations for row in allocation.rows()], replace(compared, notes=(*known, *compared.notes))
 
 
 def evaluate(model: PhaseModel, traces: Traces, training: Traces | None, *, per_hour: float) -> ComparedWays:

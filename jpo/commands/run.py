@@ -16,7 +16,7 @@ from jpo.errors import LaunchError
 from jpo.files import whole
 from jpo.history import Store
 from jpo.launch.aws.skypilot import as_yaml, task
-from jpo.launch.course import LONGEST_PAUSE, cancel, follow, start
+from jpo.launch.course import LONGEST_PAUSE, cancel, follow, noted, start
 from jpo.launch.excerpt import last_words
 from jpo.launch.job import JobStatus, LaunchJob
 from jpo.launch.launcher import Launcher
@@ -88,22 +88,33 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
         accounted_for(settings, store, here.environ, now=options.now, engines={LOCAL, launcher.name})
         job = _as_before(shortened(job, stop_after_seconds(workload, settings, store)), ledger)
     notes |= _shared(job, launcher)
-    entry = start(job, launcher, ledger, now=options.now, config=workload.content)
-    if options.detached:
-        return _report(entry, ledger, notes=notes)
     try:
+        entry = start(job, launcher, ledger, now=options.now, config=workload.content)
+        if options.detached:
+            return _report(entry, ledger, notes=notes)
         _to_its_end(entry, launcher, ledger, settings, here)
     except KeyboardInterrupt:
-        here.live.note(f"{entry.job.run_id}: cancelled, waiting for its end")
-        cancel(entry, launcher, ledger, sleep=here.sleep)
-        with open_history(settings) as store:
-            accounted_for(settings, store, here.environ, now=here.clock(), engines=())
+        if not options.detached:
+            _cancelled(job.run_id, launcher, ledger, settings, here)
         raise
     with open_history(settings) as store:
         before = _last_run(store, workload, job.run_id)
         entry = read(ledger, job.run_id) or entry
         ended = put_on_record(entry, ledger, settings, store, now=here.clock())
     return _ended(entry, ended, before, ledger, settings, {**notes, **ended.notes}, here.environ)
+
+
+def _cancelled(run_id: str, launcher: Launcher, ledger: Path, settings: LoadedSettings, here: Surface) -> None:
+    """End a run that was interrupted, also before its start was noted, and put it on record."""
+    entry = read(ledger, run_id)
+    if entry is not None and entry.engine_id is None and entry.end is None:
+        entry = noted(entry, launcher, ledger)
+    if entry is None or entry.engine_id is None:
+        return
+    here.live.note(f"{run_id}: cancelled, waiting for its end")
+    cancel(entry, launcher, ledger, sleep=here.sleep)
+    with open_history(settings) as store:
+        accounted_for(settings, store, here.environ, now=here.clock(), engines=())
 
 
 def _job(

@@ -16,7 +16,7 @@ from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import instances_of, suggestion_of
 from jpo.project.collect import collect, with_file_noted
-from jpo.project.launch.waiting import queued_with
+from jpo.project.launch.waiting import queue_ahead, queued_with
 from jpo.project.load import LoadedSettings
 from jpo.project.phases.needs import with_needs_after, with_phase_needs
 from jpo.project.project import Project, open_project
@@ -43,6 +43,8 @@ class SuggestOptions:
     seed: int = 0
     chosen: Parameters = field(default_factory=dict)
     """The values of --set."""
+    done_by: bool = False
+    """The target of time came from --deadline: waiting counts."""
     lasting_targets: Mapping[str, float] | None = None
     """The SLA targets that last, where --deadline and --max-cost set others for this once; None: those of the settings."""
 
@@ -63,6 +65,8 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         known = with_phase_needs(known, job)
         request = request_of(job, known.runs, reaches=known.reaches, chosen=chosen, policy=options.policy)
         known = learn_what_is_new(job, request, known, options)
+        if not options.offline:
+            request = replace(request, queue=queue_ahead(request, known, job.workload, settings), done_by=options.done_by)
         policy = policy_for(job.store, request.explore, request.policy)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)

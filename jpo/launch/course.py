@@ -43,6 +43,21 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
         return entry
 
 
+def noted(entry: Entry, launcher: Launcher, ledger: Path) -> Entry:
+    """An entry with the engine's id also where nobody noted it: who submitted it was killed or interrupted in between.
+
+    Raises:
+        LaunchError: the engine's; JPO-E752, the ledger cannot be written; JPO-E785, another process is at this run.
+    """
+    folder = folder_of(ledger, entry.job.run_id)
+    with locked(folder, wait=False):  # who starts it just now may take minutes
+        entry = read(ledger, entry.job.run_id) or entry
+        if entry.engine_id is None and (found := launcher.find(entry.job, folder.absolute())) is not None:
+            entry = replace(entry, engine_id=found)
+            write(ledger, entry)
+    return entry
+
+
 def start_together(
     jobs: Sequence[LaunchJob], launcher: StartsTogether, ledger: Path, name: str, *, now: float, config: bytes = b""
 ) -> None:

@@ -17,6 +17,7 @@ from jpo.agent.problem import Problem
 from jpo.agent.rows import base_row, rows_of, rows_of_runs
 from jpo.agent.safety.holds import Hold, held, holds_of, of_loss, of_phases, of_unmeasured
 from jpo.agent.safety.promise import Promise, promise_of
+from jpo.agent.safety.queue_ahead import of_queue
 from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request
@@ -56,7 +57,8 @@ def problem_of(
     left = budget_left([cost for cost, _ in costs], request.budget)
     if request.nightly:
         left = replenished_budget(costs, request.budget)
-    lasting = (*holds_of(candidates, runs, request.named), *of_phases(candidates, known.phase_needs))
+    queued = of_queue(candidates, belief, request.queue, request.targets.get("time_max") if request.done_by else None)
+    lasting = (*holds_of(candidates, runs, request.named), *of_phases(candidates, known.phase_needs), *queued)
     usable = open_to_all = without(candidates, lasting)
     promise, beliefs = None, (belief, *belief.besides)
     if request.explore != "off":
@@ -95,6 +97,7 @@ def problem_of(
                 context_of(candidates, belief, quality.judged(known.runs), request.horizon_runs),
                 usage=usage_of(known.runs, request),
                 phases=phases_of(known.phase_needs),
+                queue=request.queue,
             ),
             misses,
         ),

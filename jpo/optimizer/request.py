@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from jpo.agent.budget import BUDGET
+from jpo.agent.safety.queue_ahead import QueueAhead
 from jpo.cost import Prices
 from jpo.records import PARAMETERS, QUALITIES, USD, VAL_LOSS, Currency, Parameters, PolicyName, Preference, Quality, Terms
 
@@ -43,6 +44,8 @@ class Request:
         as_run: parameters whose value in `current` is what runs have; config.ini says another, and keeps it. For each, what runs
             were seen to make of a value of config.ini.
         chosen: values set by hand; nothing else changes then but what follows them.
+        queue: what the engine says of runs that are submitted now; None = there is none, or it was not asked.
+        done_by: `time_max` among the targets is when a run must be done from now on, so that its wait counts.
         quality: by which the models of the workload are judged; `qualities`: all that it may measure.
     """
 
@@ -74,6 +77,8 @@ class Request:
     usd_per_saved_hour: float | None = None
     chosen: Parameters = field(default_factory=dict)
     as_run: Mapping[str, Callable[[float], float | None]] = field(default_factory=dict)
+    queue: QueueAhead | None = None
+    done_by: bool = False
     quality: Quality = VAL_LOSS
     qualities: Sequence[Quality] = QUALITIES
 

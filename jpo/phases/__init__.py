@@ -1,6 +1,7 @@
 """Phases of what training containers use over time, and requests of CPU and memory that follow them (extra `phases` for fits).
 
 traces.py      executions and their samples, read from CSV with every row checked; recorded.py: of runs on record
+units.py       their units: those that a column's name or the size of a time says
 features.py    samples as the models see them: scaled, near-duplicates left out
 levels.py      how many phases there are and where they lie
 chain.py       hidden Markov chains over many executions at once: filter, smoothing, Viterbi

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ Ints = NDArray[np.int64]
 Number = TypeVar("Number", bound=np.generic)
 BLOCK = 128
 """Samples of an execution that are solved in one go; longer ones in blocks."""
-GUESSES = 4
+GUESSES = 3
 """How often the ends of all blocks are looked at before each phase in which a block may begin is."""
 ALIKE = 1e-7
 """Difference of log densities that is rounding."""
@@ -55,8 +56,9 @@ class Chain:
 
     def log_emissions(self, scaled: Floats) -> Floats:
         """Log densities of samples, shape (..., d) -> (..., k); no phase is impossible."""
-        away = ((scaled[..., None, :] - self.means) ** 2 / self.variances).sum(-1) / 2
-        density: Floats = -np.minimum(away, FARTHEST) - 0.5 * np.log(2 * np.pi * self.variances).sum(-1)
+        features = zip(np.moveaxis(scaled, -1, 0), self.means.T, self.variances.T, strict=True)
+        away = reduce(np.add, ((value[..., None] - mean) ** 2 / variance for value, mean, variance in features))
+        density: Floats = -np.minimum(away / 2, FARTHEST) - 0.5 * np.log(2 * np.pi * self.variances).sum(-1)
         return density
 
 
@@ -131,7 +133,7 @@ def viterbi(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> Ints
     Executions are cut into blocks that are solved side by side. How good it is to enter a block in each phase depends on those
     before; mostly the last samples say it already. So all blocks are entered as if nothing came before, and again with what that
     says at their ends. Where the ends stay they are right, from the first block on; else each phase in which a block may begin
-    is looked at. The path is exactly that of one pass.
+    is looked at. The same holds for the way back. The path is exactly that of one pass.
     """
     blocks = [min(BLOCK, length - begin) for length in lengths for begin in range(0, length, BLOCK)]
     firsts = np.cumsum([0, *(-(-length // BLOCK) for length in lengths[:-1])])
@@ -143,11 +145,10 @@ def viterbi(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> Ints
     for _ in range(GUESSES):
         guessed, entered = entered, _entered(_ends(scores, last), moves, firsts, start)
         if np.allclose(entered, guessed, rtol=0, atol=ALIKE):
-            break
+            return stacked(_paths(scores, moves, last, firsts), blocks)
         scores = _scores(batch, entered, moves)
-    else:
-        scores = _scores(batch, _entered_after_all(batch, last, moves, firsts, start), moves)
-    return stacked(_paths(scores, moves, last, firsts), blocks)
+    scores = _scores(batch, _entered_after_all(batch, last, moves, firsts, start), moves)
+    return stacked(_paths_after_all(scores, moves, last, firsts), blocks)
 
 
 def _scores(batch: Floats, entered: Floats, moves: Floats) -> Floats:
@@ -196,6 +197,33 @@ def _entered_after_all(batch: Floats, last: Ints, moves: Floats, firsts: Ints, s
 
 def _paths(scores: Floats, moves: Floats, last: Ints, firsts: Ints) -> Ints:
     """The best path through each block, shape (rows, time); a block ends in the phase from which the next one's path comes."""
+    came = _came(_ends(scores, last), moves)  # for each phase in which the next block may begin
+    is_last = np.zeros(len(last), dtype=bool)  # of an execution
+    is_last[firsts - 1] = True
+    end: Ints = _ends(scores, last).argmax(0)
+    paths, wrong = np.empty((len(last), len(scores)), dtype=np.int64), np.arange(len(last))
+    for _ in range(GUESSES):
+        paths[wrong] = _path(scores[..., wrong], moves, last[wrong], end[wrong])
+        asked = np.where(is_last, end, np.take_along_axis(came, np.roll(paths[:, 0], -1)[None], axis=0)[0])
+        wrong = np.flatnonzero(asked != end)
+        if not len(wrong):
+            return paths
+        end = asked
+    return _paths_after_all(scores, moves, last, firsts)
+
+
+def _path(scores: Floats, moves: Floats, last: Ints, way: Ints) -> Ints:
+    """The best path through each block that ends in a given phase, shape (rows, time)."""
+    path = np.empty((len(scores), len(way)), dtype=np.int64)
+    path[-1] = way
+    for t in range(len(scores) - 1, 0, -1):
+        way = np.where(t <= last, (scores[t - 1] + moves[:, way]).argmax(0), way)
+        path[t - 1] = way
+    return path.T
+
+
+def _paths_after_all(scores: Floats, moves: Floats, last: Ints, firsts: Ints) -> Ints:
+    """The same from block to block, where guesses of the phases in which they end do not agree."""
     k, rows = scores.shape[1:]
     ways = np.empty(scores.shape, dtype=np.int8)  # the phase at a sample, for each in which the block may end
     way: Ints = np.tile(np.arange(k)[:, None], rows)

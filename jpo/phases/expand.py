@@ -17,6 +17,7 @@ from jpo.phases.extra import need
 from jpo.phases.levels import FINEST, find_levels
 from jpo.phases.markov import PASSES, RARE, STICKY
 from jpo.phases.model import PhaseModel, with_needs
+from jpo.phases.requests.caution import LADDER, LITTLE, untried
 from jpo.phases.requests.demand import join, thinned
 from jpo.phases.traces import Floats, Traces
 
@@ -45,16 +46,22 @@ def expand(model: PhaseModel, traces: Traces, *, split: int | None = None, seed:
     chain = _learnt(chain, model, scaled, traces)
     seen = with_needs(model.method, model.scaler, chain, traces)
     needs = seen.needs if model.needs is None else model.needs if seen.needs is None else thinned(join([model.needs, seen.needs]))
+    executions, samples = model.executions + seen.executions, model.samples + seen.samples
+    was_tried = max(model.caution) < len(LADDER)
+    careful = untried(executions, samples)
     return replace(
         seen,
         needs=needs,
-        caution=model.caution,
+        caution=model.caution if was_tried else (careful, careful),
         first_need=np.maximum(model.first_need, seen.first_need),
         peak=np.maximum(model.peak, seen.peak),
         least_density=min(model.least_density, seen.least_density),
-        executions=model.executions + seen.executions,
-        samples=model.samples + seen.samples,
-        notes=(*model.notes, f"{chain.phases - model.chain.phases} of the {chain.phases} phases are new, from {traces.place}"),
+        executions=executions,
+        samples=samples,
+        notes=(
+            *(note for note in model.notes if LITTLE not in note),
+            f"{chain.phases - model.chain.phases} of the {chain.phases} phases are new, from {traces.place}",
+        ),
         weights=model.weights,
     )
 

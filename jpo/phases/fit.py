@@ -21,7 +21,7 @@ from jpo.phases.methods.hmm import fit_hmm
 from jpo.phases.model import PhaseModel, with_needs
 from jpo.phases.parts import Parts
 from jpo.phases.requests.allocate import LeftOut
-from jpo.phases.requests.caution import Pair, StepTrial, cheapest
+from jpo.phases.requests.caution import FOLDS, PROVABLE, Pair, StepTrial, cheapest, little_known
 from jpo.phases.traces import Floats, Traces
 from jpo.records import Track, silently
 
@@ -29,8 +29,6 @@ Method = Literal["markov", "hmm", "changepoint", "crbm-kmeans"]
 METHODS: tuple[Method, ...] = ("markov", "hmm", "changepoint", "crbm-kmeans")
 PHASES_OF_AI4DL = 5
 """Clusters of hidden units where nobody says how many."""
-FOLDS = 3
-"""Parts of the executions that are left out one after the other."""
 MOST_TRIED = 1200
 """Samples of executions left out on which caution is tried, in all."""
 
@@ -70,7 +68,11 @@ def fit_model(traces: Traces, options: FitOptions | None = None, track: Track = 
     """
     options = options or FitOptions()
     model = fit_phases(traces, options, track)
-    return replace(model, caution=caution_of(traces, model, options, track))
+    return replace(
+        model,
+        caution=caution_of(traces, model, options, track),
+        notes=(*model.notes, *little_known(len(traces.courses), traces.samples)),
+    )
 
 
 def fit_phases(traces: Traces, options: FitOptions | None = None, track: Track = silently) -> PhaseModel:
@@ -104,12 +106,13 @@ def _found(scaled: Floats, traces: Traces, options: FitOptions, track: Track) ->
 
 
 def caution_of(traces: Traces, model: PhaseModel, options: FitOptions, track: Track = silently) -> tuple[int, int]:
-    """The steps for CPU and memory that kept the promise on executions left out; the model's own where they are fewer than FOLDS.
+    """The steps for CPU and memory that kept the promise on executions left out; the model's own where they are fewer than FOLDS,
+    or have fewer samples than could prove anything.
 
     `markov` is fitted anew without them. Other methods, whose fits take longer, keep their phases and lose what those executions
     said of how phases follow each other and what they need.
     """
-    if len(traces.courses) < FOLDS or model.needs is None:
+    if len(traces.courses) < FOLDS or traces.samples < PROVABLE or model.needs is None:
         return model.caution
     again = replace(options, n_phases=model.chain.phases)
     phases = np.split(model.predict(traces), np.cumsum(traces.lengths)[:-1])

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from jpo.phases.model import HORIZON_SECONDS, PhaseModel
-from jpo.phases.requests.allocate import futures
-from jpo.phases.requests.demand import RESOURCES, Past, expect
+from jpo.phases.requests.demand import RESOURCES, Past
+from jpo.phases.requests.watch import futures
 from jpo.phases.traces import CPU, MEMORY, Floats, Traces
 
 
@@ -100,5 +100,7 @@ def _need(model: PhaseModel, traces: Traces, at: int, phases: np.ndarray, q: flo
     for time, need, phase in zip(course.times, course.values, phases, strict=True):
         past.add(float(time), need, int(phase))
     phase, dwell_seconds, level = past.here
-    likely = expect(dwell_seconds, level, [futures(model, positions, phase) for positions in (model.needs, past.positions())])
+    known, own = futures(model, model.needs, phase), past.positions()
+    known.add(own, np.flatnonzero(own.phase == phase))
+    likely = known.at(dwell_seconds, level)
     return None if likely is None else likely[1].quantiles(np.full(RESOURCES, q))

@@ -13,7 +13,7 @@ import numpy as np
 
 from jpo.phases.chain import Chain, Ints, forward, smooth, viterbi
 from jpo.phases.features import Scaler
-from jpo.phases.requests.caution import CAREFUL
+from jpo.phases.requests.caution import untried
 from jpo.phases.requests.demand import Positions, positions_of, thinned
 from jpo.phases.traces import CPU, MEMORY, Floats, Traces
 
@@ -33,8 +33,8 @@ class PhaseModel:
         method: by which the phases were found.
         scaler, chain: how samples are scaled, and the chain over them.
         needs: positions of training with their futures, of CPU and memory; None where these were not measured.
-        caution: steps of caution for CPU and memory, found on executions that the model had not seen; the most careful by phases
-            where there were too few.
+        caution: steps of caution for CPU and memory, found on executions that the model had not seen; where there were too few,
+            the most careful by phases, or one that holds the peak.
         first_need: shape (2,), the most that training used within the horizon of a start.
         peak: shape (2,), the most that training ever used.
         interval_seconds: median time between samples.
@@ -92,13 +92,14 @@ def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces) -> Pha
     phases = viterbi(chain, emissions, traces.lengths)
     measured = {CPU, MEMORY} <= set(traces.features)
     both = traces.narrowed((CPU, MEMORY)) if measured else None
+    careful = untried(len(traces.courses), traces.samples)
     intervals = np.concatenate([np.diff(course.times) for course in traces.courses])
     return PhaseModel(
         method=method,
         scaler=scaler,
         chain=chain,
         needs=thinned(positions_of(both, phases, HORIZON_SECONDS)) if both else None,
-        caution=(CAREFUL, CAREFUL),
+        caution=(careful, careful),
         first_need=_first_need(both) if both else np.zeros(2),
         peak=both.stacked().max(0) if both else np.zeros(2),
         interval_seconds=float(np.median(intervals)),

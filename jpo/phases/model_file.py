@@ -27,7 +27,7 @@ from jpo.errors import UsageError
 from jpo.phases.chain import Chain, Ints
 from jpo.phases.features import Scaler
 from jpo.phases.model import PhaseModel
-from jpo.phases.requests.caution import LADDER
+from jpo.phases.requests.caution import STEPS
 from jpo.phases.requests.demand import RESOURCES, Bools, Positions
 from jpo.phases.traces import Floats
 from jpo.reading import contents, json_object
@@ -148,7 +148,7 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
     _require(probable, "has transitions that are no probabilities")
     _require(bool((chain.variances > 0).all()), "has a variance that is not above 0")
     caution = _counts(head, "caution")
-    _require(len(caution) == RESOURCES and all(step < len(LADDER) for step in caution), "has no caution for CPU and memory")
+    _require(len(caution) == RESOURCES and all(step < len(STEPS) for step in caution), "has no caution for CPU and memory")
     used = [_floats(arrays, name, (RESOURCES,)) for name in ("first_need", "peak")]
     interval_seconds = _number(head, "interval_seconds")
     _require(bool((np.array(used) >= 0).all()) and interval_seconds > 0, "has needs below 0, or no time between samples")

@@ -18,7 +18,7 @@ from jpo.agent.policy import (
     shipped_policy,
 )
 from jpo.agent.sealed import seal, unseal
-from jpo.agent.state import SCHEMA, SCHEMA_WITHOUT_PHASES, WIDTH, WITHOUT_PHASES
+from jpo.agent.state import SCHEMA, SCHEMA_WITHOUT_PHASES, SCHEMA_WITHOUT_QUEUE, WIDTH, WITHOUT_PHASES, WITHOUT_QUEUE
 from jpo.errors import JpoError, StoreError
 
 
@@ -195,16 +195,21 @@ def test_a_draw_is_from_the_rules_softmax_times_e_to_the_savings():
     assert np.mean(drawn) == pytest.approx(2 / 3, abs=0.03)
 
 
-def without_phases():
-    """Weights as they were before phases were part of the state, and the file that they had."""
+EARLIER = pytest.mark.parametrize(
+    ("schema", "width"), [(SCHEMA_WITHOUT_PHASES, WITHOUT_PHASES), (SCHEMA_WITHOUT_QUEUE, WITHOUT_QUEUE)]
+)
+
+
+def of_earlier(schema, width):
+    """Weights as they were before phases, or the queue, were part of the state, and the file that they had."""
     narrow = weights()
-    narrow["critics.w0"] = narrow["critics.w0"][:, :WITHOUT_PHASES].copy()
-    header = {**unseal(FILE)[1], "schema": SCHEMA_WITHOUT_PHASES}
+    narrow["critics.w0"] = narrow["critics.w0"][:, :width].copy()
+    header = {**unseal(FILE)[1], "schema": schema}
     return narrow, seal({f"0.{name}": value for name, value in narrow.items()}, header)
 
 
 def test_weights_from_before_phases_answer_as_they_did_to_the_last_bit():
-    narrow, file = without_phases()
+    narrow, file = of_earlier(SCHEMA_WITHOUT_PHASES, WITHOUT_PHASES)
     policy = load_policy(file)
     features = np.random.default_rng(1).normal(size=(7, WIDTH)).astype(np.float32)
     features[:, WITHOUT_PHASES:] = 0
@@ -216,21 +221,36 @@ def test_weights_from_before_phases_answer_as_they_did_to_the_last_bit():
     assert not policy.members[0]["critics.w0"][:, WITHOUT_PHASES:].any()
 
 
-def test_phases_change_neither_answer_nor_name_until_they_have_any_weight():
-    narrow, file = without_phases()
+def test_weights_that_know_phases_answer_as_they_did_where_no_queue_is_known():
+    """The product that they had: of all but the phases, and of these."""
+    narrow, file = of_earlier(SCHEMA_WITHOUT_QUEUE, WITHOUT_QUEUE)
+    features = np.random.default_rng(1).normal(size=(7, WIDTH)).astype(np.float32)
+    features[:, WITHOUT_QUEUE:] = 0
+    first, phases = features[:, :WITHOUT_PHASES], features[:, WITHOUT_PHASES:WITHOUT_QUEUE]
+    w = narrow["critics.w0"]
+    x = np.maximum(first @ w[:, :WITHOUT_PHASES] + narrow["critics.b0"] + phases @ w[:, WITHOUT_PHASES:], 0)
+    x = np.maximum(x @ narrow["critics.w1"] + narrow["critics.b1"], 0)
+    policy = load_policy(file)
+    assert (policy.values(features) == (x @ narrow["critics.w2"] + narrow["critics.b2"])[..., 0]).all()
+    assert policy.digest == Policy((narrow,), (), {}).digest
+
+
+@EARLIER
+def test_phases_and_queue_change_neither_answer_nor_name_until_they_have_any_weight(schema, width):
+    narrow, file = of_earlier(schema, width)
     policy, features = load_policy(file), np.ones((3, WIDTH), np.float32)
     assert policy.digest == Policy((narrow,), (), {}).digest
     masked = features.copy()
-    masked[:, WITHOUT_PHASES:] = 0
+    masked[:, width:] = 0
     assert (policy.values(features) == policy.values(masked)).all()
     policy.members[0]["critics.w0"][0, -1, 0] = 9.0
     assert (policy.values(features) != policy.values(masked)).any()
     assert policy.digest != Policy((narrow,), (), {}).digest
 
 
-@pytest.mark.parametrize("schema", ["state 2", SCHEMA_WITHOUT_PHASES])
+@pytest.mark.parametrize("schema", ["state 2", SCHEMA_WITHOUT_PHASES, SCHEMA_WITHOUT_QUEUE])
 def test_weights_of_another_width_than_their_schemas_are_refused(schema):
-    narrow, _ = without_phases()
+    narrow, _ = of_earlier(SCHEMA_WITHOUT_PHASES, WITHOUT_PHASES)
     narrow["critics.w0"] = narrow["critics.w0"][:, 1:].copy()
     file = seal({f"0.{name}": value for name, value in narrow.items()}, {**unseal(FILE)[1], "schema": schema})
     with pytest.raises(StoreError) as caught:

@@ -6,7 +6,21 @@ from hypothesis.extra.numpy import arrays
 
 from jpo.agent.context import UNKNOWN, Context, PhaseSummary, Usage
 from jpo.agent.problem import Problem
-from jpo.agent.state import BOUND, OWN, PHASES, SCORED, SHARED, SHORTLIST, WIDTH, WITHOUT_PHASES, features, observe
+from jpo.agent.safety.queue_ahead import QueueAhead
+from jpo.agent.state import (
+    BOUND,
+    OWN,
+    PHASES,
+    QUEUE,
+    SCORED,
+    SHARED,
+    SHORTLIST,
+    WIDTH,
+    WITHOUT_PHASES,
+    WITHOUT_QUEUE,
+    features,
+    observe,
+)
 from jpo.records import NAMED_PREFERENCES, Belief, Candidates, Preference
 
 TIME = Preference(1, 0, 0)
@@ -22,7 +36,7 @@ def shared(name):
 
 def test_so_many_numbers_per_candidate(grid, belief):
     encoded = encode(belief([[0, -0.5, 0.5]]), grid())
-    assert encoded.shape == (3, len(OWN) + len(SHARED)) == (3, WIDTH)
+    assert encoded.shape == (3, len(OWN) + len(SHARED) + len(QUEUE)) == (3, WIDTH)
     assert encoded.dtype == np.float32
     assert encoded[:, OWN.index("tried")].tolist() == [1, 0, 0]
     assert encoded[:, OWN.index("log2 batch size against incumbent")].tolist() == [0, 0.5, 1.0]
@@ -56,6 +70,20 @@ def test_phases_are_masked_where_nothing_is_known_of_them(grid, belief):
     assert [encoded[shared(f"{name} known")] for name in PHASES] == [1] * 4
     assert [encoded[shared(name)] for name in PHASES] == pytest.approx([np.log(5), np.log(0.25), np.log(2), 0.0])
     assert (encoded[:WITHOUT_PHASES] == encode(believed, grid())[0, :WITHOUT_PHASES]).all()
+
+
+def test_the_queue_is_each_candidates_own_and_masked_where_no_engine_was_asked(grid, belief):
+    """Batch sizes play the part of GPUs here: the first candidate need not wait, of the last one nothing is said."""
+    believed, candidates = belief([[0, 0, 0]]), grid()
+    amounts = candidates.values[:, candidates.names.index("batch_size")].tolist()
+    queue = QueueAhead("batch_size", {amounts[0]: 0.0, amounts[1]: believed.duration_seconds}, free=amounts[0])
+    plain, encoded = encode(believed, candidates), encode(believed, candidates, context=Context(queue=queue))
+    assert not plain[:, WITHOUT_QUEUE:].any()
+    assert (encoded[:, :WITHOUT_QUEUE] == plain[:, :WITHOUT_QUEUE]).all()
+    assert encoded[:, WITHOUT_QUEUE:][:, :2].tolist() == [[0, 1], [pytest.approx(np.log(2)), 1], [0, 0]]
+    assert encoded[0, WITHOUT_QUEUE + 2] == 0
+    assert (np.diff(encoded[:, WITHOUT_QUEUE + 2]) < 0).all()
+    assert encoded[:, WITHOUT_QUEUE + 3].all()
 
 
 def test_the_expected_regret_is_that_of_each_jobs_own_optimum(grid, belief):

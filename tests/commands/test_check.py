@@ -82,7 +82,7 @@ def test_check_suggest_and_the_guard_give_one_answer(project: Project, rate: str
     project.config.write_text(project.config.read_text().replace("learning_rate = 0.01", f"learning_rate = {rate}"))
     answers = [project.jpo(*words) for words in (("check", "config.ini"), ("suggest", "config.ini", "--dry-run"))]
     guard = [sys.executable, "-m", "constraints", "config.ini", "config.ini"]
-    seen = subprocess.run(guard, cwd=project.folder, capture_output=True, text=True, timeout=30)
+    seen = subprocess.run(guard, cwd=project.folder, capture_output=True, text=True, timeout=120)
     assert [*(answer.code for answer in answers), seen.returncode] == [0, 0, 0]
     said = f"learning_rate = {float(rate):g} is "
     assert [said in text for text in (answers[0].out, answers[1].out, seen.stdout)] == [beyond] * 3

@@ -116,5 +116,5 @@ def test_a_stopped_process_that_holds_the_file_stops_no_reader_and_a_writer_for_
     assert [project.jpo(*reader.split()).code for reader in ("history", "audit verify")] == [0, 0]
     assert time.monotonic() - began < TIMEOUT_SECONDS + ALLOWANCE_SECONDS
     os.kill(holder.pid, signal.SIGCONT)
-    holder.communicate("\n", timeout=20)
+    holder.communicate("\n", timeout=120)
     assert project.jpo(*SUGGEST).code == 0

@@ -73,7 +73,7 @@ def test_a_run_is_recorded_when_it_is_over(empty, growing):
         assert "run-now" not in history(empty)
         with log.open("a") as file:
             file.write(rest)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (0, "recorded run-now: digits/cnn/pytorch, succeeded\n", "")
     assert "run-now,digits,cnn,pytorch,succeeded" in history(empty)
 
@@ -85,7 +85,7 @@ def test_interrupted_nothing_is_recorded_and_it_can_be_repeated(empty, growing, 
         assert process.stderr is not None
         process.stderr.readline()
         process.send_signal(number)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         assert process.returncode == (-9 if number == signal.SIGKILL else 130)
     assert "run-now" not in history(empty)
     log.write_text(log.read_text() + rest)

@@ -53,7 +53,7 @@ def test_killed_at_any_instant_config_ini_is_old_or_new_and_the_chain_holds(proj
 @pytest.mark.parametrize("command", [SUGGEST, SUGGEST[:-1]], ids=["without learning", "with learning"])
 def test_two_at_once_both_end_cleanly_and_nothing_is_lost(project: Project, command: list[str]) -> None:
     processes = [start(project, command) for _ in range(2)]
-    ends = [(process.communicate(timeout=60), process.returncode) for process in processes]
+    ends = [(process.communicate(timeout=180), process.returncode) for process in processes]
     assert {code for _, code in ends} == {0}, ends
     assert "batch_size = 64 " in project.config.read_text()
     assert project.jpo("audit", "verify").code == 0

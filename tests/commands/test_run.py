@@ -10,12 +10,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from jpo.launch.ledger import entries
 from jpo.launch.local import leases
 from jpo.launch.local.capacity import cpu_names
+from jpo.launch.local.launcher import LocalLauncher
 from jpo.launch.local.page import read_page
 from jpo.launch.local.processes import marked
 
@@ -67,7 +69,7 @@ def jpo(folder: Path, *words: str, **variables: str) -> subprocess.Popen[str]:
 def begun(folder: Path, run_id: str, process: subprocess.Popen[str]) -> str:
     """Wait until a run has printed something; its token."""
     place = folder / ".jpo/launches" / run_id
-    for _ in range(400):
+    for _ in range(2400):
         page = read_page(place)
         if page is not None and (place / "output.log").exists() and (place / "output.log").stat().st_size:
             return page.token
@@ -84,7 +86,7 @@ def statuses(project: Project) -> dict[str, str]:
 
 def collected(project: Project) -> None:
     """Let commands collect runs until there is one on record; that there are no CSV logs is an error of theirs, afterwards."""
-    for _ in range(200):
+    for _ in range(2400):
         project.jpo("observe", "--offline")
         if statuses(project):
             return
@@ -229,11 +231,28 @@ def test_ctrl_c_cancels_the_run_and_records_it(ready: Project) -> None:
     assert statuses(ready) == {"run-1": "stopped"}
 
 
+def test_ctrl_c_before_the_start_is_noted_cancels_the_run_and_records_it(ready: Project) -> None:
+    """A job prints its first line before the ledger has what its engine calls it."""
+    submit = LocalLauncher.submit
+
+    def interrupted(*told: Any) -> str:
+        submit(*told)
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LocalLauncher, "submit", interrupted)
+        patch.setenv("SECONDS", "30")
+        assert ready.jpo("run", "train.py", "--run-id", "run-1").code == 130
+    (entry,) = entries(ready.folder / ".jpo/launches")
+    assert (entry.end is not None, entry.recorded) == (True, True)
+    assert statuses(ready) == {"run-1": "stopped"}
+
+
 def test_a_killed_jpo_leaves_nothing_running_and_the_next_command_records_it(ready: Project) -> None:
     with jpo(ready.folder, "run", "train.py", "--run-id", "run-1", SECONDS="30") as process:
         token = begun(ready.folder, "run-1", process)
         process.kill()
-    for _ in range(200):
+    for _ in range(2400):
         if not marked(token):
             break
         time.sleep(0.05)

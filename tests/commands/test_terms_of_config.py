@@ -33,7 +33,7 @@ def suggested(project: Project, *options: str) -> dict[str, object]:
 
 def second_look(project: Project, before: str) -> str:
     command = [sys.executable, "-m", "constraints", before, "config.ini"]
-    return subprocess.run(command, cwd=project.folder, capture_output=True, text=True, timeout=30).stdout
+    return subprocess.run(command, cwd=project.folder, capture_output=True, text=True, timeout=120).stdout
 
 
 def test_the_same_job_gets_the_same_advice_in_either_terms(project: Project) -> None:

@@ -68,7 +68,7 @@ def write(folder: Path, **contents: str | bytes | None) -> list[str]:
 
 
 def process(folder: Path, *arguments: str) -> tuple[int, str, str]:
-    done = subprocess.run([sys.executable, *arguments], cwd=folder, env={}, capture_output=True, text=True, timeout=30)
+    done = subprocess.run([sys.executable, *arguments], cwd=folder, env={}, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -91,7 +91,7 @@ def test_a_terminal_that_cannot_show_a_name_does_not_end_the_check(alone, tmp_pa
     files = write(tmp_path, before="[größe]\nx = 1\n", after="[größe]\nx = 2\n")
     environment = {"PYTHONIOENCODING": "ascii"}
     command = [sys.executable, "-S", "-m", "constraints", *files]
-    done = subprocess.run(command, cwd=alone, env=environment, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(command, cwd=alone, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
     assert "gr\\xf6\\xdfe.x was changed" in done.stdout
 

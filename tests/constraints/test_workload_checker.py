@@ -14,8 +14,8 @@ def python(code: str) -> list[str]:
 
 
 def gone(pid: int) -> bool:
-    """Whether the process has ended within two seconds (a zombie has ended)."""
-    for _ in range(100):
+    """Whether the process has ended within 20 seconds (a zombie has ended)."""
+    for _ in range(1000):
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
                 return True

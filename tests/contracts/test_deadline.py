@@ -26,7 +26,7 @@ from jpo.history import sql
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 run = Run("paused", Identity("digits", "cnn", "pytorch"), {}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")
-with open_store(sys.argv[1], timeout_seconds=4) as store:
+with open_store(sys.argv[1], timeout_seconds=8) as store:
     move = sql.move_reading
     def pause(*told):
         print("paused", flush=True)
@@ -68,27 +68,27 @@ def test_a_paused_runner_holds_up_its_own_workload_for_a_while_and_no_other(url:
     paused = start_python(PAUSES, url)
     assert paused.stdout is not None
     assert paused.stdout.readline() == "paused\n"
-    with open_store(url, timeout_seconds=4) as store:
+    with open_store(url, timeout_seconds=8) as store:
         began = time.monotonic()
         store.record(a_run(LETTERS), now=2.0)
         store.audit(AuditEvent("learnt", 3.0))
-        assert time.monotonic() - began < 1
-        store.record(a_run(DIGITS), now=2.0)  # the server takes the lock from who is silent for half of the timeout
         assert time.monotonic() - began < 3
+        store.record(a_run(DIGITS), now=2.0)  # the server takes the lock from who is silent for half of the timeout
+        assert time.monotonic() - began < 7
     os.kill(paused.pid, signal.SIGCONT)
-    assert paused.communicate(timeout=20)[0] == "JPO-E513\n"
+    assert paused.communicate(timeout=120)[0] == "JPO-E513\n"
     with open_store(url) as store:
         assert (verify(store).ok, verify(store).records, store.run("paused")) == (True, 3, None)
 
 
 def test_a_lock_that_is_never_given_back_is_waited_for_within_the_timeout(url: str) -> None:
     psycopg = pytest.importorskip("psycopg")
-    with open_store(url, timeout_seconds=0.5) as store, psycopg.connect(url) as other:
+    with open_store(url, timeout_seconds=2.5) as store, psycopg.connect(url) as other:
         other.execute("SELECT pg_advisory_xact_lock(%s)", (WRITERS,))
         began = time.monotonic()
         with pytest.raises(StoreError, match="locked by another process") as caught:
             store.audit(AuditEvent("learnt", 1.0))
-        assert (caught.value.code, time.monotonic() - began < 0.6) == ("JPO-E501", True)
+        assert (caught.value.code, time.monotonic() - began < 3) == ("JPO-E501", True)
         other.rollback()
         assert store.audit(AuditEvent("learnt", 2.0)).number == 1
 
@@ -114,24 +114,24 @@ def test_ctrl_c_does_not_wait_for_a_frozen_server(postgres: Any, url: str, start
         time.sleep(0.2)
         began = time.monotonic()
         reader.send_signal(signal.SIGINT)
-        assert reader.communicate(timeout=20)[1].endswith("KeyboardInterrupt\n")
-        assert time.monotonic() - began < 1
+        assert reader.communicate(timeout=120)[1].endswith("KeyboardInterrupt\n")
+        assert time.monotonic() - began < 5
     finally:
         os.kill(backend, signal.SIGCONT)
 
 
 def test_a_server_process_that_is_frozen_is_left_within_the_timeout(postgres: Any, url: str) -> None:
-    with open_store(url, timeout_seconds=0.5) as store:
+    with open_store(url, timeout_seconds=2.0) as store:
         backend = backend_of(postgres, url)
         os.kill(backend, signal.SIGSTOP)
         try:
             began = time.monotonic()
-            with pytest.raises(StoreError, match=r"has not answered for 0\.5 s") as caught:
+            with pytest.raises(StoreError, match=r"has not answered for 2 s") as caught:
                 store.runs_of(DIGITS)
-            assert (caught.value.code, time.monotonic() - began < 1) == ("JPO-E522", True)
+            assert (caught.value.code, time.monotonic() - began < 4) == ("JPO-E522", True)
             with pytest.raises(StoreError):
                 store.runs_of(DIGITS)  # and there is no second wait
-            assert time.monotonic() - began < 1
+            assert time.monotonic() - began < 4
         finally:
             os.kill(backend, signal.SIGCONT)
 

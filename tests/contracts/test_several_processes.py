@@ -93,7 +93,7 @@ with open_store(url) as store:
     assert writer.stdout is not None
     told = [int(writer.stdout.readline()) for _ in range(looks_before)][-1]
     os.kill(writer.pid, signal.SIGKILL)
-    writer.wait(timeout=10)
+    writer.wait(timeout=120)
     with open_store(url) as store:
         store.audit(AuditEvent("learnt", 3.0))  # nobody holds a lock any more
         runs = store.runs_of(DIGITS)
@@ -116,7 +116,7 @@ with open_store(url) as store:
     open_store(url).close()
     learners = [start_python(SETUP + program, url, f"learner {n}") for n in range(2)]
     assert [learner.stdout.readline() for learner in learners if learner.stdout] == ["0\n"] * 2
-    answers = [learner.communicate("\n", timeout=20)[0].strip() for learner in learners]
+    answers = [learner.communicate("\n", timeout=120)[0].strip() for learner in learners]
     assert sorted(answers) == ["1", "JPO-E506"]
     with open_store(url) as store:
         assert store.load_agent("digits") == (f"learner {answers.index('1')}".encode(), 1)

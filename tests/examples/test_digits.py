@@ -92,7 +92,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
             before = scrape(url)
             next(line for line in process.stdout if "target" in line)
             after = scrape(url)
-            yield Seen(before, after, process.wait(timeout=30), folder / "run-1.csv")
+            yield Seen(before, after, process.wait(timeout=120), folder / "run-1.csv")
         finally:
             process.kill()
 
@@ -156,7 +156,7 @@ def test_sigterm_ends_the_run_as_stopped(tmp_path, read_log):
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
     log = read_log(tmp_path / "run-1.csv")
     assert (process.returncode, log.facts["status"]) == (143, "stopped")
     assert 1 <= len(log.rows) < 40

@@ -58,7 +58,7 @@ with open_store(url) as store:
     store.record(Finished(Deadly(look(1).runs)), now=2.0)
 """
     url = f"sqlite:///{tmp_path}/jpo.db"
-    assert start(program, url).wait(timeout=30) == -signal.SIGKILL
+    assert start(program, url).wait(timeout=120) == -signal.SIGKILL
     with open_store(url) as store:
         assert (len(store.runs_of(DIGITS)), verify(store).records, verify(store).ok) == (5, 5, True)
 
@@ -183,8 +183,8 @@ with open_store(url) as store:
         time.sleep(0.2)
         began = time.monotonic()
         waits.send_signal(signal.SIGINT)
-        assert waits.communicate(timeout=20)[1].endswith("KeyboardInterrupt\n")
-        assert time.monotonic() - began < 1
+        assert waits.communicate(timeout=120)[1].endswith("KeyboardInterrupt\n")
+        assert time.monotonic() - began < 5
 
 
 def test_what_is_on_record_is_on_disk(start_python: Start, tmp_path: Path) -> None:

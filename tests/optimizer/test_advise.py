@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from jpo.agent.safety.queue_ahead import TOO_LATE, QueueAhead
 from jpo.cost import Prices
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import Advice, advise
@@ -197,3 +198,29 @@ def test_a_promised_loss_that_nothing_keeps_does_not_keep_a_change_that_did_harm
     asked = request(current={**NOW, "batch_size": 64.0}, free=("batch_size",), targets={"val_loss_max": 0.05}, min_confidence=0.7)
     advice = advised(asked, runs, last=last)
     assert (advice.decision.decided_by, advice.suggested["batch_size"]) == ("rollback", 16)
+
+
+EIGHT = [a_run(n, 3600.0 + n, gpus=4.0) for n in (1, 2)] + [a_run(n, 1800.0 + n, gpus=8.0) for n in (3, 4)]
+TWO_DAYS = QueueAhead("gpus", {4.0: 0.0, 8.0: 2 * 86400.0}, free=4.0, most=8.0)
+
+
+@pytest.mark.parametrize(("today", "done_by", "gpus"), [(4.0, False, 8.0), (4.0, True, 4.0), (8.0, True, 4.0), (8.0, False, 8.0)])
+def test_under_a_deadline_eight_gpus_after_two_days_are_worth_less_than_four_now(
+    today: float, gpus: float, *, done_by: bool
+) -> None:
+    """Eight were measured to take half the time. Without a deadline, and without an engine, waiting decides nothing."""
+    now = {**NOW, "gpus": today}
+    asked = request(current=now, free=("gpus",), choices={"gpus": (4.0, 8.0)}, preference=Preference(1, 0, 0))
+    asked = replace(asked, targets={"time_max": 6 * 3600.0}, explore="off")
+    advice = advised(replace(asked, queue=TWO_DAYS, done_by=done_by), EIGHT)
+    assert advice.suggested["gpus"] == gpus
+    assert (TOO_LATE in advice.decision.codes) == done_by
+    assert ("would wait 48h 00m for its 8 gpus" in " ".join(advice.decision.reasons)) == done_by
+    assert advised(asked, EIGHT).suggested["gpus"] == 8.0
+
+
+def test_where_all_would_be_done_too_late_waiting_rules_nothing_out() -> None:
+    everywhere = QueueAhead("gpus", {4.0: 2 * 86400.0, 8.0: 2 * 86400.0})
+    asked = request(current={**NOW, "gpus": 4.0}, free=("gpus",), choices={"gpus": (4.0, 8.0)}, preference=Preference(1, 0, 0))
+    asked = replace(asked, targets={"time_max": 6 * 3600.0}, explore="off", queue=everywhere, done_by=True)
+    assert advised(asked, EIGHT).suggested["gpus"] in (4.0, 8.0)

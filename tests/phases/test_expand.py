@@ -8,8 +8,10 @@ from phase_traces import made_traces
 
 from jpo.errors import UsageError
 from jpo.phases.expand import expand
+from jpo.phases.fit import fit_model
 from jpo.phases.model import PhaseModel
 from jpo.phases.model_file import encoded
+from jpo.phases.requests.caution import CAREFUL, ONE_RUN
 from jpo.phases.traces import ResourceCourse, Traces
 
 
@@ -39,6 +41,13 @@ def test_what_is_new_gets_a_number_behind_the_old_ones(model: PhaseModel) -> Non
 def test_old_traces_keep_their_phases(model: PhaseModel, traces: Traces) -> None:
     more = expand(model, with_a_new_phase())
     assert (more.predict(traces) == model.predict(traces)).mean() > 0.99
+
+
+def test_a_model_of_one_execution_that_learns_more_need_not_hold_its_peak_any_longer(traces: Traces) -> None:
+    one = fit_model(replace(traces, courses=traces.courses[:1]))
+    more = expand(one, replace(traces, courses=traces.courses[1:]))
+    assert (one.caution, more.caution) == ((ONE_RUN, ONE_RUN), (CAREFUL, CAREFUL))
+    assert not any("JPO-W875" in note for note in more.notes)
 
 
 def test_nothing_new_adds_nothing(model: PhaseModel) -> None:

@@ -10,7 +10,7 @@ from jpo.errors import UsageError
 from jpo.phases.fit import FitOptions, fit_model
 from jpo.phases.model_file import encoded
 from jpo.phases.requests.allocate import allocate
-from jpo.phases.requests.caution import CAREFUL
+from jpo.phases.requests.caution import CAREFUL, FEW_SAMPLES, ONE_RUN
 from jpo.phases.traces import CPU, MEMORY, ResourceCourse, Traces
 
 
@@ -25,13 +25,34 @@ def test_constant_traces_are_named_with_their_execution(traces: Traces) -> None:
         fit_model(replace(traces, courses=flat))
 
 
-@pytest.mark.parametrize("few", [1, 2])
-def test_too_few_executions_to_try_caution_on_ask_for_all_of_it(few: int, traces: Traces) -> None:
-    assert fit_model(replace(traces, courses=traces.courses[:few])).caution == (CAREFUL, CAREFUL)
+@pytest.mark.parametrize(("few", "step", "said"), [(1, ONE_RUN, "one execution"), (2, CAREFUL, "2 executions")])
+def test_too_few_executions_to_try_caution_on_ask_for_all_of_it(few: int, step: int, said: str, traces: Traces) -> None:
+    fitted = fit_model(replace(traces, courses=traces.courses[:few]))
+    assert fitted.caution == (step, step)
+    assert fitted.notes[-1].startswith(said)
+    assert fitted.notes[-1].endswith("[JPO-W875]")
+
+
+def test_of_one_execution_its_peak_is_held(traces: Traces) -> None:
+    one, *others = traces.courses
+    fitted = fit_model(replace(traces, courses=(one,)))
+    for allocation in allocate(fitted, replace(traces, courses=tuple(others))):
+        assert (allocation.requests >= one.values.max(0)).all()
+
+
+@pytest.mark.parametrize("runs", [1, 4])
+def test_samples_too_few_to_prove_anything_are_said_and_their_peak_is_held_with_a_margin(runs: int, traces: Traces) -> None:
+    short = replace(
+        traces, courses=tuple(ResourceCourse(c.execution, c.times[:14], c.values[:14]) for c in traces.courses[:runs])
+    )
+    fitted = fit_model(short)
+    assert fitted.caution == (FEW_SAMPLES, FEW_SAMPLES)
+    assert f"{14 * runs} samples are too few" in fitted.notes[-1]
+    assert all((one.requests >= 1.4 * short.stacked().max(0) * 0.999).all() for one in allocate(fitted, traces))
 
 
 def test_one_short_execution_is_enough_for_others_like_it() -> None:
-    """Of 40 such fits 5 fell below 95%; 24 did with a margin that nobody had tried."""
+    """Of 40 such fits none falls below 95%; 5 did where the peak was not held, 24 with a margin that nobody had tried."""
     met = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -44,7 +65,7 @@ def test_one_short_execution_is_enough_for_others_like_it() -> None:
         model = fit_model(Traces((CPU, MEMORY), tuple(courses[:1])))
         allocations = allocate(model, Traces((CPU, MEMORY), tuple(courses[1:])))
         met.append(np.concatenate([(one.requests >= one.course.values).all(axis=1) for one in allocations]).mean())
-    assert np.mean(np.array(met) >= 0.95) >= 0.8
+    assert min(met) >= 0.95
 
 
 def test_a_fit_says_how_far_it_is(traces: Traces) -> None:

@@ -42,6 +42,18 @@ def test_columns_can_be_named_and_features_chosen(tmp_path: Path) -> None:
     assert traces.courses[0].values.tolist() == [[5, 1], [6, 2]]
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_columns_may_be_separated_otherwise_and_written_large(tmp_path: Path, delimiter: str) -> None:
+    rows = ["Time,Pod,CPU,Memory", "1,a,0.5,10", "2,a,0.6,11"]
+    traces = read_traces(written(tmp_path, "\n".join(row.replace(",", delimiter) for row in rows)))
+    assert traces.courses[0].values.tolist() == [[0.5, 10], [0.6, 11]]
+
+
+def test_a_name_as_it_is_comes_before_one_written_large(tmp_path: Path) -> None:
+    traces = read_traces(written(tmp_path, "CPU,t,cpu,memory\n9,1,1,1\n9,2,1,1\n"))
+    assert traces.courses[0].values[:, 0].tolist() == [1, 1]
+
+
 def test_gpus_are_read_where_they_are_measured(tmp_path: Path) -> None:
     path = written(tmp_path, "t,id,cpu,memory,gpu_utilisation\n1,a,1,1,0.5\n2,a,1,1,0.6\n")
     assert read_traces(path).features == (CPU, MEMORY, "gpu_utilisation")

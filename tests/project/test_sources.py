@@ -104,10 +104,10 @@ def test_a_look_that_took_minutes_does_not_put_the_clock_wrong(prometheus: Setti
 
 def test_the_question_why_keeps_to_the_deadline_of_the_look(prometheus: Settings) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        server = PrometheusSource(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout_seconds=1)
+        server = PrometheusSource(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout_seconds=10)
         began = time.monotonic()
-        assert why_nothing(server, Identity("digits", "cnn", "pytorch"), prometheus(), now=began, seconds_spent=1) == {}
-    assert time.monotonic() - began < 0.3
+        assert why_nothing(server, Identity("digits", "cnn", "pytorch"), prometheus(), now=began, seconds_spent=10) == {}
+    assert time.monotonic() - began < 3
 
 
 def test_names_of_a_site_replace_the_usual_ones(prometheus: Settings) -> None:

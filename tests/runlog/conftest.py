@@ -36,12 +36,12 @@ def served(program: str, options: list[str], log: Path) -> Iterator[str]:
                 return
         finally:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(timeout=120)
     pytest.fail(f"{program} did not start: {log.read_text(encoding='utf-8')[-2000:]}")
 
 
 def answers(url: str, process: subprocess.Popen[bytes]) -> bool:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while time.monotonic() < deadline and process.poll() is None:
         try:
             with urllib.request.urlopen(url, timeout=1):  # noqa: S310 (our own address)

@@ -6,6 +6,7 @@ waits for each of its answers no longer than the limit. This keeps mistakes apar
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import struct
@@ -16,6 +17,7 @@ from contextlib import contextmanager, suppress
 from mmap import mmap
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import TypeVar
 
 from jpo.cluster.agents.base import ClassicAgent, LearningAgent
@@ -28,7 +30,9 @@ ASKED = ("decide", "act", "learn", "weights", "load")
 """Methods of agents that the limit is about, each time one is called."""
 SECONDS_BETWEEN_LOOKS = 0.1
 SECONDS_TO_END = 1.0
-"""For a process whose pipe is closed."""
+"""For a process whose pipe is closed, or that was asked to end."""
+PR_SET_CHILD_SUBREAPER = 36
+"""linux/prctl.h: what the children of a process leave behind becomes its own."""
 
 
 class AgentWatch:
@@ -68,6 +72,15 @@ class AgentWatch:
             self.tell(("turn", None))
             yield number
 
+    def in_this_process(self) -> AgentWatch:
+        """The same for a process that has just been forked off."""
+        return AgentWatch(self._sender, self._clock)
+
+    def close(self) -> None:
+        """Leave the telling to others."""
+        if self._sender is not None:
+            self._sender.close()
+
     def tell(self, message: tuple[str, object]) -> None:
         """Send something to the command; a process that the agent forked off ends here."""
         if os.getpid() != self._process:
@@ -96,7 +109,7 @@ def guarded(work: Callable[[AgentWatch], T], place: str, limit_seconds: float, s
     process = os.fork()
     if not process:
         receiver.close()
-        _work(work, AgentWatch(sender, clock), place)
+        _keep(work, AgentWatch(sender, clock), place)
     sender.close()
     turns, status = iter(shown), None
     try:
@@ -124,13 +137,59 @@ def guarded(work: Callable[[AgentWatch], T], place: str, limit_seconds: float, s
     finally:
         receiver.close()
         clock.close()
-        for end in (os.killpg, os.kill):
-            with suppress(OSError):
-                end(process, signal.SIGKILL)
-        with suppress(OSError):
-            os.waitpid(process, 0)
+        _end(process)
         with suppress(AttributeError):
             turns.close()  # type: ignore[attr-defined]
+
+
+def _keep(work: Callable[[AgentWatch], T], watch: AgentWatch, place: str) -> None:
+    """The process between the command and the agent's: it adopts what the agent leaves behind, and ends all of it with the agent.
+
+    It ends as the agent's process does; asked to end, or without the command, it ends that first.
+    """
+    os.setsid()
+    with suppress(AttributeError, OSError):  # not Linux: only the agent's process is ended
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    command, agent = os.getppid(), os.fork()
+    if not agent:
+        _work(work, watch.in_this_process(), place)
+    watch.close()
+    signal.signal(signal.SIGTERM, lambda *_: _kill(agent))
+    threading.Thread(target=_when_gone, args=(command, lambda: _kill(agent)), daemon=True).start()
+    _, status = os.waitpid(agent, 0)
+    while left := _children():
+        for child in left:
+            _kill(child)
+        os.waitpid(-1, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        with suppress(OSError):  # SIGKILL has no handler to take away
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
+
+def _children() -> list[int]:
+    """The processes whose parent this one is, adopted ones among them (Linux)."""
+    found: list[int] = []
+    for file in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):
+            found += map(int, file.read_text(encoding="ascii").split())
+    return found
+
+
+def _kill(process: int) -> None:
+    with suppress(OSError):
+        os.kill(process, signal.SIGKILL)
+
+
+def _end(process: int) -> None:
+    """Let a keeper end all that is below it, and wait for that."""
+    with suppress(OSError):
+        os.kill(process, signal.SIGTERM)
+        if _status(process, SECONDS_TO_END) is None:
+            _kill(process)
+            os.waitpid(process, 0)
 
 
 def _work(work: Callable[[AgentWatch], T], watch: AgentWatch, place: str) -> None:
@@ -140,7 +199,7 @@ def _work(work: Callable[[AgentWatch], T], watch: AgentWatch, place: str) -> Non
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
-    threading.Thread(target=_end_with, args=(command,), daemon=True).start()
+    threading.Thread(target=_when_gone, args=(command, lambda: os._exit(0)), daemon=True).start()
     message: tuple[str, object]
     try:
         with AgentFaults(place):
@@ -154,10 +213,10 @@ def _work(work: Callable[[AgentWatch], T], watch: AgentWatch, place: str) -> Non
     os._exit(0)
 
 
-def _end_with(command: int) -> None:
-    while os.getppid() == command:
+def _when_gone(parent: int, then: Callable[[], object]) -> None:
+    while os.getppid() == parent:
         time.sleep(1)
-    os._exit(0)
+    then()
 
 
 def _status(process: int, seconds: float) -> int | None:

@@ -12,16 +12,18 @@ Void is open only as long as something is still to happen, so that an episode al
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jpo.cluster.environment.rewards import SIGNS, EpisodeLedger
-from jpo.cluster.machine.discipline import reservation, within
-from jpo.cluster.machine.occupancy import Holding, Occupancy
+from jpo.cluster.machine.occupancy import Holding
 from jpo.cluster.machine.placement import RESOURCES, Placement
+from jpo.cluster.machine.shadow import Shadow
 from jpo.cluster.machine.simulation import Simulation
 from jpo.cluster.platform.platform import Platform
 from jpo.cluster.queueing.selection import RANDOM, SELECTIONS, selection
@@ -104,8 +106,9 @@ class Episode:
         names = [options.order] if options.mode != "pair" else list(dict.fromkeys(PAIR_JOBS[job] for job, _ in options.pairs))
         keys = [selection(name, seed=options.seed).key(seen, 0.0) for name in names]
         orders = {name: np.argsort(key, kind="stable") for name, key in zip(names, keys, strict=True)}
+        self._in_order: dict[str, list[int]] = {name: order.tolist() for name, order in orders.items()}  # jobs by rank
         self._rank = {name: np.argsort(order, kind="stable").tolist() for name, order in orders.items()}
-        self._job: list[int] = orders[names[0]].tolist()
+        self._job = self._in_order[names[0]]
         self._order = self._rank[names[0]]
         resources = [options.resources] if options.mode != "pair" else list(dict.fromkeys(found for _, found in options.pairs))
         self._placements = {name: Placement(name, self.simulation.state, seed=options.seed) for name in resources}
@@ -114,7 +117,8 @@ class Episode:
         self._fits: dict[int, Holding | None] = {}
         self._seen: list[int] = []  # the jobs that actions number
         self._open: list[Holding | None] = []  # by action: what the job would get; None: the action is not open
-        self._reserved: tuple[int, float, Occupancy] | None = None  # mode backfill: the first of the queue, when, what is left
+        self._shadow = Shadow(self.simulation, self._placement) if options.mode == "backfill" else None
+        self._reserved = -1  # the first of the queue, once it has a reservation since the last end
         self._before = self.ledger.metrics()
         self._left = len(jobs)
         self.done = False
@@ -125,7 +129,7 @@ class Episode:
         return self._first_waiting() if self.options.mode == "pair" else self._seen
 
     def _first_waiting(self) -> list[int]:
-        job, first = self._job, 1 if self.options.mode == "backfill" else 0
+        job, first = self._job, int(self._shadow is not None)
         return [job[rank] for rank in self._queue[first : first + self.options.slots]]
 
     def mask(self) -> NDArray[np.bool_]:
@@ -160,7 +164,6 @@ class Episode:
             allocation = self._open[action] if 0 <= action < len(self._open) else None
             if allocation is None:
                 raise ValueError(f"action {action} is not open")
-            self._take_from_spare(self._seen[action], allocation)
             self._start(self._seen[action], allocation)
         self._await_decision()
         return self.reward()
@@ -188,15 +191,21 @@ class Episode:
 
     def _start_by(self, job_selection: str, resources: str) -> None:
         """Start jobs in the order of a pair as long as the next one fits."""
-        rank, placement = self._rank[PAIR_JOBS[job_selection]], self._placements[resources]
-        for job in sorted((self._job[place] for place in self._queue), key=rank.__getitem__):
+        name, placement = PAIR_JOBS[job_selection], self._placements[resources]
+        rank, in_order = self._rank[name], self._in_order[name]
+        waiting = [rank[self._job[place]] for place in self._queue]
+        heapify(waiting)  # mostly none or one of them starts
+        while waiting:
+            job = in_order[heappop(waiting)]
             allocation = placement.place(self.simulation.state, self.simulation.need[job])
             if allocation is None:
                 break
             self._start(job, allocation)
 
-    def _start(self, job: int, allocation: Holding) -> None:
+    def _start(self, job: int, allocation: Holding, *, in_turn: bool = False) -> None:
         self.simulation.start(job, allocation)
+        if self._shadow is not None:
+            self._shadow.started(job, in_turn=in_turn)
         del self._queue[bisect_left(self._queue, self._order[job])]
         self.ledger.started(job)
         self._count_free()
@@ -210,13 +219,15 @@ class Episode:
         ledger.pass_time(self.simulation.now)
         for job in ended:
             ledger.ended(job)
+            if self._shadow is not None:
+                self._shadow.ended(job)
         self._left -= len(ended)
         for job in came:
             ledger.came(job)
             insort(self._queue, self._order[job])
         if ended:
             self._fits = {}
-            self._reserved = None
+            self._reserved = -1
             self._count_free()
 
     def _await_decision(self) -> None:
@@ -230,36 +241,36 @@ class Episode:
             self._advance()
 
     def _due(self) -> bool:
-        mode = self.options.mode
-        if mode == "pair":
+        if self.options.mode == "pair":
             return True
-        if mode == "backfill":
+        if self._shadow is not None:
             self._start_head()
+            if len(self._queue) < 2:  # nobody waits behind the first one
+                self._seen, self._open = [], []
+                return False
         waiting = self._seen = self._first_waiting()
         wanted, free, on_gpus = self._wanted, self._free, self._on_gpus
-        self._open = [None if wanted[job] > free[on_gpus[job]] else self._could_start(job) for job in waiting]
-        if mode == "backfill" and any(self._open):
-            head = self._job[self._queue[0]]
-            if self._reserved is None or self._reserved[0] != head:
-                self._reserved = head, *reservation(self.simulation, self._placement, self.simulation.need[head])
-            _, shadow, spare = self._reserved
-            for place, (job, allocation) in enumerate(zip(waiting, self._open, strict=True)):
-                if allocation is not None and not self._delays_nobody(job, allocation, shadow, spare):
-                    self._open[place] = None
+        need, fits = self.simulation.need, self._fits
+        self._open = [
+            None if wanted[job] > free[on_gpus[job]] else fits[id(need[job])] if id(need[job]) in fits else self._could_start(job)
+            for job in waiting
+        ]
+        if self._shadow is not None and any(self._open):
+            self._close_what_delays(self._shadow, waiting)
         return any(self._open)
 
-    def _delays_nobody(self, job: int, allocation: Holding, shadow: float, spare: Occupancy) -> bool:
-        """Whether a job ends before the reservation of the first of the queue, or takes what that leaves over."""
-        return self._expected(job, allocation) <= shadow or within(spare, allocation)
-
-    def _expected(self, job: int, allocation: Holding) -> float:
-        simulation = self.simulation
-        return simulation.now + simulation.requested[job] / simulation.speed_on(job, allocation)
-
-    def _take_from_spare(self, job: int, allocation: Holding) -> None:
-        """A job that starts now and ends after the reservation takes of what that leaves over."""
-        if self._reserved is not None and self._expected(job, allocation) > self._reserved[1]:
-            self._reserved[2].take(allocation, self.simulation.need[job])
+    def _close_what_delays(self, shadow: Shadow, waiting: Sequence[int]) -> None:
+        """Leave open who ends before the reservation of the first of the queue, or takes what that leaves over."""
+        simulation, head = self.simulation, self._job[self._queue[0]]
+        if self._reserved != head:
+            shadow.reserve(head)
+            self._reserved = head
+        now, requested, need, moment = simulation.now, simulation.requested, simulation.need, shadow.moment
+        for place, (job, allocation) in enumerate(zip(waiting, self._open, strict=True)):
+            if allocation is None or now + requested[job] / simulation.speed_on(job, allocation) <= moment:
+                continue
+            if not (shadow.leaves_devices(need[job]) and shadow.leaves(allocation)):
+                self._open[place] = None
 
     def _start_head(self) -> None:
         """Start the first of the queue as long as it fits."""
@@ -268,8 +279,8 @@ class Episode:
             allocation = self._could_start(head)
             if allocation is None:
                 return
-            self._start(head, allocation)
-            self._reserved = None  # also where the next one had its reservation before this one came
+            self._start(head, allocation, in_turn=True)
+            self._reserved = -1  # also where the next one had its reservation before this one came
 
     def _could_start(self, job: int) -> Holding | None:
         """What a waiting job would get if it started now, whoever is delayed."""

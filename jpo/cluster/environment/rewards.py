@@ -6,6 +6,8 @@ metric, whatever the agent did in between. Between two events everything is cons
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,6 +45,7 @@ class EpisodeLedger:
         platform = simulation.platform
         self._draws = [watts(kind, 0, platform.power) for kind in simulation.state.types]
         self._watts = sum(self._draws)
+        self._watts_of = cache(lambda place, busy: watts(simulation.state.types[place], busy, platform.power))
         self.wait = self.slowdown = self.turnaround = self.joules = self.area = 0.0
         self._now = self._first
 
@@ -79,10 +82,9 @@ class EpisodeLedger:
     def _hold(self, job: int, sign: int) -> None:
         allocation = self._simulation.allocations[job]
         assert allocation is not None
-        state, power = self._simulation.state, self._simulation.platform.power
         for place, count in allocation.cores:
             self._held[place] += sign * count
-            draw = watts(state.types[place], self._held[place], power)
+            draw = self._watts_of(place, self._held[place])
             self._watts += draw - self._draws[place]
             self._draws[place] = draw
 

@@ -7,16 +7,20 @@ what it takes is left over there at that moment.
 
 from __future__ import annotations
 
+import gc
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from heapq import merge
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from jpo.cluster.machine.occupancy import Holding, Need, Occupancy, needs
+from jpo.cluster.machine.backlog import Alike, Backlog
+from jpo.cluster.machine.occupancy import Holding, Occupancy, needs
 from jpo.cluster.machine.placement import Placement
 from jpo.cluster.machine.reservations import startable
+from jpo.cluster.machine.shadow import Shadow
 from jpo.cluster.machine.simulation import Schedule, Simulation
 from jpo.cluster.platform.platform import Platform
 from jpo.cluster.queueing.selection import JobSelection
@@ -24,9 +28,6 @@ from jpo.cluster.queueing.simulate import Backfilling
 from jpo.cluster.queueing.timed import sorted_by
 from jpo.cluster.workload.demand import DemandingJobs, DemandTable
 from jpo.cluster.workload.jobs import NEVER, JobTable
-
-FEW = 32
-"""Waiting jobs up to which looking at each is faster than leaving out all that need what does not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,25 @@ def run(jobs: JobTable, demand: DemandTable, platform: Platform, discipline: Dis
         raise ValueError(f"job {jobs.ids[misfits[0]]} could never run on {platform.name}")
     simulation = Simulation(jobs, demand, platform, kill=discipline.kill)
     manager = Manager(simulation, DemandingJobs(jobs, demand), discipline)
-    while True:
-        try:
-            ended, came = simulation.advance()
-        except StopIteration:
-            return simulation.schedule()
-        manager.decide(came, ended=bool(ended))
+    with collecting_no_cycles():
+        while True:
+            try:
+                ended, came = simulation.advance()
+            except StopIteration:
+                return simulation.schedule()
+            manager.decide(came, ended)
+
+
+@contextmanager
+def collecting_no_cycles() -> Iterator[None]:
+    """Python looks for garbage in cycles again and again, among millions of records of which none is any: a fifth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class Manager:
@@ -72,69 +86,97 @@ class Manager:
         jobs = waiting.jobs
         self._simulation, self._jobs, self._selection = simulation, jobs, discipline.selection
         self._placement = Placement(discipline.resources, simulation.state, seed=discipline.seed)
-        self._backfilling, self._timed = discipline.backfilling == "easy", discipline.selection.timed
+        self._timed, self._drawn = discipline.selection.timed, self._placement.name == "random"
         self._conservative = discipline.backfilling == "conservative"
         order = np.arange(len(jobs)) if self._timed else np.argsort(discipline.selection.key(waiting, 0.0), kind="stable")
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         self._job, self._rank = order.tolist(), rank.tolist()
         self._queue: list[int] = []  # ranks
-        self._drawn = discipline.resources == "random"
         # By id of a need, which all jobs share that need the same:
         self._misfits: set[int] = set()  # as long as no job ends
         self._fitting: dict[int, Holding] = {}  # as long as no job ends or starts
-        self._alike: dict[int, list[int]] = {}  # ranks of waiting jobs, sorted; for EASY
-        self._shadow: float = NEVER
-        self._spare: Occupancy | None = None
-        self._head: int | None = None  # waits at the front, passed by others; None: nobody may pass
+        self._speeds: dict[int, float] = {}  # there, by number of a kind
+        self._backlog: Backlog | None = None  # for EASY, as what follows
+        if discipline.backfilling == "easy":
+            self._backlog = Backlog(simulation)
+            self._shadow = Shadow(simulation, self._placement)
+        self._head = -1  # the first of the queue, which waits and may be passed by others
+        self._reserved = False  # whether its reservation has been made since the last end
 
-    def decide(self, came: Sequence[int], *, ended: bool) -> None:
+    def decide(self, came: Sequence[int], ended: Sequence[int]) -> None:
         """Take in the jobs that came, and start those that may."""
-        queue, rank = self._queue, self._rank
+        queue = self._queue
         if ended:
             self._misfits.clear()
             self._fitting.clear()
+            self._speeds.clear()
+            if self._backlog is not None:
+                for job in ended:
+                    self._shadow.ended(job)
+        elif len(came) == 1 and not (self._timed or self._conservative):
+            job = came[0]
+            if not queue or queue[0] < self._rank[job]:  # nothing has changed for those that wait
+                if not (self._may_pass(job) if queue else self._start(job)):
+                    self._wait(job)
+                    if len(queue) == 1:
+                        self._head, self._reserved = job, False
+                return
         for job in came:
-            insort(queue, rank[job])
-            if self._backfilling:
-                insort(self._alike.setdefault(id(self._simulation.need[job]), []), rank[job])
+            self._wait(job)
         if not queue:
             return
         if self._conservative:
-            in_turn = self._in_turn()
-            if self._placement.name != "random":  # where places are drawn, each reservation draws
-                while in_turn and self._start(in_turn[0]):
-                    del in_turn[0]
-            if in_turn:
-                for job, allocation in startable(self._simulation, self._placement, in_turn):
-                    self._begin(job, allocation)
+            self._decide_all()
             return
-        if len(came) == 1 and not ended and not self._timed and queue[0] != rank[came[0]]:
-            self._backfill(came)
-            return
-        self._spare = self._head = None
         in_turn = self._in_turn() if self._timed else []
         begun = 0
         while queue:
             job = in_turn[begun] if in_turn else self._job[queue[0]]
             if not self._start(job):
                 break
+            self._leave(job)
             begun += 1
-        if queue and self._backfilling:
-            self._head = job
-            self._backfill(in_turn[begun + 1 :] if in_turn else self._that_fit())
+        if self._backlog is None:
+            return
+        if not queue:
+            self._shadow.forget()
+        else:
+            self._head, self._reserved = job, False
+            if self._drawn:
+                self._backfill_each(in_turn[begun + 1 :] if in_turn else [self._job[place] for place in queue[1:]])
+            elif in_turn:
+                self._backfill_each(self._that_might_end_in_time(self._backlog, in_turn[begun + 1 :]))
+            else:
+                self._backfill(self._backlog)
 
-    def _that_fit(self) -> Iterable[int]:
-        """All that wait but the first of them, in their order, without those that do not fit as it is now."""
-        if self._drawn or len(self._queue) <= FEW:
-            return [self._job[place] for place in self._queue[1:]]
-        fitting = [ranks.copy() for ranks in self._alike.values() if ranks and self._fits(self._job[ranks[0]]) is not None]
-        return map(self._job.__getitem__, merge(*fitting))
+    def _decide_all(self) -> None:
+        """Start those whose reservation begins now; conservative backfilling."""
+        in_turn = self._in_turn()
+        if not self._drawn:  # where places are drawn, each reservation draws
+            while in_turn and self._start(in_turn[0]):
+                self._leave(in_turn.pop(0))
+        if in_turn:
+            for job, allocation in startable(self._simulation, self._placement, in_turn):
+                self._begin(job, allocation)
+                self._leave(job)
 
     def _in_turn(self) -> list[int]:
         """All that wait, the first to go first."""
         waiting = [self._job[place] for place in self._queue]
         return sorted_by(self._selection.key, self._jobs, waiting, self._simulation.now) if self._timed else waiting
+
+    def _wait(self, job: int) -> None:
+        rank = self._rank[job]
+        insort(self._queue, rank)
+        if self._backlog is not None:
+            self._backlog.come(job, rank)
+
+    def _leave(self, job: int) -> None:
+        rank = self._rank[job]
+        del self._queue[bisect_left(self._queue, rank)]
+        if self._backlog is not None:
+            self._backlog.go(job, rank)
 
     def _fits(self, job: int) -> Holding | None:
         need = self._simulation.need[job]
@@ -146,7 +188,7 @@ class Manager:
         allocation = self._placement.place(self._simulation.state, need)
         if allocation is None:
             self._misfits.add(known)
-        elif self._backfilling and not self._drawn:
+        elif self._backlog is not None and not self._drawn:
             self._fitting[known] = allocation
         return allocation
 
@@ -154,36 +196,108 @@ class Manager:
         allocation = self._fits(job)
         if allocation is None:
             return False
+        self._begin(job, allocation, in_turn=True)
+        return True
+
+    def _begin(self, job: int, allocation: Holding, *, in_turn: bool = False) -> None:
+        self._simulation.start(job, allocation)
+        if self._backlog is not None:
+            self._fitting.clear()
+            self._speeds.clear()
+            self._shadow.started(job, in_turn=in_turn)
+
+    def _may_pass(self, job: int) -> bool:
+        """Start a job before its turn if it does not delay the first of the queue."""
+        if self._backlog is None:
+            return False
+        allocation = self._fits(job)
+        if allocation is None or not (self._ends_in_time(job, allocation) or self._shadow.leaves(allocation)):
+            return False
         self._begin(job, allocation)
         return True
 
-    def _begin(self, job: int, allocation: Holding) -> None:
-        self._simulation.start(job, allocation)
-        del self._queue[bisect_left(self._queue, self._rank[job])]
-        if self._backfilling:
-            known = id(self._simulation.need[job])
-            alike = self._alike[known]
-            del alike[bisect_left(alike, self._rank[job])]
-            if not alike:
-                del self._alike[known]
-            self._fitting.clear()
+    def _that_might_pass(self, backlog: Backlog) -> list[Alike]:
+        """The kinds of waiting jobs of which one might start before its turn."""
+        misfits = self._misfits
+        kinds = backlog.want_at_most(self._simulation.state.left)
+        return [kind for kind in kinds if id(kind.need) not in misfits and self._might_pass(kind)]
 
-    def _backfill(self, candidates: Iterable[int]) -> None:
-        """Start what does not delay the first of the queue, whose reservation is made when somebody could go before it."""
-        simulation, head = self._simulation, self._head
-        if head is None:
-            return
+    def _that_might_end_in_time(self, backlog: Backlog, candidates: Sequence[int]) -> list[int]:
+        """Those of some jobs, in their order, that might start before their turn."""
+        kinds = self._that_might_pass(backlog)
+        longest = {kind.number: NEVER if self._shadow.leaves_devices(kind.need) else self._shadow.moment for kind in kinds}
+        of, now, requested, fastest = backlog.of, self._simulation.now, self._simulation.requested, self._simulation.fastest
+        return [job for job in candidates if now + requested[job] / fastest <= longest.get(of[job].number, -NEVER)]
+
+    def _might_pass(self, kind: Alike) -> bool:
+        """Whether the first one leaves devices for one of a kind, or the shortest of them would end in time at its best."""
+        self._reserve()
+        if not kind.ranks:
+            return False
+        shadow = self._shadow
+        ends = self._simulation.now + kind.lengths[0] / self._simulation.fastest
+        return ends <= shadow.moment or shadow.leaves_devices(kind.need)
+
+    def _reserve(self) -> None:
+        """Make the reservation of the first of the queue, unless it has been made."""
+        if not self._reserved:
+            self._shadow.reserve(self._head)
+            self._reserved = True
+
+    def _ends_in_time(self, job: int, allocation: Holding) -> bool:
+        """Whether a job would end before the first of the queue starts."""
+        simulation = self._simulation
+        self._reserve()
+        return simulation.now + simulation.requested[job] / self._speed_there(job, allocation) <= self._shadow.moment
+
+    def _speed_there(self, job: int, allocation: Holding) -> float:
+        """How fast a job would run where all of its kind would by now."""
+        assert self._backlog is not None
+        if self._drawn:
+            return self._simulation.speed_on(job, allocation)
+        number = self._backlog.of[job].number
+        speed = self._speeds.get(number)
+        if speed is None:
+            speed = self._speeds[number] = self._simulation.speed_on(job, allocation)
+        return speed
+
+    def _backfill_each(self, candidates: Iterable[int]) -> None:
+        """Start what does not delay the first of the queue, looking at one after the other."""
         for job in candidates:
+            if self._may_pass(job):
+                self._leave(job)
+
+    def _backfill(self, backlog: Backlog) -> None:
+        """The same, looking at the first of each kind of jobs, in the order of the queue.
+
+        A kind whose first one may not go is looked at again from where the queue has come to when another job has started: what
+        it would get may be something else by then.
+        """
+        simulation = self._simulation
+        turns = [(kind.ranks[0], kind.number, kind) for kind in self._that_might_pass(backlog)]
+        heapify(turns)
+        passed_over: dict[int, Alike] = {}
+        while turns:
+            rank, _, kind = heappop(turns)
+            if kind.first_from(rank) != rank:  # started meanwhile
+                continue
+            job = self._job[rank]
             allocation = self._fits(job)
             if allocation is None:
                 continue
-            if self._spare is None:
-                self._shadow, self._spare = reservation(simulation, self._placement, simulation.need[head])
-            if simulation.now + simulation.requested[job] / simulation.speed_on(job, allocation) > self._shadow:
-                if not within(self._spare, allocation):
-                    continue
-                self._spare.take(allocation, simulation.need[job])
-            self._begin(job, allocation)
+            if self._ends_in_time(job, allocation) or self._shadow.leaves(allocation):
+                self._begin(job, allocation)
+                self._leave(job)
+                passed_over[kind.number] = kind
+                for other in passed_over.values():
+                    if self._might_pass(other) and (following := other.first_from(rank)) is not None:
+                        heappush(turns, (following, other.number, other))
+                passed_over = {}
+            else:
+                passed_over[kind.number] = kind
+                speed = self._speed_there(job, allocation)
+                if (later := kind.first_that_ends(rank, simulation.now, speed, self._shadow.moment)) is not None:
+                    heappush(turns, (later, kind.number, kind))
 
 
 def never_fitting(demand: DemandTable, platform: Platform) -> list[int]:
@@ -193,30 +307,3 @@ def never_fitting(demand: DemandTable, platform: Platform) -> list[int]:
     of_jobs = needs(demand)
     never = {id(need) for need in set(of_jobs) if placement.place(empty, need) is None}
     return [place for place, need in enumerate(of_jobs) if id(need) in never] if never else []
-
-
-def reservation(simulation: Simulation, placement: Placement, head: Need) -> tuple[float, Occupancy]:
-    """When the first of the queue can start, as far as running jobs end as expected, and what it leaves free then."""
-    trial, due = simulation.state.copy(), simulation.due
-    last = len(due) - 1
-    for place, (shadow, job) in enumerate(due):
-        allocation = simulation.allocations[job]
-        assert allocation is not None
-        trial.take(allocation, simulation.need[job], sign=-1)
-        if place < last and due[place + 1][0] == shadow:
-            continue
-        found = placement.place(trial, head)
-        if found is not None:
-            trial.take(found, head)
-            return shadow, trial
-    raise AssertionError("every job fits the empty platform")
-
-
-def within(spare: Occupancy, allocation: Holding) -> bool:
-    """Whether what an allocation takes is free there."""
-    memory: dict[int, float] = {}
-    for node, gib in allocation.memory:
-        memory[node] = memory.get(node, 0.0) + gib
-    return all(spare.free[place] >= count for place, count in allocation.cores) and all(
-        spare.memory[node] >= gib * (1 - 1e-9) for node, gib in memory.items()
-    )

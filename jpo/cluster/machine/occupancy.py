@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -105,24 +105,54 @@ class Occupancy:
         for changed in self._watchers:
             changed.update([node[place] for place, _ in allocation.cores])
 
-    def tasks_that_fit(self, place: int, need: Need) -> int:
-        """How many tasks of a job could start with this as the processor that does their main work."""
-        node = self.node[place]
-        if need.gpus:
-            if not self.is_gpu[place] or (need.gpu_type and self.types[place].name != need.gpu_type):
-                return 0
-            count = self.free[place] // need.gpus
-            if need.cpus:
-                count = min(count, self.free_cpus[node] // need.cpus)
-        elif self.is_gpu[place] or not self.free[place]:
-            return 0
+    def rooms(self, places: Iterable[int], need: Need) -> Iterator[tuple[int, int]]:
+        """How many tasks of a job could start with each of some processors as the one that does their main work.
+
+        Args:
+            places: with GPUs where the job needs some, else with CPU cores.
+
+        Yields:
+            (processor, tasks) pairs, in the order of the places, without those where no task fits.
+        """
+        free, node, free_cpus, memory = self.free, self.node, self.free_cpus, self.memory
+        gpus, cpus, gib, gpu_type = need.gpus, need.cpus, need.memory_gib, need.gpu_type
+        for place in places:
+            if gpus:
+                count = free[place] // gpus
+                if not count or (gpu_type and self.types[place].name != gpu_type):
+                    continue
+                if cpus:
+                    beside = free_cpus[node[place]] // cpus
+                    if beside < count:
+                        count = beside
+            elif free[place]:
+                count = free[place] // cpus or int(free_cpus[node[place]] >= cpus)  # a large task may span sockets
+            else:
+                continue
+            if gib:
+                room = memory[node[place]] // gib
+                if room < count:
+                    count = int(room)
+            if count > 0:
+                yield place, count
+
+    def holding(self, shares: Sequence[tuple[int, int]], need: Need) -> Holding:
+        """What a job gets with so many tasks on each of some processors, which fit: (processor, tasks) pairs."""
+        free, node, cpu_processors = self.free, self.node, self.cpu_processors
+        gpus, cpus, gib = need.gpus, need.cpus, need.memory_gib
+        if gpus and not cpus:
+            cores = [(place, count * gpus) for place, count in shares]
         else:
-            count = self.free[place] // need.cpus or int(self.free_cpus[node] >= need.cpus)  # a large task may span sockets
-        if need.memory_gib:
-            room = self.memory[node] // need.memory_gib
-            if room < count:
-                count = int(room)
-        return count
+            cores = []
+            for place, count in shares:
+                others = cpu_processors[node[place]]
+                if gpus and len(others) == 1:
+                    cores += (place, count * gpus), (others[0], count * cpus)
+                elif not gpus and count * cpus <= free[place]:
+                    cores.append((place, count * cpus))
+                else:
+                    cores += self.cores_of(place, count, need)
+        return Holding(tuple(cores), tuple([(node[place], count * gib) for place, count in shares]) if gib else ())
 
     def cores_of(self, place: int, count: int, need: Need) -> list[tuple[int, int]]:
         """The cores that so many tasks take, which fit: on the processor itself first, CPU cores then anywhere in its node."""
@@ -152,8 +182,12 @@ def needs(demand: DemandTable) -> list[Need]:
         for one in demand.phases or ((),) * len(demand.tasks)
     ]
     rows = list(zip(*(column.tolist() for column in columns), demand.gpu_types, phases, strict=True))
-    different = {row: Need(*row)._replace(bandwidth_gbps=row[-1][0][1]) if row[-1] else Need(*row) for row in set(rows)}
-    return [different[row] for row in rows]
+    different: dict[Need, Need] = {}  # rows whose bandwidth is only that outside of phases are one need
+    of_row = {}
+    for row in set(rows):
+        need = Need(*row)._replace(bandwidth_gbps=row[-1][0][1]) if row[-1] else Need(*row)
+        of_row[row] = different.setdefault(need, need)
+    return [of_row[row] for row in rows]
 
 
 def in_grains(amount: float) -> float:

@@ -7,7 +7,7 @@ are looked up in levels: one task, and several where a task changes nothing for 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
 from typing import Literal
 
@@ -108,9 +108,11 @@ class Placement:
 
     def __init__(self, name: str, state: Occupancy, *, seed: int = 0) -> None:
         """`name`: of RESOURCES; `state`: at its beginning; it is followed, other states are looked through."""
-        self.name = name
         self._random = random.Random(seed)  # noqa: S311 - a policy, no secret
         count = len(state.types)
+        if name == "random" and sum(state.is_gpu) <= 1 and count - sum(state.is_gpu) <= 1:
+            name = "first"  # among one processor of each kind there is nothing to draw
+        self.name = name
         key = STEADY.get(name)
         order = sorted(range(count), key=lambda place: key(state, place)) if key else list(range(count))
         self._steady = key is not None
@@ -127,22 +129,30 @@ class Placement:
         if need.tasks > 1:
             return self._several(state, need)
         place = self._one(state, need)
-        if place is None:
-            return None
-        memory = ((state.node[place], need.memory_gib),) if need.memory_gib else ()
-        return Holding(tuple(state.cores_of(place, 1, need)), memory)
+        return None if place is None else state.holding(((place, 1),), need)
+
+    def fits(self, state: Occupancy, need: Need) -> bool:
+        """Whether `place` would find something; nothing is drawn."""
+        gpu, left = need.gpus > 0, need.tasks
+        if state.left[gpu] < left * (need.gpus or need.cpus):
+            return False
+        if left > 1 and not self._alone[gpu]:  # processors of a node share what its tasks need
+            return self._several(state, need) is not None
+        for _, room in state.rooms(self._candidates[gpu], need):
+            left -= room
+            if left <= 0:
+                return True
+        return False
 
     def _one(self, state: Occupancy, need: Need) -> int | None:
         """The processor for a single task."""
         if self.name in LOOKED_THROUGH:
             return self._looked_through(state, need, self._candidates[need.gpus > 0])
-        fits = state.tasks_that_fit
-        for place in self._walk(state, need, self._way):
-            if fits(place, need):
-                return place
+        for place, _ in state.rooms(self._walk(state, need, self._way), need):
+            return place
         return None
 
-    def _walk(self, state: Occupancy, need: Need, way: Way, tasks: int = 1) -> Iterator[int]:
+    def _walk(self, state: Occupancy, need: Need, way: Way, tasks: int = 1) -> Iterable[int]:
         """Processors that so many tasks may fit, the best first."""
         level, gpu = self._level, need.gpus > 0
         if self.name == "high_mem":
@@ -157,10 +167,10 @@ class Placement:
                 return levels.in_order(least)
             return levels.upwards(least) if way == "upwards" else levels.downwards(least)
         if way == "in order":
-            return (place for place in self._candidates[gpu] if state.free[place] >= (need.gpus or 1))
+            return self._candidates[gpu]
         found = [place for place in self._candidates[gpu] if level(state, place) >= least]
         found.sort(key=lambda place: level(state, place), reverse=way == "downwards")  # stable in either direction
-        return iter(found)
+        return found
 
     def _several(self, state: Occupancy, need: Need) -> Holding | None:
         if not self._independent(need):
@@ -171,11 +181,7 @@ class Placement:
             shares = self._dealt(state, need)
         else:
             shares = self._filled(state, need)
-        if shares is None:
-            return None
-        cores = [core for place, count in shares for core in state.cores_of(place, count, need)]
-        memory = tuple((state.node[place], count * need.memory_gib) for place, count in shares) if need.memory_gib else ()
-        return Holding(tuple(cores), memory)
+        return None if shares is None else state.holding(shares, need)
 
     def _independent(self, need: Need) -> bool:
         """Whether a task on one processor changes neither the level nor the room of another one."""
@@ -190,13 +196,13 @@ class Placement:
     def _filled(self, state: Occupancy, need: Need) -> Shares | None:
         """Processor after processor is filled: tasks make none of them a worse choice."""
         shares: Shares = []
-        left, fits = need.tasks, state.tasks_that_fit
-        for place in self._walk(state, need, self._way):
-            if count := min(left, fits(place, need)):
-                shares.append((place, count))
-                left -= count
-                if not left:
-                    return shares
+        left = need.tasks
+        for place, room in state.rooms(self._walk(state, need, self._way), need):
+            if room >= left:
+                shares.append((place, left))
+                return shares
+            shares.append((place, room))
+            left -= room
         return None
 
     def _dealt(self, state: Occupancy, need: Need) -> Shares | None:
@@ -208,11 +214,7 @@ class Placement:
             step = 0.0 if need.gpus else need.cpus * need.bandwidth_gbps
         else:
             step = need.gpus or need.cpus
-        fresh = (
-            (-level(state, place), place, room)
-            for place in self._walk(state, need, self._way)
-            if (room := state.tasks_that_fit(place, need))
-        )
+        fresh = ((-level(state, place), place, room) for place, room in state.rooms(self._walk(state, need, self._way), need))
         used: list[tuple[float, int, int]] = []  # a heap: level after what it got, processor, room that is left
         given: dict[int, int] = {}
         ahead, spread = next(fresh, None), self.name == "spread"
@@ -231,12 +233,12 @@ class Placement:
 
     def _packed(self, state: Occupancy, need: Need) -> Shares | None:
         """On the fullest node that holds all that is left; as long as there is none, as much as possible on one."""
-        left, fits = need.tasks, state.tasks_that_fit
-        for place in self._walk(state, need, "upwards", left):
-            if fits(place, need) >= left:
+        left = need.tasks
+        for place, room in state.rooms(self._walk(state, need, "upwards", left), need):
+            if room >= left:
                 return [(place, left)]
         shares: Shares = []
-        rooms = sorted((-room, place) for place in self._walk(state, need, "in order") if (room := fits(place, need)))
+        rooms = sorted((-room, place) for place, room in state.rooms(self._walk(state, need, "in order"), need))
         for at, (room, place) in enumerate(rooms):
             if -room >= left:
                 whole = [place for room, place in rooms[at:] if -room >= left]
@@ -256,11 +258,9 @@ class Placement:
             chosen = self._next(trial, need, candidates, left, used)
             if chosen is None:
                 return None
-            at_once = min(left, trial.tasks_that_fit(chosen, need)) if self._steady or self.name == "pack" else 1
-            part = Holding(
-                tuple(trial.cores_of(chosen, at_once, need)),
-                ((trial.node[chosen], at_once * need.memory_gib),) if need.memory_gib else (),
-            )
+            room = dict(trial.rooms((chosen,), need))[chosen]
+            at_once = min(left, room) if self._steady or self.name == "pack" else 1
+            part = trial.holding(((chosen, at_once),), need)
             trial.take(part, need)
             cores += part.cores
             memory += part.memory
@@ -275,19 +275,16 @@ class Placement:
             found = self._looked_through(state, need, fresh)
             return found if found is not None else self._looked_through(state, need, candidates)
         if self.name == "pack":
-            room = {place: state.tasks_that_fit(place, need) for place in candidates}
+            room = dict(state.rooms(candidates, need))
             whole = [place for place, count in room.items() if count >= left]
             if whole:
                 return min(whole, key=lambda place: free_on_node(state, place))
-            best = max(room, key=lambda place: room[place], default=None)
-            return best if best is not None and room[best] else None
+            return max(room, key=lambda place: room[place], default=None)
         return self._looked_through(state, need, candidates)
 
     def _looked_through(self, state: Occupancy, need: Need, candidates: Iterable[int]) -> int | None:
         """The processor for one more task, of all that it fits."""
-        free, fits = state.free, state.tasks_that_fit
-        least = need.gpus or 1  # CPU cores may come from several sockets of a node
-        fitting = (place for place in candidates if free[place] >= least and fits(place, need))
+        fitting = (place for place, _ in state.rooms(candidates, need))
         if self._steady:
             return next(fitting, None)
         if self.name == "random":

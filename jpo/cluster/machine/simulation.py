@@ -39,6 +39,8 @@ class Simulation:
         self.fastest = max(max(kind.speed, *kind.speeds.values(), 0.0) for kind in self.state.types)
         self.need = needs(demand)
         self.classes = demand.classes
+        self._speeds: dict[tuple[bool, str], list[float]] = {}  # of processors, by whether GPUs are needed and class
+        self._apart = platform.slowdowns.nodes > 1 or platform.slowdowns.clusters > 1
         self.submit = [*jobs.submit_seconds.tolist(), NEVER]
         self.requested: list[float] = jobs.requested_seconds.tolist()
         self._work: list[float] = np.minimum(jobs.run_seconds, jobs.requested_seconds if kill else np.inf).tolist()
@@ -113,18 +115,26 @@ class Simulation:
             self._due = sorted((self.expected[job], job) for job in self.running)
         return self._due
 
+    def speeds(self, need: Need, model_class: str) -> list[float]:
+        """The speed of each processor for a job of a class; infinite where it does not count: that of CPU cores beside GPUs."""
+        known = need.gpus > 0, model_class
+        if known not in self._speeds:
+            self._speeds[known] = [
+                kind.speeds.get(model_class, kind.speed) if gpu or not known[0] else UNLIMITED
+                for kind, gpu in zip(self.state.types, self.state.is_gpu, strict=True)
+            ]
+        return self._speeds[known]
+
     def speed_on(self, job: int, allocation: Holding) -> float:
         """The speed at which a job would run there without conflicts, relative to the reference."""
-        state, need, name = self.state, self.need[job], self.classes[job]
-        slowest = UNLIMITED
-        for place, _ in allocation.cores:
-            if not need.gpus or state.is_gpu[place]:
-                kind = state.types[place]
-                speed = kind.speeds.get(name, kind.speed) if name else kind.speed
-                if speed < slowest:
-                    slowest = speed
-        if len(allocation.cores) > 1:
-            nodes = {state.node[place] for place, _ in allocation.cores}
+        state = self.state
+        speeds = self.speeds(self.need[job], self.classes[job])
+        if len(speeds) == 1:
+            return speeds[0]
+        cores = allocation.cores
+        slowest = min([speeds[place] for place, _ in cores])
+        if self._apart and len(cores) > 1:
+            nodes = {state.node[place] for place, _ in cores}
             if len(nodes) > 1:
                 scattered = len({state.clusters[node] for node in nodes}) > 1
                 slowest /= self.platform.slowdowns.clusters if scattered else self.platform.slowdowns.nodes

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from jpo.commands.optimize.task import LoopPlan, Outside, Task
 from jpo.errors import LaunchError
-from jpo.launch.course import GIVE_UP_SECONDS, LONGEST_PAUSE, SHORTEST_PAUSE, UNREACHABLE, cancel, look, start
+from jpo.launch.course import GIVE_UP_SECONDS, LONGEST_PAUSE, SHORTEST_PAUSE, UNREACHABLE, cancel, look, noted, start
 from jpo.launch.excerpt import last_words
 from jpo.launch.job import LaunchJob, Needs
 from jpo.launch.launcher import Launcher
@@ -172,6 +172,8 @@ def going_on(task: Task) -> list[str]:
 def _cancelled(run_id: str, launcher: Launcher, task: Task, outside: Outside) -> None:
     """End a run because the command is interrupted, and put it on record; it is made again when the command goes on."""
     entry = read(task.ledger, run_id)
+    if entry is not None and entry.engine_id is None and entry.end is None:
+        entry = noted(entry, launcher, task.ledger)
     if entry is None or entry.engine_id is None:
         return
     if entry.end is not None or cancel(entry, launcher, task.ledger, sleep=outside.sleep):

@@ -10,11 +10,11 @@ from statistics import fmean
 from jpo.cost import Prices, check_sla, usd_per_hour
 from jpo.forecast.curves.curve import curve_of
 from jpo.forecast.curves.end import total_seconds
-from jpo.forecast.curves.final import final_error
 from jpo.forecast.curves.target import epochs_ahead
+from jpo.optimizer.during import stop
 from jpo.optimizer.during.adjustment import Adjustment
 from jpo.optimizer.during.progress import RunProgress
-from jpo.optimizer.during.stop import FEWEST_FINISHED, StopVerdict
+from jpo.optimizer.during.stop import StopVerdict
 from jpo.project.watching.past import PastRuns
 from jpo.project.watching.seen import SeenRun
 from jpo.records import Currency, Forecast, Interval, Run, RunStatus, SlaCheck
@@ -42,6 +42,8 @@ def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | 
     if elapsed is None:
         return None
     epochs, errors = epochs_of(seen), past.quality.errors_of(seen.curve(past.quality))
+    while errors and not math.isfinite(errors[-1][1]) and not seen.diverged:
+        errors.pop()  # a validation that measured nothing
     curve = curve_of(errors)
     return RunProgress(
         elapsed,
@@ -51,6 +53,7 @@ def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | 
         seen.diverged,
         epochs,
         share_of(seen),
+        seen.course.began_at,
         ahead=epochs_ahead(curve, past.finished) if curve and past.has_target else None,
     )
 
@@ -60,28 +63,29 @@ def epochs_of(seen: SeenRun) -> float | None:
     return seen.parameters.get("epochs")
 
 
+def done_of(seen: SeenRun) -> float | None:
+    """How many epochs are done, however its job counts them."""
+    return None if seen.epochs_done is None else seen.epochs_done + seen.course.from_zero
+
+
 def share_of(seen: SeenRun) -> float | None:
     """How much of its work is done."""
-    epochs = epochs_of(seen)
-    if epochs and seen.epochs_done is not None:
-        return min(1.0, seen.epochs_done / epochs)
+    epochs, done = epochs_of(seen), done_of(seen)
+    if epochs and done is not None:
+        return min(1.0, done / epochs)
     return seen.share_done
 
 
 def _total(seen: SeenRun, past: PastRuns) -> Interval | None:
-    elapsed, start = seen.elapsed_seconds, seen.started_at
+    elapsed, course = seen.elapsed_seconds, seen.course
     assert elapsed is not None
-    assert start is not None
-    times = {row.epoch: row.time - start for row in seen.rows if row.epoch and row.time is not None and row.time > start}
-    rising = [(epoch, seconds) for epoch, seconds in sorted(times.items()) if math.isfinite(epoch) and epoch > 0]
-    return total_seconds(elapsed, rising, epochs_of(seen), past.alike, has_target=past.has_target)
+    alike = [(seconds, None if done is None else done + course.from_zero) for seconds, done in past.alike]
+    return total_seconds(elapsed, course.times, epochs_of(seen), alike, has_target=past.has_target)
 
 
 def final_of(progress: RunProgress | None, past: PastRuns) -> Interval | None:
     """The quality of its model after the last epoch; None where too few curves support a forecast."""
-    if progress is None or progress.curve is None or not progress.epochs or len(past.finished) < FEWEST_FINISHED:
-        return None
-    final = final_error(progress.curve, progress.epochs, past.finished)
+    final = None if progress is None else stop.final_of(progress, past.finished)
     return None if final is None else past.quality.interval_of(final.interval())
 
 
@@ -114,7 +118,7 @@ def standing(
         seen.starts_at,
         seen.ended_at,
         elapsed,
-        seen.epochs_done,
+        done_of(seen),
         epochs_of(seen),
         share_of(seen),
         seen.samples_per_second,
@@ -165,7 +169,10 @@ def _compared(seen: SeenRun, past: PastRuns, usd: float | None) -> Iterator[Besi
     here = {"duration_seconds": seen.elapsed_seconds, "cost_usd": usd}
     for quantity, (good, bad) in PERCENT_WORDS.items():
         yield _line(quantity, here[quantity], then[quantity], good, bad)
-    values, earlier = dict(seen.curve(past.quality)), dict(past.baseline_curve)
+    values, earlier = (
+        {epoch: value for epoch, value in curve if math.isfinite(value)}
+        for curve in (seen.curve(past.quality), past.baseline_curve)
+    )
     both = [epoch for epoch in values if epoch in earlier]
     if both:
         good, bad = ("worse", "better") if past.quality.more_is_better else ("better", "worse")
@@ -174,11 +181,11 @@ def _compared(seen: SeenRun, past: PastRuns, usd: float | None) -> Iterator[Besi
 
 def _then(seen: SeenRun, baseline: Sequence[tuple[Run, float | None]]) -> float | None:
     """What the baseline had spent when it was as far: after as many epochs, else at the same share of the whole."""
-    done, share = seen.epochs_done, share_of(seen)
+    course, done, share = seen.course, done_of(seen), share_of(seen)
     values = []
     for run, amount in baseline:
         if amount and done and run.outcome.epochs:
-            values.append(amount * done / run.outcome.epochs)
+            values.append(amount * (done - course.began_at) / (run.outcome.epochs + course.from_zero))
         elif amount and (share or seen.status is RunStatus.SUCCEEDED):
             values.append(amount * (share or 1.0))
     return fmean(values) if values else None

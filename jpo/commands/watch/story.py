@@ -79,7 +79,7 @@ class RunWatch:
         seen = self.eye.look(now)
         if seen is None:
             return None
-        if self.past is None or seen.over:
+        if self.past is None or seen.over or (self.past.samples_per_epoch is None and seen.samples_per_epoch is not None):
             with self.open_store() as store:
                 self.past = past_of(seen, store, self.settings, self.terms.prices, self.preference)
         self.window.take(seen)
@@ -88,7 +88,7 @@ class RunWatch:
             decisions = settle(seen, self.past, self.reach, self.open_store, self.terms.prices)
             return standing(seen, self.past, progress, self.terms, None, decisions)
         made: tuple[Adjustment, ...] = ()
-        if progress and seen.state is JobState.RUNNING and (at_once or self._is_due(seen)):
+        if progress and seen.state is JobState.RUNNING and (at_once or progress.diverged or self._is_due(seen)):
             self.decided_at = seen.epochs_done or 0.0
             self.verdict = judged(progress, self.past, self.preference, self.wishes)
             if not self.wishes.in_a_loop:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from jpo.forecast.curves.course import onward
+
 SMOOTHED = 3
 """Errors of which the median is the level: one bad batch is no level."""
 
@@ -55,12 +57,16 @@ class Curve:
 
 
 def curve_of(errors: Iterable[tuple[float, float]]) -> Curve | None:
-    """The curve of (epochs done, error); None where there is none, or an error is not finite and positive (it diverged)."""
-    places: dict[float, float] = {}
-    for epoch, error in errors:
-        if not (math.isfinite(error) and error > 0):
-            return None
-        if math.isfinite(epoch) and epoch > 0:
-            places[epoch] = math.log(error)
-    ordered = sorted(places.items())
-    return Curve(tuple(epoch for epoch, _ in ordered), tuple(log for _, log in ordered)) if ordered else None
+    """The curve of (epochs done, error); None where there is none, the last error is not finite, or one is not above 0.
+
+    One that is not finite before the last was none: a batch of validation was empty. Where epochs come again, the run went back
+    to a checkpoint, and what it had done beyond that is void.
+
+    Args:
+        errors: in the order they were logged.
+    """
+    logged = list(errors)
+    if not logged or not math.isfinite(logged[-1][1]) or any(error <= 0 for _, error in logged):
+        return None
+    usable = onward((epoch, error) for epoch, error in logged if math.isfinite(error) and math.isfinite(epoch) and epoch > 0)
+    return Curve(tuple(epoch for epoch, _ in usable), tuple(math.log(error) for _, error in usable)) if usable else None

@@ -40,6 +40,8 @@ def total_seconds(
     counts = [done for _, done in recent if done is not None]
     early = has_target or (epochs is not None and bool(counts) and max(counts) < epochs - 0.5)
     last = (fmean(counts) if counts else None) if early else epochs
+    if last is not None and not early and times and times[-1][0] > last:
+        last = None  # it is not the number that this run goes by
     paces = [(later[1] - former[1]) / (later[0] - former[0]) for former, later in pairwise(((0.0, 0.0), *times))]
     paces = [pace for pace in paces[1:] or paces if pace > 0]  # the first epoch warms up
     if early and counts and times and times[-1][0] > max(counts):

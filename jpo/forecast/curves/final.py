@@ -8,6 +8,9 @@ with a Student's t around it. Finished runs of the workload say the three number
 any, and beside few of them, wide priors do. `common` holds what all runs of a job share, such as a learning rate that falls along
 a schedule; `persistence` is 1 for a power law without a floor; `lag`: who is behind has more left to learn.
 
+A line through falls does not foretell one that comes all at once after a plateau. So the largest fall that any finished run still
+made from there says how far this one may get: `reach`.
+
 Source: Bayesian linear regression with a conjugate normal-inverse-gamma prior (Bishop, "Pattern Recognition and Machine
 Learning", 2006, section 3.3); slopes in ln-ln: Hestness et al., "Deep Learning Scaling is Predictable, Empirically", 2017. The
 priors are of the curves of two families (benchmarks/curves: digits, teacher); the others were kept for judging.
@@ -18,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import pstdev
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,7 +41,11 @@ PRIOR_RUNS = 4
 """Finished runs that the prior of the spread counts for."""
 FEWEST_EPOCHS = 2
 FINISHED = 0.97
-"""A curve that has this share of the epochs shows its end."""
+"""A curve that has this share of the epochs shows its end; so does one on which no further validation would have fitted."""
+LARGEST = 700.0
+"""Log of an error, of which more is no number any more."""
+BEGUN, UNSEEN = 0.15, 0.02
+"""Share of its epochs after which it can be said how far a run may still fall, and the probability that it falls further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +56,15 @@ class FinalError:
         mean, scale: of the log.
         freedom: degrees of freedom, above 0.
         runs: finished runs that it rests on.
+        reach: log of an error that a run hardly gets below, even if it falls further than any of them still did; -inf: nothing
+            says so yet.
     """
 
     mean: float
     scale: float
     freedom: int
     runs: int
+    reach: float = -math.inf
 
     def below(self, log_error: float) -> float:
         """Probability that the log of the error ends below this."""
@@ -62,7 +73,7 @@ class FinalError:
     def interval(self, share: float = 0.9) -> Interval:
         """The error itself, with an interval that holds this share."""
         reach = self.scale * student_quantile((1 + share) / 2, self.freedom)
-        return Interval(math.exp(self.mean), math.exp(self.mean - reach), math.exp(self.mean + reach))
+        return Interval(*(math.exp(min(log, LARGEST)) for log in (self.mean, self.mean - reach, self.mean + reach)))
 
 
 def final_error(curve: Curve, epochs: float, finished: Sequence[Curve]) -> FinalError | None:
@@ -81,7 +92,7 @@ def final_error(curve: Curve, epochs: float, finished: Sequence[Curve]) -> Final
         return None
     horizon = math.log(max(epochs, done * (1 + 1e-6)) / done)
     share = min(1.0, done / epochs)
-    past = [other for other in finished if FINISHED * epochs <= other.epochs[-1] <= epochs / FINISHED and other.epochs[0] <= done]
+    past = [other for other in finished if shows_end(other, epochs) and other.epochs[0] <= done]
     begun = [other.until(done) for other in past]
     level = curve.level(done)
     levels = [other.level(done) for other in begun]
@@ -92,7 +103,25 @@ def final_error(curve: Curve, epochs: float, finished: Sequence[Curve]) -> Final
     mean, covariance, scale, freedom = _posterior(rows, falls, spreads)
     row, spread = _features(curve, level, lowest, share, horizon), _spread(curve, level, lowest, share, horizon)
     deviation = scale * math.sqrt(spread**2 + float(row @ covariance @ row))
-    return FinalError(level - float(row @ mean), deviation, freedom, len(past))
+    reach = level - furthest(falls) if share >= BEGUN else -math.inf
+    return FinalError(level - float(row @ mean), deviation, freedom, len(past), reach)
+
+
+def shows_end(curve: Curve, epochs: float) -> bool:
+    """Whether a finished run's curve has as many epochs; where every fifth is validated, or they count from 0, a few less."""
+    last, every = curve.epochs[-1], curve.epochs[-1] - curve.epochs[-2] if len(curve.epochs) > 1 else 0.0
+    return min(FINISHED * epochs, epochs - every) <= last <= epochs / FINISHED
+
+
+def furthest(falls: Sequence[float]) -> float:
+    """A fall of the log of the error that the next run exceeds with a probability of UNSEEN at most; infinite without any.
+
+    The largest of n is exceeded by the next one with 1 / (n + 1), and by more than so much with an exponential tail as wide as
+    the falls are apart.
+    """
+    if not falls:
+        return math.inf
+    return max(falls) + pstdev(falls) * max(0.0, -math.log(UNSEEN * (len(falls) + 1)))
 
 
 def _features(curve: Curve, level: float, lowest: float, share: float, horizon: float) -> Floats:

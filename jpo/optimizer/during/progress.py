@@ -37,9 +37,10 @@ class RunProgress:
         total_seconds: how long it will take in all, if it goes on.
         usd_per_hour: what it costs.
         curve: of its errors so far; None also before the first.
-        diverged: its loss is no number any more.
+        diverged: its losses are no numbers any more (divergence.py).
         epochs: those that it will have in all.
         share_done: of its work, 0..1.
+        began_at: epochs that were done when it started; above 0: it was resumed, and its time is that of a part.
         same_as_rival: it runs with the rival's own configuration.
         ahead: how far the target is that will end it.
     """
@@ -51,6 +52,7 @@ class RunProgress:
     diverged: bool = False
     epochs: float | None = None
     share_done: float | None = None
+    began_at: float = 0.0
     same_as_rival: bool = False
     ahead: EpochsAhead | None = None
 

@@ -4,11 +4,15 @@ All is counted in runs of the rival, the best run so far. Going on costs what is
 good enough, and the chance of a better configuration, which later runs gain from. Stopping brings nothing more, and where the
 model is needed the rival has to run again: that costs one. So a run is stopped where
 
-    left > horizon x E[gain] + (P(good enough) if its model is needed)        and        P(it wins) < SURE
+    left > horizon x E[gain] + (P(good enough) if its model is needed)        and        it cannot win
 
-the belief rule (docs/decisions/0020) applied to the rest of a run, with a guard. A trial that a target will end is judged by how
-far that is (target.py). Of any other run of which nobody knows when it ends the paid-for rule of `jpo replay` decides: at twice
-the rival's cost it is stopped. What a run has paid already is gone either way, and counts only towards whether it can win.
+the belief rule (docs/decisions/0020) applied to the rest of a run, with a guard. It cannot win where the forecast of its curve
+gives it less than SURE, and would not if it still fell further than any finished run of the workload fell from there: so a run on
+a plateau goes on as long as runs were seen to leave one, and one that has hardly begun goes on.
+
+A trial that a target will end is judged by how far that is (target.py), any other run of which nobody knows when it ends by the
+paid-for rule of `jpo replay`: at twice the cost of the rival it is stopped. What a run has paid is gone, and counts only
+towards whether it can win.
 
 No policy was trained for this: the released SAC policies choose between configurations. What is compared here are values under
 the agent's own objective, with the forecast of the learning curve as belief.
@@ -18,14 +22,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.preference import LOSS_TOLERANCE, scalarise
 from jpo.forecast.curves.curve import Curve
-from jpo.forecast.curves.final import FinalError, final_error
+from jpo.forecast.curves.final import FinalError, final_error, student_below
 from jpo.optimizer.during.progress import Rival, RunProgress
 from jpo.optimizer.during.target import UNLIKELY, outlook
 from jpo.records import Preference
@@ -33,8 +38,8 @@ from jpo.records import Preference
 if TYPE_CHECKING:
     from jpo.records import Floats
 
-SURE = 0.01
-"""A run whose chance to win is above this goes on, whatever the values say: a belief may be wrong."""
+SURE = 0.03
+"""By the forecast of its curve a run whose chance to win is above this goes on, whatever the values say: beliefs may be wrong."""
 PAID_FOR = 2.0
 """Multiples of the rival at which a run without known progress is stopped: `STOP_AT` of jpo/replay (Zeus, NSDI 2023, 4.4)."""
 FEWEST_FINISHED = 5
@@ -84,18 +89,32 @@ def verdict(
         return StopVerdict(True, "its loss is not a number any more", wins=0.0, saves_seconds=seconds, saves_usd=usd)
     if rival is None:
         return StopVerdict(False, "no run of this workload has ended well yet: it is needed as the reference")
-    final = None
-    if progress.curve and progress.epochs and len(finished) >= FEWEST_FINISHED:
-        final = final_error(progress.curve, progress.epochs, finished)
+    if rival.error is not None and rival.error <= 0:
+        rival = replace(rival, error=None)  # it has no logarithm
+    final = final_of(progress, finished)
     if progress.total_seconds is None:
         return _paid_for(progress, rival, preference) if needed else _trial(progress, rival, preference, horizon)
+    if progress.share_done is not None and progress.share_done >= 1:
+        return StopVerdict(False, "its last epoch is done")
+    if preference.loss and (final is None or rival.error is None):
+        return StopVerdict(False, "nothing foretells how good its model will be")
     left = _cost(seconds or 0.0, usd, rival, preference)
-    optimistic = _cost(progress.total_seconds.low, _usd(progress, progress.total_seconds.low), rival, preference)
+    least = progress.total_seconds.low * _whole(progress)
+    optimistic = _cost(least, _usd(progress, least), rival, preference)
     wins, gain, good = _chances(math.log(optimistic), rival, final, preference)
     worth = horizon * gain + (good if needed else 0.0)
-    stop = wins < SURE and left > worth
-    why = _because(stop, wins, rival, final, optimistic, needed=needed)
+    reaches = _may_reach(math.log(optimistic), rival, final, preference)
+    stop = wins < SURE and not reaches and left > worth
+    why = _because(stop, wins, rival, final, optimistic, needed=needed, reaches=reaches)
     return StopVerdict(stop, why, wins, left, worth, final, seconds, usd)
+
+
+def final_of(progress: RunProgress, finished: Sequence[Curve]) -> FinalError | None:
+    """The error after its last epoch; None where fewer than FEWEST_FINISHED runs with as many epochs support it."""
+    if progress.curve is None or not progress.epochs:
+        return None
+    final = final_error(progress.curve, progress.epochs, finished)
+    return final if final and final.runs >= FEWEST_FINISHED else None
 
 
 def _left(progress: RunProgress) -> tuple[float | None, float | None]:
@@ -104,6 +123,12 @@ def _left(progress: RunProgress) -> tuple[float | None, float | None]:
         return None, None
     seconds = max(0.0, progress.total_seconds.mean - progress.elapsed_seconds)
     return seconds, _usd(progress, seconds)
+
+
+def _whole(progress: RunProgress) -> float:
+    """How many times longer a run with all epochs is than one that was resumed."""
+    resumed = progress.epochs is not None and progress.epochs > progress.began_at > 0
+    return progress.epochs / (progress.epochs - progress.began_at) if resumed and progress.epochs else 1.0
 
 
 def _usd(progress: RunProgress, seconds: float) -> float | None:
@@ -125,18 +150,29 @@ def _chances(log_cost: float, rival: Rival, final: FinalError | None, preference
         log_cost: of the whole run against the rival's.
     """
     if final is None or rival.error is None:
-        if preference.loss:  # it may be better by any amount
-            return 1.0, 1.0, 1.0
         losses, weights = np.zeros(1), np.ones(1)
     else:
         points = final.mean + final.scale * np.linspace(-WIDEST, WIDEST, GRID)
-        below = np.array([final.below(point) for point in points])
-        losses, weights = (points[1:] + points[:-1]) / 2 - math.log(rival.error), np.diff(below)
-        weights = weights / weights.sum()
+        losses, weights = (points[1:] + points[:-1]) / 2 - math.log(rival.error), _weights(final.freedom)
     times = np.full_like(losses, log_cost)
     objective: Floats = scalarise(times, times, np.zeros_like(losses), losses, preference)
     wins, good = float(weights @ (objective < 0)), float(weights @ (losses <= LOSS_TOLERANCE))
     return wins, float(weights @ np.maximum(0.0, 1 - np.exp(np.minimum(objective, 0.0)))), good
+
+
+@cache
+def _weights(freedom: int) -> Floats:
+    """Probabilities between the points, which are the same wherever they lie."""
+    between = np.diff([student_below(scales, freedom) for scales in np.linspace(-WIDEST, WIDEST, GRID)])
+    return np.asarray(between / between.sum())
+
+
+def _may_reach(log_cost: float, rival: Rival, final: FinalError | None, preference: Preference) -> bool:
+    """Whether it would win, if it still fell further than any finished run did from where it is."""
+    if final is None or rival.error is None:
+        return False
+    cost, loss = np.array([log_cost]), np.array([final.reach - math.log(rival.error)])
+    return bool(scalarise(cost, cost, np.zeros(1), loss, preference)[0] < 0)
 
 
 def _paid_for(progress: RunProgress, rival: Rival, preference: Preference) -> StopVerdict:
@@ -163,16 +199,25 @@ def _trial(progress: RunProgress, rival: Rival, preference: Preference, horizon:
     return StopVerdict(stop, why, seen.wins, seen.left, horizon * seen.gain, None, seconds, _usd(progress, seconds))
 
 
-def _because(stop: bool, wins: float, rival: Rival, final: FinalError | None, optimistic: float, *, needed: bool) -> str:
+def _because(
+    stop: bool, wins: float, rival: Rival, final: FinalError | None, optimistic: float, *, needed: bool, reaches: bool
+) -> str:
     """The sentence of a verdict."""
-    chance = f"its chance to beat {rival.run_id} is {wins:.0%}" if wins >= SURE else f"it can hardly beat {rival.run_id} any more"
+    likely = wins >= SURE
+    chance = f"its chance to beat {rival.run_id} is {wins:.0%}"
+    if not likely:
+        chance = f"its curve hardly beats {rival.run_id}" if reaches else f"it can hardly beat {rival.run_id} any more"
     if final is not None and rival.error is not None:
         expected = final.interval()
         chance += f" (error at its end {expected.low:.3g} to {expected.high:.3g}, the best run's {rival.error:.3g})"
     elif optimistic > 1:
         chance += f" (it will cost at least {optimistic:.2f} times as much)"
-    if stop or wins >= SURE:
+    if stop or likely:
         return chance
+    if reaches and final is not None and math.isinf(final.reach):
+        return f"{chance}, but it has hardly begun"
+    if reaches:
+        return f"{chance}, but earlier runs still fell so far from there, or nearly"
     return f"{chance}, but " + (
         "its model is needed, and going on costs less than another run" if needed else "little is left to pay"
     )

@@ -89,4 +89,5 @@ def seen(scene: DecisionScene) -> dict[str, float]:
     }
     if (kept := scene.problem.p_loss_kept) is not None and not scene.problem.promise:
         numbers[LOSS_KEPT] = kept[row]
-    return {name: float(value) for name, value in numbers.items() if math.isfinite(value)}
+    queue = scene.problem.context.queue
+    return {name: float(value) for name, value in numbers.items() if math.isfinite(value)} | (queue.told if queue else {})

@@ -7,17 +7,18 @@ it has come, its time neither.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from jpo.errors import UsageError
-from jpo.phases.chain import step
-from jpo.phases.model import HORIZON_SECONDS, STRANGE, WINDOW, PhaseModel
-from jpo.phases.requests.caution import LADDER, MISSES, Pair, StepTrial, steps_at, window_steps
-from jpo.phases.requests.demand import MOST_POSITIONS, RESOURCES, Futures, Likely, Past, Positions, expect
+from jpo.phases.model import HORIZON_SECONDS, PhaseModel
+from jpo.phases.requests.caution import LADDER, MISSES, Pair, Step, StepTrial, step_at
+from jpo.phases.requests.demand import RESOURCES, Likely
+from jpo.phases.requests.watch import LEAST, AfterSample, Watch
 from jpo.phases.traces import CPU, MEMORY, Floats, ResourceCourse, Traces
 
 RESIZES_PER_HOUR = 30.0
@@ -31,10 +32,6 @@ less divides or multiplies it by STEEP."""
 STEEP = 3.0
 PATIENCE = 2.0
 """How often a saving too small by itself is forgone, each time for as long as a resize takes to come back, before it is taken."""
-RECENT_SECONDS = 300.0
-"""Of a run's own past where phases say nothing, as in Autopilot."""
-LEAST = 0.10
-"""Of the peak in training: below it a saving is small, and a miss counts as much as anywhere."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -82,7 +79,8 @@ class Budget:
         self._now += seconds
         if self._spent and np.isinf(self._spent[-1]):
             self._spent[-1] = self._now
-        self._spent = [time for time in self._spent if time > self._now - HOUR_SECONDS]
+        while self._spent and self._spent[0] <= self._now - HOUR_SECONDS:
+            self._spent.pop(0)
         self._saved = min(MOST_SAVED_UP, self._saved + seconds * self._per_hour / HOUR_SECONDS)
 
     def spend(self) -> None:
@@ -91,22 +89,43 @@ class Budget:
         self._spent.append(np.inf)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class AfterSample:
-    """What is known after a sample, whatever is requested.
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What is due of one resource after a sample.
 
     Attributes:
-        seconds: since the sample before it; 0 at the first.
-        need: shape (2,), what the sample used.
-        likely: says what may be needed next, and within the horizon; None where nobody knows: `recent` counts. It is asked, if
-            at all, before the next sample.
-        recent: shape (2,), the most within RECENT_SECONDS.
+        at: of RESOURCES.
+        step: of caution.
+        least: below which nothing is requested.
+        following: what the next sample probably needs, at least what the last one did.
+        soon: the same within the horizon, as far as it is known without `likely`.
+        likely: says what may be needed within the horizon; None: nobody knows.
     """
 
-    seconds: float
-    need: Floats
-    likely: Callable[[], tuple[Likely, Likely] | None]
-    recent: Floats
+    at: int
+    step: Step
+    least: float
+    following: float
+    soon: float
+    likely: Likely | None
+
+    @property
+    def trigger(self) -> float:
+        """Below it a request has to grow."""
+        return max(self.following * (1 + self.step.margin / 2), self.least)
+
+    @property
+    def request(self) -> float:
+        """What would be requested."""
+        soon = self.soon if self.likely is None else self.likely.quantile(self.at, self.step.soon)
+        return max(max(soon, self.following) * (1 + self.step.margin), self.least)
+
+    def saved(self, requested: float) -> float:
+        """What that would save, at least 0; a quantile is looked up only where it would."""
+        within = requested / (1 + self.step.margin)
+        if self.likely is not None and not self.likely.is_within(self.at, self.step.soon, within):
+            return 0.0
+        return max(requested - self.request, 0.0)
 
 
 class Requests:
@@ -114,91 +133,52 @@ class Requests:
 
     def __init__(self, model: PhaseModel, caution: Pair, per_hour: float) -> None:
         self._caution, self._budget = caution, Budget(per_hour)
-        self._least, self._window = LEAST * model.peak, window_steps(caution)
-        self._missed, self._excess = np.zeros(RESOURCES), 0.0
-        _, _, margin = steps_at(caution, (0, 0))
-        self.current: Floats = np.maximum(model.first_need * (1 + margin), self._least)
-        self._peak = np.maximum(model.peak, 1e-9)
+        steps = [step_at(step, 0) for step in caution]
+        self._least: list[float] = (np.maximum(LEAST, [step.least for step in steps]) * model.peak).tolist()
+        self._missed, self._excess = [0] * RESOURCES, 0.0
+        margins = np.array([step.margin for step in steps])
+        self.current: Floats = np.maximum(model.first_need * (1 + margins), self._least)
+        self._peak: list[float] = np.maximum(model.peak, 1e-9).tolist()
         self._forgone = 0.0
 
     def follow(self, seen: AfterSample) -> bool:
         """Take note of a sample and what may follow it; whether the request has changed."""
-        need, recent = seen.need, seen.recent
+        need, current = seen.need.tolist(), self.current.tolist()
         self._budget.pass_time(seen.seconds)
-        missed = need > self.current
-        self._missed += missed
-        self._excess += missed.any() - MISSES
-        if self._budget.left < 1:
+        missed = [used > requested for used, requested in zip(need, current, strict=True)]
+        self._missed = [count + more for count, more in zip(self._missed, missed, strict=True)]
+        self._excess += any(missed) - MISSES
+        left = self._budget.left
+        if left < 1:
             return False
-        likely = seen.likely()
-        soon_q, next_q, margin = steps_at(self._caution, self._climbed() if likely is not None else (len(LADDER), len(LADDER)))
-        following, soon = recent, recent
-        if likely is not None:
-            following, soon = likely[0].quantiles(next_q), likely[1].quantiles(soon_q)
-            following, soon = np.where(self._window, 0.0, following), np.where(self._window, recent, soon)
-        trigger = np.maximum(np.maximum(following, need) * (1 + margin / 2), self._least)
-        wanted = np.maximum(np.maximum(np.maximum(soon, following), need) * (1 + margin), self._least)
-        saved = float((np.maximum(self.current - wanted, 0) / self._peak).sum())
-        worthwhile = WORTHWHILE * STEEP ** -(int(self._budget.left) - 2)
+        resources = [self._due(at, seen, likely, need[at]) for likely in (seen.likely(),) for at in range(RESOURCES)]
+        saved = sum(due.saved(had) / peak for due, had, peak in zip(resources, current, self._peak, strict=True))
+        worthwhile = WORTHWHILE * STEEP ** -(int(left) - 2)
         self._forgone += saved * seen.seconds / HORIZON_SECONDS
         saves = saved > worthwhile or self._forgone > PATIENCE * worthwhile
-        if not (saves or (self.current < trigger * 0.999).any()):
+        if not (saves or any(had < due.trigger * 0.999 for due, had in zip(resources, current, strict=True))):
             return False
         self._budget.spend()
         self._forgone = 0.0
+        wanted = np.array([due.request for due in resources])
         self.current = wanted if saves else np.maximum(self.current, wanted)
-        self._peak = np.maximum(self._peak, self.current)
+        self._peak = list(map(max, self._peak, self.current.tolist()))
         return True
 
-    def _climbed(self) -> Pair:
-        """Steps by which CPU and memory are more careful than the fit had it: as many as misses too many, by whose they were."""
-        cpu, memory = np.ceil(max(0, int(self._excess)) * self._missed / max(self._missed.max(), 1.0))
-        return int(cpu), int(memory)
+    def _due(self, at: int, seen: AfterSample, likely: tuple[Likely, Likely] | None, need: float) -> Due:
+        """What is due of a resource."""
+        step = step_at(self._caution[at], self._climbed(at) if likely is not None else len(LADDER))
+        recent = float(seen.recent[at])
+        if likely is None or step.window:
+            following = max(need, recent) if likely is None else need
+            return Due(at, step, self._least[at], following, recent, None)
+        following = need if likely[0].is_within(at, step.next, need) else likely[0].quantile(at, step.next)
+        return Due(at, step, self._least[at], following, following, likely[1])
 
-
-class Watch:
-    """What is known of an execution as it goes on: its phase by the filter, its past, and whether it is like training."""
-
-    def __init__(self, model: PhaseModel) -> None:
-        assert model.needs is not None
-        self._model = model
-        self._expected = model.chain.start
-        self._known = [futures(model, model.needs, phase) for phase in range(model.chain.phases)]
-        self._past = Past(HORIZON_SECONDS, MOST_POSITIONS)
-        self._densities: list[float] = []
-        self._window: list[tuple[float, Floats]] = []
-        self._strange = False
-        self.drifted = 0
-
-    def see(self, time: float, need: Floats, densities: Floats) -> None:
-        """Take note of a sample."""
-        highest = densities.max()
-        probabilities, evidence = step(self._expected, np.exp(densities - highest))
-        self._expected = probabilities @ self._model.chain.transitions
-        self._past.add(time, need, int(probabilities.argmax()))
-        self._window = [(then, used) for then, used in self._window if then >= time - RECENT_SECONDS][-MOST_POSITIONS:]
-        self._window.append((time, need))
-        self._densities = [*self._densities[-WINDOW + 1 :], float(np.log(evidence) + highest)]
-        self._strange = sum(self._densities) / len(self._densities) < self._model.least_density - STRANGE
-        self.drifted += self._strange
-
-    def likely(self) -> tuple[Likely, Likely] | None:
-        """What may be needed after the last sample; None where the trace has drifted, or nothing like it was ever seen."""
-        if self._strange:
-            return None
-        phase, dwell_seconds, level = self._past.here
-        return expect(dwell_seconds, level, (self._known[phase], futures(self._model, self._past.positions(), phase)))
-
-    @property
-    def recent(self) -> Floats:
-        """The most within RECENT_SECONDS, at least of the last sample."""
-        most: Floats = np.max([used for _, used in self._window], axis=0)
-        return most
-
-
-def futures(model: PhaseModel, positions: Positions, phase: int) -> Futures:
-    """Futures of positions in a phase, as alike as the model's samples are close."""
-    return Futures(positions, phase, 2 * model.interval_seconds, LEAST * model.peak)
+    def _climbed(self, at: int) -> int:
+        """Steps by which a resource is more careful than the fit had it: as many as misses too many, by whose they were."""
+        excess = int(self._excess)
+        return math.ceil(excess * self._missed[at] / max(self._missed)) if excess > 0 else 0
 
 
 def allocate(model: PhaseModel, traces: Traces, *, per_hour: float = RESIZES_PER_HOUR) -> tuple[Allocation, ...]:

@@ -10,13 +10,12 @@ Source of the idea: Angelopoulos et al., "Conformal Risk Control", ICLR 2024; a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jpo.phases.traces import Floats
 
@@ -26,6 +25,9 @@ MISSES = 0.05
 """Share of samples whose demand, CPU's or memory's, may be more than what was allocated."""
 CONFIDENCE = 1.645
 """Standard errors by which the promise must be kept: in 95 of 100 fits."""
+LITTLE = "JPO-W875"
+FOLDS = 3
+"""Parts of the executions that are left out one after the other."""
 TRIED_AT_ONCE = 4
 """Pairs of steps between which the cheapest that keeps the promise is looked for."""
 NO_MISS = -float(np.log(0.05))
@@ -41,12 +43,14 @@ class Step:
         next: quantile of the next sample's need from which more is allocated.
         margin: what is added to a need; half of it is the least above the last sample.
         window: what the run itself used in the last minutes counts, not what phases say.
+        least: share of the peak in training below which nothing is requested.
     """
 
     soon: float
     next: float
     margin: float
     window: bool = False
+    least: float = 0.0
 
 
 LADDER = (
@@ -65,6 +69,18 @@ LADDER = (
 last minutes, for workloads of which each run is new."""
 CAREFUL = next(at for at, step in enumerate(LADDER) if step.window) - 1
 """The most careful step by phases: where nothing keeps the promise."""
+
+
+PROVABLE = math.ceil(NO_MISS / MISSES)
+"""Samples: fewer prove nothing, even where none of them is missed."""
+ONE_RUN, FEW_SAMPLES = len(LADDER), len(LADDER) + 1
+STEPS = (
+    *LADDER,
+    replace(LADDER[CAREFUL], least=1.0),
+    replace(LADDER[-1], least=1.4),
+)
+"""The ladders, and the steps of what little is known of: one execution does not say how runs differ, and fewer samples than
+PROVABLE say nothing; the peak in training is held."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -128,19 +144,28 @@ def _keeps(missed: float, samples: int) -> bool:
     return bool(max(share + CONFIDENCE * error, NO_MISS / samples) <= MISSES)
 
 
-def window_steps(caution: Sequence[int]) -> NDArray[np.bool_]:
-    """For which of CPU and memory the last minutes count, shape (2,)."""
-    return np.array([LADDER[step].window for step in caution])
+def untried(executions: int, samples: int) -> int:
+    """The step of a model that was tried on nothing, by what it has seen."""
+    if samples < PROVABLE:
+        return FEW_SAMPLES
+    return ONE_RUN if executions == 1 else CAREFUL
 
 
-@cache
-def steps_at(caution: Pair, climbed: Pair) -> tuple[Floats, Floats, Floats]:
-    """Quantiles soon and next, and margins, each of shape (2,), for CPU and memory; each ladder is climbed by itself."""
-    steps = [
-        LADDER[min(step + up, CAREFUL if step <= CAREFUL else len(LADDER) - 1)] for step, up in zip(caution, climbed, strict=True)
-    ]
-    return (
-        np.array([step.soon for step in steps]),
-        np.array([step.next for step in steps]),
-        np.array([step.margin for step in steps]),
-    )
+def little_known(executions: int, samples: int) -> tuple[str, ...]:
+    """What requests cannot know, and what they do about it; nothing where they were tried."""
+    remedy = f"fit on {FOLDS} executions or more"
+    if samples < PROVABLE:
+        finding = f"{samples} samples are too few to know how much is missed: requests stay 40% above their peak"
+        return (f"{finding}; {remedy}, of {PROVABLE} samples [{LITTLE}]",)
+    if executions == 1:
+        return (f"one execution does not say how runs differ: requests stay above its peak; {remedy} [{LITTLE}]",)
+    if executions < FOLDS:
+        return (f"{executions} executions leave too few to try requests on: they are as careful as can be; {remedy} [{LITTLE}]",)
+    return ()
+
+
+def step_at(step: int, climbed: int) -> Step:
+    """The step so much further up its ladder, its end at most."""
+    if step >= len(LADDER):
+        return STEPS[step]
+    return LADDER[min(step + climbed, CAREFUL if step <= CAREFUL else len(LADDER) - 1)]

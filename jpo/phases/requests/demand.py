@@ -69,6 +69,7 @@ class Past:
 
     def __init__(self, horizon_seconds: float, most: int = 0) -> None:
         """`most`: of how many, at least, the newest are kept; 0: all."""
+        self.forgotten = 0
         self._horizon, self._most = horizon_seconds, most
         self._n, self._open = 0, 0  # samples, and the first of them whose horizon has not passed
         room = min(FIRST_POSITIONS, 2 * most) if most else FIRST_POSITIONS
@@ -105,6 +106,7 @@ class Past:
             getattr(arrays, name)[: self._n - first] = getattr(self._arrays, name)[kept]
         self._times, self._arrays = times, arrays
         self._n, self._open = self._n - first, max(0, self._open - first)
+        self.forgotten += first
 
     @property
     def here(self) -> tuple[int, float, Floats]:
@@ -115,6 +117,19 @@ class Past:
     def positions(self) -> Positions:
         """Those with a future: all but the last sample."""
         return self._arrays.at(slice(0, self._n - 1))
+
+    @property
+    def samples(self) -> Positions:
+        """Those that are kept, from the first on; the last one has no future, and behind it there is nothing."""
+        return self._arrays
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def settled(self) -> int:
+        """How many of them, from the first on, no later sample can change."""
+        return min(self._open, self._n - 1)
 
 
 def _no_positions(room: int) -> Positions:
@@ -160,22 +175,41 @@ def thinned(positions: Positions) -> Positions:
     return positions.at(np.concatenate([row[:: -(-len(row) // MOST_POSITIONS)] for row in rows]))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class Likely:
-    """What may be needed: of each resource sorted, with cumulated weights, shapes (2, n): quantiles of it are looked up."""
+    """What may be needed: quantiles of CPU and memory are looked up, and sorted for where one is.
 
-    sorted_needs: Floats
-    cumulated: Floats
+    Args:
+        needs: shape (2, n), of each resource.
+        weights: shape (n,), how much each counts; total: their sum.
+    """
+
+    def __init__(self, needs: Floats, weights: Floats, total: float) -> None:
+        self._needs, self._weights, self._total = needs, weights, total
+        self._ordered: list[tuple[Ints, Floats] | None] = [None] * RESOURCES  # the order, and weights cumulated in it
+
+    def quantile(self, resource: int, level: float) -> float:
+        """The need of a resource at a level in 0..1."""
+        ordered = self._ordered[resource]
+        if ordered is None:
+            order: Ints = self._needs[resource].argsort()
+            ordered = self._ordered[resource] = order, self._weights[order].cumsum()
+        order, cumulated = ordered
+        at = min(int(cumulated.searchsorted(level * cumulated[-1])), len(order) - 1)
+        return float(self._needs[resource, order[at]])
+
+    def is_within(self, resource: int, level: float, need: float) -> bool:
+        """Whether the need at a level is not above this one; faster than the quantile."""
+        if self._ordered[resource] is not None:
+            return self.quantile(resource, level) <= need
+        return bool(self._weights @ (self._needs[resource] <= need) >= level * self._total)
 
     def quantiles(self, levels: Floats) -> Floats:
         """Needs of CPU and memory, each at its own level; shape (2,)."""
-        at = [cumulated.searchsorted(q * cumulated[-1]) for cumulated, q in zip(self.cumulated, levels, strict=True)]
-        last = self.sorted_needs.shape[1] - 1
-        return np.array([needs[min(each, last)] for needs, each in zip(self.sorted_needs, at, strict=True)])
+        return np.array([self.quantile(resource, float(level)) for resource, level in enumerate(levels)])
 
 
 class Futures:
-    """Futures of the positions in one phase, ready to be carried over to the level of the run that asks.
+    """Futures of the positions in one phase, ready to be carried over to the level of the run that asks; more may come.
 
     Args:
         positions: in any phases.
@@ -184,47 +218,60 @@ class Futures:
     """
 
     def __init__(self, positions: Positions, phase: int, resolution_seconds: float, least: Floats) -> None:
-        rows = np.flatnonzero(positions.phase == phase)
         self.resolution_seconds, self.least = resolution_seconds, least
-        at_least = max(float(least[1]), 1.0)  # a byte: nothing has no factor
-        cores, memory = positions.level[rows].T
-        memory = np.maximum(memory, at_least)
-        self.log_dwell = np.log(positions.dwell_seconds[rows] + resolution_seconds)  # (n,)
-        self.stays = np.empty((2, len(rows)), dtype=np.bool_)  # (next and soon, n)
-        self.carried = np.empty((2, RESOURCES, len(rows)))  # cores, memory: against the level where the phase goes on
-        for at, (needs, stays) in enumerate(
-            ((positions.next_need, positions.next_stays), (positions.soon_need, positions.soon_stays))
-        ):
-            self.stays[at] = stays[rows]
-            self.carried[at] = needs[rows].T
-            np.subtract(self.carried[at, 0], cores, out=self.carried[at, 0], where=self.stays[at])
-            np.maximum(self.carried[at, 1], at_least, out=self.carried[at, 1], where=self.stays[at])
-            np.divide(self.carried[at, 1], memory, out=self.carried[at, 1], where=self.stays[at])
+        self._kept = self._n = 0
+        self._log_dwell = np.empty(0)
+        self._stays = np.empty((2, 0), dtype=np.bool_)  # (next and soon, n)
+        self._carried = np.empty((2, RESOURCES, 0))  # cores, memory: against the level where the phase goes on
+        self.add(positions, np.flatnonzero(positions.phase == phase))
 
+    def __len__(self) -> int:
+        return self._n
 
-_FOUR = np.arange(2 * RESOURCES)[:, None]
+    def add(self, positions: Positions, rows: Ints, last: int = 0) -> None:
+        """More futures, of some positions, in place of those that were for now; the `last` ones of them are for now."""
+        begin, n = self._kept, self._kept + len(rows)
+        if n > len(self._log_dwell):
+            self._make_room(2 * n)
+        at_least = max(float(self.least[1]), 1.0)  # a byte: nothing has no factor
+        level = positions.level[rows].T
+        needs = np.array((positions.next_need[rows].T, positions.soon_need[rows].T))  # (next and soon, 2, rows)
+        against = np.array((needs[:, 0] - level[0], np.maximum(needs[:, 1], at_least) / np.maximum(level[1], at_least)))
+        stays = self._stays[:, begin:n]
+        stays[0], stays[1] = positions.next_stays[rows], positions.soon_stays[rows]
+        self._carried[..., begin:n] = np.where(stays[:, None], against.swapaxes(0, 1), needs)
+        self._log_dwell[begin:n] = np.log(positions.dwell_seconds[rows] + self.resolution_seconds)
+        self._kept, self._n = n - last, n
 
+    def _make_room(self, room: int) -> None:
+        kept = self._kept
+        log_dwell, stays, carried = np.empty(room), np.empty((2, room), dtype=np.bool_), np.empty((2, RESOURCES, room))
+        log_dwell[:kept], stays[:, :kept] = self._log_dwell[:kept], self._stays[:, :kept]
+        carried[..., :kept] = self._carried[..., :kept]
+        self._log_dwell, self._stays, self._carried = log_dwell, stays, carried
 
-def expect(dwell_seconds: float, level: Floats, known: Sequence[Futures]) -> tuple[Likely, Likely] | None:
-    """What may be needed next, and at most within the horizon; None where no position is like this one.
+    def forget(self, first: int) -> None:
+        """All but the first ones."""
+        self._kept = self._n = first
 
-    Futures that stayed in the phase are carried over to this run's level, CPU by a difference, memory by a factor.
+    def at(self, dwell_seconds: float, level: Floats) -> tuple[Likely, Likely] | None:
+        """What may be needed next, and at most within the horizon; None where no position is like this one.
 
-    Args:
-        level: shape (2,), the most that was used since the phase began.
-        known: futures of positions in this phase, of training and of the own past.
-    """
-    least, resolution_seconds = known[0].least, known[0].resolution_seconds
-    log_dwell = np.concatenate([futures.log_dwell for futures in known])
-    weights = np.exp(((log_dwell - np.log(dwell_seconds + resolution_seconds)) / ALIKE_DWELL) ** 2 * -0.5)
-    if not weights.sum() > 1e-6:
-        return None
-    stays = np.concatenate([futures.stays for futures in known], axis=1)
-    carried = np.concatenate([futures.carried for futures in known], axis=2)  # (next and soon, 2, n)
-    np.add(carried[:, 0], level[0], out=carried[:, 0], where=stays)
-    np.multiply(carried[:, 1], max(float(level[1]), float(least[1]), 1.0), out=carried[:, 1], where=stays)
-    rows = carried.reshape(4, -1)
-    orders = rows.argsort(axis=1)
-    cumulated = weights[orders].cumsum(axis=1).reshape(carried.shape)
-    carried = rows[_FOUR, orders].reshape(carried.shape)
-    return Likely(carried[0], cumulated[0]), Likely(carried[1], cumulated[1])
+        Futures that stayed in the phase are carried over to this run's level, CPU by a difference, memory by a factor.
+
+        Args:
+            level: shape (2,), the most that was used since the phase began.
+        """
+        n = self._n
+        weights = self._log_dwell[:n] - np.log(dwell_seconds + self.resolution_seconds)
+        weights /= ALIKE_DWELL
+        weights *= weights
+        weights *= -0.5
+        np.exp(weights, out=weights)
+        total = float(weights.sum())
+        if not total > 1e-6:
+            return None
+        carried, stays = self._carried[..., :n].copy(), self._stays[:, :n]  # (next and soon, 2, n)
+        np.add(carried[:, 0], level[0], out=carried[:, 0], where=stays)
+        np.multiply(carried[:, 1], max(float(level[1]), float(self.least[1]), 1.0), out=carried[:, 1], where=stays)
+        return Likely(carried[0], weights, total), Likely(carried[1], weights, total)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from jpo.errors import JpoError, LaunchError, UsageError
 from jpo.history import Store
 from jpo.launch.cleanup import clean_up
-from jpo.launch.course import UNREACHABLE, look
+from jpo.launch.course import UNREACHABLE, look, noted
 from jpo.launch.job import JobStatus
 from jpo.launch.launcher import Launcher
-from jpo.launch.ledger import Entry, entries, folder_of, locked, read, write
+from jpo.launch.ledger import Entry, entries, read
 from jpo.project.launch.engines import ENGINES, launcher_of, ledger_of
 from jpo.project.launch.finished import EndedRun, put_on_record
 from jpo.project.launch.patience import within
@@ -123,26 +122,11 @@ def looked_at(entry: Entry, launcher: Launcher, ledger: Path) -> tuple[Entry, Jo
     """An entry without an end after a look at its job, and how that goes; None: it was never submitted.
 
     Raises:
-        LaunchError: the engine's, or as in `_noted`.
+        LaunchError: the engine's, or as in `noted`.
     """
     if entry.engine_id is None:
-        entry = _noted(entry, launcher, ledger)
+        entry = noted(entry, launcher, ledger)
     if entry.engine_id is None or entry.end is not None:
         return entry, entry.end
     status = look(entry, launcher, ledger)
     return read(ledger, entry.job.run_id) or entry, status
-
-
-def _noted(entry: Entry, launcher: Launcher, ledger: Path) -> Entry:
-    """An entry without an id of its engine, with one where it was submitted all the same: its launcher was killed in between.
-
-    Raises:
-        LaunchError: the engine's; JPO-E752, the ledger cannot be written; JPO-E785, another process is at this run.
-    """
-    folder = folder_of(ledger, entry.job.run_id)
-    with locked(folder, wait=False):  # who starts it just now may take minutes
-        entry = read(ledger, entry.job.run_id) or entry
-        if entry.engine_id is None and (found := launcher.find(entry.job, folder.absolute())) is not None:
-            entry = replace(entry, engine_id=found)
-            write(ledger, entry)
-    return entry

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from jpo.agent.safety.queue_ahead import QueueAhead
 from jpo.errors import JpoError
 from jpo.launch.job import Needs, Room
 from jpo.launch.launcher import Launcher
 from jpo.launch.queued import Queued, queued
+from jpo.optimizer.candidates import collect
+from jpo.optimizer.request import Request
 from jpo.project.launch.engines import launcher_of
 from jpo.project.launch.patience import within
 from jpo.project.load import LoadedSettings
 from jpo.project.trust import of_the_runner
-from jpo.records import Forecast, Parameters, Workload
+from jpo.records import Forecast, Known, Parameters, Workload
 
 WITH_A_QUEUE = ("slurm", "kubernetes")
 OF_THE_RUNNER = ("launch.kubernetes.context", "launch.slurm.options")
 """Settings by which whoever may change a branch would choose among the credentials of who runs JPO, or give a program options:
 a suggestion, which pipelines make of branches of strangers, asks no queue with such."""
+MOST_AMOUNTS = 5
+"""Numbers of GPUs, or CPUs, of which the engine is asked at most before a choice."""
 LONGEST_SECONDS = 2.0
 """For all answers together: a forecast does not wait for a busy controller."""
 
@@ -37,13 +43,37 @@ def queued_with(
     if engine not in WITH_A_QUEUE or not all(of_the_runner(settings, key) for key in OF_THE_RUNNER):
         return (None,) * len(expected)
     asked = [_needs(parameters, workload, settings) for parameters, _ in expected]
-    rooms, different = dict[Needs, Room](), [needs for needs in dict.fromkeys(asked) if needs is not None]
-    within(LONGEST_SECONDS, [partial(_ask, different, settings, rooms)])
+    rooms = _rooms(asked, settings)
     durations = [forecast.duration_seconds for _, forecast in expected]
     return tuple(
         queued(engine, None if needs is None else rooms.get(needs), None if seconds is None else seconds.mean, now=now)
         for needs, seconds in zip(asked, durations, strict=True)
     )
+
+
+def queue_ahead(request: Request, known: Known, workload: Workload, settings: LoadedSettings) -> QueueAhead | None:
+    """What the engine says of runs with the numbers of GPUs, or of CPUs, that could be suggested, those nearest to today's first.
+
+    None as in `queued_with`, where today's values ask for neither, and before the first run: nothing is chosen then.
+    """
+    engine = settings.values.launch.on
+    if engine not in WITH_A_QUEUE or not known.runs or not all(of_the_runner(settings, key) for key in OF_THE_RUNNER):
+        return None
+    resource = next((name for name in ("gpus", "cpus") if request.current.get(name)), None)
+    if resource is None:
+        return None
+    candidates, now = collect(request, known.runs, known.siblings), request.current[resource]
+    column = candidates.values[candidates.admissible, candidates.names.index(resource)] if resource in candidates.names else []
+    amounts = sorted({now, *map(float, column)}, key=lambda amount: abs(math.log((amount + 1) / (now + 1))))[:MOST_AMOUNTS]
+    needs = {amount: _needs({**request.current, resource: amount}, workload, settings) for amount in amounts}
+    rooms = _rooms([*needs.values()], settings)
+    told = {amount: room for amount, each in needs.items() if each and (room := rooms.get(each))}
+    waits = {amount: room.wait_seconds for amount, room in told.items() if room.wait_seconds is not None}
+    of_now = next(iter(told.values()), None)
+    if of_now is None:
+        return None
+    free, most = (of_now.free_gpus, of_now.gpus) if resource == "gpus" else (of_now.free_cpus, of_now.cpus)
+    return QueueAhead(resource, waits, free, most)
 
 
 def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings) -> Needs | None:
@@ -55,6 +85,13 @@ def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings)
         return replace(needs_of(workload, settings), gpus=int(parameters.get("gpus", 0)), cpus=cpus, memory_gib=memory)
     except ValueError:
         return None
+
+
+def _rooms(asked: Sequence[Needs | None], settings: LoadedSettings) -> Mapping[Needs, Room]:
+    """The answers that come within LONGEST_SECONDS."""
+    rooms, different = dict[Needs, Room](), [needs for needs in dict.fromkeys(asked) if needs is not None]
+    within(LONGEST_SECONDS, [partial(_ask, different, settings, rooms)])
+    return rooms
 
 
 def _ask(asked: Sequence[Needs], settings: LoadedSettings, rooms: dict[Needs, Room]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -15,6 +15,7 @@ from jpo.agent.preference import scalarise
 from jpo.cost import Prices, run_cost_usd
 from jpo.errors import TelemetryError
 from jpo.forecast.curves.curve import Curve, curve_of
+from jpo.forecast.evidence.work import ALIKE
 from jpo.history import Store, latest_start
 from jpo.history.figures import usual_values
 from jpo.history.undo import in_effect, last_in_force
@@ -33,6 +34,8 @@ BASELINE_RUNS = 3
 """Newest runs before the change, or with the same configuration, that are the baseline: one may have been unlucky."""
 NEWEST_WELL = 20
 """Newest runs that ended well, by which it is told whether a target ends them."""
+SAME_DATA = 1.05
+"""Ratio of samples in an epoch up to which the data are the same: a last batch that is left out is no change."""
 MOST_LOGS, MOST_TRIED = 60, 300
 """Newest logs of the workload whose learning curves are read, among so many of all."""
 
@@ -50,6 +53,7 @@ class PastRuns:
         finished: learning curves of runs that came to their end; `baseline_curve`: that of the newest run of the baseline.
         well: how many runs ended well.
         has_target: runs of the job end before their last epoch, at a target of its own.
+        samples_per_epoch: how large the data of the run are, to which all times and costs are scaled; None: not known yet.
     """
 
     quality: Quality
@@ -61,6 +65,7 @@ class PastRuns:
     baseline_curve: tuple[tuple[float, float], ...] = ()
     well: int = 0
     has_target: bool = False
+    samples_per_epoch: float | None = None
 
     @property
     def usual_epochs(self) -> float | None:
@@ -78,28 +83,57 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
     if not any(quality.judges(run.outcome) for run in runs) and not seen.curve(quality):
         quality = next((each for each in qualities if seen.curve(each)), quality)
     well = [run for run in runs if run.ended_well]
-    costs = {run.run_id: run_cost_usd(run, prices) for run in well}
+    samples, from_zero = seen.samples_per_epoch, seen.course.from_zero
+    data = {run.run_id: data_ratio(samples, run, from_zero=from_zero) for run in well}
+    costs = {run.run_id: None if (usd := run_cost_usd(run, prices)) is None else usd * data[run.run_id] for run in well}
     baseline, basis = _baseline(seen, well, last_in_force(in_effect(store, seen.identity, recorded)))
     logs = {log.run_id: log for log in islice(_logs(seen, settings), MOST_LOGS)}
     curves = {run_id: quality.errors_of(log.curves.get(quality.name, ())) for run_id, log in logs.items()}
-    finished = [curve_of(curves[run.run_id]) for run in well if run.run_id in curves]
-    rival = best_of(well, costs, quality, preference)
+    finished = [curve_of(curves[run.run_id]) for run in well if run.run_id in curves and _as_much(data[run.run_id])]
+    as_now = [_as_of(run, data) for run in well]
+    rival = best_of(as_now, costs, quality, preference)
     return PastRuns(
         quality,
-        rival and replace(rival, usual=usual_of(well, costs, rival, preference)),
-        tuple((run, costs[run.run_id]) for run in baseline),
-        basis,
-        tuple((run.outcome.duration_seconds, run.outcome.epochs) for run in _alike(seen, well) if run.outcome.duration_seconds),
+        rival and replace(rival, usual=usual_of(as_now, costs, rival, preference)),
+        tuple((_as_of(run, data), costs[run.run_id]) for run in baseline),
+        f"{basis}, scaled to the data of this one" if any(data[run.run_id] != 1 for run in baseline) else basis,
+        tuple((seconds * data[run.run_id], run.outcome.epochs) for run in _alike(seen, well) if (seconds := _seconds(run))),
         tuple(curve for curve in finished if curve),
         tuple(logs[baseline[-1].run_id].curves.get(quality.name, ())) if baseline and baseline[-1].run_id in logs else (),
         len(well),
         any(_ended_early(run) for run in well[-NEWEST_WELL:]),
+        samples,
     )
+
+
+def data_ratio(samples_per_epoch: float | None, run: Run, *, from_zero: bool) -> float:
+    """How many times as large the data of a run that goes on are as an earlier one's were; 1 also where nobody knows.
+
+    An epoch over twice the data takes twice as long and teaches as much as two: that is no slower configuration.
+    """
+    then, epochs = run.outcome.samples, (run.outcome.epochs or 0.0) + from_zero
+    ratio = samples_per_epoch * epochs / then if samples_per_epoch and then and epochs else 1.0
+    return 1.0 if 1 / SAME_DATA < ratio < SAME_DATA else ratio
+
+
+def _as_much(ratio: float) -> bool:
+    """Whether curves over epochs can be compared."""
+    return 1 / ALIKE <= ratio <= ALIKE
+
+
+def _as_of(run: Run, data: Mapping[str, float]) -> Run:
+    """The run as it would have been with as much data as the one that goes on: its time is scaled."""
+    seconds, ratio = _seconds(run), data[run.run_id]
+    return run if seconds is None or ratio == 1 else replace(run, outcome=replace(run.outcome, duration_seconds=seconds * ratio))
+
+
+def _seconds(run: Run) -> float | None:
+    return run.outcome.duration_seconds
 
 
 def _ended_early(run: Run) -> bool:
     done, planned = run.outcome.epochs, run.parameters.get("epochs")
-    return done is not None and planned is not None and done < planned - 0.5
+    return done is not None and planned is not None and done < planned - 1  # where the first is epoch 0, the last is one less
 
 
 def best_of(runs: Sequence[Run], costs: dict[str, float | None], quality: Quality, preference: Preference) -> Rival | None:

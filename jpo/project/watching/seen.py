@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
 from jpo.errors import LaunchError, TelemetryError
+from jpo.forecast.curves.course import EpochCourse, epoch_course, onward
 from jpo.launch.course import GIVE_UP_SECONDS, UNREACHABLE
 from jpo.launch.job import JobState, JobStatus
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import TAKEN, Entry, read
+from jpo.optimizer.during.divergence import has_diverged
 from jpo.project.launch.accounts import looked_at
 from jpo.project.launch.finished import logs_of
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
 from jpo.project.sources import names_of, own_names, prometheus_of, running_now
-from jpo.records import Identity, Parameters, Quality, Running, RunStatus
+from jpo.records import VAL_LOSS, Identity, Parameters, Quality, Running, RunStatus
 from jpo.telemetry.csv.follow import LogRow, Tail
 from jpo.telemetry.outcome import NoEvidence, Own, configuration, own_values
 from jpo.telemetry.running.course import NOTHING, SampledCourse, course_of
@@ -70,8 +72,24 @@ class SeenRun:
 
     @property
     def elapsed_seconds(self) -> float | None:
-        """Since its start, until now or its end."""
-        return None if self.started_at is None else max(0.0, (self.ended_at or self.at) - self.started_at)
+        """Since its start, until now or its end; its last row was not written later than now, whatever its clock says."""
+        newest = next((row.time for row in reversed(self.rows) if row.time is not None), self.at)
+        return None if self.started_at is None else max(0.0, (self.ended_at or max(self.at, newest)) - self.started_at)
+
+    @property
+    def course(self) -> EpochCourse:
+        """When its epochs were done."""
+        start = self.started_at
+        times = ((row.epoch, row.time, row.samples) for row in self.rows if row.epoch is not None)
+        return epoch_course([(epoch, time - start, samples) for epoch, time, samples in times if time and start is not None])
+
+    @property
+    def samples_per_epoch(self) -> float | None:
+        """How large its data are, as its log counts them."""
+        row = next((row for row in reversed(self.rows) if row.samples and row.epoch is not None), None)
+        course = self.course
+        done = 0.0 if row is None or row.epoch is None else row.epoch + course.from_zero - course.began_at
+        return row.samples / done if row and row.samples and math.isfinite(done) and done > 0 else None
 
     def curve(self, quality: Quality) -> tuple[tuple[float, float], ...]:
         """Epochs done and value of a quality of its model."""
@@ -79,11 +97,13 @@ class SeenRun:
 
     @property
     def diverged(self) -> bool:
-        """Whether its newest loss is no number."""
-        newest = next((row for row in reversed(self.rows) if row.train_loss is not None or row.val_loss is not None), None)
-        logged = (newest.train_loss, newest.val_loss) if newest else ()
-        values = (*logged, *(curve[-1][1] for curve in self.curves.values() if curve))
-        return any(value is not None and not math.isfinite(value) for value in values)
+        """Whether its losses are no numbers any more."""
+        losses = [(row.train_loss, row.val_loss) for row in self.rows if row.train_loss is not None or row.val_loss is not None]
+        train = [loss for loss, _ in losses if loss is not None]
+        val = [loss for _, loss in losses if loss is not None]
+        curves = {name: [value for _, value in curve] for name, curve in self.curves.items()}
+        sampled = curves.pop(VAL_LOSS.name, [])
+        return has_diverged(losses[-1] if losses else (None, None), train, val or sampled, curves.values())
 
 
 class LogEye:
@@ -107,7 +127,10 @@ class LogEye:
         log = self._tail.log
         if not {"run_id", "dataset", "model", "framework"} <= log.head.keys():
             return None
-        silent = log.silent(now)
+        at, written = now, self._tail.modified_at
+        if log.silent(now) and written is not None and written <= now <= written + log.patience_seconds:
+            at = now - (written - log.latest["time"])  # its clock is slow: it has just written
+        silent = log.silent(at)
         state = JobState.ENDED if log.closed or silent else JobState.RUNNING
         words = f"it wrote nothing for {now - log.latest['time']:.0f} s" if silent and not log.closed else ""
         said = log.head.get("status", "")
@@ -118,15 +141,15 @@ class LogEye:
             _parameters(log.head, self._own),
             CSV,
             state,
-            now,
+            at,
             words,
             status=RunStatus(said) if said in set(RunStatus) else None,
             started_at=log.number("start") or (self._rows[0].time if self._rows else None),
             ended_at=log.number("end") if log.closed else log.latest.get("time") if silent else None,
-            epochs_done=log.latest.get("epoch"),
+            epochs_done=_count(log.latest.get("epoch")),
             samples_per_second=newest.samples_per_second(before) if newest and before else None,
             rows=tuple(self._rows),
-            curves={name: tuple(curve) for name, curve in log.curves.items()},
+            curves={name: tuple(onward(_counted(curve))) for name, curve in log.curves.items()},
         )
 
     def __enter__(self) -> Self:
@@ -134,6 +157,15 @@ class LogEye:
 
     def __exit__(self, *_: object) -> None:
         self._tail.close()
+
+
+def _count(epochs: float | None) -> float | None:
+    """A number of epochs; None where it can be none."""
+    return epochs if epochs is not None and math.isfinite(epochs) and epochs >= 0 else None
+
+
+def _counted(curve: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    return ((epoch, value) for epoch, value in curve if _count(epoch) is not None)
 
 
 def _parameters(head: Mapping[str, str], own: Own) -> Parameters:

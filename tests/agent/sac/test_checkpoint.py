@@ -19,7 +19,7 @@ from jpo.agent.sac.learn import (  # noqa: E402
 )
 from jpo.agent.sac.replay_buffer import Transition  # noqa: E402
 from jpo.agent.sealed import header_of, seal, unseal  # noqa: E402
-from jpo.agent.state import SCHEMA, SCHEMA_WITHOUT_PHASES, WIDTH, WITHOUT_PHASES, Observation  # noqa: E402
+from jpo.agent.state import SCHEMA, SCHEMA_WITHOUT_PHASES, SCHEMA_WITHOUT_QUEUE, WIDTH, WITHOUT_PHASES, WITHOUT_QUEUE, Observation  # noqa: E402
 from jpo.errors import StoreError  # noqa: E402
 from jpo.records import Preference  # noqa: E402
 
@@ -164,31 +164,30 @@ def test_forged_headers_are_refused(header):
     assert caught.value.code == "JPO-E603"
 
 
-def blind(job):
-    """The same job where nothing is known of phases."""
+def blind(job, width):
+    """The same job where nothing is known of what stands behind that width in the state: queue, or phases and queue."""
 
     def played(policy, rng):
         practice = job(policy, rng)
         for one in practice.transitions:
-            one.seen.features[:, WITHOUT_PHASES:] = one.following.features[:, WITHOUT_PHASES:] = 0
+            one.seen.features[:, width:] = one.following.features[:, width:] = 0
         for fork in practice.forks:
-            fork.features[:, WITHOUT_PHASES:] = 0
+            fork.features[:, width:] = 0
         return practice
 
     return played
 
 
-def test_a_checkpoint_from_before_phases_goes_on_as_it_would_have():
+@pytest.mark.parametrize(("schema", "width"), [(SCHEMA_WITHOUT_PHASES, WITHOUT_PHASES), (SCHEMA_WITHOUT_QUEUE, WITHOUT_QUEUE)])
+def test_a_checkpoint_from_before_phases_or_queue_goes_on_as_it_would_have(schema, width):
     agent = new_agent(1, simulated_capacity=16, fork_capacity=4)
     for _ in range(5):
-        take_in(agent, blind(job)(policy_of(agent), agent.rng))
+        take_in(agent, blind(job, width)(policy_of(agent), agent.rng))
         improve(agent, 1)
     tensors, header = unseal(save_checkpoint(agent))
     narrow = {}
     for name, tensor in tensors.items():
         weight, feature = name.endswith("critics.w0"), name.endswith("features")
-        narrow[name] = np.ascontiguousarray(
-            tensor[:, :WITHOUT_PHASES] if weight else tensor[..., :WITHOUT_PHASES] if feature else tensor
-        )
-    resumed = load_checkpoint(seal(narrow, {**header, "schema": SCHEMA_WITHOUT_PHASES}))
+        narrow[name] = np.ascontiguousarray(tensor[:, :width] if weight else tensor[..., :width] if feature else tensor)
+    resumed = load_checkpoint(seal(narrow, {**header, "schema": schema}))
     assert save_checkpoint(resumed) == save_checkpoint(agent)

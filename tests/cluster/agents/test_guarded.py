@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,18 @@ def swallow() -> None:
 def leave_a_child() -> None:
     if os.fork():
         os._exit(3)
+    swallow()
+
+
+def leave_a_session(told: Path) -> None:
+    """A child in a session of its own, whose parent is gone: no process group reaches it."""
+    if os.fork():
+        os.wait()
+        return
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    told.write_text(str(os.getpid()))
     swallow()
 
 
@@ -85,6 +98,23 @@ def test_what_it_prints_is_dropped_and_what_forks_off_ends(capfd: pytest.Capture
     assert guarded(work, "mine", 5.0, shown) == [7, 7]
     assert next(shown) == 2  # as many as turns were told
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="adopting what is left behind is Linux'")
+@pytest.mark.parametrize("ending", [lambda: 7, lambda: os._exit(3), swallow])
+def test_what_an_agent_leaves_in_another_session_ends_with_it(ending: Callable[[], object], tmp_path: Path) -> None:
+    told = tmp_path / "left"
+
+    def deed() -> None:
+        leave_a_session(told)
+        while not told.exists() or not told.read_text():
+            time.sleep(0.01)
+        ending()
+
+    with suppress(UsageError):
+        guarded(lambda watch: watch.over(Hostile(deed)).decide(None, None), "mine", 2.0, ())  # type: ignore[arg-type]
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
 
 
 def test_an_error_of_the_work_itself_stays_what_it_was() -> None:

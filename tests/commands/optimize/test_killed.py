@@ -63,7 +63,7 @@ def test_after_every_kill_it_goes_on_nothing_starts_twice_and_nothing_is_left(tm
         process.send_signal(signal.SIGKILL)
         process.communicate()
     process = begun(tmp_path)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     (job,) = json.loads(out)["jobs"]
     assert [run["status"] for run in job["runs"] if not run["made_again"]] == ["succeeded"] * 3
@@ -90,7 +90,7 @@ def test_interrupted_it_ends_with_130_and_leaves_nothing_running(tmp_path: Path)
         time.sleep(0.05)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 130, err
     assert not alive(int((tmp_path / "started").read_text().split()[1]))
     (entry,) = entries(tmp_path / ".jpo" / "launches")

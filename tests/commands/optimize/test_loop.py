@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loops import Lab, logged, seconds_of
@@ -426,6 +427,22 @@ def test_interrupted_it_cancels_the_run_records_it_and_goes_on_later(lab: Lab) -
     lab.optimize(runs=2)
     assert run_ids(lab) == ["b1", "1", "1.2", "2"]
     assert [asked.rpartition("-")[2] for asked in lab.asked] == ["1", "2", "best2"]
+
+
+def test_interrupted_before_the_start_is_noted_it_cancels_the_run_and_records_it(lab: Lab) -> None:
+    submit = SimulatedLauncher.submit
+
+    def interrupted(*told: Any) -> str:
+        submit(*told)
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SimulatedLauncher, "submit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            lab.optimize(runs=1)
+    (entry,) = lab.entries()
+    assert entry.end is not None
+    assert (entry.end.ended_as, entry.recorded) == (RunStatus.STOPPED, True)
 
 
 def test_an_engine_that_cannot_be_reached_for_a_while_is_asked_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,12 +23,12 @@ with RunLog(dataset="digits", model="cnn", framework="pytorch", parameters=value
 def write(empty):
     """`write(name, epochs_done, seconds_per_epoch=10, end=None, ...)`: the log of a run of 40 epochs that began so long ago."""
 
-    def made(name, done, seconds=10.0, *, end=None, final=0.1, batch_size=16, start=None, losses=None):
+    def made(name, done, seconds=10.0, *, end=None, final=0.1, batch_size=16, start=None, losses=None, samples=1500):
         start = time.time() - done * seconds - 1 if start is None else start
         head = {"run_id": name, "dataset": "digits", "model": "cnn", "framework": "pytorch", "batch_size": batch_size}
         head |= {"learning_rate": 0.01, "epochs": 40, "cpus": 2, "start": start}
         rows = [
-            f"{start + n * seconds},{n},{n * 1500},0.2,{(losses or (lambda n: final + 1 / n - 1 / 40))(n)}"
+            f"{start + n * seconds},{n},{n * samples},0.2,{(losses or (lambda n: final + 1 / n - 1 / 40))(n)}"
             for n in range(1, done + 1)
         ]
         closing = [f"# end={start + done * seconds}", f"# status={end}"] if end else []

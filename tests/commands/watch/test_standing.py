@@ -78,6 +78,39 @@ def test_a_baseline_that_nobody_can_compare_is_unknown():
     assert [line.word for line in stands(NOW, replace(NOTHING, baseline=((run, None),))).compared] == ["unknown", "unknown"]
 
 
+def test_a_baseline_of_no_number_is_unknown_and_no_change_for_the_worse():
+    run = Run("a", IDENTITY, {}, RunStatus.SUCCEEDED, 0.0, 800.0, Outcome(duration_seconds=800.0, epochs=40.0), "csv")
+    past = replace(NOTHING, baseline=((run, None),), basis="the last run", baseline_curve=((9.0, 1 / 9), (10.0, float("nan"))))
+    assert stands(NOW, past).compared[-1].word == "as before"  # at the ninth epoch
+
+
+def test_a_job_that_counts_from_0_is_one_epoch_further_than_it_says():
+    rows = tuple(replace(row, epoch=row.epoch - 1) for row in ROWS)
+    run = Run("a", IDENTITY, {}, RunStatus.SUCCEEDED, 0.0, 400.0, Outcome(duration_seconds=400.0, epochs=39.0), "csv")
+    seen = replace(NOW, rows=rows, epochs_done=9.0)
+    found = stands(seen, replace(NOTHING, baseline=((run, 0.4),), alike=((400.0, 39.0),) * 3))
+    assert (found.epochs_done, found.share_done, found.total_seconds.mean) == (10, 0.25, pytest.approx(400))
+    assert [line.word for line in found.compared] == ["as before", "as before"]
+
+
+def test_a_resumed_run_is_compared_from_where_it_began():
+    rows = tuple(replace(row, epoch=row.epoch + 20) for row in ROWS)
+    run = Run("a", IDENTITY, {}, RunStatus.SUCCEEDED, 0.0, 400.0, Outcome(duration_seconds=400.0, epochs=40.0), "csv")
+    seen = replace(NOW, rows=rows, epochs_done=30.0)
+    found = stands(seen, replace(NOTHING, baseline=((run, 0.4),)))
+    assert [line.word for line in found.compared] == ["as before", "as before"]
+    assert progress_of(seen, NOTHING, TERMS.prices).began_at == 20
+
+
+def test_a_validation_that_measured_nothing_takes_no_forecast_away():
+    lost = replace(NOW, curves={"val_loss": (*NOW.curves["val_loss"][:-1], (10.0, float("nan")))})
+    assert progress_of(lost, NOTHING, TERMS.prices).curve.epochs[-1] == 9
+
+
+def test_a_run_with_more_epochs_than_it_should_have_ends_nobody_knows_when():
+    assert stands(replace(NOW, parameters={"epochs": 8.0})).total_seconds is None
+
+
 def test_an_epoch_more_than_planned_is_no_more_than_all():
     assert share_of(replace(NOW, epochs_done=50.0)) == 1
     assert share_of(replace(NOW, parameters={}, share_done=0.3)) == 0.3

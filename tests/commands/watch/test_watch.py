@@ -20,7 +20,7 @@ def launched(project, pause, *options):
     assert answer.code == 0, answer.err
 
 
-def until(found, seconds=20):
+def until(found, seconds=120):
     end = time.monotonic() + seconds
     while not (state := found()):
         assert time.monotonic() < end
@@ -51,6 +51,32 @@ def test_a_log_says_how_far_it_is_what_it_costs_and_when_it_ends(earlier, write)
 def test_a_run_is_compared_at_the_same_progress(earlier, write, seconds, words):
     state = once(earlier, "--csv", str(write("now", 20, seconds)))
     assert [each["word"] for each in state["compared"]][:2] == words
+
+
+def test_an_epoch_over_twice_the_data_takes_twice_as_long_and_is_no_slower_configuration(earlier, write):
+    """Its curve is compared with none: an epoch teaches as much as two of theirs."""
+    state = once(earlier, "--csv", str(write("now", 20, 20.0, samples=3000)), "--trial")
+    assert [each["word"] for each in state["compared"]][:2] == ["as before", "as before"]
+    assert state["basis"] == "the last runs with the same configuration, scaled to the data of this one"
+    assert state["decisions"] == []
+    assert state["final"] is None
+
+
+def test_a_single_loss_that_is_no_number_stops_nothing(earlier, write):
+    state = once(earlier, "--csv", str(write("now", 20, losses=lambda n: "nan" if n == 20 else 0.1 + 1 / n)))
+    assert state["decisions"] == []
+    assert "not a number" not in state["why"]
+
+
+def test_a_job_that_validates_every_fifth_epoch_is_foretold(empty, write):
+    def losses(n):
+        return 0.1 + 1 / n if n % 5 == 0 else ""
+
+    for number in range(6):
+        write(f"past-{number}", 40, end="succeeded", start=1_700_000_000 + 1000 * number, losses=losses)
+    assert empty.jpo("observe").code == 0
+    state = once(empty, "--csv", str(write("now", 20, losses=losses)))
+    assert state["final"]["low"] < 0.125 < state["final"]["high"]
 
 
 def test_a_broken_promise_is_said_before_it_is_broken(earlier, write):

@@ -33,6 +33,15 @@ def test_a_curve_that_diverged_is_none(error):
     assert curve_of([(1, 1.0), (2, error)]) is None
 
 
+@pytest.mark.parametrize("error", [math.nan, math.inf])
+def test_a_single_error_that_was_none_is_left_out(error):
+    assert curve_of([(1, 1.0), (2, error), (3, 0.5)]) == curve_of([(1, 1.0), (3, 0.5)])
+
+
+def test_what_came_before_a_restart_and_lies_beyond_it_is_void():
+    assert curve_of([(1, 1.0), (2, 0.5), (3, 0.4), (2, 0.6)]) == curve_of([(1, 1.0), (2, 0.6)])
+
+
 def test_nothing_is_no_curve():
     assert curve_of([]) is None
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jpo.forecast.curves.curve import curve_of
-from jpo.forecast.curves.final import FinalError, final_error, student_below, student_quantile
+from jpo.forecast.curves.final import FinalError, final_error, furthest, shows_end, student_below, student_quantile
 
 
 def falling(rng, epochs=30):
@@ -69,3 +69,35 @@ def test_what_all_runs_share_is_learnt():
     naive, taught = (final_error(annealed[-1].until(20), 30, annealed[:n]) for n in (0, 11))
     assert math.exp(taught.mean) == pytest.approx(0.1, rel=0.3)
     assert math.exp(naive.mean) > 0.5
+
+
+def test_curves_that_were_validated_now_and_then_or_count_from_0_show_their_end():
+    ends = {
+        last: shows_end(curve_of((n, 1.0) for n in range(every, last + 1, every)), 32)
+        for last, every in ((32, 1), (31, 1), (30, 5))
+    }
+    assert ends == {32: True, 31: True, 30: True}
+    assert not shows_end(curve_of((n, 1.0) for n in range(1, 31)), 32)
+    assert not shows_end(curve_of((n, 1.0) for n in range(1, 41)), 32)
+
+
+def test_the_furthest_fall_lies_beyond_the_largest_that_was_seen_as_long_as_few_were():
+    assert furthest([]) == math.inf
+    assert furthest([0.5] * 5) == 0.5
+    few, many = furthest([0.0, 1.0] * 3), furthest([0.0, 1.0] * 40)
+    assert few == pytest.approx(1 + 0.5 * -math.log(0.02 * 7))
+    assert many == 1.0
+
+
+def test_what_a_run_may_reach_is_said_once_it_has_begun_by_the_falls_that_others_still_made():
+    """Five runs left a plateau at the 20th epoch of 30, or never."""
+    past = [curve_of((n, 1.0 if n < 20 or never else 0.001) for n in range(1, 31)) for never in (0, 0, 1, 1, 1)]
+    flat = curve_of((n, 1.0) for n in range(1, 31))
+    early, before, after = (final_error(flat.until(done), 30, past).reach for done in (3, 15, 25))
+    assert early == -math.inf
+    assert before < math.log(0.001)
+    assert after == pytest.approx(0.0)
+
+
+def test_an_error_beyond_all_numbers_has_an_interval():
+    assert math.isfinite(FinalError(690.0, 100.0, 4, 5).interval().high)

@@ -136,7 +136,7 @@ def test_children_left_behind_are_ended(machine: Machine) -> None:
 
 
 def gone(pid: int) -> bool:
-    for _ in range(100):
+    for _ in range(1200):
         stat = Path(f"/proc/{pid}/stat")
         if not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z":
             return True

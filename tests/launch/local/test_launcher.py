@@ -91,7 +91,7 @@ def variables(bench: Bench, **changes: object) -> dict[str, str]:
 
 
 def until(true: Callable[[], object]) -> None:
-    for _ in range(200):
+    for _ in range(1200):
         if true():
             return
         time.sleep(0.05)
@@ -258,7 +258,7 @@ def test_several_that_submit_one_run_at_once_start_it_once(bench: Bench) -> None
     (folder / "runs").mkdir(parents=True)
 
     def submit() -> None:
-        for _ in range(50):
+        for _ in range(600):
             with suppress(LaunchError):  # another one is just about to
                 found.append(bench.launcher().submit(job, folder))
                 return

@@ -38,7 +38,7 @@ def begin(
 
 def run(folder: Path, *command: str, number: int = 7, longest: float | None = None, **more: str) -> tuple[int, str]:
     process = begin(folder, command, number=number, longest=longest, **more)
-    said, _ = process.communicate(timeout=30)
+    said, _ = process.communicate(timeout=120)
     return process.returncode, said
 
 
@@ -62,7 +62,7 @@ def test_an_exit_code_that_comes_just_when_a_look_at_it_ends_is_not_lost(tmp_pat
     """bash gives what `read -t` took in before its time was over, and gives it once."""
     jobs = [begin(tmp_path / str(n), ("sleep", f"{0.97 + n / 2000:.4f}")) for n in range(60)]
     for job in jobs:
-        job.communicate(timeout=30)
+        job.communicate(timeout=120)
     assert {end_of(tmp_path / str(n)).exit_code for n in range(60)} == {0}
 
 
@@ -78,7 +78,7 @@ def ended_into(output: int, folder: Path, *command: str) -> None:
     (folder / "runs").mkdir(exist_ok=True)
     run_files.put(LaunchJob("night-1", Identity("d", "m", "f"), command, folder), folder, NIGHT, 1.0)
     given = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": "7", "SLURMD_NODENAME": "n1"}
-    subprocess.run(["bash", SCRIPT, folder], env=given, stdout=output, stderr=subprocess.STDOUT, timeout=30, check=False)
+    subprocess.run(["bash", SCRIPT, folder], env=given, stdout=output, stderr=subprocess.STDOUT, timeout=120, check=False)
 
 
 def test_of_endless_output_the_end_is_kept_and_what_came_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,11 +103,13 @@ def test_on_a_full_disk_the_command_goes_on_and_what_it_prints_is_lost(tmp_path:
 
 
 def test_what_leaves_the_session_of_the_command_ends_with_it(tmp_path: Path) -> None:
-    leaves = "import os, signal, time; signal.signal(15, signal.SIG_IGN); os.setsid(); print(os.getpid()); time.sleep(60)"
-    program = f"import os, time\nif os.fork() == 0:\n    {leaves}\ntime.sleep(0.3)"
+    leaves = (
+        "import os, signal, time; signal.signal(15, signal.SIG_IGN); os.setsid(); print(os.getpid()); os.close(w); time.sleep(60)"
+    )
+    program = f"import os\nr, w = os.pipe()\nif os.fork() == 0:\n    {leaves}\nos.close(w)\nos.read(r, 1)"
     code, said = run(tmp_path, sys.executable, "-u", "-c", program)
     assert code == 0
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while Path(f"/proc/{int(said)}").exists():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -116,8 +118,8 @@ def test_what_leaves_the_session_of_the_command_ends_with_it(tmp_path: Path) -> 
 def test_what_leaves_with_the_output_open_is_not_waited_for(tmp_path: Path) -> None:
     with Path("/dev/null").open("wb") as nowhere:
         began = time.monotonic()
-        ended_into(nowhere.fileno(), tmp_path, "sh", "-c", "env --ignore-environment setsid sleep 6 & sleep 0.5")
-    assert time.monotonic() - began < 5
+        ended_into(nowhere.fileno(), tmp_path, "sh", "-c", "env --ignore-environment setsid sleep 30 & sleep 0.5")
+    assert time.monotonic() - began < 25
     assert end_of(tmp_path).exit_code == 0
 
 
@@ -133,7 +135,7 @@ def test_a_second_job_does_not_start_the_run_again(tmp_path: Path) -> None:
 
 def test_of_many_jobs_at_once_one_runs_it(tmp_path: Path) -> None:
     jobs = [begin(tmp_path, ("sh", "-c", "echo once >>count"), number=number) for number in range(1, 13)]
-    codes = [job.wait(timeout=30) for job in jobs]
+    codes = [job.wait(timeout=120) for job in jobs]
     for job in jobs:
         job.communicate()
     assert sorted(codes) == [0] + [75] * 11
@@ -178,7 +180,7 @@ def test_a_run_is_ended_where_slurm_has_lost_it(tmp_path: Path) -> None:
     assert job.stdout is not None
     assert job.stdout.readline() == "begun\n"
     run_files.ask_to_end(tmp_path)
-    job.communicate(timeout=30)
+    job.communicate(timeout=120)
     end = end_of(tmp_path)
     assert (end.exit_code, end.ended_by) == (143, "jpo")
 
@@ -194,7 +196,7 @@ def test_children_that_are_left_behind_are_ended(tmp_path: Path) -> None:
     code, said = run(tmp_path, "sh", "-c", "sleep 300 & echo $!")
     assert code == 0
     stat = Path("/proc", said.strip(), "stat")
-    for _ in range(50):
+    for _ in range(600):
         if not stat.exists() or ") Z " in stat.read_text():
             break
         time.sleep(0.1)
@@ -207,7 +209,7 @@ def test_the_soft_stop_of_slurm_reaches_the_command(tmp_path: Path) -> None:
     assert job.stdout is not None
     assert job.stdout.readline() == "begun\n"
     job.send_signal(signal.SIGUSR1)
-    assert job.communicate(timeout=30)[0].endswith("stopped\n")
+    assert job.communicate(timeout=120)[0].endswith("stopped\n")
     assert end_of(tmp_path).ended_by == "limit_of_slurm"
 
 
@@ -217,7 +219,7 @@ def test_sigterm_to_all_as_scancel_sends_it_is_noted(tmp_path: Path) -> None:
     command = int(job.stdout.readline())
     job.send_signal(signal.SIGTERM)
     os.kill(command, signal.SIGTERM)
-    job.communicate(timeout=30)
+    job.communicate(timeout=120)
     end = end_of(tmp_path)
     assert (end.exit_code, end.ended_by) == (143, "slurm")
 

@@ -71,7 +71,7 @@ def number_of(entry: Entry) -> str:
 
 
 def until_there(file: Path, text: str = "") -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not file.exists() or text not in file.read_text():
         assert time.monotonic() < deadline, file
         time.sleep(0.05)

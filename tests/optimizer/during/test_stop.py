@@ -66,6 +66,50 @@ def test_a_curve_that_cannot_reach_the_best_is_stopped_and_one_that_may_goes_on(
     assert not judged(progress(15, 30, good.until(15), 0.5), BY_LOSS, finished=FINISHED, needed=False).stop
 
 
+def test_a_run_on_a_plateau_goes_on_as_long_as_earlier_ones_still_left_it():
+    late = [curve_of((n, 1.0 if n < 20 else final) for n in range(1, 31)) for final in (0.1, 0.1, 0.11, 1.0, 1.0, 1.0)]
+    flat = curve_of((n, 1.0) for n in range(1, 31))
+    waiting = judged(progress(15, 30, flat.until(15), 0.5), BY_LOSS, finished=late, needed=False)
+    assert not waiting.stop
+    assert judged(progress(25, 30, flat.until(25), 0.8), BY_LOSS, finished=late, needed=False).stop
+
+
+def test_a_run_that_has_hardly_begun_goes_on():
+    found = judged(progress(4, 30, curve(1.9).until(4), 0.1), BY_LOSS, finished=FINISHED, needed=False)
+    assert not found.stop
+    assert found.wins >= 0.03 or "hardly begun" in found.why
+
+
+def test_a_slower_run_is_stopped_before_that_where_a_better_model_does_not_count():
+    slower = progress(20, 300, curve(1.0).until(3), 0.1)
+    assert judged(slower, finished=FINISHED, needed=False).stop
+
+
+def test_a_run_whose_last_epoch_is_done_is_not_stopped_while_it_saves_its_model():
+    found = judged(progress(120, 120, done=1.0), needed=False)
+    assert not found.stop
+    assert "last epoch" in found.why
+
+
+def test_where_nothing_foretells_how_good_the_model_gets_no_chance_is_claimed():
+    below_zero = Rival("best", 100.0, 1.0, -0.5)
+    for found in (
+        judged(progress(15, 30), BY_LOSS, needed=False),
+        judged(progress(15, 30, curve(0.2).until(15), 0.5), BY_LOSS, rival=below_zero, finished=FINISHED, needed=False),
+    ):
+        assert not found.stop
+        assert found.wins is None
+        assert "nothing foretells" in found.why
+    assert judged(progress(20, 300, curve(0.2).until(15), 0.5), rival=below_zero, finished=FINISHED).stop  # by its time
+
+
+def test_a_resumed_run_is_no_faster_for_what_it_had_done_before():
+    part = replace(progress(20, 60), epochs=30.0, began_at=15.0)
+    found = judged(part, needed=False)
+    assert found.wins == 0
+    assert found.left == pytest.approx(0.4)
+
+
 def test_few_finished_curves_are_no_reason_to_stop():
     assert not judged(progress(15, 30, curve(1.0).until(15), 0.5), BY_LOSS, finished=FINISHED[:4], needed=False).stop
 

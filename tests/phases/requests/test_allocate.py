@@ -11,9 +11,10 @@ from phase_traces import made_traces
 from jpo.errors import UsageError
 from jpo.phases.fit import fit_model
 from jpo.phases.model import PhaseModel
-from jpo.phases.requests.allocate import LEAST, Budget, LeftOut, allocate
+from jpo.phases.requests.allocate import Budget, LeftOut, allocate
 from jpo.phases.requests.caution import CAREFUL, LADDER
 from jpo.phases.requests.evaluate import standings
+from jpo.phases.requests.watch import LEAST
 from jpo.phases.traces import CPU, ResourceCourse, Traces
 
 
@@ -96,6 +97,7 @@ def test_requests_never_fall_below_a_share_of_the_peak(model: PhaseModel) -> Non
     idle = ResourceCourse("idle", 20.0 * np.arange(60), np.tile([0.001, 1e6], (60, 1)))
     (allocation,) = allocate(model, replace(others(), courses=(idle,)))
     assert (allocation.requests >= LEAST * model.peak * 0.999).all()
+    assert (allocation.requests[-1] < 2 * LEAST * model.peak).all()
 
 
 def test_pairs_of_steps_are_tried_as_they_would_be_allocated(model: PhaseModel) -> None:
@@ -122,6 +124,21 @@ def test_no_hour_has_more_resizes_than_its_budget(model: PhaseModel, per_hour: f
     at = times[list(allocation.resized)]
     within = np.searchsorted(at, at + 3600, side="left") - np.arange(len(at))
     assert within.max() <= per_hour
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**31), st.sampled_from([0.5, 7.0, 20.0, 300.0]), st.sampled_from([4.0, 30.0]), st.integers(2, 400))
+def test_runs_shorter_than_an_hour_and_any_hour_of_longer_ones_keep_the_budget(
+    model: PhaseModel, seed: int, interval: float, per_hour: float, samples: int
+) -> None:
+    """Of what has passed of a run its share, so none in the first two minutes; and no hour, wherever it begins, has more."""
+    rng = np.random.default_rng(seed)
+    times = np.cumsum(interval * rng.choice([0.5, 1.0, 30.0], samples, p=[0.6, 0.38, 0.02]))
+    values = np.exp(rng.normal(0, 1, (samples, 2))) * (1.0, 2e9)
+    (allocation,) = allocate(model, replace(others(), courses=(ResourceCourse("wild", times, values),)), per_hour=per_hour)
+    at = times[list(allocation.resized)]
+    assert (np.arange(1, len(at) + 1) <= (at - times[0]) * per_hour / 3600 + 1e-9).all()
+    assert all((at[first:] < at[first] + 3600).sum() <= per_hour for first in range(len(at)))
 
 
 def test_an_unused_budget_is_not_saved_up_for_ever() -> None:

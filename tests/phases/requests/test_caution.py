@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from jpo.phases.requests import caution
-from jpo.phases.requests.caution import CAREFUL, LADDER, Pair, StepTrial, steps_at, window_steps
+from jpo.phases.requests.caution import CAREFUL, FEW_SAMPLES, LADDER, ONE_RUN, Pair, StepTrial, little_known, step_at, untried
 
 STEPS = len(LADDER)
 COSTS = np.stack([np.arange(STEPS) + 1.0, np.arange(STEPS) + 1.0], axis=1)
@@ -60,7 +61,7 @@ def test_where_each_run_is_new_the_last_minutes_count() -> None:
     missed = np.array([[300.0, 0]] * (CAREFUL + 1) + [[90.0, 0], [20, 0], [10, 0], [5, 0]])
     cpu, memory = cheapest(StepTrial(missed, missed.sum(1), COSTS, 1000))
     assert (cpu, memory) == (CAREFUL + 2, 0)
-    assert window_steps((cpu, memory)).tolist() == [True, False]
+    assert [LADDER[step].window for step in (cpu, memory)] == [True, False]
 
 
 def test_a_pair_that_misses_more_than_its_steps_is_not_taken() -> None:
@@ -84,13 +85,20 @@ def test_no_miss_in_a_few_samples_proves_nothing() -> None:
 
 
 def test_a_run_climbs_its_own_ladder_to_its_end() -> None:
-    soon, following, margin = steps_at((0, CAREFUL + 1), (99, 99))
-    assert soon.tolist() == [LADDER[CAREFUL].soon, LADDER[-1].soon]
-    assert following.tolist() == [LADDER[CAREFUL].next, LADDER[-1].next]
-    assert margin.tolist() == [LADDER[CAREFUL].margin, LADDER[-1].margin]
+    assert step_at(0, 99) == LADDER[CAREFUL]
+    assert step_at(CAREFUL + 1, 99) == LADDER[-1]
 
 
-def test_cpu_and_memory_climb_by_themselves() -> None:
-    soon, _, margin = steps_at((1, 1), (2, 0))
-    assert soon.tolist() == [LADDER[3].soon, LADDER[1].soon]
-    assert margin.tolist() == [LADDER[3].margin, LADDER[1].margin]
+@pytest.mark.parametrize(
+    ("executions", "samples", "step", "notes"),
+    [(9, 59, FEW_SAMPLES, 1), (1, 60, ONE_RUN, 1), (2, 60, CAREFUL, 1), (3, 60, CAREFUL, 0)],
+)
+def test_the_less_is_known_the_more_careful_is_a_step(executions: int, samples: int, step: int, notes: int) -> None:
+    assert untried(executions, samples) == step
+    assert step_at(step, 99).margin >= LADDER[CAREFUL].margin
+    assert len(little_known(executions, samples)) == notes
+
+
+def test_a_run_climbs_one_step_at_a_time() -> None:
+    assert step_at(1, 2) == LADDER[3]
+    assert step_at(1, 0) == LADDER[1]

@@ -5,7 +5,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from jpo.phases.requests.demand import Futures, Likely, Past, Positions, expect, join, positions_of, thinned
+from jpo.phases.requests.demand import Futures, Likely, Past, Positions, join, positions_of, thinned
 from jpo.phases.traces import CPU, MEMORY, ResourceCourse, Traces
 
 TIMES = np.array([0.0, 10, 50, 90, 400, 410])
@@ -50,7 +50,7 @@ def made(needs: list[float], *, stays: bool, level: float) -> Positions:
 
 
 def expected(positions: Positions, phase: int = 0, dwell: float = 0.0) -> tuple[Likely, Likely] | None:
-    return expect(dwell, np.array([4.0, 4.0]), [Futures(positions, phase, 10.0, np.ones(2))])
+    return Futures(positions, phase, 10.0, np.ones(2)).at(dwell, np.array([4.0, 4.0]))
 
 
 def test_needs_within_a_phase_are_carried_to_the_level_of_the_run() -> None:
@@ -75,3 +75,27 @@ def test_thousands_of_positions_are_thinned_evenly() -> None:
     few = thinned(many)
     assert 300 <= len(few) <= 400
     assert few.next_need.mean() == pytest.approx(many.next_need.mean(), rel=0.01)
+
+
+def test_futures_grow_and_those_for_now_make_room() -> None:
+    now, later = made([3.0, 5.0], stays=False, level=2.0), made([7.0], stays=False, level=2.0)
+    futures = Futures(now, 0, 10.0, np.ones(2))
+    futures.add(later, np.array([0]), last=1)
+    for at in range(100):
+        futures.add(made([float(at)], stays=False, level=2.0), np.array([0]), last=1)
+    assert len(futures) == 3
+    likely = futures.at(0.0, np.ones(2))
+    assert likely is not None
+    assert [likely[1].quantile(0, level) for level in (0.1, 0.5, 1.0)] == [3.0, 5.0, 99.0]
+    futures.forget(1)
+    assert len(futures) == 1
+
+
+@pytest.mark.parametrize("level", [0.05, 0.5, 0.95])
+def test_whether_a_quantile_is_within_is_known_without_it(level: float) -> None:
+    rng = np.random.default_rng(0)
+    needs, weights = rng.integers(0, 9, (2, 50)).astype(float), rng.random(50)
+    for need in range(10):
+        likely = Likely(needs, weights, float(weights.sum()))
+        asked = likely.is_within(0, level, need)
+        assert asked == (likely.quantile(0, level) <= need) == likely.is_within(0, level, need)

@@ -43,7 +43,7 @@ def test_runs_that_nobody_followed_go_on_record_and_damage_is_left_aside(reposit
     end = JobStatus(JobState.ENDED, 0, RunStatus.SUCCEEDED, started_at="soon", ended_at=1.0)  # type: ignore[arg-type]
     write(ledger, Entry(job_of(workload, settings, ("true",), run_id="by-hand"), "local", 0.0, "id", end))
     with open_history(settings) as store:
-        for _ in range(100):
+        for _ in range(1200):
             if any(each.run for each in accounted_for(settings, store, os.environ, now=time.time())):
                 break
             time.sleep(0.05)

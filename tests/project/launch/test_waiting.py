@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from jpo.agent.safety.queue_ahead import QueueAhead
 from jpo.launch.job import Needs, Room
 from jpo.launch.queued import Queued
+from jpo.optimizer.request import Request
 from jpo.project.launch import waiting
-from jpo.project.launch.waiting import queued_with
+from jpo.project.launch.waiting import queue_ahead, queued_with
 from jpo.project.load import LoadedSettings, load
 from jpo.project.workload import read_workload
-from jpo.records import Forecast, Interval, Workload
+from jpo.records import Forecast, Identity, Interval, Known, Outcome, Preference, Run, RunStatus, Workload
 
 NOTHING: Mapping[str, str] = {}
 NOW = 1_800_000_000.0
@@ -91,3 +93,42 @@ def test_a_branch_neither_chooses_credentials_nor_gives_a_program_options(
     assert ends(*project(tmp_path, on, more)) == (None, None, None)
     assert controller.asked == []
     assert None not in ends(*project(tmp_path, on, more, dict([allowed.split("=", 1)])))
+
+
+def ahead(request: Request, tmp_path: Path, on: str = "slurm", runs: int = 1) -> QueueAhead | None:
+    run = Run(
+        "r", Identity("d", "m", "f"), request.current, RunStatus.SUCCEEDED, 0.0, 10.0, Outcome(duration_seconds=10.0), "csv"
+    )
+    workload, settings = project(tmp_path, on)
+    return queue_ahead(request, Known(runs=(run,) * runs), workload, settings)
+
+
+def asking_for(gpus: float, **more: float) -> Request:
+    free = {"gpus"} if gpus else {"cpus"}
+    current = {"batch_size": 64.0, "gpus": gpus, **more}
+    return Request(current, free, lambda _today, _proposed: True, Preference(), choices={"gpus": (1, 2, 4, 8, 16, 32, 64)})
+
+
+def test_before_a_choice_the_engine_is_asked_of_a_few_numbers_of_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    controller = Controller()
+    monkeypatch.setattr(waiting, "launcher_of", lambda *_all, **_named: controller)
+    found = ahead(asking_for(8.0), tmp_path)
+    assert found is not None
+    assert found.resource == "gpus"
+    assert found.waits[8.0] == 4800.0
+    assert 1 < len(found.waits) <= waiting.MOST_AMOUNTS
+    assert len(controller.asked) == len(found.waits)
+
+
+def test_before_a_choice_a_job_without_gpus_is_asked_of_by_cpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "launcher_of", lambda *_all, **_named: Controller())
+    found = ahead(asking_for(0.0, cpus=4.0), tmp_path)
+    assert found is not None
+    assert (found.resource, found.waits[4.0]) == ("cpus", 0.0)
+    assert ahead(asking_for(0.0), tmp_path) is None
+
+
+def test_before_a_choice_nothing_is_asked_where_nothing_can_be_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "launcher_of", lambda *_all, **_named: pytest.fail("asked"))
+    assert ahead(asking_for(8.0), tmp_path, "local") is None
+    assert ahead(asking_for(8.0), tmp_path, runs=0) is None

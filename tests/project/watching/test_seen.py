@@ -1,3 +1,4 @@
+import time
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -58,11 +59,52 @@ def test_a_log_that_fell_silent_has_ended_and_says_so(log):
     assert "nothing for" in seen.words
 
 
-@pytest.mark.parametrize(("row", "diverged"), [("0.5,nan", True), ("inf,0.5", True), ("0.5,0.5", False), (",", False)])
-def test_a_loss_that_is_no_number_is_seen(log, row, diverged):
+@pytest.mark.parametrize(
+    ("row", "diverged"), [("nan,nan", True), ("0.5,nan", False), ("inf,0.5", True), ("0.5,0.5", False), (",", False)]
+)
+def test_losses_that_are_no_numbers_are_seen(log, row, diverged):
     path, eye = log
     path.write_text(f"{HEAD}{COLUMNS}1010,1,100,{row}\n")
     assert eye.look(1012).diverged is diverged
+
+
+def test_a_validation_loss_that_is_no_number_twice_in_a_row_is_divergence_and_one_that_came_back_is_not(log):
+    path, eye = log
+    text = f"{HEAD}{COLUMNS}1010,1,100,0.5,0.6\n1020,2,200,0.4,nan\n"
+    path.write_text(text)
+    assert not eye.look(1022).diverged
+    path.write_text(f"{text}1030,3,300,0.4,nan\n")
+    assert eye.look(1032).diverged
+    path.write_text(f"{text}1030,3,300,0.4,0.5\n")
+    assert not eye.look(1032).diverged
+
+
+def test_a_machine_whose_clock_is_slow_or_fast_does_not_look_dead(log):
+    path, eye = log
+    now = time.time()
+    for ahead in (-9000.0, 5000.0):
+        start = now + ahead - 30
+        path.write_text(HEAD.replace("start=1000", f"start={start}") + COLUMNS + f"{start + 30},1,100,0.5,0.6\n")
+        seen = eye.look(now + 1)
+        assert seen.state is JobState.RUNNING
+        assert 29 < seen.elapsed_seconds < 60
+
+
+@pytest.mark.parametrize("epoch", ["nan", "inf", "-3"])
+def test_a_number_that_counts_no_epochs_is_none(log, epoch):
+    path, eye = log
+    path.write_text(f"{HEAD}{COLUMNS}1010,1,100,0.5,0.6\n1020,{epoch},200,0.4,0.5\n")
+    seen = eye.look(1022)
+    assert seen.epochs_done is None
+    assert seen.curve(VAL_LOSS) == ((1, 0.6),)
+
+
+def test_a_run_that_began_again_in_its_log_is_where_it_says_now(log):
+    path, eye = log
+    rows = [f"{1000 + 10 * n},{n},{100 * n},0.5,{1 / n}" for n in (1, 2, 3)] + ["1040,1,100,0.5,0.9"]
+    path.write_text(HEAD + COLUMNS + "\n".join(rows) + "\n")
+    seen = eye.look(1042)
+    assert (seen.epochs_done, seen.curve(VAL_LOSS), seen.course.times) == (1, ((1, 0.9),), ((1, 40),))
 
 
 class Clock:

@@ -201,8 +201,8 @@ def test_what_a_server_does_not_tell_is_unknown_and_a_partial_answer_is_said():
 def test_all_probes_together_keep_to_one_deadline():
     with served(hanging) as server:
         began = time.monotonic()
-        found = all_found(PrometheusSource(server.url, timeout_seconds=1.0))
-        assert time.monotonic() - began < 1.5
+        found = all_found(PrometheusSource(server.url, timeout_seconds=3.0))
+        assert time.monotonic() - began < 4.5
     assert [found[name].status for name in ("server", "clock", "reports")] == ["ok", "ok", "unknown"]
     assert found["reports"].code == "JPO-E103"
 
