@@ -26,7 +26,7 @@ demo: .venv/.slim  ## a suggestion for the quickstart's training job, from its r
 # Two processes more than cores, since many tests wait for a server, a cluster or a limit; a module of tests as a whole to one of
 # them (it starts its servers once). What is compiled is kept: the tests start some hundred processes which import jpo.
 test: .venv/.dev services  ## all tests on all cores, a real Prometheus included; PYTEST="-k edit" for some, PYTEST="-n 0" without xdist
-	@PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $$(($$(nproc) + 2)) --dist loadscope --no-loadscope-reorder $(PYTEST)
+	@PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $$(($$(env -u OMP_NUM_THREADS nproc) + 2)) --dist loadscope --no-loadscope-reorder $(PYTEST)
 
 check: .venv/.dev  ## format, lint, types, import contracts, documentation; the site is in build/site
 	@$(BIN)/ruff format --quiet --check . || { echo "run: $(BIN)/ruff format ." >&2; exit 1; }
