@@ -47,7 +47,7 @@ def watch(
 
     RUN is one that was launched here, one that Prometheus knows, or the path of a CSV log. Says how far it is, when it
     ends, what it costs, how it compares, and what JPO would do about it: stop a run that cannot win any more, release what
-    it does not use. Only with --apply that is done.
+    it does not use. It does so only with --apply.
 
     \b
     Examples:

@@ -17,7 +17,7 @@ from jpo.phases.methods.labels import phases_of
 from jpo.phases.model import PhaseModel
 from jpo.phases.model_file import encoded, read_model
 from jpo.phases.parts import encoded_part, parts_of
-from jpo.phases.prototypes import prototypes
+from jpo.phases.prototypes import nearest_prototype, prototypes
 from jpo.phases.recorded import traces_of
 from jpo.phases.requests.allocate import Allocation, allocate
 from jpo.phases.requests.caution import LITTLE
@@ -88,8 +88,8 @@ def predict(model: PhaseModel, traces: Traces, *, parity: bool = False) -> tuple
     times = np.concatenate([course.times for course in traces.courses])
     executions = [course.execution for course in traces.courses for _ in course.times]
     rows = list(zip(executions, times.tolist(), phases.tolist(), probabilities.tolist(), strict=True))
-    found = _phases(model, traces, phases)
-    return rows, replace(found, kinds=tuple(_kinds(traces, phases)), ahead=tuple(_ahead(model, traces)))
+    kinds, like = _kinds(traces, phases)
+    return rows, replace(_phases(model, traces, phases), kinds=kinds, ahead=tuple(_ahead(model, traces, like)))
 
 
 def expanded(model: PhaseModel, traces: Traces, *, split: int | None, seed: int) -> tuple[bytes, Phases]:
@@ -185,22 +185,24 @@ def _phases(model: PhaseModel, traces: Traces, phases: Ints) -> Phases:
     )
 
 
-def _kinds(traces: Traces, phases: Ints) -> Iterator[Kind]:
-    """Kinds of executions; of thousands some, evenly taken."""
+def _kinds(traces: Traces, phases: Ints) -> tuple[tuple[Kind, ...], list[str]]:
+    """Kinds of executions, found in thousands by some, evenly taken; and of each of the first the one that it is like."""
     every = -(-len(traces.courses) // MOST_OF_KINDS)
-    courses = np.split(phases, np.cumsum(traces.lengths)[:-1])[::every]
-    names = [course.execution for course in traces.courses][::every]
-    for kind in prototypes(courses):
-        yield Kind(len(kind.members), names[kind.medoid], kind.phases)
+    courses = np.split(phases, np.cumsum(traces.lengths)[:-1])
+    some, names = courses[::every], [course.execution for course in traces.courses][::every]
+    kinds = prototypes(some)
+    like = [names[kinds[nearest_prototype(course, kinds, some)].medoid] for course in courses[:MOST]]
+    return tuple(Kind(len(kind.members), names[kind.medoid], kind.phases) for kind in kinds), like
 
 
-def _ahead(model: PhaseModel, traces: Traces) -> Iterator[ComingPhase]:
+def _ahead(model: PhaseModel, traces: Traces, like: Sequence[str]) -> Iterator[ComingPhase]:
     """What is expected after the last sample of each execution."""
     few = replace(traces, courses=traces.courses[:MOST])
-    for course, expected in zip(few.courses, forecast(model, few), strict=True):
+    for course, alike, expected in zip(few.courses, like, forecast(model, few), strict=True):
         need = (None, None) if expected.need is None else (float(expected.need[0]), float(expected.need[1]) / GIB)
         yield ComingPhase(
             execution=course.execution,
+            like=alike,
             phase=expected.phase,
             since_seconds=expected.since_seconds,
             next_phase=expected.next_phase,

@@ -133,6 +133,7 @@ def test_kinds_of_executions_and_what_comes_next_are_shown(jpo: Call) -> None:
     found = json.loads(out)
     assert sum(kind["executions"] for kind in found["kinds"]) == 2
     assert [one["execution"] for one in found["ahead"]] == ["run-0", "run-1"]
+    assert {one["like"] for one in found["ahead"]} == {kind["medoid"] for kind in found["kinds"]}
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ AWAY = re.compile(
 NOT_SET_UP = re.compile(r"configuration file|configuration source|dns srv|incorrect permissions", re.IGNORECASE)
 """What they say where no slurm.conf is."""
 HOW_TO_SET_UP = "run JPO on a machine that submits to SLURM, with its slurm.conf (Debian: apt-get install slurm-client)"
-PREFIX = re.compile(r"^(?:(?:s\w+|slurm_\w+|allocation failure|Batch job submission failed)(?: error)?: |error: )+", re.MULTILINE)
+PREFIX = re.compile(r"^(?:(?:s\w+|allocation failure|Batch job submission failed)(?: error)?: |error: )+", re.MULTILINE)
 KEPT = {"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT"}
 NOT_HANDED_ON = re.compile(
     r"(?:SLURM|SQUEUE|SCANCEL|SCONTROL|SACCT|SACCTMGR)_|JPO_\w*(?:__|TOKEN)"

@@ -27,12 +27,14 @@ class ComingPhase:
     """What is expected of an execution after its last sample; None is not known.
 
     Attributes:
+        like: the execution in the middle of the kind that it follows.
         since_seconds: how long it is in its phase.
         left_seconds, stay_seconds: until the next phase, and how long that one lasts, on average.
         cpu_cores, memory_gib: what covers the next two minutes with a probability of 95%.
     """
 
     execution: str
+    like: str
     phase: int
     since_seconds: float
     next_phase: int | None
@@ -126,7 +128,7 @@ def _kinds(kinds: Sequence[Kind]) -> Table:
 def _ahead(ahead: Sequence[ComingPhase]) -> Table:
     """What comes next in each execution."""
     columns = (
-        *(Column("execution", "key"), Column("phase", "figure"), Column("since", "figure", "duration_seconds")),
+        *(Column("execution", "key"), Column("like"), Column("phase", "figure"), Column("since", "figure", "duration_seconds")),
         *(
             Column("next phase", "figure"),
             Column("in", "figure", "duration_seconds"),
@@ -137,6 +139,7 @@ def _ahead(ahead: Sequence[ComingPhase]) -> Table:
     rows: tuple[Row, ...] = tuple(
         (
             one.execution,
+            one.like,
             one.phase,
             one.since_seconds,
             *("" if value is None else value for value in (one.next_phase, one.left_seconds, one.stay_seconds)),

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass, field
 
 from jpo.optimizer.during.adjustment import Adjustment, Saving
 from jpo.records import USD, Currency, Identity, Interval, Parameters, SlaCheck, in_order, plain_values
-from jpo.report.document import Cell, Column, Document, Emphasis, Items, Note, Row, Span, Table, estimate
+from jpo.report.claim import VERDICTS
+from jpo.report.document import Cell, Column, Document, Items, Note, Row, Span, Table, estimate
 from jpo.wording import names, numbers
 from jpo.wording.sparkline import sparkline
 
 BETTER = ("faster", "cheaper", "better")
 WORSE = ("slower", "dearer", "worse")
-VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
 
 
 @dataclass(frozen=True, slots=True)
