@@ -1,5 +1,5 @@
-"""Names that a script binds by itself: parameters that it sets to a value of its own, fields that become options, and settings
-that it hands on as a whole."""
+"""Names that a script binds by itself: parameters that it sets to a value of its own, fields that become options or are read from
+variables, and settings that it hands on as a whole."""
 
 from __future__ import annotations
 
@@ -44,17 +44,37 @@ def field_options(nodes: Sequence[ast.AST], makers: set[str]) -> Iterator[tuple[
                 yield name.lower(), f"--{name.replace('_', '-') if dashes else name}"
 
 
+def field_variables(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """Variables of the environment that fields of pydantic's BaseSettings are read from."""
+    bound = [(name_of(target), value) for node in nodes for target, value in _bound(node)]
+    bound += [(keyword.arg or "", keyword.value) for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords]
+    said = (value.value for name, value in bound if name == "env_prefix" and isinstance(value, ast.Constant))
+    prefix = next((text for text in said if isinstance(text, str)), "")
+    for node in nodes:
+        if isinstance(node, ast.ClassDef) and any(name_of(base) == "BaseSettings" for base in node.bases):
+            fields = (name_of(field.target) for field in node.body if isinstance(field, ast.AnnAssign))
+            yield from (f"{prefix}{name}".upper() for name in fields)
+
+
 def hands_on_settings(nodes: Sequence[ast.AST]) -> bool:
     """Whether a ConfigParser is given to a function: what that reads may not be seen."""
-    parsers = {
-        name_of(target)
-        for node in nodes
-        for target, value in _bound(node)
-        if isinstance(value, ast.Call) and name_of(value.func).endswith(PARSER)
-    } - {""}
-    return any(
-        isinstance(arg, ast.Name) and arg.id in parsers for node in nodes if isinstance(node, ast.Call) for arg in node.args
-    )
+    holders, makers = set[str](), set[str]()
+
+    def is_parser(value: ast.expr | None) -> bool:
+        if isinstance(value, ast.Call):
+            return name_of(value.func).endswith(PARSER) or name_of(value.func) in makers
+        return name_of(value) in holders
+
+    for _ in range(2):  # then also what functions return
+        holders |= {name_of(target) for node in nodes for target, value in _bound(node) if is_parser(value)} - {""}
+        makers |= {
+            function.name
+            for function in nodes
+            if isinstance(function, ast.FunctionDef)
+            and any(isinstance(node, ast.Return) and is_parser(node.value) for node in ast.walk(function))
+        }
+    calls = (node for node in nodes if isinstance(node, ast.Call))
+    return any(is_parser(given) for call in calls for given in (*call.args, *(keyword.value for keyword in call.keywords)))
 
 
 def name_of(node: ast.AST | None) -> str:
