@@ -160,12 +160,15 @@ def stopped_because(task: Task, entry: Entry, seen: object) -> str:
 def cancel_all(task: Task, outside: Outside) -> None:
     """End the runs of this job that go on and put them on record; they are made again when the command goes on.
 
-    Of a baseline there may be several.
+    Of a baseline there may be several; one that cannot be told to end is said, and does not keep the others.
     """
     own = re.compile(rf"{re.escape(task.name)}-b?\d+(\.\d+)?")
     for entry in [entry for entry in entries(task.ledger) if own.fullmatch(entry.job.run_id)]:
         if entry.end is None or not entry.recorded:
-            _cancelled(entry, outside.engine(task.settings, entry.engine), task, outside)
+            try:
+                _cancelled(entry, outside.engine(task.settings, entry.engine), task, outside)
+            except LaunchError as error:
+                outside.note(f"{entry.job.run_id}: may go on: {error}")
 
 
 def _cancelled(entry: Entry, launcher: Launcher, task: Task, outside: Outside) -> None:
