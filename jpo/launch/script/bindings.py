@@ -4,7 +4,7 @@ variables, and settings that it hands on as a whole."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 OTHERWISE = {"setattr", "globals", "locals", "vars", "exec", "eval", "__dict__", "__setattr__"}
 """Ways to bind names that no assignment shows."""
@@ -26,7 +26,7 @@ def own_values(nodes: Sequence[ast.AST]) -> frozenset[str]:
 
 
 def field_options(nodes: Sequence[ast.AST], makers: set[str]) -> Iterator[tuple[str, str]]:
-    """Fields of classes as options, where options are made from names: `add_argument(f"--{field.name}")`, HfArgumentParser.
+    """Options that are made of names, `add_argument(f"--{name}")`: of fields of classes, and of tables that are gone through.
 
     Args:
         makers: functions that make an option.
@@ -37,11 +37,24 @@ def field_options(nodes: Sequence[ast.AST], makers: set[str]) -> Iterator[tuple[
     if not computed and not any(name_of(call.func) == "HfArgumentParser" for call in calls):
         return
     dashes = any(name_of(call.func) == "replace" for text in computed for call in ast.walk(text) if isinstance(call, ast.Call))
-    for node in nodes:
-        for field in node.body if isinstance(node, ast.ClassDef) else ():
-            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-                name = field.target.id
-                yield name.lower(), f"--{name.replace('_', '-') if dashes else name}"
+    bodies = [node.body for node in nodes if isinstance(node, ast.ClassDef)]
+    fields = [name_of(field.target) for body in bodies for field in body if isinstance(field, ast.AnnAssign)]
+    loops = [node for node in nodes if isinstance(node, ast.For) and any(part in computed for part in ast.walk(node))]
+    tables = {name_of(target): value for node in nodes for target, value in _bound(node) if value is not None}
+    for name in (*fields, *(name for loop in loops for name in _first_words(loop.iter, tables))):
+        yield name.lower(), f"--{name.replace('_', '-') if dashes else name}"
+
+
+def _first_words(table: ast.expr, tables: Mapping[str, ast.expr]) -> Iterator[str]:
+    """Keys of a table that is written in the code, or the words with which its rows begin."""
+    if isinstance(table, ast.Call) and isinstance(table.func, ast.Attribute) and table.func.attr in ("items", "keys"):
+        table = table.func.value
+    table = tables.get(name_of(table), table)
+    found = table.keys if isinstance(table, ast.Dict) else table.elts if isinstance(table, ast.List | ast.Tuple) else ()
+    for each in found:
+        first = each.elts[0] if isinstance(each, ast.List | ast.Tuple) and each.elts else each
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            yield first.value
 
 
 def field_variables(nodes: Sequence[ast.AST]) -> Iterator[str]:

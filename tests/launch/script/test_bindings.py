@@ -49,6 +49,21 @@ def test_fields_are_options_where_options_are_made_of_names(text: str, options: 
 
 
 @pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("for n, d in {'lr': 0.1, 'epochs': 3}.items(): p.add_argument('--' + n, default=d)", ["lr", "epochs"]),
+        ("D = {'lr': 0.1}\nfor n in D:\n    p.add_argument(f'--{n}')", ["lr"]),
+        ("for n, kind in [('lr', float), ('epochs', int)]:\n    p.add_argument(f'--{n}', type=kind)", ["lr", "epochs"]),
+        ("for n in ('lr', 'epochs'): p.add_argument(f'--{n}')", ["lr", "epochs"]),
+        ("for n in names(): p.add_argument(f'--{n}')\nlog({'lr': 0.1})\nfor n in {'epochs': 3}: print(n)", []),
+        ("for n in {'lr': 0.1, None: 2, **more}: p.add_argument(f'--{n}')", ["lr"]),
+    ],
+)
+def test_words_of_a_table_are_options_where_a_loop_over_it_makes_them(text: str, names: list[str]) -> None:
+    assert [name for name, _ in field_options(nodes(text), {"add_argument"})] == names
+
+
+@pytest.mark.parametrize(
     ("text", "hands_on"),
     [
         ("c = configparser.ConfigParser()\nlib.train(c)", True),
