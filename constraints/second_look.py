@@ -69,7 +69,7 @@ def main(argv: Sequence[str], today: datetime.date) -> int:
     """Compare two files, print the verdict, and return the exit code: 0 approved, 1 a rule is broken, 2 unusable input."""
     options = arguments().parse_args(argv)
     try:
-        limits, checker = read_limits(files_for(options.limits_of, options.limits) if options.limits_of else options.limits)
+        limits, checker = read_limits(settings_of(options))
         before, after = read(options.before), read(options.after)
         between = read(options.in_force) if options.in_force else None
         first = () if between is None else (replace(compare(before, between, in_one_step(limits), today), step=TO_IN_FORCE),)
@@ -121,6 +121,19 @@ def arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="form of the answer (default: text)")
     return parser
+
+
+def settings_of(options: argparse.Namespace) -> Sequence[Path]:
+    """The settings files that count, the strongest last.
+
+    Raises:
+        ValueError: --limits-of names no file: with a mistyped name the built-in limits would count, which may allow more.
+    """
+    if options.limits_of is None:
+        return tuple(options.limits)
+    if not options.limits_of.is_file():
+        raise ValueError(f"--limits-of {options.limits_of}: is no file; name the config.ini that `jpo suggest` is given")
+    return files_for(options.limits_of, options.limits)
 
 
 def read_limits(files: Sequence[Path]) -> tuple[Limits, Checker | None]:

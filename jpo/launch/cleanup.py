@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from jpo.errors import LaunchError
-from jpo.launch.ledger import PAST, Entry, folder_of, locked, past_file, put, read
+from jpo.launch.ledger import PAST, Entry, folder_of, is_past, locked, past_file, put, read
 
 GOING = ".going-"
 """Beginning of the name that a folder has while it is removed: no run's."""
@@ -22,7 +22,8 @@ GOING = ".going-"
 def clean_up(ledger: Path, known: Iterable[Entry], *, before: float) -> None:
     """Remove the folders of runs that are on record and ended before this moment, in unix seconds.
 
-    One that goes on, is not on record, is damaged, or that another process is at, stays; so does all where the disk refuses.
+    One that goes on, is not on record, is damaged, or that another process is at, stays; so does a folder that somebody has put
+    elsewhere, behind a link, and all where the disk refuses.
     """
     for left in ledger.glob(f"{GOING}*"):
         shutil.rmtree(left, ignore_errors=True)
@@ -32,13 +33,16 @@ def clean_up(ledger: Path, known: Iterable[Entry], *, before: float) -> None:
 
 
 def _is_over(entry: Entry, before: float) -> bool:
-    """Whether nobody needs its folder. A run that never started ended, for this, when it was asked for."""
-    return entry.recorded and entry.end is not None and (entry.end.ended_at or entry.asked_at) < before
+    """Whether nobody needs its folder. A run ends, for this, not before it was asked for: it may never have started, or its node
+    may have a clock of its own."""
+    return entry.recorded and entry.end is not None and max(entry.end.ended_at or 0.0, entry.asked_at) < before
 
 
 def _remove(ledger: Path, entry: Entry, before: float) -> None:
     run_id = entry.job.run_id
     folder, going = folder_of(ledger, run_id), ledger / f"{GOING}{run_id}"
+    if is_past(ledger, run_id) or folder.is_symlink():  # another process was faster: its lock would make the folder anew
+        return
     with locked(folder, wait=False):
         found = read(ledger, run_id)
         if found is None or not _is_over(found, before):

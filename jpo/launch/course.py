@@ -11,7 +11,7 @@ from jpo.errors import LaunchError
 from jpo.launch.array import StartsTogether
 from jpo.launch.job import JobStatus, LaunchJob
 from jpo.launch.launcher import Launcher
-from jpo.launch.ledger import Entry, folder_of, locked, put, read, write
+from jpo.launch.ledger import Entry, folder_of, is_past, locked, put, read, write
 
 UNREACHABLE = "JPO-E754"
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 15.0
@@ -35,6 +35,8 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
     folder = folder_of(ledger, job.run_id)
     if read(ledger, job.run_id) is None:
         launcher.refuse(job)  # before anything is made for it
+    if is_past(ledger, job.run_id):  # its folder is not made anew
+        return _intended(job, launcher.name, ledger, now, config)
     with locked(folder):
         entry = _intended(job, launcher.name, ledger, now, config)
         if entry.engine_id is None and entry.end is None:

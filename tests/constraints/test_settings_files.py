@@ -76,6 +76,16 @@ def test_the_second_look_sees_a_limit_that_stands_below_jpo_toml(tmp_path, capsy
     assert main([*alone, "--limits", str(tmp_path / "pyproject.toml")], today) == 1
 
 
+def test_a_mistyped_name_does_not_weaken_the_limits(tmp_path, capsys):
+    before = tmp_path / "config.ini"
+    before.write_text(BEFORE)
+    (tmp_path / "jpo.toml").write_text("[parameters]\nbatch_size = { max = 32 }\n")
+    assert (
+        main([str(before), str(before), "--limits-of", str(tmp_path / "jobs" / "config.ini")], datetime.date(2026, 12, 31)) == 2
+    )
+    assert "is no file; name the config.ini" in capsys.readouterr().err
+
+
 def test_a_repository_of_somebody_else_is_not_believed_in(tmp_path, monkeypatch):
     (tmp_path / ".git").mkdir()
     settings_file(tmp_path / "jpo.toml", 0)

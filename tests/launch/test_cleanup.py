@@ -41,6 +41,7 @@ def test_only_what_is_over_on_record_and_old_goes(tmp_path: Path) -> None:
         named(OLD, "not-on-record", recorded=False),
         named(OLD, "new", end=replace(ENDED, ended_at=101.0)),
         named(OLD, "lost-lately", end=lost, asked_at=101.0),
+        named(OLD, "on-a-node-with-a-slow-clock", asked_at=101.0),
     ]
     for entry in (OLD, named(OLD, "lost", end=lost), *kept):
         put(tmp_path, entry)
@@ -63,6 +64,18 @@ def test_its_id_is_not_started_again(tmp_path: Path) -> None:
     assert start(JOB, launcher, tmp_path, now=200.0).end == ENDED
     with pytest.raises(LaunchError, match="id of its own"):
         start(replace(JOB, command=("other",)), launcher, tmp_path, now=200.0)
+    assert not folder_of(tmp_path, "old").exists()
+    clean_up(tmp_path, [OLD], before=100.0)  # by a process that looked before the other one removed it
+    assert not folder_of(tmp_path, "old").exists()
+
+
+def test_a_folder_behind_a_link_stays(tmp_path: Path) -> None:
+    put(tmp_path / "large", OLD)
+    (tmp_path / "ledger").mkdir()
+    (tmp_path / "ledger" / "old").symlink_to(tmp_path / "large" / "old")
+    clean_up(tmp_path / "ledger", entries(tmp_path / "ledger"), before=100.0)
+    assert [path.name for path in (tmp_path / "ledger").iterdir()] == ["old"]
+    assert [*entries(tmp_path / "ledger")] == [OLD]
 
 
 def test_what_another_process_is_at_stays(tmp_path: Path) -> None:

@@ -80,7 +80,8 @@ def _too_late(candidates: Candidates, belief: Belief, queue: QueueAhead, deadlin
     amounts = queue.amounts(candidates)
     for amount, wait in sorted(queue.waits.items()):
         late = (amounts == amount) & (seconds + wait > deadline_seconds)
-        words = f"would wait {numbers.duration(wait)} for its {amount:g} {queue.resource}, and be done after the deadline"
+        waits = f"wait {numbers.duration(wait)} for its {amount:g} {queue.resource}, and " if wait else ""  # too slow anyway
+        words = f"would {waits}be done after the deadline"
         if late.any():
             yield Hold(late, words, TOO_LATE)
 

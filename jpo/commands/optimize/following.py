@@ -63,20 +63,15 @@ def made(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Bo
     """
     entry = read(task.ledger, run_id)
     launcher = outside.engine(task.settings, entry.engine if entry else task.engine)
-    try:
-        if entry is None:
-            job = job_for(task, plan, outside, run_id, boundary)
-            yield from room_for(job.needs, launcher, plan)
-            entry = start(job, launcher, task.ledger, now=outside.clock(), config=content_now(task.path) or b"")
-            outside.note(f"{run_id}: started on {launcher.name}")
-        elif entry.engine_id is None and entry.end is None:
-            entry = start(entry.job, launcher, task.ledger, now=outside.clock())
-        if entry.end is None:
-            yield from _to_its_end(entry, launcher, task, outside, boundary)
-    except (KeyboardInterrupt, GeneratorExit):
-        for each in going_on(task):
-            _cancelled(each, launcher, task, outside)
-        raise
+    if entry is None:
+        job = job_for(task, plan, outside, run_id, boundary)
+        yield from room_for(job.needs, launcher, plan)
+        entry = start(job, launcher, task.ledger, now=outside.clock(), config=content_now(task.path) or b"")
+        outside.note(f"{run_id}: started on {launcher.name}")
+    elif entry.engine_id is None and entry.end is None:
+        entry = start(entry.job, launcher, task.ledger, now=outside.clock())
+    if entry.end is None:
+        yield from _to_its_end(entry, launcher, task, outside, boundary)
     return on_record(task, run_id, outside)
 
 
@@ -162,22 +157,27 @@ def stopped_because(task: Task, entry: Entry, seen: object) -> str:
     return next((each.why for each in made if each.kind == "stop" and each.applied), "")
 
 
-def going_on(task: Task) -> list[str]:
-    """Ids of the runs of this job that have not ended, as far as the ledger knows: of a baseline there may be several."""
+def cancel_all(task: Task, outside: Outside) -> None:
+    """End the runs of this job that go on and put them on record; they are made again when the command goes on.
+
+    Of a baseline there may be several; one that cannot be told to end is said, and does not keep the others.
+    """
     own = re.compile(rf"{re.escape(task.name)}-b?\d+(\.\d+)?")
-    known = [entry.job.run_id for entry in entries(task.ledger) if entry.end is None or not entry.recorded]
-    return [run_id for run_id in known if own.fullmatch(run_id)]
+    for entry in [entry for entry in entries(task.ledger) if own.fullmatch(entry.job.run_id)]:
+        if entry.end is None or not entry.recorded:
+            try:
+                _cancelled(entry, outside.engine(task.settings, entry.engine), task, outside)
+            except LaunchError as error:
+                outside.note(f"{entry.job.run_id}: may go on: {error}")
 
 
-def _cancelled(run_id: str, launcher: Launcher, task: Task, outside: Outside) -> None:
-    """End a run because the command is interrupted, and put it on record; it is made again when the command goes on."""
-    entry = read(task.ledger, run_id)
-    if entry is not None and entry.engine_id is None and entry.end is None:
+def _cancelled(entry: Entry, launcher: Launcher, task: Task, outside: Outside) -> None:
+    if entry.engine_id is None and entry.end is None:
         entry = noted(entry, launcher, task.ledger)
-    if entry is None or entry.engine_id is None:
+    if entry.engine_id is None:
         return
     if entry.end is not None or cancel(entry, launcher, task.ledger, sleep=outside.sleep):
-        on_record(task, run_id, outside)
+        on_record(task, entry.job.run_id, outside)
 
 
 def on_record(task: Task, run_id: str, outside: Outside) -> EndedRun:

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from functools import partial
 
-from jpo.commands.optimize.following import FAILED, Boundary, Waiting, job_for, made, output_of, words_of
+from jpo.commands.optimize.following import FAILED, Boundary, Waiting, cancel_all, job_for, made, output_of, words_of
 from jpo.commands.optimize.task import LoopPlan, Outside, Task
 from jpo.errors import LaunchError, NothingAdmissible
 from jpo.launch.array import StartsTogether
@@ -42,21 +42,30 @@ def optimized(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, 
         JpoError: whatever `suggest` raises.
     """
     with locked(task.ledger / ".optimize" / task.name, wait=False):
-        record_logs(task, plan, outside)
-        baseline_together(task, plan, outside)
-        failures, broken = 0, 0
-        for number, baseline in steps(task, plan):
-            entry = read(task.ledger, task.run_id(number, baseline=baseline))
-            ended = yield from step(task, plan, outside, number, baseline=baseline)
-            earlier = entry is not None and entry.recorded  # of a call that gave up; since then the user may have mended it
-            failures = failures + 1 if failed(ended) and not earlier else 0
-            broken += baseline and is_broken(ended)
-            if failures == FAILURES:
-                raise given_up(task, number, outside, f"{FAILURES} runs in a row have failed", baseline=baseline)
-            if baseline and broken == number == plan.baseline:  # other values would not mend the job
-                raise given_up(task, number, outside, "no run with today's values came to its end", baseline=True)
-        if plan.runs:
-            left_at_the_best(task, plan, outside)
+        try:
+            yield from _planned(task, plan, outside)
+        except (KeyboardInterrupt, GeneratorExit):
+            cancel_all(task, outside)
+            raise
+
+
+def _planned(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, None, None]:
+    record_logs(task, plan, outside)
+    baseline_together(task, plan, outside)
+    failures, broken = 0, 0
+    for number, baseline in steps(task, plan):
+        entry = read(task.ledger, task.run_id(number, baseline=baseline))
+        ended = yield from step(task, plan, outside, number, baseline=baseline)
+        earlier = entry is not None and entry.recorded  # of a call that gave up; since then the user may have mended it
+        failures = failures + 1 if failed(ended) and not earlier else 0
+        broken += baseline and is_broken(ended)
+        if failures == FAILURES:
+            cancel_all(task, outside)  # of a baseline that started together there may be more
+            raise given_up(task, number, outside, f"{FAILURES} runs in a row have failed", baseline=baseline)
+        if baseline and broken == number == plan.baseline:  # other values would not mend the job
+            raise given_up(task, number, outside, "no run with today's values came to its end", baseline=True)
+    if plan.runs:
+        left_at_the_best(task, plan, outside)
 
 
 def baseline_together(task: Task, plan: LoopPlan, outside: Outside) -> None:

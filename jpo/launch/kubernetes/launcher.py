@@ -148,14 +148,15 @@ class KubernetesLauncher:
         return status
 
     def _job(self, namespace: str, name: str, uid: str) -> Answer:
-        """The Job; empty where it is gone, or another one has its name."""
+        """The Job; empty where it is gone, another one has its name, or it is none of JPO's, whatever the ledger says."""
         try:
             found = self._session.ask("BatchV1Api", "read_namespaced_job", name, namespace)
         except Refused as error:
             if error.status != 404:
                 raise
             return {}
-        return found if text(found, "metadata", "uid") == uid else {}
+        ours = MANAGED_BY.items() <= table(found, "metadata", "labels").items()
+        return found if ours and text(found, "metadata", "uid") == uid else {}
 
     def _keep_up(self, job: Answer, pods: Sequence[Answer], *, at_once: bool = False) -> None:
         """Bring home what a run that goes on has printed so far."""

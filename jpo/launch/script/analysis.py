@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.launch.script.bindings import field_options, hands_on_settings, name_of, own_values
+from jpo.launch.script.bindings import field_options, field_variables, hands_on_settings, name_of, own_values
 from jpo.reading import contents
 
 LARGEST_BYTES = 4 * 2**20
@@ -132,7 +132,7 @@ def analysis_of(script: Path, path: Sequence[Path] = ()) -> TrainingScript:
         config_option=options[config_names[0]] if config_names else _argv(nodes),
         config_files=tuple(dict.fromkeys(text for text in texts if INI.fullmatch(text))),
         keys=frozenset(name.lower() for node in nodes for name in _keys(node)),
-        variables=frozenset(name for node in nodes for name in _variables(node)),
+        variables=frozenset([*field_variables(nodes), *(name for node in nodes for name in _variables(node))]),
         words=words,
         reads_all=bool(imported & READS_FOR_ITSELF) or any(map(_reads_all, nodes)) or hands_on_settings(nodes),
         own_values=own_values(nodes),

@@ -1,10 +1,10 @@
-"""Names that a script binds by itself: parameters that it sets to a value of its own, fields that become options, and settings
-that it hands on as a whole."""
+"""Names that a script binds by itself: parameters that it sets to a value of its own, fields that become options or are read from
+variables, and settings that it hands on as a whole."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 OTHERWISE = {"setattr", "globals", "locals", "vars", "exec", "eval", "__dict__", "__setattr__"}
 """Ways to bind names that no assignment shows."""
@@ -26,7 +26,7 @@ def own_values(nodes: Sequence[ast.AST]) -> frozenset[str]:
 
 
 def field_options(nodes: Sequence[ast.AST], makers: set[str]) -> Iterator[tuple[str, str]]:
-    """Fields of classes as options, where options are made from names: `add_argument(f"--{field.name}")`, HfArgumentParser.
+    """Options that are made of names, `add_argument(f"--{name}")`: of fields of classes, and of tables that are gone through.
 
     Args:
         makers: functions that make an option.
@@ -37,24 +37,57 @@ def field_options(nodes: Sequence[ast.AST], makers: set[str]) -> Iterator[tuple[
     if not computed and not any(name_of(call.func) == "HfArgumentParser" for call in calls):
         return
     dashes = any(name_of(call.func) == "replace" for text in computed for call in ast.walk(text) if isinstance(call, ast.Call))
+    bodies = [node.body for node in nodes if isinstance(node, ast.ClassDef)]
+    fields = [name_of(field.target) for body in bodies for field in body if isinstance(field, ast.AnnAssign)]
+    loops = [node for node in nodes if isinstance(node, ast.For) and any(part in computed for part in ast.walk(node))]
+    tables = {name_of(target): value for node in nodes for target, value in _bound(node) if value is not None}
+    for name in (*fields, *(name for loop in loops for name in _first_words(loop.iter, tables))):
+        yield name.lower(), f"--{name.replace('_', '-') if dashes else name}"
+
+
+def _first_words(table: ast.expr, tables: Mapping[str, ast.expr]) -> Iterator[str]:
+    """Keys of a table that is written in the code, or the words with which its rows begin."""
+    if isinstance(table, ast.Call) and isinstance(table.func, ast.Attribute) and table.func.attr in ("items", "keys"):
+        table = table.func.value
+    table = tables.get(name_of(table), table)
+    found = table.keys if isinstance(table, ast.Dict) else table.elts if isinstance(table, ast.List | ast.Tuple) else ()
+    for each in found:
+        first = each.elts[0] if isinstance(each, ast.List | ast.Tuple) and each.elts else each
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            yield first.value
+
+
+def field_variables(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """Variables of the environment that fields of pydantic's BaseSettings are read from."""
+    bound = [(name_of(target), value) for node in nodes for target, value in _bound(node)]
+    bound += [(keyword.arg or "", keyword.value) for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords]
+    said = (value.value for name, value in bound if name == "env_prefix" and isinstance(value, ast.Constant))
+    prefix = next((text for text in said if isinstance(text, str)), "")
     for node in nodes:
-        for field in node.body if isinstance(node, ast.ClassDef) else ():
-            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-                name = field.target.id
-                yield name.lower(), f"--{name.replace('_', '-') if dashes else name}"
+        if isinstance(node, ast.ClassDef) and any(name_of(base) == "BaseSettings" for base in node.bases):
+            fields = (name_of(field.target) for field in node.body if isinstance(field, ast.AnnAssign))
+            yield from (f"{prefix}{name}".upper() for name in fields)
 
 
 def hands_on_settings(nodes: Sequence[ast.AST]) -> bool:
     """Whether a ConfigParser is given to a function: what that reads may not be seen."""
-    parsers = {
-        name_of(target)
-        for node in nodes
-        for target, value in _bound(node)
-        if isinstance(value, ast.Call) and name_of(value.func).endswith(PARSER)
-    } - {""}
-    return any(
-        isinstance(arg, ast.Name) and arg.id in parsers for node in nodes if isinstance(node, ast.Call) for arg in node.args
-    )
+    holders, makers = set[str](), set[str]()
+
+    def is_parser(value: ast.expr | None) -> bool:
+        if isinstance(value, ast.Call):
+            return name_of(value.func).endswith(PARSER) or name_of(value.func) in makers
+        return name_of(value) in holders
+
+    for _ in range(2):  # then also what functions return
+        holders |= {name_of(target) for node in nodes for target, value in _bound(node) if is_parser(value)} - {""}
+        makers |= {
+            function.name
+            for function in nodes
+            if isinstance(function, ast.FunctionDef)
+            and any(isinstance(node, ast.Return) and is_parser(node.value) for node in ast.walk(function))
+        }
+    calls = (node for node in nodes if isinstance(node, ast.Call))
+    return any(is_parser(given) for call in calls for given in (*call.args, *(keyword.value for keyword in call.keywords)))
 
 
 def name_of(node: ast.AST | None) -> str:

@@ -10,6 +10,7 @@ from jpo.errors import JpoError, LaunchError, UsageError
 from jpo.history import Store
 from jpo.launch.cleanup import clean_up
 from jpo.launch.course import UNREACHABLE, look, noted
+from jpo.launch.excerpt import one_line
 from jpo.launch.job import JobStatus
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, entries, read
@@ -23,6 +24,8 @@ from jpo.wording.numbers import counted
 LOCAL = "local"
 CONTEXT = "launch.kubernetes.context"
 NOT_KNOWN = "JPO-W777"
+BY_HAND = (ValueError, TypeError, OSError)
+"""What engines raise of an entry into which somebody wrote by hand."""
 AWAY = (UNREACHABLE, "JPO-E761", "JPO-E764")
 """What an engine says of itself and not of one run: it cannot be reached, or is not set up on this machine."""
 
@@ -64,7 +67,7 @@ def accounted_for(
         except LaunchError as error:
             if error.code in AWAY:
                 asked.discard(entry.engine)
-        except (UsageError, ValueError, TypeError, OSError):  # settings of its engine; somebody wrote into the ledger by hand
+        except (UsageError, *BY_HAND):  # settings of its engine
             continue
     if keep and (longest := settings.values.launch.keep):
         clean_up(ledger, known, before=now - longest)
@@ -113,6 +116,8 @@ def _ask(mine: Sequence[Entry], settings: LoadedSettings, environ: Mapping[str, 
                 said = said or error.in_short
                 if error.code in AWAY:
                     break
+            except BY_HAND as error:
+                said = said or f"its entry is damaged: {one_line(str(error))}"
     except JpoError as error:
         said = error.in_short
     why[engine] = said

@@ -22,8 +22,9 @@ from jpo.records import Parameter, Workload, plain
 SCRIPT = ".py"
 ENDS_OF_MODULES = ("/__main__.py", ".py")
 """Files that `python -m NAME` runs."""
-MOST_FILES, MOST_BYTES = 200, 2**20
-"""Of settings in other formats that are looked at, and of each."""
+SUFFIXES = (".yaml", ".yml")
+MOST_LOOKED_AT, MOST_FILES, MOST_BYTES = 100_000, 200, 2**20
+"""Files among which settings in other formats are searched; of these how many are read, and how much of each."""
 NOT_READ = "JPO-W775"
 MEMORY = "memory_gib"
 """Whose names say the unit: only the one that config.ini uses is meant."""
@@ -224,7 +225,8 @@ def remarks(script: TrainingScript, workload: Workload, given: Given, folder: Pa
 
 def _has_ours(folder: Path, script: TrainingScript) -> bool:
     """Whether a script, or a file of settings below its folder, names a variable of JPO's."""
-    files = islice((file for kind in ("yaml", "yml") for file in folder.rglob(f"*.{kind}")), MOST_FILES)
+    looked_at = islice(folder.rglob("*"), MOST_LOOKED_AT)  # a folder of data may have millions
+    files = islice((file for file in looked_at if file.suffix in SUFFIXES and file.is_file()), MOST_FILES)
     read = (beginning(file, MOST_BYTES, partial(UsageError, str(file), code="JPO-E773")) for file in files)
     try:
         return any(word.startswith("jpo_") for word in script.words) or any(b"JPO_" in content for content in read)

@@ -31,6 +31,11 @@ def test_what_waits_past_the_deadline_is_held_whatever_may_be_explored(belief):
     assert not np.any(held(of_queue(candidates(), believed, queue, 3 * DAY)))
 
 
+def test_of_what_would_start_at_once_no_waiting_is_said(belief):
+    (slow,) = of_queue(candidates(gpus=(4, 8)), belief([[0, 0]], duration=3600.0), QueueAhead("gpus", {4.0: 0.0}), 60.0)
+    assert slow.why == "would be done after the deadline"
+
+
 @pytest.mark.parametrize(("queue", "deadline"), [(None, 9.0), (QueueAhead("gpus", {8.0: DAY}), None), (QueueAhead("cpus"), 9.0)])
 def test_without_a_deadline_or_an_answer_waiting_holds_nothing(belief, queue, deadline):
     assert not np.any(held(of_queue(candidates(), belief([[0, 0, 0]]), queue, deadline)))

@@ -391,6 +391,46 @@ def test_interrupted_every_run_of_a_baseline_is_cancelled(lab: Lab) -> None:
     assert ends == [RunStatus.STOPPED] * 3
 
 
+def test_interrupted_while_a_baseline_is_submitted_every_run_is_cancelled(lab: Lab) -> None:
+    class Interrupted(Together):
+        def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
+            super().submit_all(jobs, folders, name)
+            raise KeyboardInterrupt
+
+    lab.engine = Interrupted(lab._course, lambda: lab.now)
+    with pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=1, baseline=3)
+    ends = [(entry.end and entry.end.ended_as, entry.recorded) for entry in lab.entries()]
+    assert ends == [(RunStatus.STOPPED, True)] * 3
+
+
+def test_a_run_that_cannot_be_cancelled_is_said_and_does_not_keep_the_others(lab: Lab) -> None:
+    class Deaf(Together):
+        def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
+            super().submit_all(jobs, folders, name)
+            raise KeyboardInterrupt
+
+        def cancel(self, engine_id: str) -> None:
+            if engine_id.endswith("b1"):
+                raise LaunchError("scancel", "is away", code="JPO-E754")
+            super().cancel(engine_id)
+
+    lab.engine = Deaf(lab._course, lambda: lab.now)
+    with pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=1, baseline=3)
+    assert [entry.end and entry.end.ended_as for entry in lab.entries()] == [None, RunStatus.STOPPED, RunStatus.STOPPED]
+    assert any("b1: may go on: scancel: is away" in note for note in lab.notes)
+
+
+def test_after_three_failures_nobody_pays_for_the_rest_of_a_baseline(lab: Lab) -> None:
+    lab.engine = Together(lab._course, lambda: lab.now)
+    lab.train = lambda job: VirtualCourse(60.0 if job.run_id[-1] in "123" else 9000.0, ended_as=RunStatus.FAILED)
+    jobs = lab.optimize(runs=1, baseline=5).result.jobs
+    assert "3 runs in a row have failed" in str(jobs[0].failure)
+    ends = [entry.end and entry.end.ended_as for entry in lab.entries()]
+    assert ends == [*[RunStatus.FAILED] * 3, *[RunStatus.STOPPED] * 2]
+
+
 def test_killed_at_any_boundary_the_same_command_goes_on_and_nothing_is_done_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -189,6 +189,16 @@ def test_a_job_that_was_made_anew_under_the_name_is_another_one(bench: Bench, cl
     assert "deletionTimestamp" not in job["metadata"]
 
 
+def test_a_job_of_somebody_else_is_left_alone_whatever_the_ledger_says(bench: Bench, cluster: Cluster) -> None:
+    """A branch may hold a ledger that it made up; whoever looks has rights that its author may lack."""
+    entry = bench.start(bench.job("lasts"))
+    job = cluster.objects["jobs", "ml", f"jpo-{entry.job.run_id}"]
+    del job["metadata"]["labels"]
+    assert bench.launcher().status(str(entry.engine_id)).state is JobState.UNKNOWN
+    bench.launcher().cancel(str(entry.engine_id))
+    assert "deletionTimestamp" not in job["metadata"]
+
+
 def test_an_image_that_cannot_be_pulled_ends_the_run_and_leaves_nothing(
     bench: Bench, cluster: Cluster, plays: dict[str, Play]
 ) -> None:

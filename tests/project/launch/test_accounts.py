@@ -125,6 +125,20 @@ def test_an_engine_that_hangs_is_not_waited_for(repository: Repository, monkeypa
     assert time.monotonic() - begun < 3
 
 
+def test_an_entry_that_somebody_wrote_by_hand_ends_no_suggestion(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("boto3")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "y")
+    aws = 'region = "us-east-1"\nimage = "ami-1"\nbucket = "b"\ninstance_profile = "p"\n'
+    path, settings = repository(f"[launch.aws]\n{aws}")
+    ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
+    folder_of(ledger, "run-1").mkdir(parents=True)
+    write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "aws", 99.0, "///"))  # of no region
+    with open_history(settings) as store:
+        (note,) = launched(settings, store, now=200.0).notes
+    assert note.startswith("How run run-1 went on aws is not known (its entry is damaged: ")
+
+
 def test_credentials_that_a_branch_chooses_are_not_used_to_ask(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     path, settings = repository()
     ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
