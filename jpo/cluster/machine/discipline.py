@@ -200,8 +200,10 @@ class Manager:
         return True
 
     def _begin(self, job: int, allocation: Holding, *, in_turn: bool = False) -> None:
-        self._simulation.start(job, allocation)
-        if self._backlog is not None:
+        if self._backlog is None:
+            self._simulation.start(job, allocation)
+        else:
+            self._simulation.start(job, allocation, self._speeds.get(self._backlog.of[job].number))
             self._fitting.clear()
             self._speeds.clear()
             self._shadow.started(job, in_turn=in_turn)

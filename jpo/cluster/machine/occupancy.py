@@ -26,6 +26,11 @@ class Need(NamedTuple):
     gpu_type: str
     phases: Phases = ()
 
+    @property
+    def of_single_cores(self) -> bool:
+        """Whether any free cores will do, or any free GPUs: each task needs one, and nothing beside it."""
+        return self.cpus + self.gpus == 1 and not self.memory_gib and not self.gpu_type
+
 
 class Holding(NamedTuple):
     """What a job holds.
@@ -85,21 +90,32 @@ class Occupancy:
 
     def take(self, allocation: Holding, need: Need, *, sign: int = 1) -> None:
         """Take what an allocation names; with sign -1 give it back."""
-        free, node, is_gpu, bandwidth = self.free, self.node, self.is_gpu, need.bandwidth_gbps
+        free, free_cpus, node, is_gpu, bandwidth = self.free, self.free_cpus, self.node, self.is_gpu, need.bandwidth_gbps
         gpus = cpus = 0
-        for place, count in allocation.cores:
-            if sign < 0:
-                count = -count
-            free[place] -= count
-            if is_gpu[place]:
-                gpus += count
-                continue
-            cpus += count
-            self.free_cpus[node[place]] -= count
-            if bandwidth:
-                self.bandwidth[place] -= count * bandwidth
+        if need.gpus or bandwidth:
+            for place, count in allocation.cores:
+                if sign < 0:
+                    count = -count
+                free[place] -= count
+                if is_gpu[place]:
+                    gpus += count
+                    continue
+                cpus += count
+                free_cpus[node[place]] -= count
+                if bandwidth:
+                    self.bandwidth[place] -= count * bandwidth
+            self.left[1] -= gpus
+        elif sign > 0:
+            for place, count in allocation.cores:
+                free[place] -= count
+                free_cpus[node[place]] -= count
+                cpus += count
+        else:
+            for place, count in allocation.cores:
+                free[place] += count
+                free_cpus[node[place]] += count
+                cpus -= count
         self.left[0] -= cpus
-        self.left[1] -= gpus
         for home, gib in allocation.memory:
             self.memory[home] -= sign * gib
         for changed in self._watchers:
