@@ -65,6 +65,7 @@ class Occupancy:
         self.free = [processor.cores for processor in self.types]
         self.bandwidth = [in_grains(processor.bandwidth_gbps) for processor in self.types]
         self.is_gpu = [processor.kind == "gpu" for processor in self.types]
+        self._with_gpus = any(self.is_gpu)
         self.cpu_processors: list[list[int]] = [[] for _ in platform.nodes]
         for place, node in enumerate(self.node):
             if not self.is_gpu[place]:
@@ -92,7 +93,7 @@ class Occupancy:
         """Take what an allocation names; with sign -1 give it back."""
         free, free_cpus, node, is_gpu, bandwidth = self.free, self.free_cpus, self.node, self.is_gpu, need.bandwidth_gbps
         gpus = cpus = 0
-        if need.gpus or bandwidth:
+        if self._with_gpus or bandwidth:
             for place, count in allocation.cores:
                 if sign < 0:
                     count = -count
@@ -187,6 +188,14 @@ class Occupancy:
             if not left:
                 break
         return taken
+
+
+def merged(cores: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Each processor once, in the order of its first use."""
+    held: dict[int, int] = {}
+    for place, count in cores:
+        held[place] = held.get(place, 0) + count
+    return tuple(held.items())
 
 
 def needs(demand: DemandTable) -> list[Need]:

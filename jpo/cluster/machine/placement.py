@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from typing import Literal
 
 from jpo.cluster.machine.levels import FreeLevels, Level
-from jpo.cluster.machine.occupancy import Holding, Need, Occupancy
+from jpo.cluster.machine.occupancy import Holding, Need, Occupancy, merged
 from jpo.cluster.machine.outlook import overload
 from jpo.cluster.platform.platform import UNLIMITED
 
@@ -117,6 +117,7 @@ class Placement:
         key = STEADY.get(name)
         order = sorted(range(count), key=lambda place: key(state, place)) if key else list(range(count))
         self._steady = key is not None
+        self._fills = name in (*STEADY, "best_fit", "high_mem")  # with tasks of one core, processor after processor
         self._level, self._way = SORTED_BY.get(name, (with_room, "in order"))
         self._candidates = [[place for place in order if state.is_gpu[place] is gpu] for gpu in (False, True)]
         self._alone = [len({state.node[place] for place in places}) == len(places) for places in self._candidates]
@@ -127,6 +128,8 @@ class Placement:
         """What a job gets if it starts now; None: not all of its tasks fit. The state is as before."""
         if state.left[need.gpus > 0] < need.tasks * (need.gpus or need.cpus):
             return None
+        if self._fills and need.of_single_cores:
+            return self._cores_filled(state, need)
         if need.tasks > 1:
             return self._several(state, need)
         place = self._one(state, need)
@@ -183,10 +186,8 @@ class Placement:
             shares = self._dealt_to_nodes(state, need)
         elif self.name == "pack":
             shares = self._packed(state, need)
-        elif self._way == "downwards" and (step := self._step(need)):
-            shares = self._dealt(state, need, step)
-        elif need.of_single_cores:
-            return self._cores_filled(state, need)
+        elif self._way == "downwards":
+            shares = self._dealt(state, need)
         else:
             shares = self._filled(state, need)
         return None if shares is None else state.holding(shares, need)
@@ -227,17 +228,15 @@ class Placement:
                 left -= room
         return None
 
-    def _step(self, need: Need) -> float:
-        """By how much a task lowers the level of the processor that it gets."""
-        if self.name == "high_mem":
-            return need.memory_gib
-        if self.name == "high_mem_bw":
-            return 0.0 if need.gpus else need.cpus * need.bandwidth_gbps
-        return need.gpus or need.cpus
-
-    def _dealt(self, state: Occupancy, need: Need, step: float) -> Shares | None:
+    def _dealt(self, state: Occupancy, need: Need) -> Shares | None:
         """Each task where most is left by then; to spread, first one for each processor."""
         level = self._level
+        if self.name == "high_mem":
+            step = need.memory_gib
+        elif self.name == "high_mem_bw":
+            step = 0.0 if need.gpus else need.cpus * need.bandwidth_gbps
+        else:
+            step = need.gpus or need.cpus
         fresh = ((-level(state, place), place, room) for place, room in state.rooms(self._walk(state, need, self._way), need))
         used: list[tuple[float, int, int]] = []  # a heap: level after what it got, processor, room that is left
         given: dict[int, int] = {}
@@ -288,7 +287,10 @@ class Placement:
         for at, (room, place) in enumerate(rooms):
             if -room >= left:
                 whole = [place for room, place in rooms[at:] if -room >= left]
-                return [*shares, (min(whole, key=lambda place: (free_on_node(state, place) - taken.get(state.node[place], 0), place)), left)]
+                return [
+                    *shares,
+                    (min(whole, key=lambda place: (free_on_node(state, place) - taken.get(state.node[place], 0), place)), left),
+                ]
             shares.append((place, -room))
             if not need.gpus:
                 taken[state.node[place]] = taken.get(state.node[place], 0) - room * need.cpus
@@ -343,11 +345,3 @@ class Placement:
             return None if best is None else best[-1]
         key = CHANGING[self.name]
         return min(fitting, key=lambda place: key(state, place), default=None)
-
-
-def merged(cores: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Each processor once, in the order of its first use."""
-    held: dict[int, int] = {}
-    for place, count in cores:
-        held[place] = held.get(place, 0) + count
-    return tuple(held.items())
