@@ -1,14 +1,15 @@
 """Hidden Markov chains over many executions at once: the forward filter, its smoothing, and the most probable path, in numpy.
 
 Executions are rows of a padded batch, so that a step in time is one operation for all of them; what lies behind the end of one is
-never read. Emissions are Gaussian with a variance of each feature and phase.
+never read. Where a batch would be padding mostly, those of like length have one of their own. Emissions are
+Gaussian with a variance of each feature and phase.
 
 Source: Rabiner, "A Tutorial on Hidden Markov Models", Proc. IEEE 77 (1989), with scaling instead of logarithms in the filter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TypeVar
@@ -26,6 +27,8 @@ GUESSES = 3
 """How often the ends of all blocks are looked at before each phase in which a block may begin is."""
 ALIKE = 1e-7
 """Difference of log densities that is rounding."""
+PADDED = 1_000_000
+"""Samples, with padding, of all executions, from which those of unlike length are kept apart if most would be padding."""
 FARTHEST = 200.0
 """Half a squared distance in standard deviations beyond which all samples are equally strange: exp(-200) is still a number."""
 
@@ -80,6 +83,18 @@ def _inside(lengths: Sequence[int]) -> NDArray[np.bool_]:
     return inside
 
 
+def alike(lengths: Sequence[int]) -> Iterator[tuple[Ints | slice, list[int]]]:
+    """Executions that share a batch, each batch as the rows of its samples and the lengths of its executions: all in one, or,
+    where that would be padding mostly, those of which none is twice as long as another."""
+    each = np.asarray(lengths)
+    if len(each) * each.max() <= max(PADDED, 2 * each.sum()):
+        yield slice(None), [*lengths]
+        return
+    size = np.frexp(each)[1]
+    for one in np.unique(size):
+        yield np.flatnonzero(np.repeat(size == one, each)), each[size == one].tolist()
+
+
 def forward(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tuple[Floats, Floats]:
     """The filter: probabilities of the phases given all samples so far.
 
@@ -89,6 +104,13 @@ def forward(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tupl
     Returns:
         Probabilities, shape (samples, k), and the log density of each sample given those before it, shape (samples,).
     """
+    filtered, densities = np.empty_like(log_emissions), np.empty(len(log_emissions))
+    for rows, some in alike(lengths):
+        filtered[rows], densities[rows] = _forward(chain, log_emissions[rows], some)
+    return filtered, densities
+
+
+def _forward(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tuple[Floats, Floats]:
     highest = log_emissions.max(axis=1, keepdims=True)
     likelihoods = padded(np.exp(log_emissions - highest), lengths)  # (executions, longest, k)
     filtered = np.empty_like(likelihoods)
@@ -109,7 +131,15 @@ def step(expected: Floats, likelihoods: Floats) -> tuple[Floats, Floats]:
 
 def smooth(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tuple[Floats, Floats]:
     """Probabilities of the phases given whole executions, shape (samples, k), and expected transitions, shape (k, k)."""
-    filtered = padded(forward(chain, log_emissions, lengths)[0], lengths)
+    smoothed, counts = np.empty_like(log_emissions), np.zeros_like(chain.transitions)
+    for rows, some in alike(lengths):
+        smoothed[rows], expected = _smooth(chain, log_emissions[rows], some)
+        counts += expected
+    return smoothed, counts
+
+
+def _smooth(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tuple[Floats, Floats]:
+    filtered = padded(_forward(chain, log_emissions, lengths)[0], lengths)
     likelihoods = padded(np.exp(log_emissions - log_emissions.max(axis=1, keepdims=True)), lengths)
     ends = np.asarray(lengths) - 1
     smoothed = filtered.copy()

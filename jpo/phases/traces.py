@@ -32,7 +32,7 @@ LARGEST = 1e18
 LATEST = 1e19
 """Of any time: nanoseconds of the year 2286."""
 DELIMITERS = (",", ";", "\t")
-"""Of cells: the first that the header has."""
+"""Of cells: the one that the header has most of, of several the first."""
 SHOWN_COLUMNS = 12
 """Of a file, in a message."""
 
@@ -289,9 +289,9 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         lines = StringIO(content.decode("utf-8-sig"), newline="")
     except UnicodeDecodeError as error:
         raise _malformed(str(path), "is not UTF-8 text", remedy) from error
-    head = lines.readline()
+    head = next((line for line in lines if line.strip()), "")
     lines.seek(0)
-    delimiter = next((each for each in DELIMITERS if each in head), DELIMITERS[0])
+    delimiter = max(DELIMITERS, key=head.count)
     reader = csv.reader(lines, strict=True, delimiter=delimiter)
     while True:
         try:
@@ -323,7 +323,7 @@ def _measured(where: str, feature: str, text: str) -> float:
     try:
         value = reading.number(text)
     except ValueError:
-        raise _malformed(where, f"{feature} = {text!r:.80} is not a number", "write a number") from None
+        raise _malformed(where, f"{feature} = {text!r:.80} is not a number", "write a number, with a decimal point") from None
     if not np.isfinite(value):
         raise _malformed(where, f"{feature} = {text} is not finite", "remove the row: a gap is no error")
     if value < 0:

@@ -50,6 +50,8 @@ EPOCHS = (("nanoseconds", 1e17, 1e9), ("microseconds", 1e14, 1e6), ("millisecond
 milliseconds 1973."""
 LONG_SECONDS = 900.0
 """Between samples: phases of minutes are not seen any more."""
+OFTEN_SECONDS = 0.05
+"""Between samples, in the median: collectors look less often."""
 LONGEST_SECONDS, SHORTEST_SECONDS = 86400.0, 1e-3
 """Between samples, in the median: nobody samples a run once a day or a thousand times a second."""
 MOST_CORES = 512.0
@@ -109,7 +111,11 @@ def require_interval(seconds: Floats, place: str) -> str | None:
     median = float(np.median(seconds))
     if not SHORTEST_SECONDS <= median <= LONGEST_SECONDS:
         finding = f"samples are {median:.6g} s apart in the median, if its times are in seconds"
-        raise UsageError(place, finding, f"name the unit: --column NAME=HEADER, {_names(TIME)}", code="JPO-E730")
+        remedy = f"name the unit: --column NAME=HEADER, {_names(TIME)}" if median > LONGEST_SECONDS else "write seconds"
+        raise UsageError(place, finding, remedy, code="JPO-E730")
+    if median < OFTEN_SECONDS:
+        said = f"samples are {median:.6g} s apart in the median: collectors look less often. If times are seconds already:"
+        return f"{said} --column time=HEADER; if they are hours or days: write seconds [{ODD}]"
     if median < LONG_SECONDS:
         return None
     said = f"samples are {median:.6g} s apart in the median: phases of minutes are not seen."

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from jpo.phases.chain import Chain, forward, padded, smooth, stacked, viterbi
+from jpo.phases.chain import PADDED, Chain, alike, forward, padded, smooth, stacked, viterbi
 
 CHAIN = Chain(
     np.array([0.6, 0.4]), np.array([[0.7, 0.3], [0.2, 0.8]]), means=np.array([[0.0], [2.0]]), variances=np.array([[1.0], [0.5]])
@@ -56,6 +56,26 @@ def test_executions_side_by_side_are_those_one_by_one() -> None:
     ):
         together = function(emissions, [5, 2, 5])
         assert np.allclose(together, np.concatenate([function(part, [len(part)]) for part in parts]))
+
+
+def test_one_long_execution_beside_many_short_ones_is_no_batch_of_padding() -> None:
+    lengths = [3000, *[2, 3, 4] * 300]
+    assert len(lengths) * max(lengths) > PADDED
+    batches = [some for _, some in alike(lengths)]
+    assert sum(len(some) * max(some) for some in batches) <= 2 * sum(lengths)
+    emissions = CHAIN.log_emissions(np.random.default_rng(0).normal(1, 1, (sum(lengths), 1)))
+    parts = np.split(emissions, np.cumsum(lengths)[:-1])
+    smoothed, counts = smooth(CHAIN, emissions, lengths)
+    one_by_one = [smooth(CHAIN, part, [len(part)]) for part in parts]
+    assert np.allclose(smoothed, np.concatenate([each for each, _ in one_by_one]))
+    assert np.allclose(counts, sum(each for _, each in one_by_one))
+    densities = np.concatenate([forward(CHAIN, part, [len(part)])[1] for part in parts])
+    assert np.allclose(forward(CHAIN, emissions, lengths)[1], densities)
+
+
+@pytest.mark.parametrize("lengths", [[5], [5, 2, 5], [400_000] * 3, [1000] * 900 + [1500] * 400])
+def test_executions_of_like_length_are_one_batch(lengths: list[int]) -> None:
+    assert [some for _, some in alike(lengths)] == [lengths]
 
 
 def test_a_sample_far_from_all_phases_leaves_probabilities() -> None:

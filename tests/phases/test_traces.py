@@ -49,6 +49,18 @@ def test_columns_may_be_separated_otherwise_and_written_large(tmp_path: Path, de
     assert traces.courses[0].values.tolist() == [[0.5, 10], [0.6, 11]]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\nt;cpu;memory\n1;0.5;10\n2;0.6;11\n",
+        't;cpu;memory;"rate, smoothed"\n1;0.5;10;0\n2;0.6;11;0\n',
+        "t,cpu,memory,a;b\n1,0.5,10,x;y\n2,0.6,11,x\n",
+    ],
+)
+def test_the_separator_is_what_the_header_has_most_of(tmp_path: Path, text: str) -> None:
+    assert read_traces(written(tmp_path, text)).courses[0].values.tolist() == [[0.5, 10], [0.6, 11]]
+
+
 def test_a_name_as_it_is_comes_before_one_written_large(tmp_path: Path) -> None:
     traces = read_traces(written(tmp_path, "CPU,t,cpu,memory\n9,1,1,1\n9,2,1,1\n"))
     assert traces.courses[0].values[:, 0].tolist() == [1, 1]

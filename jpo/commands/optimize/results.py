@@ -77,8 +77,9 @@ def _fastest(runs: Sequence[LoopRun]) -> str | None:
 def _total(name: str, baseline: Sequence[LoopRun], following: Sequence[LoopRun]) -> LoopTotals | None:
     """What the runs after the baseline took together, beside as many of the baseline's mean; None: one side measured nothing."""
     before = [value for each in baseline if each.run and each.run.ended_well and (value := each.value(name)) is not None]
-    after = [value for each in following if (value := each.value(name)) is not None]
+    after = {each.run_id: value for each in following if (value := each.value(name)) is not None}
     if not before or not after:
         return None
-    kept = fmean(before) * len(after)
-    return LoopTotals(name, len(after), sum(after), kept, sum(after) / kept if kept > 0 else None)
+    well = sum(each.run_id in after and each.run is not None and each.run.ended_well for each in following)
+    spent, kept = sum(after.values()), fmean(before) * len(after)
+    return LoopTotals(name, len(after), well, spent, kept, spent / kept if kept > 0 else None)

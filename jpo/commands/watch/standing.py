@@ -54,7 +54,7 @@ def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | 
         epochs,
         share_of(seen),
         seen.course.began_at,
-        ahead=epochs_ahead(curve, past.finished) if curve and past.has_target else None,
+        ahead=epochs_ahead(curve, past.reached) if curve else None,
     )
 
 

@@ -30,6 +30,8 @@ WORTHWHILE = 0.10
 """Saving, of CPU and memory in shares of their peaks together, for which a resize is spent where two are left; each one more or
 less divides or multiplies it by STEEP."""
 STEEP = 3.0
+MOST_KEPT = 2000
+"""Samples of an execution that was left out, of which what is known is kept: some 50 kB each; of longer ones it is found anew."""
 PATIENCE = 2.0
 """How often a saving too small by itself is forgone, each time for as long as a resize takes to come back, before it is taken."""
 
@@ -192,7 +194,8 @@ def allocate(model: PhaseModel, traces: Traces, *, per_hour: float = RESIZES_PER
 
 
 class LeftOut:
-    """Executions that a model has not seen, on which steps of caution are tried; what is known at each sample is found once.
+    """Executions that a model has not seen, on which steps of caution are tried; what is known at each sample is found once, of
+    those longer than MOST_KEPT once for all steps that are tried together.
 
     Raises:
         UsageError: JPO-E736, the model knows nothing of CPU and memory; JPO-E731, the traces lack one of its features.
@@ -201,15 +204,19 @@ class LeftOut:
     def __init__(self, model: PhaseModel, traces: Traces) -> None:
         _require_needs(model, traces)
         self._model = model
-        self._courses = [(course, _known_once(model, course)) for course in traces.narrowed(_features(model)).courses]
+        self._courses = [
+            (course, [*_known_once(model, course)] if len(course.times) <= MOST_KEPT else None)
+            for course in traces.narrowed(_features(model)).courses
+        ]
 
     def on(self, cautions: Sequence[Pair]) -> StepTrial:
         """What pairs of steps, for CPU and memory, do on them."""
         nothing = np.zeros((len(cautions), RESOURCES))
         trial = StepTrial(nothing, nothing[:, 0], nothing, 0)
-        for course, seen in self._courses:
+        for course, kept in self._courses:
             used = course.values[:, :RESOURCES]
-            made = [_followed(self._model, seen, caution, RESIZES_PER_HOUR)[0] for caution in cautions]
+            seen = _known_once(self._model, course) if kept is None else kept
+            made = [requests for requests, _ in _followed(self._model, seen, cautions, RESIZES_PER_HOUR)]
             missed = np.array([requests < used for requests in made])  # (cautions, samples, 2)
             allocated = np.array([(requests / np.maximum(used.max(0), 1e-9)).sum(0) for requests in made])
             trial = trial.with_(StepTrial(missed.sum(1), missed.any(2).sum(1), allocated, len(used)))
@@ -218,14 +225,14 @@ class LeftOut:
 
 def _allocated(model: PhaseModel, course: ResourceCourse, per_hour: float) -> Allocation:
     watch = Watch(model)
-    requests, resized = _followed(model, _watched(model, course, watch), model.caution, per_hour)
+    ((requests, resized),) = _followed(model, _watched(model, course, watch), (model.caution,), per_hour)
     return Allocation(course, requests, resized, watch.drifted / len(course.times))
 
 
-def _known_once(model: PhaseModel, course: ResourceCourse) -> list[AfterSample]:
+def _known_once(model: PhaseModel, course: ResourceCourse) -> Iterator[AfterSample]:
     """What is known after each sample, worked out for whoever asks, and whenever."""
     seen = _watched(model, course, Watch(model))
-    return [replace(known, likely=partial(_itself, known.likely())) for known in seen]
+    return (replace(known, likely=partial(_itself, known.likely())) for known in seen)
 
 
 def _itself(likely: tuple[Likely, Likely] | None) -> tuple[Likely, Likely] | None:
@@ -241,15 +248,18 @@ def _watched(model: PhaseModel, course: ResourceCourse, watch: Watch) -> Iterato
         yield AfterSample(float(time - course.times[at - 1]) if at else 0.0, need, watch.likely, watch.recent)
 
 
-def _followed(model: PhaseModel, seen: Iterable[AfterSample], caution: Pair, per_hour: float) -> tuple[Floats, tuple[int, ...]]:
-    """Requests at each sample, shape (samples, 2), and the positions at which they changed."""
-    follower = Requests(model, caution, per_hour)
-    requests, resized = [follower.current], []
+def _followed(
+    model: PhaseModel, seen: Iterable[AfterSample], cautions: Sequence[Pair], per_hour: float
+) -> list[tuple[Floats, tuple[int, ...]]]:
+    """For each pair of steps the requests at each sample, shape (samples, 2), and the positions at which they changed."""
+    followers = [Requests(model, caution, per_hour) for caution in cautions]
+    requests, resized = [[follower.current] for follower in followers], [list[int]() for _ in followers]
     for at, known in enumerate(seen, start=1):
-        if follower.follow(known):
-            resized.append(at)
-        requests.append(follower.current)
-    return np.array(requests), tuple(resized)
+        for one, follower in enumerate(followers):
+            if follower.follow(known):
+                resized[one].append(at)
+            requests[one].append(follower.current)
+    return [(np.array(made), tuple(changed)) for made, changed in zip(requests, resized, strict=True)]
 
 
 def _features(model: PhaseModel) -> tuple[str, ...]:

@@ -51,6 +51,8 @@ class PastRuns:
         basis: which these are, in words.
         alike: seconds and epochs of runs with the same configuration that ended well, oldest first.
         finished: learning curves of runs that came to their end; `baseline_curve`: that of the newest run of the baseline.
+        reached: those of runs that say that their end was the target. An end before the last epoch does not: a run may have ended
+            since it got no better.
         well: how many runs ended well.
         has_target: runs of the job end before their last epoch, at a target of its own.
         samples_per_epoch: how large the data of the run are, to which all times and costs are scaled; None: not known yet.
@@ -62,6 +64,7 @@ class PastRuns:
     basis: str = ""
     alike: tuple[tuple[float, float | None], ...] = ()
     finished: tuple[Curve, ...] = ()
+    reached: tuple[Curve, ...] = ()
     baseline_curve: tuple[tuple[float, float], ...] = ()
     well: int = 0
     has_target: bool = False
@@ -89,7 +92,8 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
     baseline, basis = _baseline(seen, well, last_in_force(in_effect(store, seen.identity, recorded)))
     logs = {log.run_id: log for log in islice(_logs(seen, settings), MOST_LOGS)}
     curves = {run_id: quality.errors_of(log.curves.get(quality.name, ())) for run_id, log in logs.items()}
-    finished = [curve_of(curves[run.run_id]) for run in well if run.run_id in curves and _as_much(data[run.run_id])]
+    known = [run for run in well if run.run_id in curves and _as_much(data[run.run_id])]
+    finished = [(curve, run.outcome.converged) for run in known if (curve := curve_of(curves[run.run_id]))]
     as_now = [_as_of(run, data) for run in well]
     rival = best_of(as_now, costs, quality, preference)
     return PastRuns(
@@ -98,7 +102,8 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
         tuple((_as_of(run, data), costs[run.run_id]) for run in baseline),
         f"{basis}, scaled to the data of this one" if any(data[run.run_id] != 1 for run in baseline) else basis,
         tuple((seconds * data[run.run_id], run.outcome.epochs) for run in _alike(seen, well) if (seconds := _seconds(run))),
-        tuple(curve for curve in finished if curve),
+        tuple(curve for curve, _ in finished),
+        tuple(curve for curve, converged in finished if converged),
         tuple(logs[baseline[-1].run_id].curves.get(quality.name, ())) if baseline and baseline[-1].run_id in logs else (),
         len(well),
         any(_ended_early(run) for run in well[-NEWEST_WELL:]),

@@ -41,12 +41,13 @@ class LoopTotals:
     """What the runs after the baseline took together, beside what as many runs of the baseline's mean would have.
 
     Attributes:
-        runs: how many were measured.
+        runs: how many were measured; `well`: how many of them ended well, the others brought no model.
         ratio: spent / kept; None where the baseline took nothing.
     """
 
     quantity: str
     runs: int
+    well: int
     spent: float
     kept: float
     ratio: float | None

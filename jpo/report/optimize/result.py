@@ -37,8 +37,9 @@ def in_all(total: LoopTotals, job: OptimizedJob) -> str:
     """What the runs after the baseline took together."""
     spent, kept = (numbers.written(total.quantity, value, job.currency) for value in (total.spent, total.kept))
     share = "" if total.ratio is None else f" ({numbers.change(total.ratio)})"
-    quantity = names.quantity(total.quantity).long
-    return f"{quantity} of {numbers.counted(total.runs, 'run')} after the baseline: {spent}; as many at its mean: {kept}{share}"
+    quantity, runs = names.quantity(total.quantity).long, numbers.counted(total.runs, "run")
+    well = "" if total.well == total.runs else f", of which {total.well} ended well"
+    return f"{quantity} of {runs} after the baseline{well}: {spent}; as many at its mean: {kept}{share}"
 
 
 def runs_of(job: OptimizedJob) -> Table:

@@ -249,6 +249,18 @@ def test_a_trial_far_from_its_target_is_stopped_by_its_curve_and_other_values_ar
     assert "learning_rate = 0.01\n" in config.read_text(encoding="utf-8")
 
 
+def test_runs_that_end_since_they_get_no_better_have_no_target_that_a_trial_is_too_far_from(lab: Lab) -> None:
+    """They end after 10 of 400 epochs, too, and the trial takes half as long again: its model may be the better one."""
+    config = lab.config()
+    config.write_text(config.read_text(encoding="utf-8").replace("epochs = 10", "epochs = 400"), encoding="utf-8")
+    lab.train = lambda job: logged(
+        job, lab.now, 1000.0 if "-b" in job.run_id else 1500.0, loss=0.3 if "-b" in job.run_id else 0.6
+    )
+    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    assert [run.run.status for run in job.runs if run.run] == [RunStatus.SUCCEEDED] * 4
+    assert not [note for note in lab.notes if "by its curve its target" in note]
+
+
 def test_what_was_cut_off_from_outside_is_made_again(lab: Lab) -> None:
     def train(job: LaunchJob) -> VirtualCourse:
         lost = job.run_id.endswith("-1")

@@ -118,8 +118,8 @@ def test_an_epoch_more_than_planned_is_no_more_than_all():
 
 def test_how_far_a_target_is_shows_where_runs_end_at_one():
     reached = tuple(curve_of((n, 1 / n) for n in range(1, 21)) for _ in range(3))
-    past = PastRuns(VAL_LOSS, finished=reached, has_target=True)
+    past = PastRuns(VAL_LOSS, finished=reached, reached=reached, has_target=True)
     assert progress_of(NOW, past, TERMS.prices).ahead == EpochsAhead.of(math.log(2), 3)
     assert past.usual_epochs == 20
-    assert progress_of(NOW, replace(past, has_target=False), TERMS.prices).ahead is None
+    assert progress_of(NOW, replace(past, reached=()), TERMS.prices).ahead is None  # they ended since they got no better
     assert replace(past, has_target=False).usual_epochs is None

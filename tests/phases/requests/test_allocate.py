@@ -100,7 +100,11 @@ def test_requests_never_fall_below_a_share_of_the_peak(model: PhaseModel) -> Non
     assert (allocation.requests[-1] < 2 * LEAST * model.peak).all()
 
 
-def test_pairs_of_steps_are_tried_as_they_would_be_allocated(model: PhaseModel) -> None:
+@pytest.mark.parametrize("kept", [0, 2000])
+def test_pairs_of_steps_are_tried_as_they_would_be_allocated(
+    kept: int, model: PhaseModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jpo.phases.requests.allocate.MOST_KEPT", kept)  # samples of which all that is known stays in memory
     pairs = [*((step, step) for step in range(len(LADDER))), (CAREFUL + 1, 2)]
     trial = LeftOut(model, others()).on(pairs)
     for at, caution in ((2, (2, 2)), (-1, (CAREFUL + 1, 2))):

@@ -27,7 +27,7 @@ def job(**changes: object) -> OptimizedJob:
         "identity": DIGITS,
         "runs": [looped("d-b1", 64, 120, baseline=True), looped("d-1", 32, 60), LoopRun("d-2", "local", False, None, None)],
         "suggestions": {"d-1": "d-1"},
-        "totals": [LoopTotals("duration_seconds", 1, 60.0, 120.0, 0.5)],
+        "totals": [LoopTotals("duration_seconds", 1, 1, 60.0, 120.0, 0.5)],
         "lines": (),
         "fastest": "d-1",
         "longest_seconds": 120.0,
@@ -44,6 +44,11 @@ def test_people_read_runs_totals_and_what_is_missing() -> None:
     assert "cpus" not in text  # it was the same in all
 
 
+def test_runs_that_brought_no_model_are_said_beside_what_all_took() -> None:
+    text = rendered(result, Optimized([job(totals=[LoopTotals("duration_seconds", 10, 5, 60.0, 120.0, 0.5)])]), "text")
+    assert "duration of 10 runs after the baseline, of which 5 ended well: 1m 00s; as many at its mean: 2m 00s (-50%)" in text
+
+
 def test_every_form_shows_it() -> None:
     for form in READABLE:
         assert "d-1" in rendered(result, Optimized([job(), job()]), form)
@@ -53,7 +58,7 @@ def test_programs_read_a_list_of_jobs_with_all_runs() -> None:
     found = json.loads(rendered(result, Optimized([job()]), "json"))["jobs"][0]
     assert [run["suggestion_id"] for run in found["runs"]] == [None, "d-1", None]
     assert [run["status"] for run in found["runs"]] == ["succeeded", "succeeded", None]
-    assert found["totals"] == [{"quantity": "duration_seconds", "runs": 1, "spent": 60.0, "kept": 120.0, "ratio": 0.5}]
+    assert found["totals"] == [{"quantity": "duration_seconds", "runs": 1, "well": 1, "spent": 60.0, "kept": 120.0, "ratio": 0.5}]
 
 
 def test_a_table_has_a_row_per_run() -> None:
