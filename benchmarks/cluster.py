@@ -3,7 +3,8 @@
 Equal processors: jobs drawn after Lublin and Feitelson for 128 processors; both simulate in turn, so that a slow moment meets
 both, and every start must be the same. AccaSim 1.1.3 replays the same jobs where it is installed (jpo[bench-accasim]), or in an
 environment of its own, whose interpreter --accasim names. Platform: 24 nodes of three GPU types, jobs of one task and of up to
-24; long queues: drawn at five times what the machine can do. Environment: decisions per second, by Gymnasium.
+24; many tasks: 16 nodes of two CPU types, jobs of up to 128 tasks of one core; long queues: drawn at five times what the machine
+can do. Environment: decisions per second, by Gymnasium.
 
     python benchmarks/cluster.py [--jobs 5000] [--rounds 5] [--log LOG.SWF --procs P] [--accasim PYTHON] [--json]
 
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -71,6 +72,7 @@ def main(argv: list[str]) -> int:
         **queues(jobs, options.procs, options.rounds),
         **long_queues(),
         **platforms(options.rounds),
+        **many_tasks(options.rounds),
         **decisions(),
     }
     if options.accasim != sys.executable or find_spec("accasim"):
@@ -135,18 +137,41 @@ def platforms(rounds: int) -> dict[str, dict[str, float]]:
     several = DemandTable(
         tasks, 4 * gpus_each, gpus_each, 8.0 * gpus_each, nothing, ("",) * count, ("",) * count, nothing + np.inf
     )
+    return {
+        **on_platform("platform", jobs, demand, platform, rounds),
+        **on_platform("platform several nodes", scattered, several, platform, rounds),
+    }
+
+
+def many_tasks(rounds: int) -> dict[str, dict[str, float]]:
+    """Jobs per second on 8 nodes of 8 fast cores and 8 nodes of 2 x 4 slow ones; each processor of a drawn job is a task."""
+    fast, slow = ProcessorType("fast", "cpu", 8), ProcessorType("slow", "cpu", 4, 0.8)
+    nodes = NodeType("fast", (fast,), 256), NodeType("slow", (slow, slow), 256)
+    platform = Platform("two types", tuple(NodeGroup("c", node, 8) for node in nodes))
+    jobs = draw_jobs(10_000, 128, load=0.65, seed=0)
+    return on_platform("many tasks", jobs, one_core_each(jobs), platform, rounds, ("first", "best_fit", "spread"))
+
+
+def on_platform(
+    name: str,
+    jobs: JobTable,
+    demand: DemandTable,
+    platform: Platform,
+    rounds: int,
+    resources: Sequence[str] = ("first", "best_fit"),
+) -> dict[str, dict[str, float]]:
+    """Jobs per second, first come first served with and without EASY."""
     found = {}
-    for name, work, wanted in (("platform", jobs, demand), ("platform several nodes", scattered, several)):
-        for resource in ("first", "best_fit"):
-            for backfilling in ("none", "easy"):
-                speeds = []
-                for _ in range(rounds):
-                    began = time.perf_counter()
-                    run(work, wanted, platform, Discipline(selection("fcfs", seed=0), resource, backfilling))
-                    speeds.append(count / (time.perf_counter() - began))
-                chosen = "fcfs" if resource == "first" else f"fcfs-{resource}"
-                rule = Rule(chosen, "easy" if backfilling == "easy" else "none").name
-                found[f"{name} {rule}"] = {"per_second": statistics.median(speeds)}
+    for resource in resources:
+        for backfilling in ("none", "easy"):
+            speeds = []
+            for _ in range(rounds):
+                began = time.perf_counter()
+                run(jobs, demand, platform, Discipline(selection("fcfs", seed=0), resource, backfilling))
+                speeds.append(len(jobs) / (time.perf_counter() - began))
+            chosen = "fcfs" if resource == "first" else f"fcfs-{resource}"
+            rule = Rule(chosen, "easy" if backfilling == "easy" else "none").name
+            found[f"{name} {rule}"] = {"per_second": statistics.median(speeds)}
     return found
 
 
@@ -215,8 +240,9 @@ def table(measured: dict[str, dict[str, float]], jobs: int, options: argparse.Na
         "",
         f"`python benchmarks/cluster.py`: {jobs} jobs on {options.procs} processors, median of {options.rounds}, one core. The",
         "peer is a simulator as they are usually written (objects, everything sorted anew); every start is the same. AccaSim",
-        "1.1.3 replays the same jobs once. Platform: 10,000 jobs, 24 nodes of three GPU types. Long queue: 100,000 jobs, five",
-        "times what the machine can do. Decisions: through Gymnasium.",
+        "1.1.3 replays the same jobs once. Platform: 10,000 jobs, 24 nodes of three GPU types. Many tasks: 10,000 jobs, each",
+        "processor a task, 8 nodes of 8 fast cores and 8 of 2 x 4 slow ones. Long queue: 100,000 jobs, five times what the",
+        "machine can do. Decisions: through Gymnasium.",
         "",
         "| what | per second | peer | ratio | AccaSim | ratio | at least |",
         "|---|---|---|---|---|---|---|",

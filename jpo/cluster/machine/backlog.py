@@ -6,7 +6,7 @@ may go before its turn is found by its requested time.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -88,7 +88,9 @@ class Backlog:
             del kinds[bisect_left(kinds, (kind.wanted, kind.number, kind))]
 
     def want_at_most(self, left: Sequence[int]) -> Iterator[Alike]:
-        """The kinds of which somebody waits that want no more than so many CPU cores, or GPUs."""
+        """The kinds of which somebody waits that want no more than so many CPU cores, or GPUs; nobody comes or goes meanwhile."""
         for kinds, most in zip(self._waiting, left, strict=True):
-            for _, _, kind in kinds[: bisect_right(kinds, most, key=lambda entry: entry[0])]:
+            for wanted, _, kind in kinds:
+                if wanted > most:
+                    break
                 yield kind

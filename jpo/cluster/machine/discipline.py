@@ -200,8 +200,10 @@ class Manager:
         return True
 
     def _begin(self, job: int, allocation: Holding, *, in_turn: bool = False) -> None:
-        self._simulation.start(job, allocation)
-        if self._backlog is not None:
+        if self._backlog is None:
+            self._simulation.start(job, allocation)
+        else:
+            self._simulation.start(job, allocation, self._speeds.get(self._backlog.of[job].number))
             self._fitting.clear()
             self._speeds.clear()
             self._shadow.started(job, in_turn=in_turn)
@@ -211,7 +213,12 @@ class Manager:
         if self._backlog is None:
             return False
         allocation = self._fits(job)
-        if allocation is None or not (self._ends_in_time(job, allocation) or self._shadow.leaves(allocation)):
+        if allocation is None:
+            return False
+        self._reserve()
+        simulation, shadow = self._simulation, self._shadow
+        ends = simulation.now + simulation.requested[job] / self._speed_there(job, allocation)
+        if ends > shadow.moment and not (shadow.leaves_devices(simulation.need[job]) and shadow.leaves(allocation)):
             return False
         self._begin(job, allocation)
         return True
@@ -231,7 +238,8 @@ class Manager:
 
     def _might_pass(self, kind: Alike) -> bool:
         """Whether the first one leaves devices for one of a kind, or the shortest of them would end in time at its best."""
-        self._reserve()
+        if not self._reserved:
+            self._reserve()
         if not kind.ranks:
             return False
         shadow = self._shadow
@@ -243,12 +251,6 @@ class Manager:
         if not self._reserved:
             self._shadow.reserve(self._head)
             self._reserved = True
-
-    def _ends_in_time(self, job: int, allocation: Holding) -> bool:
-        """Whether a job would end before the first of the queue starts."""
-        simulation = self._simulation
-        self._reserve()
-        return simulation.now + simulation.requested[job] / self._speed_there(job, allocation) <= self._shadow.moment
 
     def _speed_there(self, job: int, allocation: Holding) -> float:
         """How fast a job would run where all of its kind would by now."""
@@ -273,7 +275,7 @@ class Manager:
         A kind whose first one may not go is looked at again from where the queue has come to when another job has started: what
         it would get may be something else by then.
         """
-        simulation = self._simulation
+        simulation, shadow = self._simulation, self._shadow
         turns = [(kind.ranks[0], kind.number, kind) for kind in self._that_might_pass(backlog)]
         heapify(turns)
         passed_over: dict[int, Alike] = {}
@@ -285,7 +287,9 @@ class Manager:
             allocation = self._fits(job)
             if allocation is None:
                 continue
-            if self._ends_in_time(job, allocation) or self._shadow.leaves(allocation):
+            speed = self._speed_there(job, allocation)
+            ends = simulation.now + simulation.requested[job] / speed
+            if ends <= shadow.moment or (shadow.leaves_devices(kind.need) and shadow.leaves(allocation)):
                 self._begin(job, allocation)
                 self._leave(job)
                 passed_over[kind.number] = kind
@@ -295,8 +299,7 @@ class Manager:
                 passed_over = {}
             else:
                 passed_over[kind.number] = kind
-                speed = self._speed_there(job, allocation)
-                if (later := kind.first_that_ends(rank, simulation.now, speed, self._shadow.moment)) is not None:
+                if (later := kind.first_that_ends(rank, simulation.now, speed, shadow.moment)) is not None:
                     heappush(turns, (later, kind.number, kind))
 
 

@@ -26,6 +26,11 @@ class Need(NamedTuple):
     gpu_type: str
     phases: Phases = ()
 
+    @property
+    def of_single_cores(self) -> bool:
+        """Whether any free cores will do, or any free GPUs: each task needs one, and nothing beside it."""
+        return self.cpus + self.gpus == 1 and not self.memory_gib and not self.gpu_type
+
 
 class Holding(NamedTuple):
     """What a job holds.
@@ -60,6 +65,7 @@ class Occupancy:
         self.free = [processor.cores for processor in self.types]
         self.bandwidth = [in_grains(processor.bandwidth_gbps) for processor in self.types]
         self.is_gpu = [processor.kind == "gpu" for processor in self.types]
+        self._with_gpus = any(self.is_gpu)
         self.cpu_processors: list[list[int]] = [[] for _ in platform.nodes]
         for place, node in enumerate(self.node):
             if not self.is_gpu[place]:
@@ -85,21 +91,32 @@ class Occupancy:
 
     def take(self, allocation: Holding, need: Need, *, sign: int = 1) -> None:
         """Take what an allocation names; with sign -1 give it back."""
-        free, node, is_gpu, bandwidth = self.free, self.node, self.is_gpu, need.bandwidth_gbps
+        free, free_cpus, node, is_gpu, bandwidth = self.free, self.free_cpus, self.node, self.is_gpu, need.bandwidth_gbps
         gpus = cpus = 0
-        for place, count in allocation.cores:
-            if sign < 0:
-                count = -count
-            free[place] -= count
-            if is_gpu[place]:
-                gpus += count
-                continue
-            cpus += count
-            self.free_cpus[node[place]] -= count
-            if bandwidth:
-                self.bandwidth[place] -= count * bandwidth
+        if self._with_gpus or bandwidth:
+            for place, count in allocation.cores:
+                if sign < 0:
+                    count = -count
+                free[place] -= count
+                if is_gpu[place]:
+                    gpus += count
+                    continue
+                cpus += count
+                free_cpus[node[place]] -= count
+                if bandwidth:
+                    self.bandwidth[place] -= count * bandwidth
+            self.left[1] -= gpus
+        elif sign > 0:
+            for place, count in allocation.cores:
+                free[place] -= count
+                free_cpus[node[place]] -= count
+                cpus += count
+        else:
+            for place, count in allocation.cores:
+                free[place] += count
+                free_cpus[node[place]] += count
+                cpus -= count
         self.left[0] -= cpus
-        self.left[1] -= gpus
         for home, gib in allocation.memory:
             self.memory[home] -= sign * gib
         for changed in self._watchers:
@@ -171,6 +188,14 @@ class Occupancy:
             if not left:
                 break
         return taken
+
+
+def merged(cores: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Each processor once, in the order of its first use."""
+    held: dict[int, int] = {}
+    for place, count in cores:
+        held[place] = held.get(place, 0) + count
+    return tuple(held.items())
 
 
 def needs(demand: DemandTable) -> list[Need]:

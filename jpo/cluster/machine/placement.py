@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Literal
 
 from jpo.cluster.machine.levels import FreeLevels, Level
-from jpo.cluster.machine.occupancy import Holding, Need, Occupancy
+from jpo.cluster.machine.occupancy import Holding, Need, Occupancy, merged
 from jpo.cluster.machine.outlook import overload
 from jpo.cluster.platform.platform import UNLIMITED
 
@@ -85,7 +85,8 @@ FEW = 64
 
 def with_room(state: Occupancy, place: int) -> float:
     """Free cores of the processor's kind on its node; 0 where the processor itself is full."""
-    return free_on_node(state, place) if state.free[place] else 0
+    free = state.free[place]
+    return state.free_cpus[state.node[place]] if free and not state.is_gpu[place] else free
 
 
 SORTED_BY: Mapping[str, tuple[Level, Way]] = {
@@ -116,6 +117,7 @@ class Placement:
         key = STEADY.get(name)
         order = sorted(range(count), key=lambda place: key(state, place)) if key else list(range(count))
         self._steady = key is not None
+        self._fills = name in (*STEADY, "best_fit", "high_mem")  # with tasks of one core, processor after processor
         self._level, self._way = SORTED_BY.get(name, (with_room, "in order"))
         self._candidates = [[place for place in order if state.is_gpu[place] is gpu] for gpu in (False, True)]
         self._alone = [len({state.node[place] for place in places}) == len(places) for places in self._candidates]
@@ -126,6 +128,8 @@ class Placement:
         """What a job gets if it starts now; None: not all of its tasks fit. The state is as before."""
         if state.left[need.gpus > 0] < need.tasks * (need.gpus or need.cpus):
             return None
+        if self._fills and need.of_single_cores:
+            return self._cores_filled(state, need)
         if need.tasks > 1:
             return self._several(state, need)
         place = self._one(state, need)
@@ -136,6 +140,8 @@ class Placement:
         gpu, left = need.gpus > 0, need.tasks
         if state.left[gpu] < left * (need.gpus or need.cpus):
             return False
+        if need.of_single_cores:
+            return True
         if left > 1 and not self._alone[gpu]:  # processors of a node share what its tasks need
             return self._several(state, need) is not None
         for _, room in state.rooms(self._candidates[gpu], need):
@@ -168,14 +174,17 @@ class Placement:
             return levels.upwards(least) if way == "upwards" else levels.downwards(least)
         if way == "in order":
             return self._candidates[gpu]
-        found = [place for place in self._candidates[gpu] if level(state, place) >= least]
-        found.sort(key=lambda place: level(state, place), reverse=way == "downwards")  # stable in either direction
-        return found
+        sign = -1 if way == "downwards" else 1
+        found = [(sign * value, place) for place in self._candidates[gpu] if (value := level(state, place)) >= least]
+        found.sort()
+        return [place for _, place in found]
 
     def _several(self, state: Occupancy, need: Need) -> Holding | None:
         if not self._independent(need):
-            return self._task_by_task(state, need)
-        if self.name == "pack":
+            if need.gpus or not need.of_single_cores or self._way != "downwards":
+                return self._task_by_task(state, need)
+            shares = self._dealt_to_nodes(state, need)
+        elif self.name == "pack":
             shares = self._packed(state, need)
         elif self._way == "downwards":
             shares = self._dealt(state, need)
@@ -189,9 +198,9 @@ class Placement:
             return False
         if self._alone[need.gpus > 0]:
             return True
-        shared = not need.gpus and (self.name == "pack" or (self._level is with_room and self._way == "downwards"))
+        shared = not need.gpus and self._level is with_room and self._way == "downwards"
         nothing_else = not need.cpus if need.gpus else need.cpus == 1
-        return nothing_else and not need.memory_gib and not shared and self.name not in ("pack", "spread")
+        return nothing_else and not need.memory_gib and not shared and self.name != "spread"
 
     def _filled(self, state: Occupancy, need: Need) -> Shares | None:
         """Processor after processor is filled: tasks make none of them a worse choice."""
@@ -203,6 +212,20 @@ class Placement:
                 return shares
             shares.append((place, room))
             left -= room
+        return None
+
+    def _cores_filled(self, state: Occupancy, need: Need) -> Holding | None:
+        """The same for tasks of one core, or GPU, and nothing else: what is free is room."""
+        free, left = state.free, need.tasks
+        cores: list[tuple[int, int]] = []
+        for place in self._walk(state, need, self._way):
+            room = free[place]
+            if room >= left:
+                cores.append((place, left))
+                return Holding(tuple(cores), ())
+            if room:
+                cores.append((place, room))
+                left -= room
         return None
 
     def _dealt(self, state: Occupancy, need: Need) -> Shares | None:
@@ -231,6 +254,27 @@ class Placement:
                 heappush(used, (worse + step, place, room - 1))
         return list(given.items())
 
+    def _dealt_to_nodes(self, state: Occupancy, need: Need) -> Shares | None:
+        """Tasks of one CPU core, each on the node where most is left by then: on its first processor that is not full."""
+        free, rooms = state.free.copy(), state.free_cpus
+        fresh = [
+            (-rooms[node], next(place for place in places if free[place]), node)
+            for node, places in enumerate(state.cpu_processors)
+            if rooms[node]
+        ]
+        heapify(fresh)
+        used: list[tuple[int, int, int]] = [] if self.name == "spread" else fresh  # heaps: free cores, processor, node
+        given: dict[int, int] = {}
+        for _ in range(need.tasks):
+            worse, place, node = heappop(fresh or used)
+            given[place] = given.get(place, 0) + 1
+            free[place] -= 1
+            if worse < -1:
+                if not free[place]:
+                    place = next(other for other in state.cpu_processors[node] if free[other])
+                heappush(used, (worse + 1, place, node))
+        return list(given.items())
+
     def _packed(self, state: Occupancy, need: Need) -> Shares | None:
         """On the fullest node that holds all that is left; as long as there is none, as much as possible on one."""
         left = need.tasks
@@ -238,12 +282,18 @@ class Placement:
             if room >= left:
                 return [(place, left)]
         shares: Shares = []
+        taken: dict[int, int] = {}  # CPU cores of nodes whose processors share them
         rooms = sorted((-room, place) for place, room in state.rooms(self._walk(state, need, "in order"), need))
         for at, (room, place) in enumerate(rooms):
             if -room >= left:
                 whole = [place for room, place in rooms[at:] if -room >= left]
-                return [*shares, (min(whole, key=lambda place: (free_on_node(state, place), place)), left)]
+                return [
+                    *shares,
+                    (min(whole, key=lambda place: (free_on_node(state, place) - taken.get(state.node[place], 0), place)), left),
+                ]
             shares.append((place, -room))
+            if not need.gpus:
+                taken[state.node[place]] = taken.get(state.node[place], 0) - room * need.cpus
             left += room
         return None
 
@@ -295,11 +345,3 @@ class Placement:
             return None if best is None else best[-1]
         key = CHANGING[self.name]
         return min(fitting, key=lambda place: key(state, place), default=None)
-
-
-def merged(cores: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Each processor once, in the order of its first use."""
-    held: dict[int, int] = {}
-    for place, count in cores:
-        held[place] = held.get(place, 0) + count
-    return tuple(held.items())

@@ -140,10 +140,12 @@ class Simulation:
                 slowest /= self.platform.slowdowns.clusters if scattered else self.platform.slowdowns.nodes
         return slowest
 
-    def start(self, job: int, allocation: Holding) -> None:
-        """Start a job where it fits."""
+    def start(self, job: int, allocation: Holding, speed: float | None = None) -> None:
+        """Start a job where it fits. `speed`: that of `speed_on`, where it is known."""
         self.state.take(allocation, self.need[job])
-        now, speed = self.now, self.speed_on(job, allocation)
+        now = self.now
+        if speed is None:
+            speed = self.speed_on(job, allocation)
         self.starts[job], self.allocations[job] = now, allocation
         self.expected[job] = now + self.requested[job] / speed
         self.running[job] = None

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from jpo.cluster.machine.occupancy import Need, Occupancy
+from jpo.cluster.machine.occupancy import Holding, Need, Occupancy
 from jpo.cluster.machine.placement import RESOURCES, Placement
 from jpo.cluster.platform.platform import NodeGroup, NodeType, Platform, ProcessorType
 
@@ -79,3 +79,61 @@ def test_what_is_kept_sorted_finds_what_looking_through_finds(name: str, need: N
                 held.append(taken)
         while len(held) > 60:
             state.take(held.pop(drawn.randrange(len(held))), need, sign=-1)
+
+
+MIXED = Platform(
+    "mixed",
+    (
+        NodeGroup("c", NodeType("slow", (ProcessorType("slow", "cpu", 4, 0.8),) * 2, 256), 3),
+        NodeGroup("c", NodeType("fast", (ProcessorType("fast", "cpu", 8),), 128), 3),
+    ),
+)
+
+
+def one_core(tasks: int) -> Need:
+    return Need(tasks, 1, 0, 0.0, 0.0, "")
+
+
+@pytest.mark.parametrize("name", ["first", "high_gflops", "low_power", "best_fit", "worst_fit", "high_cores", "high_mem"])
+def test_tasks_of_one_core_get_at_once_what_they_would_get_one_by_one(name: str) -> None:
+    state, drawn, held = Occupancy(MIXED), random.Random(2), []
+    placement = Placement(name, state)
+    for _ in range(200):
+        need = one_core(drawn.randint(2, 24))
+        found, trial, wanted = placement.place(state, need), state.copy(), dict[int, int]()
+        assert placement.fits(state, need) is (found is not None) is (state.left[0] >= need.tasks)
+        if found is not None:
+            for _ in range(need.tasks):
+                one = placement.place(trial, one_core(1))
+                assert one is not None
+                trial.take(one, one_core(1))
+                wanted[one.cores[0][0]] = wanted.get(one.cores[0][0], 0) + 1
+            assert found.cores == tuple(wanted.items())
+            state.take(found, need)
+            held.append((found, need))
+        while len(held) > 5:
+            state.take(*held.pop(drawn.randrange(len(held))), sign=-1)
+
+
+def test_tasks_of_one_core_are_spread_and_packed_where_processors_share_a_node() -> None:
+    state = Occupancy(MIXED)
+    assert state.free == [4, 4, 4, 4, 4, 4, 8, 8, 8]
+    state.take(Holding(((0, 4), (6, 3)), ()), one_core(7))
+    spread = Placement("spread", state).place(state, one_core(8))
+    assert spread is not None  # each node once; then two more where most was left
+    assert spread.cores == ((2, 2), (4, 2), (7, 1), (8, 1), (6, 1), (1, 1))
+    packed = Placement("pack", state)
+    four, eleven = packed.place(state, one_core(4)), packed.place(state, one_core(11))
+    assert four is not None
+    assert eleven is not None
+    assert four.cores == ((1, 4),)  # the fullest node that holds all
+    assert eleven.cores == ((7, 8), (1, 3))
+    state.take(Holding(((7, 8), (8, 8), (6, 5)), ()), one_core(21))
+    six = packed.place(state, one_core(6))
+    assert six is not None
+    assert six.cores == ((1, 4), (2, 2))  # no processor holds six
+    state.take(Holding(((0, 3),), ()), one_core(3), sign=-1)
+    state.take(Holding(((2, 4),), ()), one_core(4))
+    six = packed.place(state, one_core(6))
+    assert six is not None
+    assert six.cores == ((1, 4), (0, 2))  # by then 3 cores are free on that node, fewer than on the next one
