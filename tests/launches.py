@@ -6,9 +6,11 @@ An engine's test gives a Bench: the launcher, commands that behave as named, and
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +23,20 @@ from jpo.records import Identity, RunStatus
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 numbers = itertools.count(1)
+
+
+@contextmanager
+def interrupted_once_submitted(launcher: type[Launcher]) -> Iterator[None]:
+    """Ctrl-C when the engine has a job, and the ledger has not what the engine calls it."""
+    submit = launcher.submit
+
+    def interrupted(*told: Any) -> str:
+        submit(*told)
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launcher, "submit", interrupted)
+        yield
 
 
 class VirtualClock:

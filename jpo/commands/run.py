@@ -107,9 +107,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
 def _cancelled(run_id: str, launcher: Launcher, ledger: Path, settings: LoadedSettings, here: Surface) -> None:
     """End a run that was interrupted, also before its start was noted, and put it on record."""
     entry = read(ledger, run_id)
-    if entry is not None and entry.engine_id is None and entry.end is None:
-        entry = noted(entry, launcher, ledger)
-    if entry is None or entry.engine_id is None:
+    if entry is None or (entry := noted(entry, launcher, ledger)).engine_id is None:
         return
     here.live.note(f"{run_id}: cancelled, waiting for its end")
     cancel(entry, launcher, ledger, sleep=here.sleep)

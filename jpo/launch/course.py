@@ -48,9 +48,13 @@ def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, confi
 def noted(entry: Entry, launcher: Launcher, ledger: Path) -> Entry:
     """An entry with the engine's id also where nobody noted it: who submitted it was killed or interrupted in between.
 
+    Without one it was never submitted. What has an id or an end is returned as it is.
+
     Raises:
         LaunchError: the engine's; JPO-E752, the ledger cannot be written; JPO-E785, another process is at this run.
     """
+    if entry.engine_id is not None or entry.end is not None:
+        return entry
     folder = folder_of(ledger, entry.job.run_id)
     with locked(folder, wait=False):  # who starts it just now may take minutes
         entry = read(ledger, entry.job.run_id) or entry

@@ -10,9 +10,10 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from launches import interrupted_once_submitted
 
 from jpo.launch.ledger import entries
 from jpo.launch.local import leases
@@ -233,14 +234,7 @@ def test_ctrl_c_cancels_the_run_and_records_it(ready: Project) -> None:
 
 def test_ctrl_c_before_the_start_is_noted_cancels_the_run_and_records_it(ready: Project) -> None:
     """A job prints its first line before the ledger has what its engine calls it."""
-    submit = LocalLauncher.submit
-
-    def interrupted(*told: Any) -> str:
-        submit(*told)
-        raise KeyboardInterrupt
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LocalLauncher, "submit", interrupted)
+    with interrupted_once_submitted(LocalLauncher), pytest.MonkeyPatch.context() as patch:
         patch.setenv("SECONDS", "30")
         assert ready.jpo("run", "train.py", "--run-id", "run-1").code == 130
     (entry,) = entries(ready.folder / ".jpo/launches")

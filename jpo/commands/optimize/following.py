@@ -172,8 +172,7 @@ def cancel_all(task: Task, outside: Outside) -> None:
 
 
 def _cancelled(entry: Entry, launcher: Launcher, task: Task, outside: Outside) -> None:
-    if entry.engine_id is None and entry.end is None:
-        entry = noted(entry, launcher, task.ledger)
+    entry = noted(entry, launcher, task.ledger)
     if entry.engine_id is None:
         return
     if entry.end is not None or cancel(entry, launcher, task.ledger, sleep=outside.sleep):

@@ -129,8 +129,7 @@ def looked_at(entry: Entry, launcher: Launcher, ledger: Path) -> tuple[Entry, Jo
     Raises:
         LaunchError: the engine's, or as in `noted`.
     """
-    if entry.engine_id is None:
-        entry = noted(entry, launcher, ledger)
+    entry = noted(entry, launcher, ledger)
     if entry.engine_id is None or entry.end is not None:
         return entry, entry.end
     status = look(entry, launcher, ledger)

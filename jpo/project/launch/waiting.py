@@ -39,10 +39,9 @@ def queued_with(
     None where [launch] names no engine with a queue, or it does not say, or not within LONGEST_SECONDS; and where only a run that
     somebody starts may use what jpo.toml says of it (OF_THE_RUNNER).
     """
-    engine = settings.values.launch.on
-    if engine not in WITH_A_QUEUE or not all(of_the_runner(settings, key) for key in OF_THE_RUNNER):
+    if not _may_be_asked(settings):
         return (None,) * len(expected)
-    asked = [_needs(parameters, workload, settings) for parameters, _ in expected]
+    engine, asked = settings.values.launch.on, [_needs(parameters, workload, settings) for parameters, _ in expected]
     rooms = _rooms(asked, settings)
     durations = [forecast.duration_seconds for _, forecast in expected]
     return tuple(
@@ -56,8 +55,7 @@ def queue_ahead(request: Request, known: Known, workload: Workload, settings: Lo
 
     None as in `queued_with`, where today's values ask for neither, and before the first run: nothing is chosen then.
     """
-    engine = settings.values.launch.on
-    if engine not in WITH_A_QUEUE or not known.runs or not all(of_the_runner(settings, key) for key in OF_THE_RUNNER):
+    if not known.runs or not _may_be_asked(settings):
         return None
     resource = next((name for name in ("gpus", "cpus") if request.current.get(name)), None)
     if resource is None:
@@ -74,6 +72,11 @@ def queue_ahead(request: Request, known: Known, workload: Workload, settings: Lo
         return None
     free, most = (of_now.free_gpus, of_now.gpus) if resource == "gpus" else (of_now.free_cpus, of_now.cpus)
     return QueueAhead(resource, waits, free, most)
+
+
+def _may_be_asked(settings: LoadedSettings) -> bool:
+    """Whether there is an engine with a queue that is set up by the runner, not by a branch."""
+    return settings.values.launch.on in WITH_A_QUEUE and all(of_the_runner(settings, key) for key in OF_THE_RUNNER)
 
 
 def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings) -> Needs | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
+from launches import interrupted_once_submitted
 from loops import Lab, logged, seconds_of
 
 import jpo.commands.optimize.following as following
@@ -482,16 +482,8 @@ def test_interrupted_it_cancels_the_run_records_it_and_goes_on_later(lab: Lab) -
 
 
 def test_interrupted_before_the_start_is_noted_it_cancels_the_run_and_records_it(lab: Lab) -> None:
-    submit = SimulatedLauncher.submit
-
-    def interrupted(*told: Any) -> str:
-        submit(*told)
-        raise KeyboardInterrupt
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SimulatedLauncher, "submit", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            lab.optimize(runs=1)
+    with interrupted_once_submitted(SimulatedLauncher), pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=1)
     (entry,) = lab.entries()
     assert entry.end is not None
     assert (entry.end.ended_as, entry.recorded) == (RunStatus.STOPPED, True)
