@@ -75,22 +75,22 @@ DEFAULTS: Mapping[str, Limit] = {
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """The most that one run may request; `of_machine` names the resources that are limited by the machine."""
+    """The most that one run may request; `owners` says of which resources there is no more, and where: "this machine"."""
 
     gpus: float = math.inf
     cpus: float = math.inf
     memory_gib: float = math.inf
     usd_per_hour: float = math.inf
-    of_machine: frozenset[str] = frozenset()
+    owners: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, name: str) -> float:
         """The most of one parameter."""
         return {"gpus": self.gpus, "cpus": self.cpus, "memory_gib": self.memory_gib}.get(name, math.inf)
 
-    def within(self, machine: Mapping[str, float]) -> Quota:
-        """The quota limited to what a machine has; resources of which that is unknown stay as they are."""
-        less = {name: most for name, most in machine.items() if most < self.of(name)}
-        return replace(self, **less, of_machine=frozenset(less))
+    def within(self, there: Mapping[str, float], owner: str = "this machine") -> Quota:
+        """The quota limited to what somebody has; resources of which that is unknown stay as they are."""
+        less = {name: most for name, most in there.items() if most < self.of(name)}
+        return replace(self, **less, owners={**self.owners, **dict.fromkeys(less, owner)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,7 @@ def within_quota(current: Values, proposed: Values, limits: Limits, facts: Facts
     for name, _, value, _ in _each(current, proposed, limits):
         if _above(value, limits.quota.of(name)):
             quota, most = limits.quota, number(limits.quota.of(name))
-            limit = f"the {most} that this machine has" if name in quota.of_machine else f"the quota of {most}"
+            limit = f"the {most} that {quota.owners[name]} has" if name in quota.owners else f"the quota of {most}"
             yield _broken(name, value, f"<= {most}", "within_quota", f"is above {limit}")
 
 

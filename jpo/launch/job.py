@@ -120,8 +120,8 @@ class Room:
     """Room on an engine now, as far as it says. None: not known.
 
     Attributes:
-        gpus, cpus, memory_gib: all that one run could have at most.
-        free_gpus, free_cpus, free_memory_gib: of these, not in use now.
+        gpus, cpus, memory_gib: all that one run of as many nodes could have at most.
+        free_gpus, free_cpus, free_memory_gib: not in use now, on the whole engine.
         wait_seconds: how long a run that asks for what config.ini asks would wait before it starts.
         note: what limits it, in the engine's words ("quota of namespace ml: 4 GPUs").
     """

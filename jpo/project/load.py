@@ -42,6 +42,7 @@ class LoadedSettings:
         author: who and where, for the audit log (caller.py); empty where JPO works for itself, as in simulations.
         side_branch: the branch, in a pipeline of another than the default one; "" elsewhere.
         track: shows how far long reading is, to who waits for it; silent where nobody does.
+        room: the most that one run could have on the engine to which it goes, by resource; empty: not known, nothing is limited.
     """
 
     values: Settings
@@ -54,6 +55,7 @@ class LoadedSettings:
     store_root: Path | None = None
     store_folder: Path | None = None
     track: Track = silently
+    room: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def place(self) -> str:

@@ -118,7 +118,7 @@ def only_of(config: Path | None, settings: LoadedSettings) -> Identity | None:
 def limits_of(settings: LoadedSettings) -> Limits:
     """The guard's limits, which it reads from the same tables by rules of its own.
 
-    With [quota] this_machine they include what this machine has.
+    With [quota] this_machine they include what this machine has; of `jpo optimize` what its engine has for one run.
 
     Raises:
         UsageError: JPO-E302, a limit that cannot be.
@@ -127,9 +127,10 @@ def limits_of(settings: LoadedSettings) -> Limits:
         limits = constraints.limits_from(settings.tables)
     except ValueError as error:
         raise UsageError(settings.place, str(error), code="JPO-E302") from error
-    if not keeps_to_this_machine(settings):
-        return limits
-    return replace(limits, quota=limits.quota.within(machine_here(os.environ).most))
+    quota = limits.quota.within(settings.room, "its engine")
+    if keeps_to_this_machine(settings):
+        quota = quota.within(machine_here(os.environ).most)
+    return replace(limits, quota=quota)
 
 
 def keeps_to_this_machine(settings: LoadedSettings) -> bool:

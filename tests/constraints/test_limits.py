@@ -96,7 +96,7 @@ def test_the_next_choice_is_within_reach_of_the_built_in_step_but_not_of_a_given
         ("quota = 8", r"\[quota\]: 8 is not a table; "),
         ("[quota]\ngpu = 8", r"\[quota\]: unknown key 'gpu'; known are gpus"),
         ("[quota]\nthis_machine = 'yes'", r"\[quota\] this_machine: 'yes' is neither true nor false; "),
-        ("[quota]\nof_machine = ['gpus']", r"\[quota\]: unknown key 'of_machine'; known are gpus"),
+        ("[quota]\nowners = ['gpus']", r"\[quota\]: unknown key 'owners'; known are gpus"),
         ("[quota]\ngpus = 'many'", r"\[quota\] gpus: 'many' is not a number; "),
         ("[quota]\nusd_per_hour = 5", r"\[quota\] usd_per_hour: no price is known; "),
         ("[sla]\ntime_max = 'soon'", r"\[sla\] time_max: 'soon' is not a duration; "),
@@ -148,5 +148,5 @@ def test_this_machine_is_understood_and_asks_no_machine(text):
 
 def test_a_machine_caps_only_what_it_has_less_of():
     quota = Quota(gpus=8, cpus=4).within({"gpus": 2.0, "cpus": 16.0})
-    assert quota == Quota(gpus=2, cpus=4, of_machine=frozenset({"gpus"}))
+    assert quota == Quota(gpus=2, cpus=4, owners={"gpus": "this machine"})
     assert Quota(gpus=8).within({}) == Quota(gpus=8)

@@ -19,6 +19,7 @@ from jpo.launch.ledger import is_past, locked, read
 from jpo.project.launch.boldness import settings_of_step, trials_of
 from jpo.project.launch.boundaries import ended_early, longest_training_seconds, startup_seconds
 from jpo.project.launch.finished import EndedRun, run_again
+from jpo.project.launch.room import kept_to_room
 from jpo.project.launch.unfinished import finish_writing, free_id, made_under
 from jpo.project.project import open_history, open_project
 from jpo.project.sources import own_names
@@ -137,9 +138,10 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
                 outside.note(f"{suggestion_id}: was on record, and is written now; {in_short(found)}")
             return
         free, on_record = free_id(suggestion_id, job.store), len(job.store.runs_of(task.identity))
+        within = kept_to_room(task.settings, job.workload, outside.engine(task.settings, task.engine))
 
     def made(step_number: int) -> Suggestion:
-        settings = settings_of_step(task.settings, step_number, plan.runs, on_record)
+        settings = settings_of_step(within, step_number, plan.runs, on_record)
         return outside.suggest(replace(task, settings=settings), free, outside.clock())
 
     try:

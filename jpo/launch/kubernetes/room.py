@@ -89,9 +89,11 @@ def nodes(found: Sequence[Answer], pods: Sequence[Answer], selector: Mapping[str
 def room_of(limits: Sequence[Limit], needs: Needs, gpu_resource: str) -> Room:
     """The least of all that limits; a run starts at once where all it asks for is known to be free and nobody waits before it."""
     keys = {"gpus": gpu_resource, "cpus": CPU, "memory_gib": MEMORY}
+    largest = [limit.largest for limit in limits if limit.largest is not None]
+    each_node = [{resource: needs.nodes * whole for resource, whole in each.items()} for each in largest]
     most, free = (
-        {name: _least([getattr(limit, kind).get(key) for limit in limits]) for name, key in keys.items()}
-        for kind in ("most", "free")
+        {name: _least([amounts.get(key) for amounts in allowed]) for name, key in keys.items()}
+        for allowed in ([*(limit.most for limit in limits), *each_node], [limit.free for limit in limits])
     )
     for amounts in (most, free):
         amounts["memory_gib"] = None if amounts["memory_gib"] is None else amounts["memory_gib"] / GIB

@@ -105,7 +105,7 @@ def shortcoming(needs: Needs, nodes: Sequence[Node], partitions: Sequence[Partit
     )
     for what, amount, there in asked:
         if amount and sum(each >= amount for each in there) < needs.nodes:
-            most = sorted(there, reverse=True)[min(needs.nodes, len(there)) - 1]
+            most = _most_each(there, needs)
             remedy = f"ask for at most {most}" if most else "choose another type or partition"
             return f"asks for {amount} {what}{each_node}, and {place} has {f'at most {most}' if most else 'none'}", remedy
     most_nodes = min(
@@ -117,7 +117,7 @@ def shortcoming(needs: Needs, nodes: Sequence[Node], partitions: Sequence[Partit
 
 
 def room_of(needs: Needs, nodes: Sequence[Node], partitions: Sequence[Partition]) -> Room:
-    """Room in these partitions; GPUs of the type that is asked for."""
+    """Room in these partitions, for a run of as many nodes; GPUs of the type that is asked for."""
     names = {each.name for each in partitions}
     where = [node for node in nodes if node.partitions & names]
     up = [node for node in where if node.up]
@@ -125,14 +125,19 @@ def room_of(needs: Needs, nodes: Sequence[Node], partitions: Sequence[Partition]
     if where and len(up) < len(where):
         notes.append(f"{len(where) - len(up)} of {len(where)} nodes cannot start anything now")
     return Room(
-        gpus=float(sum(node.gpus_of(needs.gpu_type) for node in where)),
-        cpus=float(sum(node.cpus for node in where)),
-        memory_gib=sum(node.memory_mib for node in where) / MIB_PER_GIB,
+        gpus=float(needs.nodes * _most_each([node.gpus_of(needs.gpu_type) for node in where], needs)) if where else None,
+        cpus=float(needs.nodes * _most_each([node.cpus for node in where], needs)) if where else None,
+        memory_gib=needs.nodes * _most_each([node.memory_mib for node in where], needs) / MIB_PER_GIB if where else None,
         free_gpus=float(sum(node.free_gpus_of(needs.gpu_type) for node in up)),
         free_cpus=float(sum(node.free_cpus for node in up)),
         free_memory_gib=sum(node.free_memory_mib for node in up) / MIB_PER_GIB,
         note="; ".join(notes),
     )
+
+
+def _most_each(there: Sequence[int], needs: Needs) -> int:
+    """The most that a run can have on each of its nodes, by what each node has."""
+    return sorted(there, reverse=True)[min(needs.nodes, len(there)) - 1]
 
 
 def seconds(limit: str) -> float | None:

@@ -12,5 +12,6 @@ finished.py    an entry of the ledger that ended -> the Run that goes on record
 accounts.py    the ledger brought up to date: runs that nobody follows any more, too
 source.py      launched runs as a source of runs, for `jpo suggest` and the like
 boldness.py    which runs of `jpo optimize` are trials, and which use what was learnt
+room.py        the most that the engine has for one run, as a limit of what is suggested
 unfinished.py  suggestions under ids of one's own choosing, and what a killed process has left of one
 """

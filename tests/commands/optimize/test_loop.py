@@ -17,7 +17,7 @@ from jpo.errors import LaunchError
 from jpo.history import verify
 from jpo.history.sql import SqlStore
 from jpo.launch.cleanup import clean_up
-from jpo.launch.job import JobStatus, LaunchJob
+from jpo.launch.job import JobStatus, LaunchJob, Room
 from jpo.launch.ledger import entries, locked, read
 from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
 from jpo.records import RunStatus
@@ -50,6 +50,16 @@ def test_baseline_runs_come_first_then_each_suggestion_has_its_run(lab: Lab) -> 
     assert job.missing == 0
     with lab.history() as store:
         assert [run.run_id for run in store.runs_following(f"{job.name}-1")] == [f"{job.name}-1"]
+
+
+def test_no_trial_asks_for_more_than_the_engine_has_for_one_run(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training that gets faster with each CPU: the loop would ask for more until the engine refused, and end there."""
+    has = Room(gpus=0.0, cpus=4.0, memory_gib=8.0)
+    monkeypatch.setattr(SimulatedLauncher, "room", lambda _self, _needs: has)
+    lab.train = lambda job: logged(job, lab.now, 3600.0 / job.parameters["cpus"])
+    (job,) = lab.optimize(runs=6).result.jobs
+    asked = [each.run.parameters["cpus"] for each in job.runs if each.run]
+    assert max(asked) == 4
 
 
 def test_the_same_command_again_makes_nothing_and_a_longer_plan_makes_the_rest(lab: Lab) -> None:
@@ -195,11 +205,12 @@ def test_a_trial_that_cannot_win_is_stopped_before_twice_the_best_and_the_reason
 
     class Writing(SimulatedLauncher):
         def status(self, engine_id: str) -> JobStatus:
-            lines = ends[engine_id].log.splitlines()
+            status, lines = super().status(engine_id), ends[engine_id].log.splitlines()
             known = [line for line in lines if line[:1] in "#t" or float(line.split(",")[0]) <= lab.now]
             known = [line for line in known if not line.startswith(("# end", "# status"))]
-            (lab.task().ledger / engine_id / "runs" / f"{engine_id}.csv").write_text("\n".join([*known, ""]))
-            return super().status(engine_id)
+            if not status.over:
+                (lab.task().ledger / engine_id / "runs" / f"{engine_id}.csv").write_text("\n".join([*known, ""]))
+            return status
 
     def train(job: LaunchJob) -> VirtualCourse:
         ends[job.run_id] = logged(job, lab.now, 4000.0 if job.run_id.endswith("-1") else 1000.0)

@@ -120,7 +120,7 @@ def test_room_is_what_slurm_has_free_now(bench: Bench) -> None:
     during = bench.launcher().room(Needs(gpus=4, gpu_type="a100", nodes=2))
     bench.launcher().cancel(str(entry.engine_id))
     bench.finish(entry)
-    assert (before.gpus, before.cpus, before.free_gpus, before.note) == (4.0, 8.0, 4.0, "")
+    assert (before.gpus, before.cpus, before.free_gpus, before.note) == (2.0, 4.0, 4.0, "")
     assert (during.free_gpus, during.free_cpus) == (2.0, 6.0)
     assert during.free_memory_gib == pytest.approx((before.free_memory_gib or 0) - 1)
     assert before.wait_seconds == pytest.approx(0.0, abs=3.0)

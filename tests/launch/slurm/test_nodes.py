@@ -50,8 +50,16 @@ def test_gpus_are_told_by_type(gres: str, amounts: dict[str, int]) -> None:
 def test_a_node_that_cannot_start_anything_has_nothing_free(state: str) -> None:
     nodes = nodes_of(node() + "\n" + node("b", state=state))
     room = room_of(Needs(gpus=1), nodes, chosen(partitions_of(PARTITIONS), None))
-    assert (room.gpus, room.free_gpus, room.free_cpus) == (8.0, 3.0, 5.0)
+    assert (room.gpus, room.free_gpus, room.free_cpus) == (4.0, 3.0, 5.0)
     assert room.note == "1 of 2 nodes cannot start anything now"
+
+
+def test_the_most_of_one_run_is_what_its_nodes_have() -> None:
+    """A suggestion keeps within it, and SLURM refuses more than fits on the nodes that a run asks for."""
+    nodes, partitions = nodes_of(node() + "\n" + node("b", gres="gpu:a100:2")), chosen(partitions_of(PARTITIONS), None)
+    one, two, three = (room_of(Needs(gpus=6, nodes=count), nodes, partitions) for count in (1, 2, 3))
+    assert (one.gpus, two.gpus, three.gpus) == (4.0, 4.0, 6.0)
+    assert room_of(Needs(), [], partitions).gpus is None
 
 
 def test_a_partition_that_is_down_is_said() -> None:
