@@ -38,6 +38,7 @@ it, put it on record, write it. The map, floor by floor; imports go down only:
 
     wording/         numbers, names and units as people read them
     files/           files that appear whole or not at all; reading.py: files that others wrote
+    patience.py      programs and clients that are asked: waited for so long, then ended with all they started
 
     records/         the vocabulary: what the parts hand to each other; policies.py: the names of those who may decide
     errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means

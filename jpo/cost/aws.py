@@ -6,16 +6,15 @@ Credentials and endpoints are those of AWS' own tools, and never part of a messa
 from __future__ import annotations
 
 import json
-import multiprocessing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from multiprocessing.pool import ThreadPool
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jpo.cost.catalogue import Instance
 from jpo.errors import TelemetryError, UsageError
+from jpo.patience import OutOfPatience, within
 
 if TYPE_CHECKING:
     from botocore.config import Config
@@ -187,11 +186,8 @@ def _asked(place: str, question: Callable[[], Answer]) -> Answer:
 
 
 def _within(seconds: float, place: str, question: Callable[[], Answer]) -> Answer:
-    """The answer to a question, if it comes in time; boto3 limits single reads, not their number."""
-    pool = ThreadPool(1)  # its thread ends with the program, even while it waits
+    """The answer to a question, if it comes in time; boto3 limits single reads, not their number, and no credential_process."""
     try:
-        return pool.apply_async(question).get(seconds)
-    except multiprocessing.TimeoutError:
+        return within(seconds, [question])[0]
+    except OutOfPatience:
         raise TelemetryError(place, f"no complete answer within {seconds:g}s", "raise --timeout", code="JPO-E806") from None
-    finally:
-        pool.terminate()

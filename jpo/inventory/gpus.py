@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from jpo.patience import OutOfPatience, answer_of
 
 FIELDS = ("index", "uuid", "memory.total", "memory.used", "utilization.gpu", "name")
 MIB_PER_GIB = 1024.0
@@ -165,24 +165,16 @@ def _answer(arguments: Sequence[str], timeout_seconds: float) -> str:
     """Output of a program.
 
     Raises:
-        ValueError: it fails, or does not answer in time. It is then left behind: while the driver hangs it cannot be ended.
+        ValueError: it fails, or does not answer in time.
         OSError: it cannot be started.
     """
-    process = subprocess.Popen(  # noqa: S603 - the driver's own program; without a shell nothing is interpreted
-        arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    assert process.stdout is not None
     try:
-        output, _ = process.communicate(timeout=timeout_seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(1.0)
-        process.stdout.close()
-        raise ValueError(f"no answer within {timeout_seconds:g} s") from None
-    text = output.decode("utf-8", "replace").strip("\n")
-    if process.returncode not in (0, INFOROM) and NO_GPU not in text:
-        raise ValueError(f"exit code {process.returncode}, {_excerpt(text)}")
+        answer = answer_of(arguments, seconds=timeout_seconds)
+    except OutOfPatience as error:
+        raise ValueError(str(error)) from None
+    text = (answer.stdout + answer.stderr).decode("utf-8", "replace").strip("\n")
+    if answer.exit_code not in (0, INFOROM) and NO_GPU not in text:
+        raise ValueError(f"exit code {answer.exit_code}, {_excerpt(text)}")
     return text
 
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
+from left_running import alive, end, hanging
 from slurm_cluster import Cluster
+
+from jpo.launch.job import LaunchJob, Needs
+from jpo.launch.ledger import Entry, folder_of, write
+from jpo.project.launch import source, waiting
+from jpo.records import Identity
 
 if TYPE_CHECKING:
     from conftest import Project
@@ -44,3 +52,29 @@ def test_the_end_counts_what_slurm_says_about_waiting(
         assert "queue" not in offline
     finally:
         subprocess.run(["scancel", job], check=True, capture_output=True)
+
+
+def test_an_engine_that_never_answers_leaves_nothing_running(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten seconds in all is what it may cost a suggestion; here less, to be quick."""
+    assert source.LONGEST_SECONDS + 2 * waiting.LONGEST_SECONDS <= 10
+    monkeypatch.setattr(source, "LONGEST_SECONDS", 0.7)
+    monkeypatch.setattr(waiting, "LONGEST_SECONDS", 0.5)
+    mark = str(tmp_path / "mark")
+    for name in ("sbatch", "squeue", "sacct", "sacctmgr", "scontrol"):
+        hanging(tmp_path / "bin" / name, mark)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    toml = project.folder / "jpo.toml"
+    toml.write_text(toml.read_text() + '[launch]\non = "slurm"\n')
+    job = LaunchJob("run-9", Identity("digits", "cnn", "pytorch"), ("true",), project.folder, {}, Needs(cpus=1.0))
+    folder = folder_of(project.folder / ".jpo" / "launches", "run-9")
+    folder.mkdir(parents=True)
+    write(folder.parent, Entry(job, "slurm", 0.0, "17:run-9"))
+    try:
+        answer = project.jpo("suggest", "config.ini", "--no-learn")
+        assert answer.code == 0, answer.err
+        assert "How run run-9 went on slurm is not known" in answer.out
+        assert alive(mark) == 0
+    finally:
+        end(mark)

@@ -3,12 +3,14 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("boto3")
 pytest.importorskip("moto")
 
+from left_running import alive, end, hanging
 from price_list import Handler, PriceList, moto_server, price_list_server, prices, product
 
 from jpo.cost.aws import Offers, read_offers
@@ -104,6 +106,21 @@ def test_refusals_and_nonsense_are_one_line(
 def test_an_answer_that_hangs_ends_with_the_deadline(price_list: PriceList) -> None:
     price_list.answer = lambda handler: handler.server.over.wait(60) or None
     assert "no complete answer within 1s" in refused(TelemetryError, "JPO-E806", seconds=1.0)
+
+
+def test_a_credential_process_that_hangs_ends_with_the_deadline(
+    price_list: PriceList, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = str(tmp_path / "mark")
+    (tmp_path / "config").write_text(f"[default]\ncredential_process = {hanging(tmp_path / 'login', mark)}\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    try:
+        assert "no complete answer within 1s" in refused(TelemetryError, "JPO-E806", seconds=1.0)
+        assert alive(mark) == 0
+    finally:
+        end(mark)
 
 
 def test_an_address_where_nobody_is_cannot_be_reached(price_list: PriceList, monkeypatch: pytest.MonkeyPatch) -> None:

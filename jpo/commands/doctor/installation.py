@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
@@ -12,6 +11,7 @@ import constraints
 from jpo.commands.doctor.case import Case
 from jpo.errors import JpoError, UsageError
 from jpo.learning.serving import LEARNING
+from jpo.patience import answer_of
 from jpo.project.caller import author_of
 from jpo.project.request import decider_of, learn_seconds_of
 from jpo.report.doctor import Line
@@ -78,18 +78,11 @@ def not_alone() -> str:
     """Why the guard does not start as pipelines start it, in a process without the checkout; "" where it does."""
     command = [sys.executable, "-I", "-m", "constraints", "--help"]
     try:
-        done = subprocess.run(  # noqa: S603 - this Python
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=GUARD_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = answer_of(command, seconds=GUARD_SECONDS)
+    except OSError as error:  # OutOfPatience among them
         return type(error).__name__
-    said = done.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2]
-    return "" if done.returncode == 0 and b"before" in done.stdout else said or f"exit code {done.returncode}"
+    said = (done.stdout + done.stderr).decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return "" if done.exit_code == 0 and b"before" in done.stdout else said or f"exit code {done.exit_code}"
 
 
 def pipeline(case: Case) -> Iterator[Line]:

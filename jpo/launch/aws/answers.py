@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from jpo.errors import LaunchError
 from jpo.launch.excerpt import one_line
+from jpo.patience import OutOfPatience, within
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 REQUEST_SECONDS = 20.0
 """Longest wait for one answer."""
+LOGIN_SECONDS = 60.0
+"""Longest wait for a credential_process, which boto3 would wait for without end."""
+LONGEST_SECONDS = 300.0
+"""Longest wait for all of a question, with what boto3 tries again and waits for; above what it does by itself."""
 DOCS = "docs/launching-aws.md"
 CREDENTIALS: tuple[str, ...] = (
     "Auth",
@@ -64,9 +69,10 @@ def client(service: str, region: str | None) -> Any:
     core.register_component("data_loader", _descriptions())
 
     def made() -> Any:
+        core.get_credentials()
         return boto3.session.Session(botocore_session=core).client(service, region_name=region, config=config)
 
-    return answer(f"AWS {service}", made)
+    return answer(f"AWS {service}", made, LOGIN_SECONDS)
 
 
 @cache
@@ -89,7 +95,7 @@ def words_of(error: ClientError) -> str:
     return one_line(code, SECRET.sub("...", message.partition("Encoded authorization failure message")[0]).strip().rstrip(": ."))
 
 
-def answer(place: str, question: Callable[[], Answer]) -> Answer:
+def answer(place: str, question: Callable[[], Answer], seconds: float = LONGEST_SECONDS) -> Answer:
     """The answer to a question.
 
     Raises:
@@ -103,7 +109,10 @@ def answer(place: str, question: Callable[[], Answer]) -> Answer:
         return LaunchError(place, finding, remedy, code=code)
 
     try:
-        return question()
+        return within(seconds, [question])[0]
+    except OutOfPatience as error:
+        remedy = "check AWS' tools and their credential_process; the same command goes on with the run"
+        raise error_of(f"gives {error}", remedy, "JPO-E754") from None
     except aws.ClientError as error:
         raise error_of(*_refusal(error)) from None
     except (aws.NoCredentialsError, aws.PartialCredentialsError, aws.CredentialRetrievalError, aws.ProfileNotFound) as error:

@@ -189,16 +189,11 @@ def uploaded(file: Path, bucket: str, key: str, region: str) -> str:
     if shutil.which("aws"):
         target = f"s3://{bucket}/{key}"
         command = ["aws", "s3", "cp", "--only-show-errors", "--region", region, str(file), target]
-        quiet = subprocess.DEVNULL
         try:
-            done = subprocess.run(  # noqa: S603 - the AWS CLI; without a shell
-                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=quiet, check=False, timeout=UPLOAD_SECONDS
-            )
+            code, said = answered(command, UPLOAD_SECONDS)
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)[:200]
-        return (
-            "" if done.returncode == 0 else done.stdout.decode("utf-8", "replace").strip().replace("\n", " ")[:200] or "aws fails"
-        )
+        return "" if code == 0 else said.decode("utf-8", "replace").strip().replace("\n", " ")[:200] or "aws fails"
     try:
         import boto3
         from boto3.exceptions import Boto3Error
@@ -210,6 +205,19 @@ def uploaded(file: Path, bucket: str, key: str, region: str) -> str:
     except (Boto3Error, BotoCoreError, ClientError, OSError) as error:
         return str(error).replace("\n", " ")[:200]
     return ""
+
+
+def answered(command: list, seconds: float) -> tuple:  # type: ignore[type-arg]
+    """Exit code and output of a program, which is ended with all that it started where it takes longer."""
+    process = subprocess.Popen(  # noqa: S603 - the AWS CLI; without a shell
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    )
+    try:
+        said, _ = process.communicate(timeout=seconds)
+    finally:
+        _signalled(process.pid, signal.SIGKILL)
+        process.wait()
+    return process.returncode, said
 
 
 def interrupted() -> bool:

@@ -13,12 +13,14 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from email.utils import parsedate_to_datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from jpo.errors import LaunchError
 from jpo.launch.excerpt import one_line
 from jpo.launch.kubernetes.answers import Answer, text
+from jpo.patience import OutOfPatience, within
 from jpo.reading import in_words, json_object
 
 BUSY = {408, 429, 500, 502, 503, 504}
@@ -27,6 +29,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 10.0
 """Seconds; a server's Retry-After counts up to the longest."""
 TIMEOUT = (5.0, 30.0)
 """Seconds to connect, and between two parts of an answer."""
+LOGIN_SECONDS = 60.0
+"""For the program by which a kubeconfig logs in, which the client would wait for without end."""
 LONGEST_LINE_BYTES = 2**20
 LARGEST_ANSWER_BYTES = 2**28
 """Of one object or list in memory: the pods of a cluster of some ten thousand."""
@@ -77,10 +81,20 @@ class Connected:
         self.namespace = "default"
         try:
             with _silent():
-                config.load_kube_config(kubeconfig, context, configuration, persist_config=False)
+                within(
+                    LOGIN_SECONDS, [partial(config.load_kube_config, kubeconfig, context, configuration, persist_config=False)]
+                )
+            configuration.refresh_api_key_hook = (
+                None  # it would log in anew without a limit: Session does, where a token is refused
+            )
             contexts, current = config.list_kube_config_contexts(kubeconfig)
             chosen = next((each for each in contexts if each.get("name") == context), current) if context else current
             self.namespace = text(chosen, "context", "namespace") or "default"
+        except OutOfPatience as error:
+            finding = f"the program by which the kubeconfig logs in gives {error}"
+            raise LaunchError(
+                "Kubernetes", finding, "see what `kubectl get jobs` does, which asks it too", code="JPO-E754"
+            ) from error
         except (config.ConfigException, yaml.YAMLError, OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             if context or kubeconfig or not IN_POD.exists():
                 raise _no_cluster(context, error) from error

@@ -6,12 +6,12 @@ Their options and the text forms used here are those of SLURM 17.11 and later; t
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jpo.errors import LaunchError
 from jpo.launch.excerpt import one_line
+from jpo.patience import OutOfPatience, answer_of
 
 PATIENCE_SECONDS = 60.0
 """A controller under load answers within MessageTimeout (10 s), and the programs try again."""
@@ -63,27 +63,19 @@ class Programs:
             LaunchError: JPO-E754, SLURM cannot be reached; JPO-E761, its programs or its configuration are not here.
         """
         try:
-            done = subprocess.run(  # noqa: S603, UP022 - no shell; options are ours, or checked by SlurmSite
-                [program, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=self._environment,
-                timeout=self._patience_seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise away(program, f"gave no answer within {self._patience_seconds:g} s") from error
+            done = answer_of([program, *arguments], seconds=self._patience_seconds, environment=self._environment)
+        except OutOfPatience as error:
+            raise away(program, f"gave {error}") from error
         except OSError as error:
             raise LaunchError(program, f"cannot be started ({error.strerror})", HOW_TO_SET_UP, code="JPO-E761") from error
         said = done.stderr.decode("utf-8", "replace")
-        if done.returncode == 0:
+        if done.exit_code == 0:
             return Reply(done.stdout.decode("utf-8", "replace") or said)
         if NOT_SET_UP.search(said):
             raise LaunchError(program, words(said), HOW_TO_SET_UP, code="JPO-E761")
         if AWAY.search(said):
             raise away(program, words(said))
-        return Reply(done.stdout.decode("utf-8", "replace"), words(said) or f"exit code {done.returncode}")
+        return Reply(done.stdout.decode("utf-8", "replace"), words(said) or f"exit code {done.exit_code}")
 
     def answer(self, program: str, *arguments: str) -> str:
         """The same, where a complaint is an error; LaunchError JPO-E753."""

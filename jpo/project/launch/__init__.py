@@ -4,7 +4,6 @@ engines.py     `--on`, [launch] -> Launcher
 instances.py   [launch.aws], [prices] -> where instances start, and which are on offer
 jobs.py        config.ini, the command -> LaunchJob
 command.py     what was typed, a script or a command -> the command of a run, with its values where it reads them
-patience.py    calls of engines that are waited for so long, and not any longer
 waiting.py     how long runs would wait before they start, by the engine -> when they would be done
 progress.py    how far a run is, as its log says, in one line
 boundaries.py  after how much training a run can win no more, and what it took besides

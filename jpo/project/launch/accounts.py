@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -14,9 +15,9 @@ from jpo.launch.excerpt import one_line
 from jpo.launch.job import JobStatus
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, entries, read
+from jpo.patience import OutOfPatience, within
 from jpo.project.launch.engines import ENGINES, launcher_of, ledger_of
 from jpo.project.launch.finished import EndedRun, put_on_record
-from jpo.project.launch.patience import within
 from jpo.project.load import LoadedSettings
 from jpo.project.trust import of_the_runner
 from jpo.wording.numbers import counted
@@ -87,7 +88,8 @@ def ask_others(known: Sequence[Entry], settings: LoadedSettings, environ: Mappin
     if not asked:
         return {}
     why = dict.fromkeys(asked, f"no answer within {seconds:g} s")
-    within(seconds, [partial(_ask, mine, settings, environ, why) for mine in asked.values()])
+    with suppress(OutOfPatience):
+        within(seconds, [partial(_ask, mine, settings, environ, why) for mine in asked.values()])
     return {
         f"How {_in_short(asked[engine])} went on {engine} is not known ({said}); `jpo watch` asks again": NOT_KNOWN
         for engine, said in why.items()

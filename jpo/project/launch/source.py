@@ -11,8 +11,9 @@ from jpo.project.launch.engines import ledger_of
 from jpo.project.load import LoadedSettings
 from jpo.records import Run
 
-LONGEST_SECONDS = 10.0
-"""For all answers of other engines together: a suggestion does not wait for a cluster that is away."""
+LONGEST_SECONDS = 6.0
+"""For all answers of other engines together. With two looks at the queue (waiting.py), engines that never answer cost a
+suggestion ten seconds at most."""
 
 
 @dataclass(frozen=True, slots=True)

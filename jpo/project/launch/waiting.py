@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -15,8 +16,8 @@ from jpo.launch.launcher import Launcher
 from jpo.launch.queued import Queued, queued
 from jpo.optimizer.candidates import collect
 from jpo.optimizer.request import Request
+from jpo.patience import OutOfPatience, within
 from jpo.project.launch.engines import launcher_of
-from jpo.project.launch.patience import within
 from jpo.project.load import LoadedSettings
 from jpo.project.trust import of_the_runner
 from jpo.records import Forecast, Known, Parameters, Workload
@@ -93,7 +94,8 @@ def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings)
 def _rooms(asked: Sequence[Needs | None], settings: LoadedSettings) -> Mapping[Needs, Room]:
     """The answers that come within LONGEST_SECONDS."""
     rooms, different = dict[Needs, Room](), [needs for needs in dict.fromkeys(asked) if needs is not None]
-    within(LONGEST_SECONDS, [partial(_ask, different, settings, rooms)])
+    with suppress(OutOfPatience):
+        within(LONGEST_SECONDS, [partial(_ask, different, settings, rooms)])
     return rooms
 
 

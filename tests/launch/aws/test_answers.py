@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("boto3")
 
 from botocore import exceptions as aws
+from left_running import alive, end, hanging
 
 from jpo.errors import LaunchError
+from jpo.launch.aws import answers
 from jpo.launch.aws.answers import answer, client, words_of
 from jpo.launch.excerpt import LONGEST
 
@@ -69,3 +73,19 @@ def test_a_region_that_cannot_be_one_is_refused() -> None:
     with pytest.raises(LaunchError) as caught:
         client("ec2", "not a region")
     assert caught.value.code in ("JPO-E767", "JPO-E753")
+
+
+def test_a_credential_process_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "LOGIN_SECONDS", 0.5)
+    mark = str(tmp_path / "mark")
+    (tmp_path / "config").write_text(f"[default]\ncredential_process = {hanging(tmp_path / 'login', mark)}\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
+    try:
+        with pytest.raises(LaunchError, match=r"no answer within 0\.5 s; check .*credential_process") as caught:
+            client("ec2", "us-east-1")
+        assert (caught.value.code, alive(mark)) == ("JPO-E754", 0)
+    finally:
+        end(mark)

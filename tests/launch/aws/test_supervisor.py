@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from left_running import alive, end, hanging
 
 from jpo.launch.aws import supervisor
 from jpo.launch.aws.user_data import PROCESSES, SUPERVISOR
@@ -210,3 +211,13 @@ def test_it_imports_nothing_of_jpo_and_compiles_for_python_3_7() -> None:
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     assert not any(name.startswith("jpo") for name in imported)
     assert os.access(SUPERVISOR, os.R_OK)
+
+
+def test_an_upload_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
+    mark = str(tmp_path / "mark")
+    try:
+        with pytest.raises(subprocess.TimeoutExpired):
+            supervisor.answered([str(hanging(tmp_path / "aws", mark))], 0.5)
+        assert alive(mark) == 0
+    finally:
+        end(mark)

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from answering import cuts, sends, served
 from kubernetes_cluster import Cluster, Fault, kubeconfig, serving
+from left_running import alive, end, hanging
 
 from jpo.errors import LaunchError
 from jpo.launch.kubernetes import session as module
@@ -277,3 +278,41 @@ def test_a_kubeconfig_trusts_its_own_authority_or_none(
         config["clusters"][0]["cluster"] |= trust
         (tmp_path / "kubeconfig").write_text(json.dumps(config))
         assert listed(new_session())["items"] == []
+
+
+def test_a_login_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LOGIN_SECONDS", 0.5)
+    file = kubeconfig(tmp_path / "kubeconfig", "http://127.0.0.1:9")
+    config, mark = json.loads(file.read_text()), str(tmp_path / "mark")
+    login = {"apiVersion": "client.authentication.k8s.io/v1", "command": str(hanging(tmp_path / "login", mark))}
+    config["users"][0]["user"] = {"exec": {**login, "interactiveMode": "Never"}}
+    file.write_text(json.dumps(config))
+    try:
+        with pytest.raises(LaunchError, match=r"logs in gives no answer within 0\.5 s") as caught:
+            Connected(None, str(file))
+        assert (caught.value.code, alive(mark)) == ("JPO-E754", 0)
+    finally:
+        end(mark)
+
+
+def test_a_login_that_has_expired_is_made_anew_where_the_server_says_so(
+    cluster: Cluster, new_session: NewSession, tmp_path: Path
+) -> None:
+    file, counted = kubeconfig(tmp_path / "kubeconfig", cluster.url), tmp_path / "logins"
+    config, login = json.loads(file.read_text()), tmp_path / "login"
+    status = {"token": "secret-token", "expirationTimestamp": "2020-01-01T00:00:00Z"}
+    credential = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}
+    login.write_text(f"#!/bin/sh\necho >> {counted}\ncat <<'END'\n{json.dumps(credential)}\nEND\n")
+    login.chmod(0o755)
+    config["users"][0]["user"] = {
+        "exec": {"apiVersion": credential["apiVersion"], "command": str(login), "interactiveMode": "Never"}
+    }
+    file.write_text(json.dumps(config))
+    session = new_session()
+    listed(session)
+    before = len(counted.read_text())
+    listed(session)
+    assert len(counted.read_text()) == before  # by its own word it is over, and the server takes it
+    cluster.faults.append(Fault("GET", PODS, 401, times=1))
+    assert listed(session)["items"] == []
+    assert len(counted.read_text()) > before
