@@ -216,6 +216,7 @@ def answered(command: list, seconds: float) -> tuple:  # type: ignore[type-arg]
         said, _ = process.communicate(timeout=seconds)
     finally:
         _signalled(process.pid, signal.SIGKILL)
+        process.stdout.close()  # type: ignore[union-attr] # it is a pipe
         process.wait()
     return process.returncode, said
 
