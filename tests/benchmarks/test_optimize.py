@@ -14,7 +14,7 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "optimize.py"
 BENCHMARK = runpy.run_path(str(SCRIPT))
-Search, Trained, claims, interval = (BENCHMARK[name] for name in ("Search", "Trained", "claims", "interval"))
+Search, Trained, claims, interval, seeds_of = map(BENCHMARK.get, ("Search", "Trained", "claims", "interval", "seeds_of"))
 MISSING = [name for name in ("torch", "sklearn", "optuna") if importlib.util.find_spec(name) is None]
 
 
@@ -23,19 +23,45 @@ def search(policy, *seconds, seed=1, allowed=None):
 
 
 @pytest.mark.skipif(bool(MISSING) and os.environ.get("CI") != "true", reason=f"{', '.join(MISSING)} not installed")
-def test_it_really_trains_with_every_policy(tmp_path):
-    options = ("--seeds", "1", "--runs", "1", "--baseline", "1", "--target", "0.3", "--policies", "jpo,random", "--json")
+@pytest.mark.parametrize(("clock", "policies"), [(("cpu",), "jpo,random"), (("wall", "--cpus", "2"), "jpo")])
+def test_it_really_trains_with_every_policy(clock, policies, tmp_path):
+    options = (
+        "--clock",
+        *clock,
+        "--seeds",
+        "7,",
+        "--runs",
+        "1",
+        "--baseline",
+        "1",
+        "--target",
+        "0.3",
+        "--policies",
+        "jpo,random",
+        "--json",
+    )
     done = subprocess.run([sys.executable, SCRIPT, *options, "--keep", tmp_path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr  # also where a claim does not hold: `make bench` goes on
     told = json.loads(done.stdout)
-    assert [(each["policy"], len(each["runs"])) for each in told["searches"]] == [
-        ("keep", 1),
-        ("jpo", 1),
-        ("random", 1),
+    assert [(each["policy"], each["seed"], len(each["runs"])) for each in told["searches"]] == [
+        (name, 7, 1) for name in ("keep", *policies.split(","))
     ]
+    heads = [path.read_text() for path in tmp_path.rglob("*.csv")]
+    assert heads
+    assert all(f"# cpus={clock[-1] if clock[1:] else 1}\n" in head for head in heads)
     assert set(told["claims"]) == {"seconds at most half", "usd at most half", "no run beyond twice the best"}
     assert all(0 < run["seconds"] < 60 for each in told["searches"] for run in each["runs"])
     assert told["ratios"]["keep"]["seconds"] == [1, 1, 1]
+
+
+def test_seeds_are_so_many_or_these():
+    assert seeds_of("3") == [1, 2, 3]
+    assert seeds_of("301-303,310") == [301, 302, 303, 310]
+
+
+def test_the_cpu_clock_is_of_one_thread():
+    done = subprocess.run([sys.executable, SCRIPT, "--cpus", "2"], capture_output=True, text=True, check=False)
+    assert (done.returncode, "add --clock wall" in done.stderr) == (2, True)
 
 
 def test_the_claim_is_of_the_geometric_mean_over_the_seeds():
