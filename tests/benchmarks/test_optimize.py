@@ -25,21 +25,8 @@ def search(policy, *seconds, seed=1, allowed=None):
 @pytest.mark.skipif(bool(MISSING) and os.environ.get("CI") != "true", reason=f"{', '.join(MISSING)} not installed")
 @pytest.mark.parametrize(("clock", "policies"), [(("cpu",), "jpo,random"), (("wall", "--cpus", "2"), "jpo")])
 def test_it_really_trains_with_every_policy(clock, policies, tmp_path):
-    options = (
-        "--clock",
-        *clock,
-        "--seeds",
-        "7,",
-        "--runs",
-        "1",
-        "--baseline",
-        "1",
-        "--target",
-        "0.3",
-        "--policies",
-        "jpo,random",
-        "--json",
-    )
+    plan = f"--seeds 7, --runs 1 --baseline 1 --target 0.3 --policies {policies} --json"
+    options = ("--clock", *clock, *plan.split())
     done = subprocess.run([sys.executable, SCRIPT, *options, "--keep", tmp_path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr  # also where a claim does not hold: `make bench` goes on
     told = json.loads(done.stdout)
