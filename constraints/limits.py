@@ -13,6 +13,7 @@ from constraints.amounts import gib, seconds, share, usd
 from constraints.counting import Counting
 from constraints.names import WHOLE
 from constraints.numbers import number_of as _number
+from constraints.unknown import refuse_unknown_sections, remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +148,11 @@ def limits_from(tables: Mapping[str, object]) -> Limits:
     Numbers may be given as text, because values from the environment are.
 
     Raises:
-        ValueError: a wrong type or an impossible limit; one line, `[table] key: finding; remedy`.
+        ValueError: an unknown name, a wrong type or an impossible limit; one line, `[table] key: finding; remedy`.
     """
     from constraints.own import own_limit  # it needs this module
 
+    refuse_unknown_sections(tables)
     given, sla = table_of(tables, "parameters"), table_of(tables, "sla", SLA)
     known = {name: _limit(name, given) if given.get(name) is not None else DEFAULTS[name] for name in DEFAULTS}
     limits = Limits(
@@ -287,5 +289,5 @@ def table_of(tables: Mapping[str, object], name: str, known: Iterable[str] = (),
         raise ValueError(f"{place}: {table!r} is not a table; write [{name}] and one key = value per line")
     unknown = sorted(str(key) for key in table if known and key not in known)
     if unknown:
-        raise ValueError(f"{place}: unknown key {unknown[0]!r}; known are {', '.join(known)}")
+        raise ValueError(f"{place}: unknown key {unknown[0]!r}; {remedy(unknown[0], known)}")
     return table

@@ -98,7 +98,10 @@ def read_tables(path: Path) -> Mapping[str, object] | None:
         tables: Mapping[str, object] = tomllib.loads(text)
         if path.name != PYPROJECT:
             return tables
-        own = table_of(tables, "tool").get("jpo")
+        tools = table_of(tables, "tool")
+        if other := next((name for name in tools if name != "jpo" and name.lower() == "jpo"), None):
+            raise ValueError(f"[tool.{other}]: would be passed over with its limits; write [tool.jpo]")
+        own = tools.get("jpo")
         return None if own is None else table_of({"tool.jpo": own}, "tool.jpo")
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ValueError(f"{path}: is not TOML ({error}); see https://toml.io") from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,22 @@ from pydantic import ValidationError
 
 from jpo.errors import UsageError
 from jpo.project.checkout.root import folders_up, store_beside
-from jpo.project.settings import Settings
+from jpo.project.settings import AgentTable, CardTable, CheckTable, QuotaTable, Settings
 from jpo.project.tables.faults import explained, place_of, refuse_impossible
+from jpo.project.tables.promises import SlaTable
 from jpo.reading import DEEPEST, contents
 from jpo.reading import toml as toml_of
 from jpo.records import Track, silently
 
 SECRETS = ("token", "password")
+SAFE_TABLES: Mapping[str, Collection[str]] = {
+    "quota": QuotaTable.model_fields,
+    "sla": SlaTable.model_fields,
+    "card": CardTable.model_fields,
+    "check": CheckTable.model_fields,
+    "agent": AgentTable.model_fields,
+}
+"""Tables in which a setting that is passed over may allow what it was to forbid."""
 MAX_TOML_BYTES = 1 << 20  # a settings file of more than 1 MiB is something else
 
 
@@ -164,7 +173,10 @@ def _own_tables(folders: Sequence[Path]) -> tuple[Path | None, Mapping[str, Any]
     for pyproject in (folder / "pyproject.toml" for folder in folders):
         if os.path.lexists(pyproject):
             tool = read_toml(pyproject).get("tool", {})
-            own = tool.get("jpo") if isinstance(tool, Mapping) else None
+            tool = tool if isinstance(tool, Mapping) else {}
+            if other := next((name for name in tool if name != "jpo" and name.lower() == "jpo"), None):
+                raise UsageError(f"{pyproject}", f"unknown section [tool.{other}]", "write [tool.jpo]", code="JPO-E302")
+            own = tool.get("jpo")
             if own is not None:
                 return pyproject, own if isinstance(own, Mapping) else {"jpo": own}
     return None, {}
@@ -234,6 +246,14 @@ def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, s
             origins[key] = origin
 
 
+def refuse_half_named(variable: str) -> None:
+    """Raise UsageError for a limit in the environment that nobody would read: JPO_QUOTA_GPUS, with one underscore."""
+    section, _, key = variable.removeprefix("JPO_").lower().partition("_")
+    if variable.startswith("JPO_") and key in SAFE_TABLES.get(section, ()):
+        remedy = f"write JPO_{section.upper()}__{key.upper()}"
+        raise UsageError(f"environment {variable}", "is read by nobody, having one underscore", remedy, code="JPO-E302")
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file."""
     remedy = "name a jpo.toml with --config"
@@ -283,6 +303,7 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[
     for variable, text in sorted(environ.items()):
         path = variable.removeprefix("JPO_").lower().split("__")
         if not variable.startswith("JPO_") or (len(path) < 2 and path != ["preference"]):
+            refuse_half_named(variable)
             continue
         if len(path) > DEEPEST:
             finding = f"names a setting of {len(path)} parts"

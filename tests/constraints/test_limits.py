@@ -84,7 +84,7 @@ def test_the_next_choice_is_within_reach_of_the_built_in_step_but_not_of_a_given
         ("[parameters]\nbatch_size = { max = nan }", r"max: nan is not a number; "),
         ("[parameters]\nbatch_size = { max = inf }", r"max: inf is not a number; "),
         ("[parameters]\nbatch_size = { min = -1 }", r"min: -1 is too small; write a number of at least 0"),
-        ("[parameters]\nbatch_size = { maxx = 4 }", r"unknown key 'maxx'; known are key, min"),
+        ("[parameters]\nbatch_size = { maxx = 4 }", r"unknown key 'maxx'; did you mean max\?"),
         ("[parameters]\nbatch_size = { step = 'pow3' }", r"step: 'pow3' is not known; "),
         ("[parameters]\nbatch_size = { max_change = 1 }", r"max_change: 1 is too small; write a number above 1"),
         ("[parameters]\nbatch_size = { multiple_of = 0 }", r"multiple_of: 0 is too small; write a number above 0"),
@@ -94,8 +94,9 @@ def test_the_next_choice_is_within_reach_of_the_built_in_step_but_not_of_a_given
         ("[parameters]\nbatchsize = { min = 1 }", r"\[parameters\]: unknown key 'batchsize'; known are batch_size"),
         ("[parameters]\nbatch_size = 64", r"\[parameters\] batch_size: 64 is not a table; "),
         ("quota = 8", r"\[quota\]: 8 is not a table; "),
-        ("[quota]\ngpu = 8", r"\[quota\]: unknown key 'gpu'; known are gpus"),
+        ("[quota]\ngpu = 8", r"\[quota\]: unknown key 'gpu'; did you mean gpus\?"),
         ("[quota]\nthis_machine = 'yes'", r"\[quota\] this_machine: 'yes' is neither true nor false; "),
+        ("[parameters]\nbatch_size = { max_chnage = 2 }", r"batch_size: unknown key 'max_chnage'; did you mean max_change\?"),
         ("[quota]\nowners = ['gpus']", r"\[quota\]: unknown key 'owners'; known are gpus"),
         ("[quota]\ngpus = 'many'", r"\[quota\] gpus: 'many' is not a number; "),
         ("[quota]\nusd_per_hour = 5", r"\[quota\] usd_per_hour: no price is known; "),
@@ -104,7 +105,7 @@ def test_the_next_choice_is_within_reach_of_the_built_in_step_but_not_of_a_given
         ("[sla]\ncost_max = 0", r"\[sla\] cost_max: 0 is too small; write a number above 0"),
         ("[sla]\ngpu_util_min = 95", r"\[sla\] gpu_util_min: 95 is too large; write a number of at most 1"),
         ("[sla]\nmemory_max_gib = inf", r"\[sla\] memory_max_gib: inf is not a number; "),
-        ("[sla]\ntimemax = 5", r"\[sla\]: unknown key 'timemax'; known are time_max"),
+        ("[sla]\ntimemax = 5", r"\[sla\]: unknown key 'timemax'; did you mean time_max\?"),
     ],
 )
 def test_what_cannot_be_a_limit_is_refused_by_place_finding_and_remedy(toml, message):

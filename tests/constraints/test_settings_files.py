@@ -109,6 +109,7 @@ def _of_another(stat, folder):
 @pytest.mark.parametrize(
     ("text", "finding"),
     [
+        ("[tool.JPO.quota]\ngpus = 3\n", "pyproject.toml: [tool.JPO]: would be passed over with its limits; write [tool.jpo]"),
         ("[tool]\njpo = 3\n", "pyproject.toml: [tool.jpo]: 3 is not a table"),
         ("tool = 3\n", "pyproject.toml: [tool]: 3 is not a table"),
         (f"[tool.jpo.{'.'.join('a' * 2000)}]\n", "pyproject.toml: "),

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from constraints.own import meant, own_limit
+from constraints.unknown import remedy, section_remedy
 from jpo.errors import UsageError
-from jpo.project.settings import AuthTable, PreferenceTable, Settings
+from jpo.project.settings import Settings
 from jpo.project.tables.parameters import ParameterTable, is_own
 
 
@@ -55,16 +56,24 @@ def refuse_impossible(parameters: Mapping[str, Any], origins: Mapping[str, str],
 
 def unknown_key(place: str, path: list[str]) -> UsageError:
     """An unknown section or key, with the nearest known name."""
-    names: Any = Settings.model_fields
-    if len(path) > 1:
-        table = names[path[0]].annotation if path[0] in names else None
-        names = getattr(table, "model_fields", ParameterTable.model_fields)
-        names = AuthTable.model_fields if path[:2] == ["prometheus", "auth"] else names
-        names = PreferenceTable.model_fields if path[0] == "preferences" else names
-    nearest = difflib.get_close_matches(path[-1], list(names), n=1)
-    finding = f"unknown {'section' if len(path) == 1 else 'key'} [{path[0]}]" + (f" {'.'.join(path[1:])}" if path[1:] else "")
-    remedy = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(names)}"
-    return UsageError(place, finding, remedy, code="JPO-E302")
+    if len(path) == 1:
+        return UsageError(place, f"unknown section [{path[0]}]", section_remedy(path[0]), code="JPO-E302")
+    finding = f"unknown key [{path[0]}] {'.'.join(path[1:])}"
+    return UsageError(place, finding, remedy(path[-1], known_beside(path)), code="JPO-E302")
+
+
+def known_beside(path: list[str]) -> tuple[str, ...]:
+    """The keys that a table knows, by the path of an unknown one in it; none where any name may be one."""
+    kind: Any = Settings
+    for name in path[:-1]:
+        fields = _fields(kind)
+        inner = get_args(kind)[1:2]  # of dict[str, Table]
+        kind = fields[name].annotation if name in fields else inner[0] if inner else None
+    return tuple(_fields(kind)) or tuple(name for name in get_args(next(iter(get_args(kind)), None)) if isinstance(name, str))
+
+
+def _fields(kind: Any) -> Mapping[str, FieldInfo]:
+    return kind.model_fields if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
 
 
 def line_of(toml: Path, path: list[str]) -> int | None:

@@ -32,6 +32,14 @@ def refused(folder: Path, toml: str = "", environ: Mapping[str, str] | None = No
         ("[preference]\ntime = 0.7\ncost = 0.4\n", "weights sum to 1.1; they must sum to 1"),
         ("[preferences.night]\ntime = 0.7\n", "jpo.toml:1: preferences.night: weights sum to 0.7; they must sum to 1"),
         ("[preferences.night]\nspeed = 1\n", "jpo.toml:2: unknown key [preferences] night.speed; known are time, cost"),
+        (
+            "[limit]\nbatch_size = { max = 2 }\n",
+            "jpo.toml:1: unknown section [limit]; limits of parameters stand in [parameters]",
+        ),
+        ("[batch_size]\nmax_change = 2\n", "unknown section [batch_size]; did you mean [parameters.batch_size]?"),
+        ("[launch.slurm]\nparttion = 'a'\n", "unknown key [launch] slurm.parttion; did you mean partition?"),
+        ("[workload]\nidentity = { datset = 'a.b' }\n", "unknown key [workload] identity.datset; did you mean dataset?"),
+        ("[prometheus.auth]\ntokn_file = 'a'\n", "unknown key [prometheus] auth.tokn_file; did you mean token_file?"),
         ("[preferences.cost]\ntime = 1\n", "'cost' cannot be the name of a preference of your own"),
         ('[preferences."a b"]\ntime = 1\n', "'a b' cannot be the name of a preference of your own"),
         ("[preferences]\nnight = 1\n", "jpo.toml:2: preferences.night: "),
@@ -56,3 +64,20 @@ def test_one_name_where_a_list_is_wanted_is_answered_by_the_list(tmp_path: Path)
 
 def test_auth_as_a_word_is_answered_by_how_it_is_written(tmp_path: Path) -> None:
     assert 'auth = { type = "bearer"' in refused(tmp_path, '[prometheus]\nauth = "bearer"\n')
+
+
+@pytest.mark.parametrize("variable", ["JPO_QUOTA_GPUS", "JPO_SLA_TIME_MAX", "JPO_AGENT_EXPLORE"])
+def test_a_limit_in_the_environment_that_nobody_would_read_is_refused(tmp_path: Path, variable: str) -> None:
+    section, _, key = variable.removeprefix("JPO_").partition("_")
+    assert f"environment {variable}: is read by nobody" in (said := refused(tmp_path, environ={variable: "1"}))
+    assert f"write JPO_{section}__{key}" in said
+
+
+def test_other_variables_of_jpo_are_left_alone(tmp_path: Path) -> None:
+    load(tmp_path / "config.ini", None, {"JPO_STORE_URL": "x", "JPO_RUN_ID": "a", "JPO_CHECK": "1", "JPO_BATCH_SIZE": "64"}, {})
+
+
+def test_a_table_of_pyproject_in_other_letters_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.Jpo.parameters]\nbatch_size = { max = 64 }\n")
+    with pytest.raises(UsageError, match=r"unknown section \[tool\.Jpo\]; write \[tool\.jpo\]"):
+        load(tmp_path / "config.ini", None, {}, {})

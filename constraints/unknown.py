@@ -1,0 +1,57 @@
+"""Names in settings that nobody knows: a mistyped limit must not become a missing one, so each is refused with the name meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from constraints.names import WELL_KNOWN
+
+SECTIONS = (
+    *("workload", "parameters", "prices", "sla", "metric", "preferences", "preference", "prometheus", "csv", "imports"),
+    *("store", "agent", "check", "quota", "card", "phases", "launch"),
+)
+"""All tables of jpo.toml. What is in those that hold no limit is jpo's to check."""
+OF_PARAMETERS = (
+    "limit",
+    "limits",
+    "constraint",
+    "constraints",
+    "bounds",
+    "range",
+    "ranges",
+    "min",
+    "max",
+    "max_change",
+    "freeze",
+)
+"""What limits of parameters are called by who does not remember where they stand."""
+
+
+def meant(name: str, known: Iterable[str]) -> str | None:
+    """The nearest of the known names; None where none is near."""
+    return next(iter(difflib.get_close_matches(name.lower(), tuple(known), n=1)), None)
+
+
+def remedy(name: str, known: Iterable[str]) -> str:
+    """What to write instead of an unknown name."""
+    known = tuple(known)
+    near = meant(name, known)
+    return f"did you mean {near}?" if near else f"known are {', '.join(known)}" if known else "take it out"
+
+
+def section_remedy(name: str) -> str:
+    """What to write instead of an unknown section."""
+    parameter = next((known for known, spellings in WELL_KNOWN.items() if name.lower() in spellings), None)
+    if parameter:
+        return f"did you mean [parameters.{parameter}]?"
+    if name.lower() in OF_PARAMETERS:
+        return "limits of parameters stand in [parameters], e.g. batch_size = { max = 512, max_change = 2 }"
+    return remedy(name, SECTIONS)
+
+
+def refuse_unknown_sections(tables: Iterable[str]) -> None:
+    """Raise ValueError for a section that jpo.toml does not have; one line, with the nearest that it has."""
+    for name in tables:
+        if name not in SECTIONS:
+            raise ValueError(f"[{name:.80}]: unknown section; {section_remedy(name)}")
