@@ -21,7 +21,7 @@ METHODS = ("markov", "hmm", "changepoint", "crbm-kmeans")
 PALETTES = ("tab10", "Set2", "viridis", "cividis", "gray")
 """Of jpo.report.plots.phases, which needs numpy, too."""
 model_file = click.argument("model", type=FILE, metavar="MODEL")
-traces_file = click.argument("traces", type=FILE, metavar="TRACES.CSV")
+traces_files = click.argument("traces", nargs=-1, required=True, type=FILE, metavar="TRACES...")
 
 
 @dataclass(frozen=True, slots=True)

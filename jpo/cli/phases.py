@@ -26,7 +26,7 @@ from jpo.cli.phase_options import (
     model_file,
     part_options,
     result_options,
-    traces_file,
+    traces_files,
 )
 
 if TYPE_CHECKING:
@@ -37,18 +37,19 @@ if TYPE_CHECKING:
 def phases() -> None:
     """Phases of CPU, memory and GPU; requests that follow them.
 
-    TRACES.CSV has one row per sample: execution, time, and what was used. AI4DL's columns and the usual names of the same
-    things are found; others are named, e.g. --column cpu_cores=cpu --column memory_bytes=rss --column time=ts --column
-    execution=pod. A config.ini in its place stands for its own runs on record, as far as Prometheus measured them.
-    Fits need jpo[phases].
+    TRACES is a CSV file with one row per sample: execution, time, and what was used; or what Grafana exports of a panel, or
+    the JSON of a range query of Prometheus. Several files are joined, e.g. one of CPU and one of memory. AI4DL's columns and
+    the usual names of the same things are found; others are named, e.g. --column cpu_cores=cpu --column memory_bytes=rss
+    --column time=ts --column execution=pod; in place of a header a file may stand. A config.ini in its place stands for its
+    own runs on record, as far as Prometheus measured them. Fits need jpo[phases].
     """
 
 
 @phases.command()
-@traces_file
+@traces_files
 @options(fit_options, part_options("Take over"), column_options, result_options("Where the model goes; needed."))
 def fit(
-    traces: Path,
+    traces: Sequence[Path],
     fitting: Fitting,
     files: PartFiles,
     selection: Selection,
@@ -69,7 +70,7 @@ def fit(
 
     if told.result is None:
         raise click.UsageError("say where the model goes: -o MODEL")
-    _keepable(told.result, [traces, *files.named])
+    _keepable(told.result, [*traces, *files.named])
     wanted = replace(fitting.options, parts=files.read())
     model, found = command.fit(_read(traces, selection), wanted, track)
     save_copy(told.result, model)
@@ -82,7 +83,7 @@ def fit(
 def parts(model: Path, files: PartFiles) -> None:
     """Keep parts of a model as files of their own.
 
-    A fit takes them over: jpo phases fit TRACES.CSV --scaler FILE.
+    A fit takes them over: jpo phases fit TRACES --scaler FILE.
 
     \b
     Examples:
@@ -103,14 +104,14 @@ def parts(model: Path, files: PartFiles) -> None:
 
 @phases.command()
 @model_file
-@traces_file
+@traces_files
 @click.option(
     "--parity", is_flag=True, help="Of crbm-kmeans: labels as AI4DL shows them, some missing, the rest one sample late."
 )
 @options(column_options, result_options("Write the phase of each sample there, as CSV."))
 def predict(
     model: Path,
-    traces: Path,
+    traces: Sequence[Path],
     selection: Selection,
     told: Told,
     *,
@@ -126,9 +127,9 @@ def predict(
     from jpo.commands import phases as command
     from jpo.report.phases import fitted
 
-    _keepable(told.result, [model, traces])
+    _keepable(told.result, [model, *traces])
     fitted_model = command.load(model)
-    rows, found = command.predict(fitted_model, _read(traces, selection), parity=parity)
+    rows, found = command.predict(fitted_model, _read(traces, selection, command.seen_by(fitted_model)), parity=parity)
     if told.result is not None:
         save(told.result, fitted.samples_csv(rows))
     told.report.show(fitted, found)
@@ -136,11 +137,11 @@ def predict(
 
 @phases.command()
 @model_file
-@traces_file
+@traces_files
 @options(budget_option, column_options, result_options("Write the requests there, as CSV; else they go to stdout."))
 def allocate(
     model: Path,
-    traces: Path,
+    traces: Sequence[Path],
     per_hour: float,
     selection: Selection,
     told: Told,
@@ -156,9 +157,9 @@ def allocate(
     from jpo.commands import phases as command
     from jpo.report.phases import standings
 
-    _keepable(told.result, [model, traces])
+    _keepable(told.result, [model, *traces])
     fitted_model = command.load(model)
-    rows, compared = command.requests(fitted_model, _read(traces, selection), per_hour=per_hour)
+    rows, compared = command.requests(fitted_model, _read(traces, selection, command.needed_by(fitted_model)), per_hour=per_hour)
     if told.result is None:
         put(standings.requests_csv(rows))
         return
@@ -168,13 +169,13 @@ def allocate(
 
 @phases.command()
 @model_file
-@traces_file
+@traces_files
 @click.option("--kind", type=click.Choice(["courses", "variance"]), default="courses", show_default=True)
 @click.option("--palette", type=click.Choice(PALETTES), default=PALETTES[0], show_default=True)
 @options(column_options, result_options("The picture, .png or .svg; else lines for the terminal."))
 def plot(
     model: Path,
-    traces: Path,
+    traces: Sequence[Path],
     kind: str,
     palette: str,
     selection: Selection,
@@ -194,23 +195,23 @@ def plot(
     from jpo.report.phases import fitted
     from jpo.report.plots.picture import can_plot
 
-    _keepable(told.result, [model, traces])
+    _keepable(told.result, [model, *traces])
     if told.result is not None:
         can_plot(told.result)
     fitted_model = command.load(model)
-    read = _read(traces, replace(selection, features=()))
+    read = _read(traces, replace(selection, features=()), command.seen_by(fitted_model, selection.features))
     found = command.drawn(fitted_model, read, command.Picture(kind, palette, tuple(selection.features)), told.result)
     told.report.show(fitted, found)
 
 
 @phases.command()
 @model_file
-@traces_file
+@traces_files
 @click.option("--split", type=click.IntRange(0), metavar="PHASE", help="Make two phases of this one.")
 @options(seed_option, column_options, result_options("Where the new model goes; needed."))
 def expand(
     model: Path,
-    traces: Path,
+    traces: Sequence[Path],
     split: int | None,
     selection: Selection,
     told: Told,
@@ -231,22 +232,27 @@ def expand(
 
     if told.result is None:
         raise click.UsageError("say where the new model goes: -o MODEL")
-    _keepable(told.result, [model, traces])
-    read = _read(traces, selection)
-    more, found = command.expanded(command.load(model), read, split=split, seed=seed)
+    _keepable(told.result, [model, *traces])
+    fitted_model = command.load(model)
+    read = _read(traces, selection, command.seen_by(fitted_model))
+    more, found = command.expanded(fitted_model, read, split=split, seed=seed)
     save_copy(told.result, more)
     told.report.show(fitted, found)
 
 
 @phases.command()
-@click.argument("given", nargs=-1, required=True, type=FILE, metavar="[MODEL] TRACES.CSV")
+@click.argument("given", nargs=-1, required=True, type=FILE, metavar="[MODEL] TRACES...")
 @click.option(
-    "--training", type=FILE, metavar="TRACES.CSV", help="What the peers know of earlier runs; default: the same traces."
+    "--training",
+    type=FILE,
+    multiple=True,
+    metavar="TRACES",
+    help="What the peers know of earlier runs; default: the same traces.",
 )
 @options(budget_option, fit_options, column_options, result_options("Write the report there too."))
 def evaluate(
     given: Sequence[Path],
-    training: Path | None,
+    training: Sequence[Path],
     per_hour: float,
     fitting: Fitting,
     selection: Selection,
@@ -264,27 +270,27 @@ def evaluate(
     from jpo.commands import phases as command
     from jpo.report.phases import standings
 
-    if len(given) > 2:
-        raise click.UsageError("name a model and traces, or traces alone")
-    _keepable(told.result, [*given, *([training] if training else [])])
-    traces = _read(given[-1], selection)
-    if len(given) == 2:
-        known = _read(training, replace(selection, executions=())) if training else None
-        compared = command.evaluate(command.load(given[0]), traces, known, per_hour=per_hour)
+    _keepable(told.result, [*given, *training])
+    if len(given) > 1 and command.is_model(given[0]):
+        fitted_model = command.load(given[0])
+        needed = command.needed_by(fitted_model)
+        traces = _read(given[1:], selection, needed)
+        known = _read(training, replace(selection, executions=()), needed) if training else None
+        compared = command.evaluate(fitted_model, traces, known, per_hour=per_hour)
     else:
-        compared = command.evaluate_left_out(traces, fitting.options, per_hour=per_hour, track=track)
+        compared = command.evaluate_left_out(_read(given, selection), fitting.options, per_hour=per_hour, track=track)
     replace(told.report, files=(told.result,) if told.result else ()).show(standings, compared)
 
 
 @phases.command()
 @model_file
-@traces_file
+@traces_files
 @click.option("--container", default="trainer", show_default=True, help="The container of the Kubernetes patch.")
 @click.option("--headroom", type=click.FloatRange(0, 10), default=0.15, show_default=True, help="Share above the peak.")
 @options(column_options, result_options("Write the Kubernetes patch there, as YAML."))
 def rightsize(
     model: Path,
-    traces: Path,
+    traces: Sequence[Path],
     container: str,
     headroom: float,
     selection: Selection,
@@ -302,21 +308,29 @@ def rightsize(
     from jpo.commands import phases as command
     from jpo.report.phases import sized as subject
 
-    _keepable(told.result, [model, traces])
-    read = _read(traces, selection)
-    sized = command.sized(read, command.load(model), container=container, headroom=headroom)
+    _keepable(told.result, [model, *traces])
+    fitted_model = command.load(model)
+    read = _read(traces, selection, command.needed_by(fitted_model))
+    sized = command.sized(read, fitted_model, container=container, headroom=headroom)
     if told.result is not None:
         save(told.result, subject.patch_text(sized))
     told.report.show(subject, sized)
 
 
-def _read(path: Path, selection: Selection) -> Traces:
-    """Traces of a CSV file, or of a config.ini's own runs on record."""
+def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] = ()) -> Traces:
+    """Traces of files, or of a config.ini's own runs on record.
+
+    Args:
+        features: that a model asks for; those on the command line come first.
+    """
     from jpo.commands import phases as command
 
-    if path.suffix.lower() == ".ini":
-        return command.recorded(path, load_settings(path, None, {}), now=time.time(), executions=selection.executions)
-    traces = command.read(path, command.columns(selection.columns, selection.features), selection.executions)
+    if any(path.suffix.lower() == ".ini" for path in paths):
+        if len(paths) > 1:
+            raise click.UsageError("a config.ini stands for its own runs: name it alone")
+        return command.recorded(paths[0], load_settings(paths[0], None, {}), now=time.time(), executions=selection.executions)
+    columns = command.columns(selection.columns, selection.features or features)
+    traces = command.read(paths, columns, selection.executions)
     for note in traces.notes:
         complain(note)
     return traces

@@ -11,11 +11,13 @@ import numpy as np
 from jpo.errors import UsageError
 from jpo.phases.chain import Ints
 from jpo.phases.expand import expand
+from jpo.phases.files.columns import TraceColumns
+from jpo.phases.files.read import read_traces
 from jpo.phases.fit import FitOptions, fit_model
 from jpo.phases.forecast import forecast
 from jpo.phases.methods.labels import phases_of
 from jpo.phases.model import PhaseModel
-from jpo.phases.model_file import encoded, read_model
+from jpo.phases.model_file import begins_as_model, encoded, read_model
 from jpo.phases.parts import encoded_part, parts_of
 from jpo.phases.prototypes import nearest_prototype, prototypes
 from jpo.phases.recorded import traces_of
@@ -25,7 +27,7 @@ from jpo.phases.requests.evaluate import compare, leave_out, standings
 from jpo.phases.requests.rightsize import config_lines, patch_lines, rightsize
 from jpo.phases.sketch import MOST, course_lines, phase_lines
 from jpo.phases.table import GIB, phase_figures
-from jpo.phases.traces import TraceColumns, Traces, read_traces
+from jpo.phases.traces import ALWAYS, GPU, GPU_MEMORY, Traces
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
@@ -142,9 +144,20 @@ def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float, t
     return _compared(traces, leave_out(traces, fitted, per_hour=per_hour, track=track))
 
 
-def read(path: Path, columns: TraceColumns, executions: Sequence[str] = ()) -> Traces:
-    """The traces in a file, or some executions of it."""
-    traces = read_traces(path, columns)
+def seen_by(model: PhaseModel, shown: Sequence[str] = ()) -> tuple[str, ...]:
+    """The features that must be read for a model to see phases, and those to show; none where these are the usual ones."""
+    names = tuple(dict.fromkeys((*model.scaler.names, *shown)))
+    return () if set(ALWAYS) <= {*names} <= {*ALWAYS, GPU, GPU_MEMORY} else names
+
+
+def needed_by(model: PhaseModel) -> tuple[str, ...]:
+    """The same where CPU and memory are requested."""
+    return seen_by(model, ALWAYS)
+
+
+def read(paths: Sequence[Path], columns: TraceColumns, executions: Sequence[str] = ()) -> Traces:
+    """The traces in files, or some executions of them."""
+    traces = read_traces(paths, columns)
     return traces.only(executions) if executions else traces
 
 
@@ -159,6 +172,11 @@ def recorded(path: Path, settings: LoadedSettings, *, now: float, executions: Se
 def load(path: Path) -> PhaseModel:
     """The model in a file."""
     return read_model(path)
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file begins as models do, damaged or not."""
+    return begins_as_model(path)
 
 
 def refuse_overwriting(result: Path | None, given: Sequence[Path]) -> None:

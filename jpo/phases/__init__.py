@@ -1,10 +1,9 @@
 """Phases of what training containers use over time, and requests of CPU and memory that follow them (extra `phases` for fits).
 
-traces.py      executions and their samples, read from CSV with every row checked; recorded.py: of runs on record
-units.py       their units: those that a column's name or the size of a time says
+traces.py      executions and their samples; recorded.py: of runs on record; files/: of tables, Grafana and Prometheus
 features.py    samples as the models see them: scaled, near-duplicates left out
 levels.py      how many phases there are and where they lie
-chain.py       hidden Markov chains over many executions at once: filter, smoothing, Viterbi
+chain.py       hidden Markov chains over many executions at once: filter, smoothing; best_path.py: Viterbi
 markov.py      the default method as a scikit-learn estimator
 methods/       other ways to find phases: hmmlearn, ruptures, AI4DL's
 model.py       a fitted model as one record; model_file.py: as a file; fit.py: from traces to a model

@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from jpo.errors import UsageError
-from jpo.phases.chain import Chain, Ints, smooth, viterbi
+from jpo.phases.best_path import viterbi
+from jpo.phases.chain import Chain, Ints, smooth
 from jpo.phases.extra import need
 from jpo.phases.levels import FINEST, find_levels
 from jpo.phases.markov import PASSES, RARE, STICKY

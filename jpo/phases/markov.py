@@ -13,7 +13,8 @@ from typing import Self
 
 import numpy as np
 
-from jpo.phases.chain import Chain, Ints, forward, smooth, viterbi
+from jpo.phases.best_path import viterbi
+from jpo.phases.chain import Chain, Ints, forward, smooth
 from jpo.phases.extra import need
 from jpo.phases.features import Scaler, fit_scaler
 from jpo.phases.levels import FINEST, find_levels

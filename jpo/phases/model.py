@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from jpo.phases.chain import Chain, Ints, forward, smooth, viterbi
+from jpo.phases.best_path import viterbi
+from jpo.phases.chain import Chain, Ints, forward, smooth
 from jpo.phases.features import Scaler
 from jpo.phases.requests.caution import untried
 from jpo.phases.requests.demand import Positions, positions_of, thinned

@@ -30,7 +30,7 @@ from jpo.phases.model import PhaseModel
 from jpo.phases.requests.caution import STEPS
 from jpo.phases.requests.demand import RESOURCES, Bools, Positions
 from jpo.phases.traces import Floats
-from jpo.reading import contents, json_object
+from jpo.reading import beginning, contents, json_object
 
 HEAD = b"jpo phases model, sha256:"
 FORMAT, SCHEMA = "jpo phases", 1
@@ -96,6 +96,15 @@ def sealed(head: Mapping[str, object], arrays: Arrays) -> bytes:
     text = json.dumps(head, sort_keys=True, allow_nan=False).encode()
     body = b"%d\n%s\n%s" % (len(text), text, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
     return HEAD + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+
+
+def begins_as_model(path: Path) -> bool:
+    """Whether a file begins as this one's do, however it goes on.
+
+    Raises:
+        UsageError: JPO-E732, it cannot be read.
+    """
+    return beginning(path, len(HEAD), lambda finding: _refused(path, finding)) == HEAD
 
 
 def read_model(path: Path) -> PhaseModel:

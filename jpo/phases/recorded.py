@@ -11,14 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from jpo.errors import UsageError
+from jpo.phases.files.join import last_values
 from jpo.phases.table import GIB
 from jpo.phases.traces import CPU, GPU, MEMORY, Floats, ResourceCourse, Traces
 from jpo.records import Series
 
 UNITS: Mapping[str, tuple[str, float]] = {"cpu_cores": (CPU, 1.0), "memory_gib": (MEMORY, GIB), "gpu_utilisation": (GPU, 1.0)}
 """The feature of a quantity on record, and by what it is multiplied."""
-OLDEST_STEPS = 3.0
-"""Median steps of a quantity after which its last value says nothing any more."""
 
 
 def traces_of(runs: Iterable[tuple[str, Sequence[Series]]], place: str) -> Traces:
@@ -47,12 +46,5 @@ def _course(run_id: str, series: Mapping[str, Series], features: Sequence[str]) 
 
 def _at(times: Floats, series: Series, feature: str) -> Floats:
     """The last values by these times in the feature's unit, NaN where there is none."""
-    own, values = np.array(series.times), np.array(series.values)
-    if not len(own):
-        return np.full(len(times), np.nan)
-    at = np.searchsorted(own, times, side="right") - 1
-    step = float(np.median(np.diff(own))) if len(own) > 1 else np.inf
-    fresh = (at >= 0) & (times - own[np.maximum(at, 0)] <= OLDEST_STEPS * step)
     factor = dict(UNITS.values())[feature]
-    last: Floats = np.where(fresh, values[np.maximum(at, 0)] * factor, np.nan)
-    return last
+    return last_values(times, np.array(series.times), np.array(series.values) * factor)

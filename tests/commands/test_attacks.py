@@ -195,6 +195,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         writer.writerow(["exec_id", "t", "cpu", "memory"])
         for attack in ATTACKS:
             writer.writerows([attack, t, 0.1 + t // 100 % 2, 1e8 + 1e9 * (t // 100 % 2)] for t in range(0, 400, 20))
+    for metric, size in (
+        ("container_cpu_usage_seconds_total", 1.0),
+        ("container_memory_rss", 1e9),
+        ("container_memory_cache", 1.0),
+    ):
+        values = [[t, str(size * t * (1 + t // 100 % 2))] for t in range(0, 400, 20)]
+        series = [{"metric": {"__name__": metric, "pod": attack, "container": attack}, "values": values} for attack in ATTACKS]
+        answer = {"status": "success", "data": {"resultType": "matrix", "result": series}}
+        (folder / f"{metric}.json").write_text(json.dumps(answer))
+    with (folder / "graph.csv").open("w", newline="") as table:
+        short = [attack for attack in ATTACKS if len(attack) < 1000]
+        csv.writer(table).writerows([["Time", *short], ["10", *("1" for _ in short)]])
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name, value in CALLER.items():
@@ -238,6 +250,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     f"cluster describe --workload {LAB} --platform lab.toml": FORMS,
     "cluster test --agent mine.py:Mine --draw 60 --procs 8 --length 16 --sequences 2 --split 0": FORMS,
     "phases fit traces.csv -o /dev/null": FORMS,
+    "phases fit container_cpu_usage_seconds_total.json container_memory_rss.json container_memory_cache.json -o /dev/null": FORMS,
     "phases predict phases.model traces.csv": FORMS,
     "phases plot phases.model traces.csv": FORMS,
     "phases expand phases.model traces.csv -o /dev/null": FORMS,
@@ -315,6 +328,11 @@ LINES = (
     *("phases fit traces.csv -o /dev/null --column cpu_cores=ATTACK", "phases fit traces.csv -o /dev/null --column ATTACK"),
     *("phases predict phases.model traces.csv --execution ATTACK", "phases fit traces.csv -o /dev/null --feature ATTACK"),
     *("phases rightsize phases.model traces.csv --container ATTACK", "phases fit ATTACK.ini -o /dev/null"),
+    *(
+        "phases fit graph.csv -o /dev/null",
+        "phases fit graph.csv traces.csv -o /dev/null",
+        "phases fit ATTACK ATTACK -o /dev/null",
+    ),
     *("phases parts ATTACK --scaler /dev/null", "phases parts phases.model --clusters ATTACK", "phases parts phases.model"),
     *("phases parts phases.model --crbm ATTACK", "phases fit traces.csv -o /dev/null --scaler ATTACK"),
     *("audit verify --head ATTACK", "simulate --workloads 1 --runs 2", "suggest ATTACK.ini", "--config ATTACK history"),

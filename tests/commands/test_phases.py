@@ -244,3 +244,36 @@ def test_parts_that_cannot_be_are_refused_and_nothing_is_written(jpo: Call, argu
     assert out == ""
     assert finding in err
     assert not Path("x").exists()
+
+
+def test_exports_are_read_and_joined_by_every_command(jpo: Call, tmp_path: Path) -> None:
+    rows = rows_of(Path("train.csv"))
+    files = {"cpu.csv": ("cpu.usage.cores", ""), "memory.csv": ("mem.working.set", " B")}
+    for name, (column, unit) in files.items():
+        lines = [f"{float(row['timestamp']) * 1000:.0f},{row['pod.id']},{float(row[column]):.3f}{unit}" for row in rows]
+        (tmp_path / name).write_text("\n".join(["Time,pod,Value", *lines]))
+    both, model = [str(tmp_path / name) for name in files], str(tmp_path / "m")
+    code, out, err = jpo("fit", *both, "-o", model)
+    assert (code, "5 phases by markov in 4 executions" in out) == (0, True)
+    assert err.count("milliseconds") == 2
+    for command in ("predict", "allocate", "plot", "rightsize", "evaluate"):
+        assert jpo(command, model, *both)[0] == 0
+    assert jpo("expand", model, *both, "-o", str(tmp_path / "more"))[0] == 0
+    assert jpo("evaluate", *both)[0] == 0
+    code, _, err = jpo("fit", both[0], "-o", model)
+    assert (code, err.count("\n"), "run-0 has cpu_cores" in err) == (2, 1, True)
+    assert jpo("fit", "train.csv", "config.ini", "-o", model)[0] == 2
+
+
+@pytest.mark.parametrize("feature", ["mem.current", "cpu.usage.cores"])
+def test_a_model_knows_the_features_that_it_was_fitted_on(jpo: Call, tmp_path: Path, feature: str) -> None:
+    text = Path("train.csv").read_text().replace(",1,", ",{},")
+    (tmp_path / "t.csv").write_text("\n".join(line.format(at % 7) for at, line in enumerate(text.splitlines())))
+    traces, model = str(tmp_path / "t.csv"), str(tmp_path / "m")
+    assert jpo("fit", traces, "-o", model, "--feature", "cpu_cores", "--feature", "memory_bytes", "--feature", feature)[0] == 0
+    for command in ("predict", "allocate", "plot", "rightsize", "evaluate"):
+        code, out, _ = jpo(command, model, traces)
+        assert (command, code) == (command, 0)
+        assert feature in out or command not in ("predict", "plot")
+    assert jpo("expand", model, traces, "-o", str(tmp_path / "more"))[0] == 0
+    assert jpo("plot", model, traces, "--feature", "cpu_cores")[0] == 0

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import numpy as np
 import pytest
 
-from jpo.phases.chain import PADDED, Chain, alike, forward, padded, smooth, stacked, viterbi
+from jpo.phases.best_path import viterbi
+from jpo.phases.chain import PADDED, Chain, alike, forward, padded, smooth, stacked
 
 CHAIN = Chain(
     np.array([0.6, 0.4]), np.array([[0.7, 0.3], [0.2, 0.8]]), means=np.array([[0.0], [2.0]]), variances=np.array([[1.0], [0.5]])
@@ -88,45 +88,3 @@ def test_padding_has_a_way_back() -> None:
     rows = np.arange(12.0).reshape(6, 2)
     assert padded(rows, [1, 3, 2]).shape == (3, 3, 2)
     assert (stacked(padded(rows, [1, 3, 2]), [1, 3, 2]) == rows).all()
-
-
-def one_pass(chain: Chain, emissions: np.ndarray) -> list[int]:
-    """The best path of one execution, sample by sample, by Viterbi's definition."""
-    moves = np.log(chain.transitions)
-    best, came = np.log(chain.start) + emissions[0], []
-    for sample in emissions[1:]:
-        ways = best[:, None] + moves
-        came.append(ways.argmax(0))
-        best = ways.max(0) + sample
-    path = [int(best.argmax())]
-    for before in reversed(came):
-        path.append(int(before[path[-1]]))
-    return path[::-1]
-
-
-@pytest.mark.parametrize("lengths", [[1000], [129, 5, 128, 700], [256, 257, 1]])
-@pytest.mark.parametrize(("apart", "sticky"), [(3.0, 1.0), (1.0, 1.0), (0.02, 300.0), (0.0, 30.0)])
-def test_long_executions_in_blocks_have_the_path_of_one_pass(lengths: list[int], apart: float, sticky: float) -> None:
-    """Also where phases are so alike that the start of an execution counts to its end."""
-    rng = np.random.default_rng(len(lengths))
-    transitions = rng.dirichlet(np.ones(4), 4) + sticky * np.eye(4)
-    transitions /= transitions.sum(1, keepdims=True)
-    means = apart * rng.normal(size=(4, 2))
-    chain = Chain(rng.dirichlet(np.ones(4)), transitions, means, np.full((4, 2), 0.8))
-    emissions = chain.log_emissions(rng.normal(size=(sum(lengths), 2)))
-    parts = np.split(emissions, np.cumsum(lengths)[:-1])
-    assert viterbi(chain, emissions, lengths).tolist() == [phase for part in parts for phase in one_pass(chain, part)]
-
-
-def test_a_long_execution_costs_under_a_microsecond_per_sample() -> None:
-    rng = np.random.default_rng(0)
-    k, n = 10, 20_400
-    transitions = (np.full((k, k), 0.02) + 0.8 * np.eye(k)) / (0.8 + 0.02 * k)
-    chain = Chain(np.full(k, 0.1), transitions, 5 * rng.normal(size=(k, 2)), np.full((k, 2), 0.5))
-    emissions = chain.log_emissions(chain.means[np.repeat(rng.integers(0, k, n // 30), 30)] + rng.normal(size=(n, 2)))
-    seconds = []
-    for _ in range(5):
-        began = time.process_time()
-        viterbi(chain, emissions, [n])
-        seconds.append(time.process_time() - began)
-    assert min(seconds) / n < 1e-6

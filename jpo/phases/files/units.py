@@ -6,18 +6,16 @@ makes no sense. Nothing is guessed from values of CPU and memory.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jpo.errors import UsageError
+from jpo.phases.traces import CPU, MEMORY, Floats
 
-Floats = NDArray[np.float64]
-TIME, CPU, MEMORY = "time", "cpu_cores", "memory_bytes"
+TIME = "time"
 UNITS: Mapping[str, tuple[str, str, float]] = MappingProxyType(
     {
         "time_ms": (TIME, "milliseconds", 1e3),
@@ -87,16 +85,6 @@ def in_seconds(times: Floats, is_date: NDArray[np.bool_], place: str, unit: str 
         said = f"times are too large for seconds, and are taken for {name} since 1970; read as seconds [{CODE}]"
         return np.where(is_date, times, times / parts), said
     return times, None
-
-
-def moment(text: str) -> float:
-    """Unix seconds of an ISO 8601 date with a time, UTC unless it says otherwise; Go's "+0000 UTC" too. NaN: it is none."""
-    text = re.sub(r"\s+([+-]\d\d:?\d\d)$", r"\1", re.sub(r"\s+UTC$", "", text))
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return np.nan
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def require_interval(seconds: Floats, place: str) -> str | None:

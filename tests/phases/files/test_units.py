@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from jpo.errors import UsageError
-from jpo.phases.traces import TraceColumns, Traces, read_traces
-from jpo.phases.units import in_seconds, moment, odd_figures, require_interval
+from jpo.phases.files.columns import TraceColumns
+from jpo.phases.files.read import read_traces
+from jpo.phases.files.units import in_seconds, odd_figures, require_interval
+from jpo.phases.traces import Traces
 
 BEGIN = 1_565_962_220
 
@@ -58,18 +60,6 @@ def test_a_column_in_seconds_comes_before_one_in_milliseconds(tmp_path: Path) ->
     traces = read(tmp_path, "t_ms,t,cpu,memory\n0,5,1,1e9\n20000,25,1,1e9\n")
     assert traces.courses[0].times.tolist() == [5, 25]
     assert traces.notes == ()
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["2019-08-16T13:30:20Z", "2019-08-16 13:30:20", "2019-08-16T15:30:20.000000000+02:00", "2019-08-16 13:30:20 +0000 UTC"],
-)
-def test_dates_are_read_as_exporters_write_them(text: str) -> None:
-    assert moment(text) == BEGIN
-
-
-def test_what_is_no_date_is_none() -> None:
-    assert np.isnan(moment("yesterday"))
 
 
 def test_dates_and_milliseconds_may_be_in_one_file() -> None:

@@ -1,0 +1,77 @@
+"""Answers of Prometheus to range queries: the JSON of its HTTP API, of promtool, or several of them in a list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jpo.phases.files.cells import LARGEST, is_nothing, number
+from jpo.phases.files.rows import malformed
+from jpo.phases.files.series import ExportedSeries
+
+ASK = "ask Prometheus for a range: /api/v1/query_range, or promtool query range -o json"
+
+
+def read_answers(path: Path, text: str) -> list[ExportedSeries]:
+    """The series of all answers in a file.
+
+    Raises:
+        UsageError: JPO-E730, it is no such answer, or a value is no number; file, series and number of the value are named.
+    """
+    try:
+        document = json.loads(text)
+    except RecursionError as error:
+        raise malformed(str(path), "is JSON nested too deep", ASK) from error
+    except ValueError as error:  # a number of thousands of digits, too
+        place = f"{path}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else str(path)
+        raise malformed(place, "is not JSON", ASK) from error
+    results = [result for answer in (document if isinstance(document, list) else [document]) for result in _results(path, answer)]
+    if not results:
+        raise malformed(str(path), "has no series: nothing matched the query", "correct the query or its times")
+    return [_series(path, at, result) for at, result in enumerate(results, start=1)]
+
+
+def _results(path: Path, answer: Any) -> Iterator[Any]:
+    """The parts of an answer; promtool writes them without what is around them."""
+    if isinstance(answer, dict) and "values" in answer:
+        yield answer
+        return
+    if isinstance(answer, dict) and answer.get("status") == "error":
+        raise malformed(str(path), f"is an error of Prometheus: {answer.get('error')!r:.200}", "correct the query")
+    data = answer.get("data", answer) if isinstance(answer, dict) else None
+    kind, result = (data.get("resultType"), data.get("result")) if isinstance(data, dict) else (None, None)
+    if kind != "matrix" or not isinstance(result, list):
+        finding = f"is an answer of type {kind!r:.40}" if kind else "is JSON, but no answer of Prometheus"
+        raise malformed(str(path), finding, ASK)
+    yield from result
+
+
+def _series(path: Path, at: int, result: Any) -> ExportedSeries:
+    place = f"{path}: series {at}"
+    labels, pairs = (result.get("metric", {}), result.get("values")) if isinstance(result, dict) else ({}, None)
+    if not isinstance(labels, dict) or not all(isinstance(text, str) for text in labels.values()) or not isinstance(pairs, list):
+        raise malformed(place, "has no metric with values", ASK)
+    measured = []
+    for row, pair in enumerate(pairs, start=1):
+        where = f"{place}, value {row}"
+        if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], bool) or not isinstance(pair[0], int | float):
+            raise malformed(where, "is no time with a value", ASK)
+        if not is_nothing(str(pair[1])):
+            measured.append((float(pair[0]), _value(where, str(pair[1]))))
+    times, values = np.array(measured, dtype=np.float64).reshape(-1, 2).T
+    if (np.diff(times) <= 0).any() or not np.isfinite(times).all():
+        raise malformed(place, "has times that do not go on", ASK)
+    name = labels.get("__name__", "")
+    quoted = ",".join(f'{label}="{text}"' for label, text in labels.items() if label != "__name__")
+    return ExportedSeries(str(path), place, f"{name}{{{quoted}}}", name, labels, times, values)
+
+
+def _value(where: str, text: str) -> float:
+    cell = number(text)
+    if cell is None or cell.unit is not None or not 0 <= cell.value <= LARGEST:
+        raise malformed(where, f"{text!r:.80} is nothing that can be used", "correct the query: usage is a number from 0 on")
+    return cell.value

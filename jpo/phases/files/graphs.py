@@ -1,0 +1,170 @@
+"""Graphs as Grafana exports them: a column per series ("series joined by time"), or a row per series and time.
+
+A cell without a number is a time at which nothing was measured, which is no error here: series that were measured at other times
+share a table. Anything else that is no number is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from jpo.phases.files import units
+from jpo.phases.files.cells import LARGEST, CellValue, is_nothing, number
+from jpo.phases.files.columns import TIME, ColumnPlace
+from jpo.phases.files.dates import is_day_first, moment, summer_time, unfolded
+from jpo.phases.files.labels import labels_of, named
+from jpo.phases.files.rows import malformed
+from jpo.phases.files.series import ExportedSeries
+from jpo.phases.files.table import Row
+from jpo.phases.traces import Floats
+
+VALUE = ("value", "metric_value")
+TITLES = ("series", "metric", "metric_name", "__name__", "labels", "tags")
+Found = tuple[list[ExportedSeries], list[str]]
+"""Series, and what there is to say."""
+
+
+def time_of(header: Sequence[str], named_time: str | None) -> ColumnPlace | None:
+    """The column of times: the one that is named, else by the usual names; None: there is none."""
+    names = [name.lower() for name in header]
+    if named_time is not None:
+        return ColumnPlace(header.index(named_time)) if named_time in header else None
+    for unit, usual in ((None, ("time", "timestamp", "t", "ts", "date", "datetime", "unix_seconds")), *units.USUAL_UNITS.items()):
+        if unit is not None and units.UNITS[unit][0] != TIME:
+            continue
+        for name in usual:
+            if name in names:
+                return ColumnPlace(names.index(name), unit)
+    return None
+
+
+def value_of(header: Sequence[str]) -> int | None:
+    """The column of values where there is a row per series and time, None: there is a column per series."""
+    names = [name.lower() for name in header]
+    at = next((names.index(name) for name in VALUE if name in names), None)
+    return at if len(header) > 2 else None
+
+
+def read_wide(path: Path, header: Sequence[str], time: ColumnPlace, rows: Sequence[Row]) -> Found:
+    """A column per series.
+
+    Raises:
+        UsageError: JPO-E730, a cell is no number, or a time is none; file, row and column are named.
+    """
+    _require_width(path, len(header), rows)
+    times, notes = _times(path, time, [(line, cells[time.at].strip()) for line, cells in rows])
+    order = _order(path, rows, times)
+    found = []
+    for at, title in enumerate(header):
+        if at == time.at:
+            continue
+        values, unit = _values([(f"{path}:{line}: column {title!r:.80}", cells[at].strip()) for line, cells in rows])
+        found.append(_series(path, f"{path}: column {title!r:.80}", title, (times[order], values[order]), unit))
+    return found, notes
+
+
+def read_long(path: Path, header: Sequence[str], time: ColumnPlace, value: int, rows: Sequence[Row]) -> Found:
+    """A row per series and time; a series is told by its title, its labels, and by what else stands in its row.
+
+    Raises:
+        UsageError: JPO-E730, as above.
+    """
+    _require_width(path, len(header), rows)
+    times, notes = _times(path, time, [(line, cells[time.at].strip()) for line, cells in rows])
+    whose = [at for at in range(len(header)) if at not in (time.at, value)]
+    together: dict[tuple[str, ...], list[int]] = {}
+    for row, (_, cells) in enumerate(rows):
+        together.setdefault(tuple(cells[at].strip() for at in whose), []).append(row)
+    found = []
+    for told, members in together.items():
+        own = [rows[row] for row in members]
+        order = _order(path, own, times[members])
+        values, unit = _values([(f"{path}:{line}: column {header[value]!r:.80}", cells[value].strip()) for line, cells in own])
+        title = _title([header[at] for at in whose], told)
+        found.append(_series(path, f"{path}:{own[0][0]}", title, (times[members][order], values[order]), unit))
+    return found, notes
+
+
+def _title(header: Sequence[str], told: Sequence[str]) -> str:
+    """A series' title as Prometheus writes it, of the cells that tell it."""
+    name, labels = "", {}
+    for column, text in zip(header, told, strict=True):
+        if column.lower() not in TITLES:
+            labels[column] = text
+        elif (known := labels_of(text)) and ("{" in text or "=" in text):
+            labels |= known
+        elif text:
+            metric, of_it = named(text)
+            name, labels = metric, labels | of_it
+    quoted = (f'{label}="{_escaped(text)}"' for label, text in labels.items() if text)
+    return f"{name}{{{','.join(quoted)}}}" if any(labels.values()) else name
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _series(path: Path, place: str, title: str, course: tuple[Floats, Floats], unit: str | None) -> ExportedSeries:
+    """A series without the times at which nothing was measured."""
+    times, values = course
+    measured = np.isfinite(values)
+    name, labels = named(title)
+    return ExportedSeries(str(path), place, title, name, labels, times[measured], values[measured], unit)
+
+
+def _require_width(path: Path, width: int, rows: Sequence[Row]) -> None:
+    for line, cells in rows:
+        if len(cells) != width:
+            raise malformed(f"{path}:{line}", f"has {len(cells)} cells below {width} columns")
+    if not rows:
+        raise malformed(str(path), "has a header and no sample below it", "name a file with one row per sample")
+
+
+def _times(path: Path, place: ColumnPlace, cells: Sequence[tuple[int, str]]) -> tuple[Floats, list[str]]:
+    """Times in seconds, and what was done with them."""
+    day_first = is_day_first(text for _, text in cells)
+    moments = [moment(f"{path}:{line}", text, day_first=day_first) for line, text in cells]
+    written, is_date, is_local = (np.array(part) for part in zip(*moments, strict=True))
+    times, converted = units.in_seconds(written.astype(np.float64), is_date.astype(bool), str(path), place.unit)
+    times, at = unfolded(times, bool(is_local.all()))
+    return times, [note for note in (converted, None if at is None else summer_time(f"row {cells[at][0]}")) if note]
+
+
+def _order(path: Path, rows: Sequence[Row], times: Floats) -> slice:
+    """Times go on, or all of them back, the newest first."""
+    steps = np.diff(times)
+    if len(steps) and (steps < 0).all():
+        return slice(None, None, -1)
+    for at in np.flatnonzero(steps <= 0)[:1].tolist():
+        finding = f"time goes from {times[at]:.15g} in row {rows[at][0]} to {times[at + 1]:.15g}"
+        raise malformed(f"{path}:{rows[at + 1][0]}", finding, "sort the rows by time, and keep one for each time")
+    return slice(None)
+
+
+def _values(cells: Sequence[tuple[str, str]]) -> tuple[Floats, str | None]:
+    """What was measured, NaN: nothing, and the unit of the cells.
+
+    Args:
+        cells: each with its place.
+    """
+    found = [None if is_nothing(text) else _measured(where, text) for where, text in cells]
+    units_of_cells = {cell.unit for cell in found if cell is not None and cell.value}
+    if len(units_of_cells) > 1:
+        where, text = next((where, text) for (where, text), cell in zip(cells, found, strict=True) if cell and cell.value)
+        raise malformed(where, f"{text!r:.80} has another unit than other cells of this column", "export it in one unit")
+    return np.array([np.nan if cell is None else cell.value for cell in found]), next(iter(units_of_cells), None)
+
+
+def _measured(where: str, text: str) -> CellValue:
+    cell = number(text)
+    if cell is None:
+        remedy = "write a number, with a decimal point; a cell at whose time nothing was measured stays empty"
+        raise malformed(where, f"{text!r:.80} is not a number", remedy)
+    if cell.value < 0:
+        raise malformed(where, f"{text:.80} is negative", "nothing uses less than nothing: correct it, or leave the cell empty")
+    if cell.value > LARGEST:
+        raise malformed(where, f"{text:.80} is more than anything can use", "correct it, or leave the cell empty")
+    return cell

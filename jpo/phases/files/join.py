@@ -1,0 +1,175 @@
+"""Series of several quantities and files as executions: rates of counters, sums of a container's parts, and values of all
+features at the same times.
+
+The first feature's times count. Another one has its last value there, as far as that is not long ago; nothing is made up between.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from jpo.errors import UsageError
+from jpo.phases.files import units
+from jpo.phases.files.cells import PERCENT, CellValue, in_base
+from jpo.phases.files.columns import TraceColumns, features_of
+from jpo.phases.files.executions import executions
+from jpo.phases.files.quantities import Meaning, meanings
+from jpo.phases.files.series import ExportedSeries
+from jpo.phases.traces import CPU, GPU, SHOWN_COLUMNS, Floats, ResourceCourse, Traces
+
+LEFT_OUT, READ_AS = "JPO-W877", "JPO-I878"
+OLDEST_STEPS = 3.0
+"""Median steps of a quantity after which its last value says nothing any more."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Measured:
+    """What one file says of one feature of an execution.
+
+    Attributes:
+        execution: "": the file has one, and does not name it.
+        times, values: shape (n,), Unix seconds, ascending; in the feature's unit.
+    """
+
+    file: str
+    execution: str
+    feature: str
+    times: Floats
+    values: Floats
+
+
+def last_values(times: Floats, own: Floats, values: Floats) -> Floats:
+    """The last values that were measured by these times, NaN where there is none, or it is long ago.
+
+    Args:
+        times: shape (n,), at which they are wanted.
+        own, values: shape (m,), when they were measured, and what.
+    """
+    if not len(own):
+        return np.full(len(times), np.nan)
+    at = np.searchsorted(own, times, side="right") - 1
+    step = float(np.median(np.diff(own))) if len(own) > 1 else np.inf
+    fresh = (at >= 0) & (times - own[np.maximum(at, 0)] <= OLDEST_STEPS * step)
+    last: Floats = np.where(fresh, values[np.maximum(at, 0)], np.nan)
+    return last
+
+
+def rates(times: Floats, counter: Floats) -> tuple[Floats, Floats]:
+    """What a counter grew by per second until each of its times but the first; one that fell began anew from 0."""
+    grown = np.diff(counter)
+    return times[1:], np.where(grown < 0, counter[1:], grown) / np.diff(times)
+
+
+def measured_of(series: Sequence[ExportedSeries], columns: TraceColumns) -> tuple[list[Measured], list[str]]:
+    """What the series of one file say of whom, and what there is to say of it.
+
+    Raises:
+        UsageError: JPO-E876, nobody says what they measure; JPO-E730, a unit is none of its feature.
+    """
+    meant = meanings(series, columns)
+    known = [(one, meaning) for one, meaning in zip(series, meant, strict=True) if meaning is not None]
+    whose = executions([one for one, _ in known], [meaning for _, meaning in known])
+    parts: dict[tuple[str, str], list[tuple[ExportedSeries, Meaning]]] = defaultdict(list)
+    for (one, meaning), execution in zip(known, whose, strict=True):
+        if execution is not None:
+            parts[execution, meaning.feature].append((one, meaning))
+    found = [_together(execution, of_it) for (execution, _), of_it in parts.items()]
+    return found, [*_left_out(series, meant, sum(map(len, parts.values()))), *_read_as(parts)]
+
+
+def _together(execution: str, parts: Sequence[tuple[ExportedSeries, Meaning]]) -> Measured:
+    """The sum of a feature's series of one execution, the mean of GPUs' use; of several metrics the best."""
+    best = min(meaning.rank for _, meaning in parts)
+    first, meaning = next((one, meaning) for one, meaning in parts if meaning.rank == best)
+    courses = [_course(one, how) for one, how in parts if (how.rank == best and one.name == first.name) or not one.labels]
+    times, at = np.unique(np.concatenate([times for times, _ in courses]), return_inverse=True)
+    values = np.bincount(at, np.concatenate([values for _, values in courses]), len(times))
+    count = np.bincount(at, minlength=len(times)) if meaning.feature == GPU else 1
+    return Measured(first.file, execution, meaning.feature, times, values / count)
+
+
+def _course(one: ExportedSeries, meaning: Meaning) -> tuple[Floats, Floats]:
+    """A series in its feature's unit."""
+    size = in_base(one.place, meaning.feature, CellValue(1.0, one.unit)) if one.unit else 1 / meaning.parts
+    times, values = rates(one.times, one.values) if meaning.is_counter else (one.times, one.values)
+    return times, values * size
+
+
+def _left_out(series: Sequence[ExportedSeries], meant: Sequence[Meaning | None], taken: int) -> list[str]:
+    beside = [one.title for one, meaning in zip(series, meant, strict=True) if meaning is None]
+    others = len(series) - len(beside) - taken
+    notes = [f"left out, no usage: {_some(beside)} [{LEFT_OUT}]"] if beside else []
+    return [
+        *notes,
+        *([f"left out: {others} series of whole pods or of none, beside their containers [{LEFT_OUT}]"] if others else []),
+    ]
+
+
+def _read_as(parts: Mapping[tuple[str, str], Sequence[tuple[ExportedSeries, Meaning]]]) -> list[str]:
+    every = [pair for pairs in parts.values() for pair in pairs]
+    counters = dict.fromkeys(one.name for one, meaning in every if meaning.is_counter)
+    scaled = dict.fromkeys(meaning.unit for one, meaning in every if meaning.unit and not one.unit)
+    if any(one.unit == PERCENT and meaning.feature == CPU for one, meaning in every):
+        scaled["cpu_percent"] = None
+    added = [execution for (execution, _), pairs in parts.items() if len(pairs) > 1]
+    return [
+        *(f"{name} is a counter: read as its growth per second [{READ_AS}]" for name in counters),
+        *(units.said(units.UNITS[unit][0], unit) for unit in scaled),
+        *([f"several series of one quantity are taken together: {_some(added)} [{READ_AS}]"] if added else []),
+    ]
+
+
+def joined(measured: Sequence[Measured], columns: TraceColumns, place: str) -> Traces:
+    """Executions of which all features were measured.
+
+    Raises:
+        UsageError: JPO-E735, there is none; JPO-E730, two files have the same of one.
+    """
+    needed, optional = features_of(columns)
+    together: dict[str, dict[str, Measured]] = {}
+    for one in _named_all(measured):
+        had = together.setdefault(one.execution, {}).setdefault(one.feature, one)
+        if had is not one:
+            finding = f"has {one.feature} of execution {one.execution!r:.80}, as {had.file} has"
+            raise UsageError(one.file, finding, "name one of the files, or give executions names of their own", code="JPO-E730")
+    whole = {execution: has for execution, has in together.items() if set(needed) <= set(has)}
+    features = (*needed, *(name for name in optional if whole and all(name in has for has in whole.values())))
+    courses = {execution: _aligned(execution, [has[name] for name in features]) for execution, has in whole.items()}
+    kept = tuple(course for course in courses.values() if course)
+    if not kept:
+        has = _some([f"{execution or 'one'} has {' and '.join(of_it)}" for execution, of_it in together.items()])
+        finding = f"no execution has two samples of {' and '.join(needed)} at like times: {has or 'nothing was measured'}"
+        raise UsageError(place, finding, "name the files of all of them, with the same names of executions", code="JPO-E735")
+    lost = [execution for execution in together if not courses.get(execution)]
+    notes = [f"left out, not all of {', '.join(needed)} were measured: {_some(lost)} [{LEFT_OUT}]"] if lost else []
+    rare = units.require_interval(np.concatenate([np.diff(course.times) for course in kept]), place)
+    stacked = np.concatenate([course.values for course in kept])
+    notes += [*([rare] if rare else []), *units.odd_figures(stacked, features)]
+    return Traces(features, kept, place, tuple(f"{place}: {note}" for note in notes))
+
+
+def _named_all(measured: Sequence[Measured]) -> list[Measured]:
+    """Those of nobody get names: of different features they are of one execution, else each file is one."""
+    nobody = [one for one in measured if not one.execution]
+    features = [one.feature for one in nobody]
+    is_one = len(set(features)) == len(features)
+    names = {one.file: Path(nobody[0].file if is_one else one.file).stem for one in nobody}
+    return [one if one.execution else replace(one, execution=names[one.file]) for one in measured]
+
+
+def _aligned(execution: str, features: Sequence[Measured]) -> ResourceCourse | None:
+    """The samples at which all features are known; None for fewer than two."""
+    times = features[0].times
+    values = np.stack([last_values(times, one.times, one.values) for one in features], axis=1)
+    known = np.isfinite(values).all(1)
+    return ResourceCourse(execution, times[known], values[known]) if known.sum() >= 2 else None
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN_COLUMNS} more" if len(names) > SHOWN_COLUMNS else ""
+    return ", ".join(f"{name:.80}" for name in names[:SHOWN_COLUMNS]) + more

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jpo.errors import UsageError
+from jpo.phases.files.answers import read_answers
+
+PATH = Path("a.json")
+RESULT = {"metric": {"__name__": "up", "pod": "a"}, "values": [[10, "1"], [20.5, "NaN"], [30, "2.5"]]}
+ANSWER = {"status": "success", "data": {"resultType": "matrix", "result": [RESULT]}}
+
+
+@pytest.mark.parametrize("document", [ANSWER, [ANSWER], [RESULT], ANSWER["data"]])
+def test_answers_of_the_api_and_of_promtool_are_read(document: object) -> None:
+    (series,) = read_answers(PATH, json.dumps(document))
+    assert (series.name, series.labels["pod"], series.title) == ("up", "a", 'up{pod="a"}')
+    assert series.times.tolist() == [10, 30]
+    assert series.values.tolist() == [1, 2.5]
+
+
+def test_one_answer_per_query_may_be_in_a_list() -> None:
+    assert len(read_answers(PATH, json.dumps([ANSWER, ANSWER, RESULT]))) == 3
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({"status": "error", "error": "parse error"}, "is an error of Prometheus: 'parse error'"),
+        ({"status": "success", "data": {"resultType": "vector", "result": []}}, "is an answer of type 'vector'"),
+        ({"status": "success", "data": {"resultType": "matrix", "result": []}}, "has no series"),
+        ({"status": "success", "data": {"resultType": "matrix", "result": {}}}, "is an answer of type 'matrix'"),
+        ({"a": 1}, "is JSON, but no answer of Prometheus"),
+        ([1], "is JSON, but no answer of Prometheus"),
+        ([{"metric": {}, "values": [[1]]}], "series 1, value 1: is no time with a value"),
+        ([{"metric": {}, "values": [[1, "x"]]}], "series 1, value 1: 'x' is nothing that can be used"),
+        ([{"metric": {}, "values": [[1, "-1"]]}], "'-1' is nothing that can be used"),
+        ([{"metric": {"a": 1}, "values": []}], "series 1: has no metric with values"),
+        ([{"metric": {}, "values": [[2, "1"], [1, "1"]]}], "series 1: has times that do not go on"),
+        ([{"metric": {}, "values": [[True, "1"]]}], "is no time with a value"),
+    ],
+)
+def test_other_answers_are_refused_in_one_line(document: object, said: str) -> None:
+    with pytest.raises(UsageError) as error:
+        read_answers(PATH, json.dumps(document))
+    assert str(error.value).startswith("a.json")
+    assert said in str(error.value)
+    assert error.value.code == "JPO-E730"
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, "[" + "9" * 5000 + "]", '{"a": NaN}', "[[1, 1e999]]"])
+def test_what_is_no_json_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"a.json"):
+        read_answers(PATH, text)

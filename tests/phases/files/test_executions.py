@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jpo.phases.files.executions import executions
+from jpo.phases.files.labels import named
+from jpo.phases.files.quantities import Meaning
+from jpo.phases.files.series import ExportedSeries
+from jpo.phases.traces import CPU
+
+
+def names(*titles: str, is_in_legend: bool = False) -> list[str | None]:
+    series = [ExportedSeries("f.csv", "f.csv", title, *named(title), np.zeros(0), np.zeros(0)) for title in titles]
+    return executions(series, [Meaning(CPU, is_in_legend=is_in_legend)] * len(titles))
+
+
+def test_a_pod_is_an_execution_and_so_is_each_of_its_containers_where_it_has_several() -> None:
+    titles = ('m{pod="a",container="t"}', 'm{pod="b",container="t"}', 'm{pod="b",container="u"}')
+    assert names(*titles) == ["a", "b/t", "b/u"]
+
+
+def test_pods_as_a_whole_their_pause_and_the_machine_are_none() -> None:
+    titles = ('m{pod="a",container="t"}', 'm{pod="a",container="POD"}', 'm{pod="a",container=""}', 'm{pod="a"}', 'm{id="/"}')
+    assert names(*titles) == ["a", None, None, None, None]
+    assert names('m{pod="a"}', 'm{pod="b"}') == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("title", "execution"),
+    [
+        ('m{name="job-1",image="x",id="/docker/1"}', "job-1"),
+        ('m{job="kubelet",run_id="7"}', "7"),
+        ('m{job="trainer",instance="host:1"}', "trainer"),
+        ('m{team="x",stage="y",node="n"}', "x,y"),
+        ('m{cpu="total"}', ""),
+    ],
+)
+def test_without_pods_other_labels_say_it(title: str, execution: str) -> None:
+    assert names(title) == [execution]
+
+
+@pytest.mark.parametrize(
+    ("legend", "execution"),
+    [
+        ("CPU trainer-1", "trainer-1"),
+        ("trainer-1 - memory (GiB)", "trainer-1"),
+        ("cpu_usage", ""),
+        ("run_7_cpu", "run_7"),
+        ("CPU Usage", ""),
+    ],
+)
+def test_a_legend_says_it_beside_what_is_measured(legend: str, execution: str) -> None:
+    assert names(legend, is_in_legend=True) == [execution]
+
+
+def test_a_legend_is_a_name_where_the_file_says_what_is_measured() -> None:
+    assert names("cpu-worker-3", "Value") == ["cpu-worker-3", ""]
