@@ -34,7 +34,7 @@ STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
     metavar="NAME=VALUE",
     help="What RUN ran with where config.ini says otherwise; may be repeated.",
 )
-@click.option("--status", type=click.Choice(STATUSES), default="succeeded", show_default=True, help="How RUN ended.")
+@click.option("--status", type=click.Choice(STATUSES), help="How RUN ended; with --metric, by default: succeeded.")
 @for_option
 @click.option("--again", metavar="DURATION", help="Look for runs that are not on record this far back, e.g. 30d.")
 @options(network_options, toml_option, verbose_option)
@@ -43,7 +43,7 @@ def observe(
     logs: Sequence[Path],
     metrics: Sequence[str],
     params: Sequence[str],
-    status: str,
+    status: str | None,
     given: Path | None,
     again: str | None,
     toml: Path | None,
@@ -78,5 +78,5 @@ def observe(
         return
     config, offline = config_of(given, settings), network.offline
     ran = values_given("--param", params, config, settings)
-    by_hand = command.ByHand(run, pairs("--metric", metrics), RunStatus(status), ran)
+    by_hand = command.ByHand(run, pairs("--metric", metrics), RunStatus(status) if status else None, ran)
     answer(command.observe(config, settings, by_hand, logs, now=time.time(), offline=offline, again=again))

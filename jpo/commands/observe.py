@@ -29,18 +29,18 @@ TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no":
 
 @dataclass(frozen=True, slots=True)
 class ByHand:
-    """A run that is given on the command line: its id, its outcome as NAME -> VALUE, how it ended, and what it ran with where
-    that is not what config.ini says."""
+    """A run that is given on the command line: its id, its outcome as NAME -> VALUE, how it ended (None: well), and what it ran
+    with where that is not what config.ini says."""
 
     run_id: str | None
     metrics: Mapping[str, str]
-    status: RunStatus
+    status: RunStatus | None
     parameters: Parameters = field(default_factory=dict)
 
     @property
     def given(self) -> bool:
         """Whether there is anything of one."""
-        return self.run_id is not None or bool(self.metrics) or bool(self.parameters)
+        return self.run_id is not None or bool(self.metrics) or bool(self.parameters) or self.status is not None
 
 
 def observe(
@@ -72,10 +72,15 @@ def observe(
             lines = recorded(store.record(Finished(tuple(logged.run for logged in read)), now=now))
             return [*lines, *(f"note: {sentence} [{code}]" for sentence, code in doubts_of(read).items())]
         if run.run_id is None:
-            raise UsageError("--metric", "names no run", "write `jpo observe RUN --metric ...`", code="JPO-E306")
+            raise UsageError("RUN", "is missing: whose outcome is it?", "write `jpo observe RUN --metric ...`", code="JPO-E306")
         workload = job_as_run(read_workload(config, settings, now=now), store, settings, now=now)
         ended = ended_now(run.run_id, workload, settings, run, now=now)
-        if store.run(run.run_id):  # config.ini may have changed since: what the run ran with is on record, or unknown
+        known = store.run(run.run_id)
+        if known is None and not run.metrics and run.status in (None, RunStatus.SUCCEEDED):
+            finding = f"{run.run_id!r:.80} is not on record, and nothing says how it went"
+            remedy = "give figures, e.g. --metric duration_seconds=5400, or --status failed; `jpo observe` alone asks all sources"
+            raise UsageError("RUN", finding, remedy, code="JPO-E790")
+        if known:  # config.ini may have changed since: what the run ran with is on record, or unknown
             ended = replace(ended, parameters=run.parameters)
         return recorded(store.record(Finished((ended,)), now=now))
 
@@ -190,7 +195,8 @@ def ended_now(run_id: str, workload: Workload, settings: LoadedSettings, run: By
     started = now - outcome.duration_seconds if outcome.duration_seconds is not None else None
     refuse_unknown(run.parameters, workload, option="--param")
     ran = workload.terms.with_chosen(workload.current, run.parameters)
-    return Run(run_id, workload.identity, ran, run.status, started, now, outcome, "observe")
+    status = run.status or RunStatus.SUCCEEDED
+    return Run(run_id, workload.identity, ran, status, started, now, outcome, "observe")
 
 
 def recorded(runs: Sequence[Run]) -> list[str]:

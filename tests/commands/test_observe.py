@@ -188,3 +188,14 @@ def test_observe_names_a_log_that_cannot_be_read(empty: Project) -> None:
     answer = empty.jpo("observe", "--csv", "gone.csv")
     assert answer.code == 4
     assert "gone.csv" in answer.err
+
+
+def test_a_run_of_which_nothing_is_known_does_not_count_as_one_that_ended_well(project: Project) -> None:
+    for words in ((), ("--status", "succeeded"), ("--param", "batch_size=32")):
+        answer = project.jpo("observe", "nope", *words)
+        assert (answer.code, answer.out) == (2, "")
+        assert "'nope' is not on record, and nothing says how it went; give figures" in answer.err
+        assert "[JPO-E790]" in answer.err
+    assert "recorded nope: digits/cnn/pytorch, failed" in project.jpo("observe", "nope", "--status", "failed").out
+    assert project.jpo("observe", "nope").code == 0, "it is on record"
+    assert "RUN: is missing" in project.jpo("observe", "--status", "failed").err

@@ -6,12 +6,17 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jpo.commands.optimize.following import Boundary, job_for
 from jpo.commands.optimize.loop import optimized
 from jpo.commands.optimize.results import Compare, result_of
 from jpo.commands.optimize.task import LoopPlan, Outside, Task
 from jpo.errors import JpoError, UsageError
+from jpo.launch.ledger import read
 from jpo.report.optimize.record import Optimized
 from jpo.report.plots.picture import can_plot
+
+OF_THE_COMMAND = ("JPO-E756", "JPO-E773", "JPO-E774")
+"""There is no command, no such script, or it cannot be started."""
 
 
 @dataclass(slots=True)
@@ -35,10 +40,13 @@ def optimize(tasks: Sequence[Task], plan: LoopPlan, outside: Outside, compare: C
     """Run the loops of all jobs, and say what came of them.
 
     Raises:
-        UsageError: JPO-E787, two of the jobs are one; JPO-E712, JPO-E713, the picture cannot be drawn.
+        UsageError: JPO-E787, two of the jobs are one; JPO-E756, E773, E774, a job that is still to begin has no command, or a
+            script that cannot be started; JPO-E712, JPO-E713, the picture cannot be drawn.
         KeyboardInterrupt: after the runs that were going on have been cancelled and recorded.
     """
     refuse_twins(tasks)
+    for task in tasks:
+        refuse_without_command(task, plan, outside)
     if picture:
         can_plot(picture)
     failures = side_by_side(tasks, plan, outside)
@@ -58,6 +66,17 @@ def refuse_twins(tasks: Sequence[Task]) -> None:
             if same_file or (task.name, task.ledger) == (other.name, other.ledger):
                 finding = f"and {other.path} are one job" if same_file else f"and {other.path} would both be called {task.name}"
                 raise UsageError(str(task.path), finding, "name each once, and --name for one job alone", code="JPO-E787")
+
+
+def refuse_without_command(task: Task, plan: LoopPlan, outside: Outside) -> None:
+    """A job of which nothing was started yet needs a command before anything is made or shown; what was, can be shown without."""
+    ids = [task.run_id(1, baseline=baseline) for baseline in (True, False)]
+    if not any(read(task.ledger, run_id) for run_id in ids):
+        try:
+            job_for(task, plan, outside, ids[0], Boundary())
+        except UsageError as error:
+            if error.code in OF_THE_COMMAND:  # what else is wrong is wrong with one job, and stops no other
+                raise
 
 
 def side_by_side(tasks: Sequence[Task], plan: LoopPlan, outside: Outside) -> dict[str, JpoError]:

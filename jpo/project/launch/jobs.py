@@ -60,8 +60,8 @@ def job_of(
     """
     words = tuple(command) or settings.values.launch.command
     if not words:
-        remedy = "write `jpo run train.py`, `jpo optimize config.ini -- python train.py`, or [launch] command in jpo.toml"
-        raise UsageError("the run", "has no script and no command", remedy, code="JPO-E756")
+        remedy = "write `train.py` or `-- python train.py` behind config.ini, or [launch] command in jpo.toml"
+        raise UsageError("the command line", "names no script and no command to run", remedy, code="JPO-E756")
     if not RUN_ID.fullmatch(run_id):
         remedy = "use 1 to 63 of A-Z a-z 0-9 . _ -, a letter or digit at either end"
         raise UsageError("--run-id", f"{run_id!r:.80} cannot be the id of a run", remedy, code="JPO-E757")

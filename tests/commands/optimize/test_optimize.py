@@ -12,7 +12,6 @@ from loops import CONFIG, Lab
 from jpo.__main__ import run
 from jpo.cli.optimize import told_apart
 from jpo.errors import UsageError
-from jpo.history import open_store
 
 
 def test_jobs_go_side_by_side_and_each_has_its_own_runs(tmp_path: Path) -> None:
@@ -84,9 +83,22 @@ def test_without_a_command_nothing_is_started(
     Path("config.ini").write_text(CONFIG.format(model="cnn"))
     assert run(["optimize", "config.ini", "--runs", "1", "-o", "json"]) == 2
     out, err = capsys.readouterr()
-    assert json.loads(out)["jobs"][0]["code"] == "JPO-E756"
-    assert "JPO-E756" in err
-    assert sys.executable not in err
+    assert out == ""
+    assert err.count("JPO-E756") == err.count("\n") == 1
+    assert "`-- python train.py` behind config.ini" in err
+    assert not Path(".jpo").exists()
+
+
+def test_what_was_made_can_be_shown_without_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("config.ini").write_text(CONFIG.format(model="cnn"))
+    plan = ["optimize", "config.ini", "--baseline", "1", "--runs", "0", "-o", "json"]
+    assert run([*plan, "--", sys.executable, "-c", ""]) == 0
+    made = json.loads(capsys.readouterr().out)["jobs"][0]["runs"]
+    assert run(plan) == 0
+    assert json.loads(capsys.readouterr().out)["jobs"][0]["runs"] == made
 
 
 @pytest.mark.parametrize(("command", "code"), [([], "JPO-E756"), (["--", "nope.py"], "JPO-E773")])
@@ -99,5 +111,4 @@ def test_a_command_that_cannot_be_run_changes_no_config_ini(
     assert run(["optimize", "config.ini", "--baseline", "0", "--runs", "1", "--no-learn", "--offline", *command]) == 2
     assert code in capsys.readouterr().err
     assert Path("config.ini").read_text() == CONFIG.format(model="cnn")
-    with open_store(f"sqlite:///{tmp_path}/.jpo/jpo.db", read_only=True) as store:
-        assert not store.suggestions_of()
+    assert not Path(".jpo").exists()
