@@ -8,7 +8,7 @@ import re
 from jpo.errors import UsageError
 from jpo.records import USD, Currency
 
-_AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]{3})?\s*", re.ASCII)
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:([A-Za-z]{3})\s*)?", re.ASCII)
 
 
 def usd_of_text(text: str, currency: Currency, *, option: str) -> float:

@@ -24,7 +24,7 @@ INFOROM = 14
 MIG = re.compile(r"\s+MIG (?P<profile>(?:\d+c\.)?\d+g\.(?P<gib>\d+)gb\S*)\s.*\(UUID: (?P<uuid>MIG-[^)]+)\)")
 CARD = re.compile(r"GPU \d+: .*\(UUID: (?P<uuid>GPU-[^)]+)\)")
 BRANDS = re.compile(r"\b(nvidia|tesla|geforce|quadro|grid)\b")
-FORM = re.compile(r"[\s-]+(sxm\w*|pcie|nvl|hbm\w*|\d+gb)\b.*")
+FORM = re.compile(r"(?<![\s-])[\s-]++(sxm\w*|pcie|nvl|hbm\w*|\d+gb)\b.*")
 """What follows the type in a name: form factor and memory."""
 
 

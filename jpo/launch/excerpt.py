@@ -18,7 +18,7 @@ SECRET_NAME = re.compile(r"TOKEN|PASSW|SECRET|KEY|CREDENTIAL|PRIVATE|AUTH|DSN|CO
 SHORTEST_SECRET = 6
 """Characters; a shorter value ("1", "true") would hide half of what is said."""
 SAID = re.compile(
-    r"(?i)(\b[\w.-]*(?:token|passw(?:or)?d|secret|api[_-]?key|access[_-]?key|credential)[\w.-]*[\"']?\s*[=:]\s*)"
+    r"(?i)((?<![\w.-])(?=[\w.-]*(?:token|passw(?:or)?d|secret|api[_-]?key|access[_-]?key|credential))[\w.-]++[\"']?\s*[=:]\s*)"
     r"(\"[^\"]*\"|'[^']*'|\S+)"
     r"|(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}"
     r"|(://[^/\s:@]*:)[^@\s/]+(?=@)"

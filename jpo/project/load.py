@@ -278,7 +278,7 @@ def refuse_secrets(origin: str, table: Mapping[str, Any]) -> None:
     """A token or password in a settings file ends up in version control: refuse it."""
     store = table.get("store", {})
     address = str(store.get("url", "")) if isinstance(store, Mapping) else ""
-    if re.search(r"://[^/@]*:[^/@]*@|[?&]password=", address):
+    if re.search(r"://[^/@:]*:[^/@]*@|[?&]password=", address):
         remedy = "leave the password to JPO_STORE__URL in the environment, PGPASSFILE or a client certificate"
         raise UsageError(origin, "[store] url holds a password", remedy, code="JPO-E303")
     server = table.get("prometheus", {})

@@ -51,7 +51,7 @@ LATER += ("RequestTimeout", "BandwidthLimitExceeded", "503", "500", "502", "504"
 MISSING = re.compile(
     r"Invalid(AMIID|AMIName|SubnetID|Subnet|Group|GroupId|SecurityGroupID|SecurityGroup)\b|NoSuchBucket|NoSuchEntity|ParameterNotFound"
 )
-SECRET = re.compile(r"(?<![A-Za-z0-9/+])(?=[A-Za-z0-9/+=]*[0-9])[A-Za-z0-9/+=]{20,}")
+SECRET = re.compile(r"(?<![A-Za-z0-9/+=])(?=[A-Za-z0-9/+=]*[0-9])[A-Za-z0-9/+=]{20,}")
 """Keys, tokens and encoded messages; ids of AWS are shorter."""
 
 

@@ -167,7 +167,7 @@ def _node(found: dict[str, str]) -> Node:
 
 def _gpus(text: str) -> dict[str, int]:
     found = dict[str, int]()
-    for name, amount in GPUS.findall(re.sub(r"\([^)]*\)", "", text)):
+    for name, amount in GPUS.findall(re.sub(r"\([^()]*\)", "", text)):
         found[name] = found.get(name, 0) + int(amount)
     return found
 

@@ -52,7 +52,7 @@ def _hosts_of_remotes(git_config: Path) -> Iterator[CodeHost]:
         )
     except UsageError:  # no repository, or a worktree's: nobody says
         return
-    addresses = " ".join(re.findall(r"^\s*url\s*=\s*(\S+)", said.decode("utf-8", "replace"), re.MULTILINE)).lower()
+    addresses = " ".join(re.findall(r"^[ \t]*url[ \t]*=[ \t]*(\S+)", said.decode("utf-8", "replace"), re.MULTILINE)).lower()
     if "gitlab" in addresses:
         yield "gitlab"
     if "github" in addresses:

@@ -33,11 +33,12 @@ TOP, DEEPEST = 3, 6
 """Levels of headings: a report is a part of somebody else's page."""
 STRONG = ("strong", "bad")
 """Markdown has no colours; what is bad must be seen."""
+WORD = re.compile(r"[^\s|]+")
 LIVE = re.compile(
-    r"[^\s|]*(?:@\w|://|\bwww\.|\b(?:mailto|xmpp):|[#!](?=\d)|\b(?:GH|GL)-\d|:(?=[\w+-]*[A-Za-z+-]|1(?:00|234):)[\w+-]+:)[^\s|]*",
+    r"@\w|://|\bwww\.|\b(?:mailto|xmpp):|[#!](?=\d)|\b(?:GH|GL)-\d|:(?=[\w+-]*[A-Za-z+-]|1(?:00|234):)[\w+-]+:",
     re.IGNORECASE,
 )
-"""Words that become a mention, an address, a reference or a picture: @name, https://a.b, www.a.b, a@b.c, #12, group/project!12,
+"""What makes a word a mention, an address, a reference or a picture: @name, https://a.b, www.a.b, a@b.c, #12, group/project!12,
 :tada:.
 
 A backslash does not prevent that: it is gone when a server looks for them. Sources: GitHub Flavored Markdown 0.29, 6.9
@@ -121,7 +122,7 @@ def _part(text: str, *, strong: bool) -> str:
 def _escaped(text: str) -> str:
     """Printable text as it is."""
     escaped, plain = "", 0
-    for word in LIVE.finditer(text):
+    for word in (word for word in WORD.finditer(text) if LIVE.search(word[0])):
         escaped += _with_backslashes(text[plain : word.start()]) + code(word[0])
         plain = word.end()
     return escaped + _with_backslashes(text[plain:])

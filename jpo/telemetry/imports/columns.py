@@ -106,7 +106,7 @@ MEASURED_GROUP = re.compile(r"^(?:metrics?|summary)[./|]")
 GROUPS = re.compile(r"^(?:params?|config|metrics?|summary|tags?|hparams?|hyperparameters|args)[./|]")
 """What trackers write before a name."""
 NESTED = re.compile(r"[./]")
-IN_BRACKETS = re.compile(r"\s*[\[(]([^\[\]()]*)[\])]\s*$")
+IN_BRACKETS = re.compile(r"[\[(]([^\[\]()]*)[\])]$")
 EVALUATION = {
     "val_loss": re.compile(r"(?:val|valid|validation|eval|dev)_(?:\d+_)?loss"),
     "val_accuracy": re.compile(r"(?:val|valid|validation|eval|dev)_(?:\d+_)?(?:accuracy|acc)"),
@@ -253,10 +253,11 @@ def usual_for(field: str, name: str) -> bool:
 
 def _plain(name: str) -> tuple[str, str | None]:
     """A name as USUAL has it, and the unit that stands in brackets behind it."""
+    name = name.strip()
     bracketed = IN_BRACKETS.search(name)
     unit = SPELT.get(bracketed[1].strip().lower()) if bracketed else None
     text = name[: bracketed.start()] if bracketed and unit else name
-    text = GROUPS.sub("", text.strip().lower())
+    text = GROUPS.sub("", text.rstrip().lower())
     return re.sub(r"[^a-z0-9%]+", "_", text).strip("_"), unit
 
 
