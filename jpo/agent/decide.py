@@ -27,7 +27,8 @@ from jpo.agent import reasons
 from jpo.agent.departure import of_policy
 from jpo.agent.problem import Problem
 from jpo.agent.rows import base_row
-from jpo.agent.safety.claim import log_loss_of, p_nothing_better
+from jpo.agent.safety.claim import MOST, log_loss_of, p_nothing_better
+from jpo.agent.safety.failing import known_to_end_well, often_failing
 from jpo.agent.safety.promise import LOWER
 from jpo.agent.state import observe
 from jpo.records import Decision
@@ -54,6 +55,9 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     if problem.belief.duration_seconds is None:
         return Decision(candidates.current, None, "no evidence", *reasons.without_evidence(runs_finished))
     decided_by: PolicyName = "belief"
+    if (back := gone_back_to(problem)) is not None:
+        told = reasons.of_decision(problem, back, back, "known", by=decided_by)
+        return Decision(back, min(1 - float(problem.belief.p_fail[back]), MOST), decided_by, *told, "known")
     if explore != "off" and in_failure(problem):
         choice = way_back(problem)
         return Decision(
@@ -93,26 +97,43 @@ def _confidence(problem: Problem, choice: int) -> float:
     )
 
 
+def gone_back_to(problem: Problem) -> int | None:
+    """The best row that ends well, where today's values fail more often than chance would have it; None: they do not, or there is
+    no such row within one step.
+
+    Whatever `explore` says: it was run, and what today's values save when they end well is no reason to fail again.
+    """
+    rows = problem.candidates.admissible & known_to_end_well(problem.belief, problem.candidates)
+    if not (problem.leaves_today and rows.any()):
+        return None
+    return int(np.argmin(np.where(rows, problem.acquisition.expected, np.inf)))
+
+
 def in_failure(problem: Problem) -> bool:
-    """Whether today's values have only ever failed and nothing that ended well is admissible, as when it lies beyond one step.
+    """Whether today's values have only ever failed, or fail too often, and nothing that ended well is admissible, as when it lies
+    beyond one step.
 
     The budget has no say then: it keeps the reference from being risked, and keeping would fail every night.
     """
     now, belief = problem.candidates.current, problem.belief
+    if problem.leaves_today and known_to_end_well(belief, problem.candidates).any():
+        return True
     return bool(belief.only_failed[now] and problem.acquisition.incumbent == now)
 
 
 def way_back(problem: Problem) -> int:
     """The admissible row nearest to the best that ended well, by the ratios of its values; of equally near ones the best.
 
-    What only ever failed comes last, so that each night something else is tried. To take what is expected to cost least instead
-    went on failing for 4 to 7 nights: of host memory, the simulated jobs know nothing.
+    What only ever failed, or too often, comes last, so that each night something else is tried. To take what is expected to cost
+    least instead went on failing for 4 to 7 nights: of host memory, the simulated jobs know nothing.
     """
     candidates, belief, expected = problem.candidates, problem.belief, problem.acquisition.expected
     logs = np.log(np.maximum(candidates.values, _NONE))
-    goal = int(np.argmin(np.where(belief.runs > 0, expected, np.inf)))
+    well = known_to_end_well(belief, candidates)
+    goal = int(np.argmin(np.where(well if well.any() else belief.runs > 0, expected, np.inf)))
     apart = np.abs(logs - logs[goal]).sum(axis=1)  # (K,)
-    return int(np.lexsort((expected, apart, belief.only_failed, ~candidates.admissible))[0])
+    failing = belief.only_failed | often_failing(belief.runs, belief.failures)
+    return int(np.lexsort((expected, apart, failing, ~candidates.admissible))[0])
 
 
 def of_better_loss(problem: Problem, allowed: Bools, choice: int) -> int:

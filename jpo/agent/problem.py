@@ -16,6 +16,7 @@ from jpo.agent.budget import BUDGET, SHARE
 from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.rows import base_row
 from jpo.agent.safety.claim import p_claim, p_loss_worse
+from jpo.agent.safety.failing import often_failing
 from jpo.agent.safety.holds import Hold, held
 from jpo.agent.safety.promise import Promise
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
@@ -126,6 +127,12 @@ class Problem:
     def acquisition(self) -> AcquisitionValues:
         """Acquisition values, by which candidates are compared, with the horizon of the runs that follow."""
         return self.weighed.within(self.context.horizon)
+
+    @cached_property
+    def leaves_today(self) -> bool:
+        """Whether today's values end well at times, and fail more often than chance would have it: they are left for others."""
+        belief, now = self.belief, self.candidates.current
+        return bool(belief.runs[now] and often_failing(belief.runs, belief.failures)[now])
 
     @property
     def only_measured(self) -> bool:

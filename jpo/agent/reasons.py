@@ -9,6 +9,7 @@ import numpy as np
 
 from jpo.agent.acquisition import clearly_better
 from jpo.agent.rows import base_row
+from jpo.agent.safety import failing
 from jpo.agent.safety.queue_ahead import TOO_LATE, TOO_MUCH
 from jpo.records import RESOURCES, VAL_LOSS
 from jpo.wording import numbers, quality
@@ -40,12 +41,14 @@ def without_evidence(runs_finished: int) -> tuple[tuple[str, ...], tuple[str, ..
 def out_of_failure(problem: Problem, choice: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Reason why something is tried although exploring may cost nothing more: today's values only ever failed."""
     candidates, belief = problem.candidates, problem.belief
-    failures = int(belief.failures[candidates.current])
-    finding = f"today's values failed {numbers.times(failures)} and never ended well, and nothing that did is within one step"
+    now = candidates.current
+    never = f"failed {numbers.times(int(belief.failures[now]))} and never ended well"
+    often = failing.words(belief, now) if problem.leaves_today else never
+    finding = f"today's values {often}, and nothing that ended well is within one step"
     chance = numbers.chance(float(belief.p_fail[choice]))
     nearest = f"{_name(choice, candidates)} comes nearest to it and fails with a chance of {chance}"
     watched, warnings = of_watch(problem.interval_factor)
-    return (f"{finding}; {nearest}", *watched), ("JPO-W617", *warnings)
+    return (f"{finding}; {nearest}", *watched), (failing.CODE if problem.leaves_today else "JPO-W617", *warnings)
 
 
 def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -57,6 +60,7 @@ def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by:
         by: the policy, "belief" for the belief rule.
     """
     sentences = (
+        *_failing(problem),
         *_promise(problem, choice),
         *_choice(problem, choice, step, by),
         *_unconfirmed(problem, choice),
@@ -78,6 +82,14 @@ def _promise(problem: Problem, choice: int) -> Sentences:
         yield f"{promise.finding}: {_name(choice, problem.candidates)} {does} with a chance of {chance}", "JPO-I640"
     elif promise:
         yield promise.words()
+
+
+def _failing(problem: Problem) -> Sentences:
+    """That today's values fail more often than chance would have it, and whether there is a way back."""
+    if problem.leaves_today:
+        back = problem.candidates.admissible & failing.known_to_end_well(problem.belief, problem.candidates)
+        nothing = "" if back.any() else "; nothing that ended well may be gone back to"
+        yield f"today's configuration {failing.words(problem.belief, problem.candidates.current)}{nothing}", failing.CODE
 
 
 def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
@@ -154,9 +166,9 @@ def _of_today(problem: Problem) -> Sentences:
     if problem.belief.runs[now] == 0:
         yield "today's values were not run yet: what is expected of them rests on runs of other ones", "JPO-W612"
     if not problem.candidates.admissible[now]:
-        lost = [hold for hold in problem.holds if hold.rows[now]]
+        lost = [hold for hold in problem.holds if hold.rows[now] and hold.code != failing.CODE]
         yield from ((f"today's configuration {hold.why}", hold.code) for hold in lost)
-        if not lost:
+        if not lost and not problem.leaves_today:
             yield "today's values are expected to break the SLA", "JPO-W609"
 
 

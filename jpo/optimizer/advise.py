@@ -19,7 +19,7 @@ from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.agent.reasons import of_loss_watch, of_watch
 from jpo.agent.rows import rows_of
-from jpo.agent.safety import recovery
+from jpo.agent.safety import failing, recovery
 from jpo.cost import usd_per_hour
 from jpo.cost.sla import sla_target
 from jpo.errors import NothingAdmissible
@@ -29,7 +29,7 @@ from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import TargetForecast, target_forecasts, to_be_lowered, trade_holds, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
-from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, Undo
+from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, RunStatus, Undo
 from jpo.wording import numbers
 
 BASELINE = "JPO-I645"
@@ -89,6 +89,8 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
             decision, undone = back, known.last
         elif known.runs and request.explore != "off" and not any(run.ended_well for run in known.runs):
             decision = out_of_failure(problem, known.runs)
+        elif request.explore != "off" and (step := out_of_frequent_failure(problem, known.runs)):
+            decision = step
         elif request.baseline_left and candidates.admissible[candidates.current]:
             more = numbers.counted(request.baseline_left, "more finished run")
             reason = f"{more} with today's values will be what later ones are compared with ([agent] baseline_runs)"
@@ -160,6 +162,19 @@ def out_of_failure(problem: Problem, runs: Sequence[Run]) -> Decision:
     if row is None:
         return Decision(problem.candidates.current, None, "no evidence", (sentence,), (code,))
     return Decision(row, None, "recovery", (sentence,), (code,), "try")
+
+
+def out_of_frequent_failure(problem: Problem, runs: Sequence[Run]) -> Decision | None:
+    """Decision where today's values fail more often than by chance, for a cause on record, and nothing else has ended well."""
+    candidates, belief = problem.candidates, problem.belief
+    if not problem.leaves_today or not belief.runs[candidates.current] or failing.known_to_end_well(belief, candidates).any():
+        return None
+    failed = [run for run in runs if not run.ended_well and run.status is not RunStatus.STOPPED][-1:]
+    row = recovery.step_out(candidates, belief, failed) if recovery.cause_of_last(failed) in recovery.PREVENTABLE else None
+    if row is None:
+        return None
+    finding = f"today's configuration {failing.words(belief, candidates.current)}, and {recovery.last_time(failed)}"
+    return Decision(row, None, "recovery", (f"{finding}: {recovery.step(candidates, row)}",), (failing.CODE,), "try")
 
 
 def as_good(surrogate: Surrogate, target: TargetForecast, row: int, now: int) -> bool:

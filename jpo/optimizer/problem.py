@@ -15,7 +15,7 @@ from jpo.agent.budget import budget_left, compared_costs, reference_values, repl
 from jpo.agent.context import UNKNOWN, Context, after_misses, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import base_row, rows_of, rows_of_runs
-from jpo.agent.safety.holds import Hold, held, holds_of, of_loss, of_phases, of_unmeasured
+from jpo.agent.safety.holds import Hold, held, holds_of, of_failing, of_loss, of_phases, of_unmeasured
 from jpo.agent.safety.promise import Promise, promise_of
 from jpo.agent.safety.queue_ahead import of_queue
 from jpo.optimizer.candidates import weighed_runs
@@ -58,7 +58,8 @@ def problem_of(
     if request.nightly:
         left = replenished_budget(costs, request.budget)
     queued = of_queue(candidates, belief, request.queue, request.targets.get("time_max") if request.done_by else None)
-    lasting = (*holds_of(candidates, runs, request.named), *of_phases(candidates, known.phase_needs), *queued)
+    failing = of_failing(candidates, belief)
+    lasting = (*failing, *holds_of(candidates, runs, request.named), *of_phases(candidates, known.phase_needs), *queued)
     usable = open_to_all = without(candidates, lasting)
     promise, beliefs = None, (belief, *belief.besides)
     if request.explore != "off":

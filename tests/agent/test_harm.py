@@ -88,3 +88,16 @@ def test_runs_that_were_stopped_after_longer_than_those_before_took_are_as_bad_a
     failed = Problem(grid((64, 16)), belief([[0, 0]], runs=(0, 3), failures=(1, 0)), TIME)
     harm = setback(failed, 1, outlasted=1)
     assert harm == ("1 runs failed and 1 had to be stopped since and none ended well; before it 3 did", "JPO-I843")
+
+
+def test_what_fails_more_often_than_by_chance_is_undone_though_it_is_faster_when_it_ends_well(grid, belief):
+    believed = belief([[-0.5, 0]], runs=(1, 3), failures=(2, 0))
+    assert setback(Problem(grid((64, 16)), believed, TIME), 1) == (
+        "what it changed to failed in 2 of 3 runs, and runs with other values none of 3: more often than by chance",
+        "JPO-W649",
+    )
+
+
+def test_nothing_goes_back_to_what_failed_as_often_as_it_ended_well(grid, belief):
+    slower = belief([[0, -1]], runs=(4, 2), failures=(0, 2))
+    assert setback(Problem(grid((64, 16)), slower, TIME), 1) is None

@@ -177,6 +177,27 @@ def test_a_job_that_has_only_failed_is_helped_unless_exploring_is_off() -> None:
     assert (kept.decision.decided_by, kept.suggested) == ("no evidence", NOW)
 
 
+def test_todays_values_that_fail_often_are_left_at_once_and_not_come_back_to() -> None:
+    """Faster when they end well, and nothing undoes the way back."""
+    before = [a_run(n, 100.0, batch_size=8.0) for n in range(4)]
+    since = [a_run(4, 9.0, status=RunStatus.FAILED), a_run(5, 60.0), a_run(6, 9.0, status=RunStatus.FAILED)]
+    for explore in ("off", "safe", "on"):
+        left = advised(request(explore=explore), [*before, *since])
+        assert (left.suggested["batch_size"], left.decision.codes[0]) == (8, "JPO-W649")
+        later = advised(request(explore=explore, current={**NOW, "batch_size": 8.0}), [*before, *since])
+        assert later.suggested["batch_size"] < 16
+    once = advised(request(explore="off"), [*before, a_run(4, 60.0), a_run(5, 60.0), a_run(6, 9.0, status=RunStatus.FAILED)])
+    assert (once.suggested, "JPO-W649" in once.decision.codes) == (NOW, False)
+
+
+def test_where_nothing_else_ended_well_a_cause_on_record_says_which_step_helps() -> None:
+    killed = [a_run(n, 60.0, status=RunStatus.OOM_KILLED if n % 2 == 0 else RunStatus.SUCCEEDED) for n in range(3)]
+    helped, kept = (advised(request(explore=explore), killed) for explore in ("safe", "off"))
+    assert (helped.decision.decided_by, helped.decision.codes, helped.suggested["batch_size"]) == ("recovery", ("JPO-W649",), 8)
+    assert "and the last of them ran out of memory" in helped.decision.reasons[0]
+    assert (kept.suggested, kept.decision.codes[0]) == (NOW, "JPO-W649")
+
+
 @pytest.mark.parametrize("explore", ["safe", "off"])
 def test_what_an_hour_is_not_worth_is_not_chosen_however_it_is_preferred(explore: str) -> None:
     runs = [a_run(n, seconds, cpus=cpus) for n, (seconds, cpus) in enumerate([(100.0, 2.0), (60.0, 8.0)] * 2)]

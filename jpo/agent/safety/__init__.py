@@ -1,6 +1,7 @@
 """Safety of a decision: what is not written although the belief likes it, and the way out of failure.
 
     holds.py      what holds candidates back now: failures, memory, resources that nobody named, validation loss, confidence
+    failing.py   which values fail more often than chance would have it
     memory.py    what a job needs of the host's memory
     claim.py      the chance of what a suggestion claims: better than today, with the validation loss kept
     promise.py    a promised validation loss that today's values break

@@ -1,6 +1,6 @@
 """Holds: what keeps candidates from being run now, each with its reason; the same for belief rule and policy.
 
-A hold is a set of rows. Today's row is held by the validation loss alone: keeping needs no excuse.
+A hold is a set of rows. Today's row is held by the validation loss, and by failures that are no chance: keeping needs no excuse.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import numpy as np
 
 from jpo.agent.rows import base_row
 from jpo.agent.safety.claim import LIKELIER, log_loss_of, p_loss_worse
+from jpo.agent.safety.failing import CODE as OFTEN_FAILING
+from jpo.agent.safety.failing import known_to_end_well, no_less_than, often_failing
+from jpo.agent.safety.failing import words as failing_words
 from jpo.agent.safety.memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
 from jpo.records import RESOURCES
@@ -113,6 +116,21 @@ def _cpus(candidates: Candidates, runs: Sequence[Run]) -> Iterator[Hold]:
         as_much = (candidates.values[:, demands] >= candidates.values[candidates.current, demands]).all(axis=1)
         words = f"asks for fewer cpus than the {min(busy):.3g} that runs keep busy"
         yield Hold(as_much & (column < min(busy)), words, "JPO-I637")
+
+
+def of_failing(candidates: Candidates, belief: Belief) -> tuple[Hold, ...]:
+    """What fails more often than chance would have it, and what goes as far away from what ends well and was not seen to do so;
+    today's values too, where what ended well may be gone back to.
+    """
+    often, now, rows = often_failing(belief.runs, belief.failures), candidates.current, np.arange(len(candidates.values))
+    leaves = belief.runs[now] and (candidates.admissible & known_to_end_well(belief, candidates)).any()
+    beyond = "asks for no less than values that "
+    held = []
+    for row in map(int, np.flatnonzero(often)):
+        says = failing_words(belief, row)
+        held += [Hold((rows == row) & (leaves or row != now), says, OFTEN_FAILING)]
+        held += [Hold(no_less_than(candidates, belief, row) & ~often & (rows != now), beyond + says, OFTEN_FAILING)]
+    return tuple(hold for hold in held if hold.rows.any())
 
 
 def of_phases(candidates: Candidates, needs: PhaseNeeds | None) -> tuple[Hold, ...]:

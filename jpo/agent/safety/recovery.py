@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent.rows import rows_of_run
+from jpo.agent.safety.failing import often_failing
 from jpo.records import Run, RunStatus
 from jpo.wording import numbers
 
@@ -54,6 +55,8 @@ OTHER_CAUSES: dict[Cause, str] = {
     "unknown": "the job itself may be broken: read its log",
 }
 """What else it may be, once steps have failed."""
+PREVENTABLE: tuple[Cause, ...] = ("GPU memory", "host memory", "memory", "divergence")
+"""What other values help against, as far as a record can say."""
 TAKING_TURNS: tuple[Cause, ...] = ("memory", "unknown")
 SENTENCES: dict[Cause, str] = {
     "GPU memory": "the last run ran out of GPU memory",
@@ -156,7 +159,8 @@ def _following(candidates: Candidates, rows: Bools, others: Floats) -> float:
 
 
 def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:
-    """Rows that ask no less than what ran out of memory or diverged, shape (K,), until a run that does so ends well.
+    """Rows that ask no less than what ran out of memory or diverged, shape (K,), until a run that does so ends well, and does
+    not fail more often than it should.
 
     GPU memory: the batch on each GPU, and layers; host memory: memory asked for, batch size and GPUs; divergence: a learning rate
     no smaller at a batch no larger. Of a failure without a known cause: that configuration alone.
@@ -176,8 +180,13 @@ def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:
     }
     demands["memory"] = [*demands["GPU memory"], *(-values[name] for name in ("memory_gib",) if name in values)]
     placed = [(int(rows[0]), run) for run in runs if (rows := rows_of_run(candidates, run)).size]
-    well = none.copy()
-    well[[row for row, run in placed if run.ended_well]] = True
+    runs_well, failures = (
+        np.bincount(
+            [row for row, run in placed if (run.ended_well, run.status is RunStatus.STOPPED) == ends], minlength=len(none)
+        )
+        for ends in ((True, False), (False, False))
+    )
+    well = (runs_well > 0) & ~often_failing(runs_well, failures)
     out = none.copy()
     for row, cause in {(row, cause_of(run)) for row, run in placed if not run.ended_well and run.status is not RunStatus.STOPPED}:
         alike = demands.get(cause, [])
@@ -195,8 +204,16 @@ def told(candidates: Candidates, runs: Sequence[Run], row: int | None) -> tuple[
         finding = f"{finding}; {', '.join(given_up)}, so {OTHER_CAUSES[cause]}"
     if row is None:
         return f"{finding}; nothing that may be changed is expected to help", "JPO-I610"
+    return f"{finding}: {step(candidates, row)}", "JPO-W618"
+
+
+def last_time(runs: Sequence[Run]) -> str:
+    """Why the last of these runs did not end well."""
+    return SENTENCES[cause_of_last(runs)].replace("the last run", "the last of them")
+
+
+def step(candidates: Candidates, row: int) -> str:
+    """What a step changes: "batch_size 64 -> 32"."""
     now, there = candidates.parameters(candidates.current), candidates.parameters(row)
-    steps = (
-        f"{name} {numbers.plain(now[name])} -> {numbers.plain(value)}" for name, value in there.items() if value != now[name]
-    )
-    return f"{finding}: {', '.join(steps)}", "JPO-W618"
+    changed = ((name, now[name], value) for name, value in there.items() if value != now[name])
+    return ", ".join(f"{name} {numbers.plain(old)} -> {numbers.plain(new)}" for name, old, new in changed)

@@ -152,3 +152,9 @@ def test_at_the_smallest_value_it_is_said_and_the_next_parameter_is_tried():
     row = step_out(rows, nothing_known(3), diverged)
     assert row == 1
     assert "learning_rate 0.1 is the smallest value that may be tried, so the data, the loss" in told(rows, diverged, row)[0]
+
+
+def test_one_run_that_ended_well_does_not_clear_what_fails_often():
+    runs = [a_run(status=status, at=at, memory_gib=6.0) for at, status in enumerate((OOM, WELL, OOM))]
+    assert ruled_out(LADDER, runs)[0]
+    assert not ruled_out(LADDER, [*runs, *runs[1:2] * 6])[0]

@@ -1,0 +1,90 @@
+"""Values that fail often: which configurations' runs failed more often than chance would have it.
+
+A cluster loses a run now and then, whatever its values. That is the chance against which a configuration is held; how often it
+happens, the runs of this workload with other values say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.wording import numbers
+
+if TYPE_CHECKING:
+    from jpo.records import Belief, Bools, Candidates, Floats, Ints
+
+CODE = "JPO-W649"
+FEWEST = 2
+"""Failures without which nothing is said: one may be anything."""
+SURE = 0.95
+"""Probability from which on it is no chance. Two failures of three runs are enough where no run with other values failed."""
+MUCH = 0.1
+"""By so much it must fail more often than others: with many runs any difference would be no chance, and worth nothing."""
+_UNKNOWN = (0.5, 0.5)
+"""Jeffreys' prior of how often a configuration fails: Brown et al., "Interval Estimation for a Binomial Proportion", 2001."""
+_CLUSTER = (0.5, 5.5)
+"""Prior of how often runs fail by chance: a twelfth on average, worth six runs."""
+_LEAST = 1e-9
+"""Where a parameter is 0, as GPUs may be: far from any other value."""
+_RATES = (np.arange(400) + 0.5) / 400
+
+
+def often_failing(runs: Ints, failures: Ints) -> Bools:
+    """Configurations that fail more often than chance would have it, shape (K,).
+
+    Chance is what those fare with that fail less often than they end well; what mostly fails says nothing of it.
+
+    Args:
+        runs, failures: shape (K,), runs there that ended well, and that failed. Those stopped from outside are neither.
+    """
+    often = np.zeros(len(runs), dtype=np.bool_)
+    telling = (runs > failures) & (runs > 0)
+    for row in np.flatnonzero(failures >= FEWEST):
+        others = telling & (np.arange(len(runs)) != row)
+        here = _beta(_UNKNOWN, int(failures[row]), int(runs[row]))
+        chance = _beta(_CLUSTER, int(failures[others].sum()), int(runs[others].sum()))
+        more = np.interp(_RATES + MUCH, _RATES, 1 - np.cumsum(here), right=0.0)  # P(rate here > rate + MUCH)
+        often[row] = chance @ more >= SURE
+    return often
+
+
+def _beta(prior: tuple[float, float], failed: int, well: int) -> Floats:
+    """Posterior of a rate of failures over _RATES, sum 1."""
+    log = (prior[0] + failed - 1) * np.log(_RATES) + (prior[1] + well - 1) * np.log1p(-_RATES)
+    density = np.exp(log - log.max())
+    return np.asarray(density / density.sum())
+
+
+def words(belief: Belief, row: int) -> str:
+    """What is said of values that fail often, after their name: how often they did, and how often others did."""
+    others = (belief.runs > belief.failures) & (np.arange(len(belief.runs)) != row)
+    failed, there = int(belief.failures[row]), int(belief.failures[row] + belief.runs[row])
+    elsewhere, in_all = int(belief.failures[others].sum()), int((belief.failures + belief.runs)[others].sum())
+    besides = f", and runs with other values {elsewhere or 'none'} of {in_all}" if in_all else ""
+    return f"failed in {failed} of {numbers.counted(there, 'run')}{besides}: more often than by chance"
+
+
+def known_to_end_well(belief: Belief, candidates: Candidates) -> Bools:
+    """Rows besides today's that have ended well and do not fail often, shape (K,): where one can go back to."""
+    now = np.arange(len(belief.runs)) == candidates.current
+    return np.asarray((belief.runs > 0) & ~often_failing(belief.runs, belief.failures) & ~now)
+
+
+def no_less_than(candidates: Candidates, belief: Belief, row: int) -> Bools:
+    """Rows at least as far as a failing one from the nearest that ends well, in whatever differs between the two, shape (K,).
+
+    A batch of 128 that fails where 64 does not will fail at another rate, too. None where one of them is known to end well.
+    """
+    well = (belief.runs > 0) & ~often_failing(belief.runs, belief.failures)
+    nothing = np.zeros(len(belief.runs), dtype=np.bool_)
+    if not well.any():
+        return nothing
+    worded = np.array([name in candidates.words for name in candidates.names])
+    logs = np.where(worded, candidates.values, np.log(np.maximum(candidates.values, _LEAST)))
+    apart = np.abs(np.where(worded, logs != logs[row], logs - logs[row])).sum(axis=1)
+    step = logs[row] - logs[int(np.argmin(np.where(well, apart, np.inf)))]  # (parameters,)
+    as_far = np.where(worded, logs == logs[row], np.sign(step) * (logs - logs[row]) >= -1e-9)
+    rows = (as_far | (step == 0)).all(axis=1)
+    return nothing if (rows & well).any() else np.asarray(rows)
