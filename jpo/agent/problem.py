@@ -66,7 +66,7 @@ class Problem:
         loss_interval_factor: the calibration watch's factor of validation losses.
         repeated: how many runs in a row had today's values.
         promise: a validation loss that was promised, if today's values break it: what lowers it claims just that.
-        stopped_trial: today's values are the agent's own, and all that was seen of them are runs that were stopped.
+        unproven: today's values are a trial of which no run ended well: anything that did is gone back to.
     """
 
     candidates: Candidates
@@ -86,7 +86,7 @@ class Problem:
     loss_interval_factor: float = 1.0
     repeated: int = 0
     promise: Promise | None = None
-    stopped_trial: bool = False
+    unproven: bool = False
 
     def under(
         self, *, explore: Explore | None = None, context: Context | None = None, exploration_runs_left: int | None = None
@@ -322,12 +322,12 @@ def known_best(problem: Problem) -> int:
     """The incumbent if it is better than today, or today is not admissible.
 
     Better means: in expectation, and either confirmed by a second run or by more than the noise of the two means, or than values
-    that have only ever failed. Where today's are a trial that was stopped, anything that ended well is: how good they are was not
-    measured, and a run that is stopped early seems cheap.
+    that have only ever failed. Where today's are unproven, anything that ended well is: how good they are was not measured, and a
+    run that is stopped early seems cheap.
     """
     belief, acquisition = problem.belief, problem.acquisition
     now, best = problem.candidates.current, acquisition.incumbent
-    if problem.stopped_trial and belief.runs[best]:
+    if problem.unproven and belief.runs[best]:
         return best
     sure = bool(belief.only_failed[now]) or belief.runs[best] > 1 or clearly_better(belief, acquisition.mean, best, now)
     better = sure and acquisition.expected[best] < acquisition.expected[now]

@@ -108,7 +108,8 @@ def problem_of(
         loss_interval_factor=loss_interval_factor,
         repeated=repeated(request.current, known.runs),
         promise=promise,
-        stopped_trial=bool(known.last and belief.stopped[candidates.current] and not belief.runs[candidates.current]),
+        unproven=not belief.runs[candidates.current]
+        and (request.measured_alone or bool(known.last and belief.stopped[candidates.current])),
     )
     return problem if known.residuals is None else with_earlier_jobs(problem, runs, known.residuals)
 

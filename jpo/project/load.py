@@ -52,6 +52,7 @@ class LoadedSettings:
         side_branch: the branch, in a pipeline of another than the default one; "" elsewhere.
         track: shows how far long reading is, to who waits for it; silent where nobody does.
         room: the most that one run could have on the engine to which it goes, by resource; empty: not known, nothing is limited.
+        measured_alone: nothing but values of runs that ended well is chosen, and how far one step may lead is not asked of them.
     """
 
     values: Settings
@@ -65,6 +66,7 @@ class LoadedSettings:
     store_folder: Path | None = None
     track: Track = silently
     room: Mapping[str, float] = field(default_factory=dict)
+    measured_alone: bool = False
 
     @property
     def place(self) -> str:

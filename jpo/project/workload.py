@@ -118,7 +118,8 @@ def only_of(config: Path | None, settings: LoadedSettings) -> Identity | None:
 def limits_of(settings: LoadedSettings) -> Limits:
     """The guard's limits, which it reads from the same tables by rules of its own.
 
-    With [quota] this_machine they include what this machine has; of `jpo optimize` what its engine has for one run.
+    With [quota] this_machine they include what this machine has; of `jpo optimize` what its engine has for one run, and where it
+    goes back to what was measured, however far that is, no largest step.
 
     Raises:
         UsageError: JPO-E302, a limit that cannot be.
@@ -130,7 +131,8 @@ def limits_of(settings: LoadedSettings) -> Limits:
     quota = limits.quota.within(settings.room, "its engine")
     if keeps_to_this_machine(settings):
         quota = quota.within(machine_here(os.environ).most)
-    return replace(limits, quota=quota)
+    limits = replace(limits, quota=quota)
+    return in_one_step(limits) if settings.measured_alone else limits
 
 
 def keeps_to_this_machine(settings: LoadedSettings) -> bool:

@@ -48,9 +48,9 @@ def test_the_best_known_row_is_today_unless_another_is_better_by_more_than_noise
 def test_a_trial_that_was_stopped_is_not_stayed_at_however_cheap_its_run_seems(grid, belief):
     believed = replace(belief([[0, 0.5, 0]], runs=(0, 1, 0)), stopped=np.array([1, 0, 0]))
     assert known_best(Problem(grid(), believed, TIME)) == 0
-    assert known_best(Problem(grid(), believed, TIME, stopped_trial=True)) == 1
+    assert known_best(Problem(grid(), believed, TIME, unproven=True)) == 1
     nothing = replace(believed, runs=np.zeros(3, dtype=np.int64))
-    assert known_best(Problem(grid(), nothing, TIME, stopped_trial=True)) == 0
+    assert known_best(Problem(grid(), nothing, TIME, unproven=True)) == 0
 
 
 def test_a_model_is_worse_against_the_reference(grid, belief):

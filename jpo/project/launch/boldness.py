@@ -28,13 +28,18 @@ def settings_of_step(settings: LoadedSettings, number: int, runs: int, on_record
         on_record: runs of the workload so far.
     """
     if number > runs:
-        return _with_agent(settings, explore="off")
+        return _measured_alone(settings)
     known = {} if "agent.horizon_runs" in settings.origins else {"horizon_runs": on_record + runs - number + 1}
     if "agent.explore" in settings.origins:
         return _with_agent(settings, **known)
     if number > trials_of(runs):
-        return _with_agent(settings, explore="off", **known)
+        return _measured_alone(settings, **known)
     return _with_agent(settings, explore="on", exploration_runs=on_record + 1, **known)  # one more than can have been tried
+
+
+def _measured_alone(settings: LoadedSettings, **known: object) -> LoadedSettings:
+    """Trials may have led further away than one step: what ended well is gone back to from anywhere."""
+    return replace(_with_agent(settings, explore="off", **known), measured_alone=True)
 
 
 def _with_agent(settings: LoadedSettings, **changes: object) -> LoadedSettings:

@@ -199,6 +199,21 @@ def test_config_ini_is_left_with_the_best_values_and_not_with_the_last_trial(lab
     assert lab.asked[-1] == f"{job.name}-best1"
 
 
+def test_the_best_values_are_gone_back_to_from_further_away_than_one_step(lab: Lab) -> None:
+    trials = {"-1": 256.0, "-2": 1024.0}  # each within max_change of the one before, and the last not of the first values
+    lab.chosen, before = {"batch_size": 256.0}, lab.config().read_text()
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        lab.chosen = {"-1": {"batch_size": 1024.0}, "-2": {}}.get(job.run_id[-2:], lab.chosen)
+        made = logged(job, lab.now, 1600.0 if job.run_id[-2:] in trials else 1000.0)
+        return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
+
+    lab.train = train
+    (job,) = lab.optimize(runs=2, baseline=3).result.jobs
+    assert [each.run.parameters["batch_size"] for each in job.runs[3:] if each.run] == [*trials.values()]
+    assert lab.config().read_text() == before
+
+
 def test_a_trial_that_cannot_win_is_stopped_before_twice_the_best_and_the_reason_is_on_the_audit_log(lab: Lab) -> None:
     """Its log, written epoch by epoch as time goes by, says that it will take four times as long."""
     lab.chosen, ends = BOLD, {}
