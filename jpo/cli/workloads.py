@@ -11,7 +11,7 @@ from jpo.cli.options import FILE, F, options
 
 SELECTIONS_HELP = (
     "fcfs, sjf, ljf, saf, smallest, low_mem, low_mem_bw, f1, f2, f3, f4, wfp3, unicep, random; one may bring its "
-    "resource selection and backfilling: saf-pack+easy."
+    "resource selection and backfilling, and resize jobs with min_tasks and max_tasks: saf-pack+easy+elastic."
 )
 RESOURCES_HELP = (
     "On a platform: first, high_gflops, low_power, high_cores, high_mem, high_mem_bw, best_fit, worst_fit, spread, pack, "

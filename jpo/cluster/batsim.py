@@ -17,15 +17,17 @@ Value = str | float
 
 
 def job_rows(course: DeviceCourse) -> Iterator[tuple[Value, ...]]:
-    """A row per job under JOB_COLUMNS, as they came; stretch is turnaround / run time; -1: its energy is unknown."""
+    """A row per job under JOB_COLUMNS, as they came; stretch is turnaround / run time; -1: its energy is unknown.
+
+    A job that was resized has all devices that it ever held."""
     jobs = course.jobs
     columns = (jobs.ids, jobs.submit_seconds, jobs.requested_seconds, course.starts, course.ends)
     joules = [-1] * len(jobs) if course.joules is None else course.joules.tolist()
-    rows = zip(*(column.tolist() for column in columns), course.devices, course.killed, joules, strict=True)
-    for number, submit, requested, start, end, devices, killed, energy in rows:
+    rows = zip(*(column.tolist() for column in columns), course.asked, course.all_devices(), course.killed, joules, strict=True)
+    for number, submit, requested, start, end, asked, devices, killed, energy in rows:
         run, turnaround = end - start, end - submit
         yield (
-            *(number, "w0", str(number), submit, len(devices), requested, int(not killed)),
+            *(number, "w0", str(number), submit, asked, requested, int(not killed)),
             "COMPLETED_WALLTIME_REACHED" if killed else "COMPLETED_SUCCESSFULLY",
             *(start, run, end, start - submit, turnaround, turnaround / run if run else 1.0, intervals(devices), energy, ""),
         )
@@ -38,6 +40,7 @@ def schedule_row(course: DeviceCourse) -> dict[str, Value]:
     slowdown = np.divide(turnaround, run, out=np.ones_like(run), where=run > 0)
     killed, count = sum(course.killed), len(course.jobs)
     busy = float(run @ np.array([len(devices) for devices in course.devices]))
+    busy += sum((stay.end - stay.begin) * len(stay.devices) for stay in course.besides)
     span = float(course.ends.max())
     metrics = course.metrics
     return {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 
-from jpo.cluster.grid import Scenario, discipline
+from jpo.cluster.grid import Scenario, discipline, schedule_metrics
 from jpo.cluster.machine.bill import Bill, bill, energy_of_jobs
 from jpo.cluster.machine.discipline import run
 from jpo.cluster.machine.occupancy import Occupancy
@@ -17,15 +18,25 @@ from jpo.cluster.queueing.simulate import Rule, simulate
 from jpo.cluster.workload.jobs import JobTable, Seconds
 
 
+class DeviceStay(NamedTuple):
+    """A job's devices from one moment to another."""
+
+    job: int
+    begin: float
+    end: float
+    devices: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceCourse:
     """A schedule with its devices.
 
     Attributes:
-        devices: by job the numbers of the cores and GPUs that it held, sorted.
+        devices: by job the numbers of the cores and GPUs that it held from start to end, sorted.
         kinds: by device the name of its processor type.
         killed: by job whether it was ended at its requested time.
         joules: by job what it drew; None where nothing is known of energy.
+        besides: what jobs that were resized held for a while. asked: by job with how many devices it came.
     """
 
     workload: str
@@ -39,6 +50,21 @@ class DeviceCourse:
     metrics: QueueMetrics
     bill: Bill | None
     joules: Seconds | None = None
+    besides: tuple[DeviceStay, ...] = ()
+    asked: tuple[int, ...] = ()
+
+    def stays(self) -> Iterator[DeviceStay]:
+        """Who held which devices when."""
+        rows = zip(self.starts.tolist(), self.ends.tolist(), self.devices, strict=True)
+        yield from (DeviceStay(job, *row) for job, row in enumerate(rows))
+        yield from self.besides
+
+    def all_devices(self) -> list[tuple[int, ...]]:
+        """By job the devices that it held at any time, sorted."""
+        found = [set(held) for held in self.devices]
+        for stay in self.besides:
+            found[stay.job].update(stay.devices)
+        return [tuple(sorted(held)) for held in found]
 
 
 def course(scenario: Scenario, rule: Rule) -> DeviceCourse:
@@ -47,38 +73,39 @@ def course(scenario: Scenario, rule: Rule) -> DeviceCourse:
     if site is None:
         starts = simulate(jobs, scenario.processors, rule, seed=scenario.seed)
         ends = starts + jobs.run_seconds
-        held = [((0, count),) for count in jobs.processors.tolist()]
-        devices = assigned(starts, ends, held, [scenario.processors])
+        sizes = tuple(jobs.processors.tolist())
+        devices = assigned(starts, ends, [((0, count),) for count in sizes], [scenario.processors])
         metrics = queue_metrics(jobs, starts, scenario.processors)
         kinds = ("processor",) * scenario.processors
-        return DeviceCourse(scenario.name, rule, jobs, starts, ends, devices, kinds, (False,) * len(jobs), metrics, None)
+        return DeviceCourse(
+            scenario.name, rule, jobs, starts, ends, devices, kinds, (False,) * len(jobs), metrics, None, asked=sizes
+        )
     schedule = run(jobs, site.demand, site.platform, discipline(site, rule, scenario.seed))
     types = Occupancy(site.platform).types
-    cores = [allocation.cores for allocation in schedule.allocations]
-    devices = assigned(schedule.starts, schedule.ends, cores, [kind.cores for kind in types])
-    gpus = bool(site.demand.gpus.any())
-    metrics = queue_metrics(
-        jobs,
-        schedule.starts,
-        scenario.processors,
-        run_seconds=schedule.ends - schedule.starts,
-        held=site.demand.tasks * (site.demand.gpus if gpus else site.demand.cpus),
-    )
+    stays = list(schedule.stays())
+    begins, ends = (np.array([stay[column] for stay in stays], dtype=np.float64) for column in (1, 2))
+    devices = assigned(begins, ends, [stay.holding.cores for stay in stays], [kind.cores for kind in types])
+    count, tasks = len(jobs), site.demand.tasks.tolist()
+    least_tasks = tasks if schedule.least_tasks is None else schedule.least_tasks.tolist()
+    besides = tuple(DeviceStay(*stay[:3], held) for stay, held in zip(stays[count:], devices[count:], strict=True))
+    metrics = schedule_metrics(jobs, site.demand, scenario.processors, schedule)
     names = tuple(kind.name for kind in types for _ in range(kind.cores))
     owed = bill(jobs, site.demand, site.platform, schedule)
     return DeviceCourse(
-        *(scenario.name, rule, jobs, schedule.starts, schedule.ends, devices, names, schedule.killed, metrics, owed),
+        *(scenario.name, rule, jobs, schedule.starts, schedule.ends, devices[:count], names, schedule.killed, metrics, owed),
         joules=energy_of_jobs(site.platform, schedule),
+        besides=besides,
+        asked=tuple(len(held) * more // least for held, more, least in zip(devices[:count], tasks, least_tasks, strict=True)),
     )
 
 
 def assigned(
     starts: Seconds, ends: Seconds, held: Sequence[Sequence[tuple[int, int]]], sizes: Sequence[int]
 ) -> tuple[tuple[int, ...], ...]:
-    """The numbers of the devices that each job held, from 0.
+    """The numbers of the devices that each stay of a job held, from 0.
 
     Args:
-        held: by job (processor, how many) pairs. sizes: devices of each processor.
+        held: by stay (processor, how many) pairs. sizes: devices of each processor.
     """
     first = np.concatenate(([0], np.cumsum(sizes))).tolist()
     free = [list(range(first[place], first[place + 1])) for place in range(len(sizes))]

@@ -19,7 +19,7 @@ class WorkloadDescription:
         load: processor seconds that jobs need / those that there are in the span; None: all come at once.
         serial, power_of_two: shares of the jobs by their processors.
         overruns: share of jobs that run longer than requested. accuracy: average of run / requested, 1 at most.
-        gpu_jobs: share of jobs that need GPUs.
+        gpu_jobs: share of jobs that need GPUs. elastic_jobs: share of jobs that can run with several numbers of tasks.
         nodes: by node type how many there are; empty: equal processors.
     """
 
@@ -37,6 +37,7 @@ class WorkloadDescription:
     overruns: float
     accuracy: float
     gpu_jobs: float
+    elastic_jobs: float
     nodes: dict[str, int]
 
 
@@ -64,5 +65,6 @@ def describe(scenario: Scenario) -> WorkloadDescription:
         overruns=float((jobs.run_seconds > jobs.requested_seconds).mean()),
         accuracy=float(np.minimum(jobs.run_seconds / jobs.requested_seconds, 1.0).mean()),
         gpu_jobs=float((site.demand.gpus > 0).mean()) if site else 0.0,
+        elastic_jobs=float(site.demand.elasticity.resizable.mean()) if site and site.demand.elasticity else 0.0,
         nodes=nodes,
     )

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
 
+import numpy as np
+
 from jpo.cluster.machine.bill import Bill, bill
 from jpo.cluster.machine.discipline import Discipline, run
+from jpo.cluster.machine.simulation import Schedule
 from jpo.cluster.metrics import QueueMetrics, queue_metrics
 from jpo.cluster.platform.platform import Platform
 from jpo.cluster.queueing.selection import selection
@@ -59,6 +62,7 @@ class Evaluation:
 
     Attributes:
         jobs_per_second: simulated jobs in a second of this machine's time, without reading.
+        resizes: how often running jobs got more or fewer tasks; None: they never do.
     """
 
     workload: str
@@ -68,6 +72,7 @@ class Evaluation:
     metrics: QueueMetrics
     jobs_per_second: float
     bill: Bill | None = None
+    resizes: int | None = None
 
 
 def evaluate(scenario: Scenario, rule: Rule) -> Evaluation:
@@ -87,23 +92,34 @@ def _evaluate_on(site: Site, scenario: Scenario, rule: Rule) -> Evaluation:
     began = time.perf_counter()
     schedule = run(jobs, demand, site.platform, discipline(site, rule, scenario.seed))
     seconds = time.perf_counter() - began
-    gpus = bool(demand.gpus.any())
-    metrics = queue_metrics(
-        jobs,
-        schedule.starts,
-        scenario.processors,
-        run_seconds=schedule.ends - schedule.starts,
-        held=demand.tasks * (demand.gpus if gpus else demand.cpus),
-    )
+    metrics = schedule_metrics(jobs, demand, scenario.processors, schedule)
     speed = len(jobs) / max(seconds, 1e-9)
     owed = bill(jobs, demand, site.platform, schedule)
-    return Evaluation(scenario.name, scenario.processors, rule, scenario.seed, metrics, speed, owed)
+    resizes = schedule.resizes if rule.elastic else None
+    return Evaluation(scenario.name, scenario.processors, rule, scenario.seed, metrics, speed, owed, resizes)
+
+
+def schedule_metrics(jobs: JobTable, demand: DemandTable, processors: int, schedule: Schedule) -> QueueMetrics:
+    """The metrics of a schedule on a platform of so many GPUs if a job needs one, else CPU cores."""
+    each = demand.gpus if demand.gpus.any() else demand.cpus
+    besides = None
+    if schedule.expansions:
+        who, begins, ends = (np.array(column) for column in list(zip(*schedule.expansions, strict=True))[:3])
+        besides = begins, ends, each[who]
+    return queue_metrics(
+        jobs,
+        schedule.starts,
+        processors,
+        run_seconds=schedule.ends - schedule.starts,
+        held=(demand.tasks if schedule.least_tasks is None else schedule.least_tasks) * each,
+        besides=besides,
+    )
 
 
 def discipline(site: Site, rule: Rule, seed: int) -> Discipline:
     """A rule as it manages a heterogeneous platform."""
     chosen = selection(rule.selection, seed=seed)
-    return Discipline(chosen, rule.resources or "first", rule.backfilling, site.kill, seed)
+    return Discipline(chosen, rule.resources or "first", rule.backfilling, site.kill, seed, rule.elastic)
 
 
 def evaluate_all(

@@ -32,7 +32,7 @@ class QueueMetrics:
         turnaround_seconds: e - s.
         completion_seconds: e, counted from the first submit.
         makespan_seconds: max e - min s.
-        utilisation: sum(n run) / (P makespan).
+        utilisation: sum(n run) / (P makespan), with what resized jobs held by then.
         utilisation_by_last_start: the same, of the time from min s to max b alone: without the end, when nothing waits any more.
             None where all jobs start at once.
         fairness: Jain's index of the average bounded slowdown of each user: (sum x)^2 / (users sum x^2); 1: all alike.
@@ -52,7 +52,13 @@ class QueueMetrics:
 
 
 def queue_metrics(
-    jobs: JobTable, starts: Seconds, processors: int, *, run_seconds: Seconds | None = None, held: Whole | None = None
+    jobs: JobTable,
+    starts: Seconds,
+    processors: int,
+    *,
+    run_seconds: Seconds | None = None,
+    held: Whole | None = None,
+    besides: tuple[Seconds, Seconds, Whole] | None = None,
 ) -> QueueMetrics:
     """The metrics of a schedule of at least one job.
 
@@ -61,6 +67,7 @@ def queue_metrics(
         processors: of the machine.
         run_seconds: how long each ran; None: as the table says.
         held: how many of the processors each held; None: as the table says.
+        besides: begins, ends and processors of what jobs that were resized held for a while.
     """
     held = jobs.processors if held is None else held
     run = jobs.run_seconds if run_seconds is None else run_seconds
@@ -70,6 +77,10 @@ def queue_metrics(
     makespan, until_last = float(end.max()) - first, float(starts.max()) - first
     area = float((run * held).sum())
     before = float((np.minimum(end, starts.max()) - starts) @ held)
+    if besides is not None:
+        begins, stops, more = besides
+        area += float((stops - begins) @ more)
+        before += float((np.minimum(stops, starts.max()) - np.minimum(begins, starts.max())) @ more)
     return QueueMetrics(
         wait_seconds=spread(wait),
         bounded_slowdown=spread(slowdown),

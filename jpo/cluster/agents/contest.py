@@ -13,9 +13,9 @@ from jpo.cluster.agents.sequences import Sequence as JobSequence
 from jpo.cluster.agents.training import follow, live
 from jpo.cluster.environment.episode import Episode
 from jpo.cluster.environment.rewards import METRICS
+from jpo.cluster.grid import schedule_metrics
 from jpo.cluster.machine.bill import bill
 from jpo.cluster.machine.discipline import Discipline, run
-from jpo.cluster.metrics import queue_metrics
 from jpo.cluster.queueing.selection import selection
 from jpo.cluster.queueing.simulate import Rule
 
@@ -70,16 +70,13 @@ def value_of_rule(rule: Rule, drawn: JobSequence, objective: str) -> float:
         jobs,
         demand,
         platform,
-        Discipline(selection(rule.selection, seed=0), rule.resources or "first", rule.backfilling),
+        Discipline(selection(rule.selection, seed=0), rule.resources or "first", rule.backfilling, elastic=rule.elastic),
     )
-    kind = "gpus" if demand.gpus.any() else "cpus"
-    held = demand.tasks * (demand.gpus if kind == "gpus" else demand.cpus)
-    devices = platform.cores("gpu" if kind == "gpus" else "cpu")
     if objective in ("energy", "edp"):
         owed = bill(jobs, demand, platform, schedule)
         return owed.energy_joules if objective == "energy" else owed.edp_joule_seconds
     # Slowdowns are of run times on the reference device, as in the rewards: a slow device is the policy's doing.
-    found = queue_metrics(jobs, schedule.starts, devices, run_seconds=schedule.ends - schedule.starts, held=held)
+    found = schedule_metrics(jobs, demand, platform.cores("gpu" if demand.gpus.any() else "cpu"), schedule)
     if objective == "slowdown":
         wait = schedule.starts - jobs.submit_seconds
         return float(np.maximum(1.0, (wait + jobs.run_seconds) / np.maximum(jobs.run_seconds, 10.0)).mean())

@@ -59,11 +59,10 @@ def bill(jobs: JobTable, demand: DemandTable, platform: Platform, schedule: Sche
     begin, end = float(jobs.submit_seconds.min()), float(schedule.ends.max())
     changes: dict[int, list[tuple[float, int]]] = defaultdict(list)
     visits: dict[int, list[tuple[float, int]]] = defaultdict(list)
-    starts, ends = schedule.starts.tolist(), schedule.ends.tolist()
-    for start, stop, allocation in zip(starts, ends, schedule.allocations, strict=True):
-        for place, count in allocation.cores:
+    for _, start, stop, holding in schedule.stays():
+        for place, count in holding.cores:
             changes[place] += ((start, count), (stop, -count))
-        for node in {state.node[place] for place, _ in allocation.cores}:
+        for node in {state.node[place] for place, _ in holding.cores}:
             visits[node] += ((start, 1), (stop, -1))
     energy, held = 0.0, {"cpu": 0.0, "gpu": 0.0}
     for place, processor in enumerate(state.types):
@@ -95,13 +94,16 @@ def energy_of_jobs(platform: Platform, schedule: Schedule) -> Seconds:
     """
     types = Occupancy(platform).types
     found = np.zeros(len(schedule.starts))
+    stays = list(schedule.stays())
+    who, starts, ends = (np.array([stay[column] for stay in stays]) for column in range(3))
     on: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for job, allocation in enumerate(schedule.allocations):
-        for place, count in allocation.cores:
-            on[place].append((job, count))
+    for row, stay in enumerate(stays):
+        for place, count in stay.holding.cores:
+            on[place].append((row, count))
     for place, held in on.items():
-        jobs, counts = np.array(held).T
-        moments, where = np.unique(np.concatenate((schedule.starts[jobs], schedule.ends[jobs])), return_inverse=True)
+        rows, counts = np.array(held).T
+        jobs = who[rows]
+        moments, where = np.unique(np.concatenate((starts[rows], ends[rows])), return_inverse=True)
         busy = np.cumsum(np.bincount(where, np.concatenate((counts, -counts)), len(moments))).round().astype(np.int64)[:-1]
         draws = [watts(types[place], one, platform.power) / one if one else 0.0 for one in busy.tolist()]
         by_then = np.concatenate(

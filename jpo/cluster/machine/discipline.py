@@ -17,6 +17,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from jpo.cluster.machine.backlog import Alike, Backlog
+from jpo.cluster.machine.elastic import Resizing, at_least
 from jpo.cluster.machine.occupancy import Holding, Occupancy, needs
 from jpo.cluster.machine.placement import Placement
 from jpo.cluster.machine.reservations import startable
@@ -39,6 +40,7 @@ class Discipline:
         backfilling: as in queueing/simulate.py.
         kill: end jobs at their requested time.
         seed: of random selections.
+        elastic: change the number of tasks of running jobs that have a range of them.
     """
 
     selection: JobSelection
@@ -46,6 +48,7 @@ class Discipline:
     backfilling: Backfilling = "none"
     kill: bool = False
     seed: int = 0
+    elastic: bool = False
 
 
 def run(jobs: JobTable, demand: DemandTable, platform: Platform, discipline: Discipline) -> Schedule:
@@ -56,8 +59,11 @@ def run(jobs: JobTable, demand: DemandTable, platform: Platform, discipline: Dis
     """
     if misfits := never_fitting(demand, platform):
         raise ValueError(f"job {jobs.ids[misfits[0]]} could never run on {platform.name}")
+    waiting = DemandingJobs(jobs, demand)
+    if discipline.elastic and demand.elasticity is not None and demand.elasticity.resizable.any():
+        return _run_elastic(waiting, platform, discipline)
     simulation = Simulation(jobs, demand, platform, kill=discipline.kill)
-    manager = Manager(simulation, DemandingJobs(jobs, demand), discipline)
+    manager = Manager(simulation, waiting, discipline)
     with collecting_no_cycles():
         while True:
             try:
@@ -65,6 +71,20 @@ def run(jobs: JobTable, demand: DemandTable, platform: Platform, discipline: Dis
             except StopIteration:
                 return simulation.schedule()
             manager.decide(came, ended)
+
+
+def _run_elastic(waiting: DemandingJobs, platform: Platform, discipline: Discipline) -> Schedule:
+    """The same where running jobs are resized; keys of the queue look at what jobs asked for."""
+    jobs, demand, ranges = at_least(waiting.jobs, waiting.demand, platform.elastic)
+    simulation = Simulation(jobs, demand, platform, kill=discipline.kill)
+    resizing = Resizing(simulation, Manager(simulation, waiting, discipline), ranges, platform.elastic)
+    with collecting_no_cycles():
+        while True:
+            try:
+                ended, came = simulation.advance(resizing.wake)
+            except StopIteration:
+                return resizing.schedule()
+            resizing.decide(came, ended)
 
 
 @contextmanager
@@ -85,8 +105,8 @@ class Manager:
     def __init__(self, simulation: Simulation, waiting: DemandingJobs, discipline: Discipline) -> None:
         jobs = waiting.jobs
         self._simulation, self._jobs, self._selection = simulation, jobs, discipline.selection
-        self._placement = Placement(discipline.resources, simulation.state, seed=discipline.seed)
-        self._timed, self._drawn = discipline.selection.timed, self._placement.name == "random"
+        self.placement = Placement(discipline.resources, simulation.state, seed=discipline.seed)
+        self._timed, self._drawn = discipline.selection.timed, self.placement.name == "random"
         self._conservative = discipline.backfilling == "conservative"
         order = np.arange(len(jobs)) if self._timed else np.argsort(discipline.selection.key(waiting, 0.0), kind="stable")
         rank = np.empty_like(order)
@@ -100,20 +120,27 @@ class Manager:
         self._backlog: Backlog | None = None  # for EASY, as what follows
         if discipline.backfilling == "easy":
             self._backlog = Backlog(simulation)
-            self._shadow = Shadow(simulation, self._placement)
+            self._shadow = Shadow(simulation, self.placement)
         self._head = -1  # the first of the queue, which waits and may be passed by others
         self._reserved = False  # whether its reservation has been made since the last end
 
-    def decide(self, came: Sequence[int], ended: Sequence[int]) -> None:
-        """Take in the jobs that came, and start those that may."""
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return len(self._queue)
+
+    def decide(self, came: Sequence[int], ended: Sequence[int], *, anew: bool = False) -> None:
+        """Take in the jobs that came, and start those that may; `anew`: what running jobs hold may have changed."""
         queue = self._queue
-        if ended:
+        if ended or anew:
             self._misfits.clear()
             self._fitting.clear()
             self._speeds.clear()
             if self._backlog is not None:
                 for job in ended:
                     self._shadow.ended(job)
+                if anew:
+                    self._shadow.forget()
         elif len(came) == 1 and not (self._timed or self._conservative):
             job = came[0]
             if not queue or queue[0] < self._rank[job]:  # nothing has changed for those that wait
@@ -157,7 +184,7 @@ class Manager:
             while in_turn and self._start(in_turn[0]):
                 self._leave(in_turn.pop(0))
         if in_turn:
-            for job, allocation in startable(self._simulation, self._placement, in_turn):
+            for job, allocation in startable(self._simulation, self.placement, in_turn):
                 self._begin(job, allocation)
                 self._leave(job)
 
@@ -185,7 +212,7 @@ class Manager:
             return None
         if known in self._fitting:
             return self._fitting[known]
-        allocation = self._placement.place(self._simulation.state, need)
+        allocation = self.placement.place(self._simulation.state, need)
         if allocation is None:
             self._misfits.add(known)
         elif self._backlog is not None and not self._drawn:

@@ -8,26 +8,52 @@ happens at one instant happens before they look: ends first, then arrivals.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 
 from jpo.cluster.machine.occupancy import Holding, Need, Occupancy, needs
 from jpo.cluster.platform.platform import UNLIMITED, Platform
 from jpo.cluster.workload.demand import DemandTable
-from jpo.cluster.workload.jobs import NEVER, JobTable, Seconds
+from jpo.cluster.workload.jobs import NEVER, JobTable, Seconds, Whole
+
+
+class Expansion(NamedTuple):
+    """One more task of a job for a while; also what it held from start to end."""
+
+    job: int
+    begin: float
+    end: float
+    holding: Holding
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When each job ran, and where. `killed`: whether it was ended at its requested time."""
+    """When each job ran, and where.
+
+    Attributes:
+        allocations: what each job held from start to end.
+        killed: whether it was ended at its requested time.
+        expansions: what jobs that were resized held besides; resizes: how often that changed after a start.
+        least_tasks: of each job, with its allocation; None: as many as its demand says.
+    """
 
     starts: Seconds
     ends: Seconds
     allocations: tuple[Holding, ...]
     killed: tuple[bool, ...]
+    expansions: tuple[Expansion, ...] = ()
+    resizes: int = 0
+    least_tasks: Whole | None = None
+
+    def stays(self) -> Iterator[Expansion]:
+        """Who held what when: the allocation of each job, then its expansions."""
+        rows = zip(self.starts.tolist(), self.ends.tolist(), self.allocations, strict=True)
+        yield from (Expansion(job, *row) for job, row in enumerate(rows))
+        yield from self.expansions
 
 
 class Simulation:
@@ -44,6 +70,7 @@ class Simulation:
         self.submit = [*jobs.submit_seconds.tolist(), NEVER]
         self.requested: list[float] = jobs.requested_seconds.tolist()
         self._work: list[float] = np.minimum(jobs.run_seconds, jobs.requested_seconds if kill else np.inf).tolist()
+        self._whole: list[float] = self._work.copy()
         self.killed = (jobs.run_seconds > jobs.requested_seconds).tolist() if kill else [False] * len(jobs)
         count = len(jobs)
         self.starts, self.ends = [0.0] * count, [NEVER] * count
@@ -63,8 +90,11 @@ class Simulation:
             self.state.outlook = self._outlook
         self._speed, self._rate, self._since = [0.0] * count, [0.0] * count, [0.0] * count
 
-    def advance(self) -> tuple[list[int], list[int]]:
+    def advance(self, until: float = NEVER) -> tuple[list[int], list[int]]:
         """Go to the next moment at which something happens, and let all of it happen: the jobs that ended, and that came.
+
+        Args:
+            until: if nothing happens before, nothing does; the clock is there then.
 
         Raises:
             StopIteration: nothing will happen any more.
@@ -75,6 +105,9 @@ class Simulation:
         now = self.submit[self.coming]
         if ends and ends[0][0] < now:
             now = ends[0][0]
+        if until < now:
+            self.now = until
+            return [], []
         if now == NEVER:
             raise StopIteration
         self.now = now
@@ -164,12 +197,16 @@ class Simulation:
 
     def _share_bandwidth(self, touched: Sequence[int]) -> None:
         """Find out at which speed jobs go on whose processors jobs have left or joined."""
-        changed: dict[int, None] = {job: None for job in touched if job in self.running}
+        held = [allocation for job in touched if (allocation := self.allocations[job]) is not None]
+        self.share_on(held, {job: None for job in touched if job in self.running})
+
+    def share_on(self, held: Iterable[Holding], changed: dict[int, None]) -> None:
+        """Find out what the processors of some holdings leave to jobs on them, and go on with those and with `changed` ones."""
+        if not self._limited:
+            return
         conflict = self.platform.slowdowns.conflict
-        for job in touched:
-            allocation = self.allocations[job]
-            assert allocation is not None
-            for place, _ in allocation.cores:
+        for holding in held:
+            for place, _ in holding.cores:
                 left, limit = self.state.bandwidth[place], self._limits[place]
                 share = 1.0 if left >= -1e-9 * limit else (limit / (limit - left) if conflict is None else conflict)
                 if share != self._share[place]:
@@ -182,15 +219,60 @@ class Simulation:
         """Take account of the work done so far, and when the rest will be done."""
         allocation = self.allocations[job]
         assert allocation is not None
-        done = self._rate[job] * (self.now - self._since[job])
-        self._work[job] -= done
-        self._phase_left[job] -= done
+        self._count_done(job)
         self._rate[job] = self._speed[job] * min(self._share[place] for place, _ in allocation.cores)
-        self._since[job] = self.now
         self._version[job] += 1
         self._turns[job] = self._phase_left[job] < self._work[job]
-        end = self.now + max(min(self._work[job], self._phase_left[job]), 0.0) / self._rate[job]
+        end = self._since[job] + max(min(self._work[job], self._phase_left[job]), 0.0) / self._rate[job]
         heappush(self._ends, (end, job, self._version[job]))
+
+    def _count_done(self, job: int) -> None:
+        """Take account of the work done so far; a job that pauses does none."""
+        done = self._rate[job] * max(self.now - self._since[job], 0.0)
+        self._work[job] -= done
+        self._phase_left[job] -= done
+        self._since[job] = max(self._since[job], self.now)
+
+    def resize(self, job: int, before: Holding, after: Holding, *, factor: float, pause_seconds: float) -> None:
+        """A running job pauses, then goes on with other devices, which the state knows already.
+
+        Args:
+            factor: how much faster its tasks are by then than those it began with, on equal devices.
+        """
+        self._note_rate(job)
+        expected = self.end_with(job, after, factor=factor, pause_seconds=pause_seconds)
+        if self._due is not None:
+            del self._due[bisect_left(self._due, (self.expected[job], job))]
+            insort(self._due, (expected, job))
+        self._count_done(job)
+        self.expected[job] = expected
+        self._since[job] = max(self._since[job], self.now + pause_seconds)
+        self.allocations[job], self._speed[job] = after, factor * self.speed_on(job, after)
+        if not self._limited:
+            self._go_on(job)
+            return
+        for place, _ in before.cores:
+            self._on[place].pop(job, None)
+        for place, _ in after.cores:
+            self._on[place][job] = None
+        self.share_on((before, after), {job: None})
+
+    def end_with(self, job: int, allocation: Holding, *, factor: float, pause_seconds: float) -> float:
+        """When schedulers would expect a running job to end if it went on so."""
+        self._note_rate(job)
+        done = self._rate[job] * max(self.now - self._since[job], 0.0)
+        left = self.requested[job] - self._whole[job] + self._work[job] - done
+        return max(self._since[job], self.now + pause_seconds) + left / (factor * self.speed_on(job, allocation))
+
+    def _note_rate(self, job: int) -> None:
+        """What nobody needs of a job whose speed never changes."""
+        if not self._limited and not self._version[job]:
+            self._rate[job], self._since[job] = self._speed[job], self.starts[job]
+
+    def wants_gbps(self, job: int) -> float:
+        """What each CPU core of a running job wants of memory bandwidth by now."""
+        need = self.need[job]
+        return need.phases[self._phase[job]][1] if need.phases else need.bandwidth_gbps
 
     def _next_phase(self, job: int) -> None:
         """A job wants another bandwidth from now on."""
@@ -218,7 +300,7 @@ class Simulation:
             assert allocation is not None
             position = 0.0
             if need.phases:
-                done = self._rate[job] * (self.now - self._since[job])
+                done = self._rate[job] * max(self.now - self._since[job], 0.0)
                 behind = sum(seconds for seconds, _ in need.phases[: self._phase[job] + 1])
                 position = behind - self._phase_left[job] + done
             found.append((need, sum(count for where, count in allocation.cores if where == place), position))

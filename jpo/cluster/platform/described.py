@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, cast
 
-from jpo.cluster.platform.platform import NodeGroup, NodeType, Platform, PowerShares, ProcessorType, Slowdowns
+from jpo.cluster.platform.platform import NodeGroup, NodeType, Platform, PowerShares, ProcessorType, ResizeCosts, Slowdowns
 from jpo.errors import UsageError
 from jpo.reading import contents, toml
 
@@ -47,7 +47,7 @@ def unusable(path: Path, finding: str) -> UsageError:
 
 
 def _platform(tables: Table, name: str) -> Platform:
-    known(tables, "the file", ("name", "processor", "node", "cluster", "slowdowns", "power"))
+    known(tables, "the file", ("name", "processor", "node", "cluster", "slowdowns", "power", "elastic"))
     processors = {
         key: _table(value, f"processor.{key}") for key, value in _table(tables.get("processor", {}), "processor").items()
     }
@@ -73,6 +73,8 @@ def _platform(tables: Table, name: str) -> Platform:
     slowdowns, power = _table(tables.get("slowdowns", {}), "slowdowns"), _table(tables.get("power", {}), "power")
     known(slowdowns, "slowdowns", ("nodes", "clusters", "conflict"))
     known(power, "power", ("beside_busy", "idle"))
+    elastic = _table(tables.get("elastic", {}), "elastic")
+    known(elastic, "elastic", ("serial_share", "resize_seconds", "cooldown_seconds"))
     if isinstance(conflict := slowdowns.get("conflict"), str) and conflict != "proportional":
         raise ValueError(f"slowdowns: conflict = {conflict!r:.40} is neither a number from 0 to 1 nor 'proportional'")
     platform = Platform(
@@ -84,6 +86,7 @@ def _platform(tables: Table, name: str) -> Platform:
             None if slowdowns.get("conflict") == "proportional" else number(slowdowns, "conflict", "slowdowns", default=0.75),
         ),
         PowerShares(number(power, "beside_busy", "power", default=0.15), number(power, "idle", "power", default=0.05)),
+        ResizeCosts(**{key: number(elastic, key, "elastic") for key in elastic}),
     )
     size = sum(group.count * sum(processor.cores for processor in group.node.processors) for group in groups)
     if size > MOST_CORES:

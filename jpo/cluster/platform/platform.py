@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from jpo.cluster.workload.elasticity import SERIAL_SHARE
+
 ProcessorKind = Literal["cpu", "gpu"]
 UNLIMITED = float("inf")
 
@@ -102,6 +104,32 @@ class Slowdowns:
 
 
 @dataclass(frozen=True, slots=True)
+class ResizeCosts:
+    """What it costs to change the number of tasks of a running job.
+
+    Attributes:
+        serial_share: of jobs that do not say theirs, see workload/elasticity.py.
+        resize_seconds: in which the job holds its new devices and does nothing: it writes a checkpoint and starts from it.
+        cooldown_seconds: between two changes of one job, at least.
+
+    Source of the 30 s: what Pollux's simulator takes for a restart (Qiao et al., OSDI 2021). At the shortest cooldown that is a
+    tenth of the time.
+    """
+
+    serial_share: float = SERIAL_SHARE
+    resize_seconds: float = 30.0
+    cooldown_seconds: float = 300.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.serial_share <= 1:
+            raise ValueError(f"elastic: serial_share = {self.serial_share:g} is not a share from 0 to 1")
+        if not 0 <= self.resize_seconds <= self.cooldown_seconds < UNLIMITED:
+            raise ValueError(
+                f"elastic: cooldown_seconds = {self.cooldown_seconds:g} is less than resize_seconds = {self.resize_seconds:g}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class Platform:
     """Groups of nodes, in the order in which policies look at them.
 
@@ -113,6 +141,7 @@ class Platform:
     groups: tuple[NodeGroup, ...]
     slowdowns: Slowdowns = field(default_factory=Slowdowns)
     power: PowerShares = field(default_factory=PowerShares)
+    elastic: ResizeCosts = field(default_factory=ResizeCosts)
 
     def __post_init__(self) -> None:
         if sum(group.count for group in self.groups) < 1:

@@ -16,24 +16,29 @@ from jpo.cluster.workload.jobs import JobTable, Seconds
 
 Backfilling = Literal["none", "easy", "conservative"]
 BACKFILLINGS: tuple[Backfilling, ...] = get_args(Backfilling)
+ELASTIC = "elastic"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """How a queue is worked off: in which order, whether jobs may go before their turn, and which resources they get.
 
-    `resources` is a resource selection of machine/placement.py; empty where processors are all alike.
+    Attributes:
+        resources: a resource selection of machine/placement.py; empty where processors are all alike.
+        elastic: whether running jobs are resized within their ranges, see machine/elastic.py.
     """
 
     selection: str
     backfilling: Backfilling = "none"
     resources: str = ""
+    elastic: bool = False
 
     @property
     def name(self) -> str:
-        """As --fail-if and reports call it: "saf", "saf+easy", "saf-best_fit+easy"."""
+        """As --fail-if and reports call it: "saf", "saf+easy", "saf-best_fit+easy+elastic"."""
         chosen = f"{self.selection}-{self.resources}" if self.resources else self.selection
-        return chosen if self.backfilling == "none" else f"{chosen}+{self.backfilling}"
+        backfilling = () if self.backfilling == "none" else (self.backfilling,)
+        return "+".join((chosen, *backfilling, *((ELASTIC,) if self.elastic else ())))
 
 
 def simulate(jobs: JobTable, processors: int, rule: Rule, *, seed: int = 0) -> Seconds:

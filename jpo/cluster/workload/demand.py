@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from jpo.cluster.workload.elasticity import Elasticity
 from jpo.cluster.workload.jobs import JobTable, Seconds, Whole
 
 Amounts = NDArray[np.float64]
@@ -27,6 +28,7 @@ class DemandTable:
         classes: the class of the model, for speeds; "": none in particular.
         deadlines: seconds after the submit by which a job should end; infinite where there is none.
         phases: of each job; without any it wants its bandwidth_gbps all the time. Empty: no job has phases.
+        elasticity: with how many other tasks jobs can run; None: with none.
     """
 
     tasks: Whole
@@ -38,6 +40,7 @@ class DemandTable:
     classes: tuple[str, ...]
     deadlines: Seconds
     phases: tuple[Phases, ...] = ()
+    elasticity: Elasticity | None = None
 
     def __post_init__(self) -> None:
         columns = (self.tasks, self.cpus, self.gpus, self.memory_gib, self.bandwidth_gbps, self.deadlines)
@@ -50,6 +53,12 @@ class DemandTable:
             raise ValueError("a task needs negative memory or bandwidth")
         if any(seconds <= 0 or gbps < 0 for phases in self.phases for seconds, gbps in phases):
             raise ValueError("a phase takes no time, or wants negative bandwidth")
+        if (ranges := self.elasticity) is not None and (
+            len(ranges.min_tasks) != len(self.tasks)
+            or (self.tasks < ranges.min_tasks).any()
+            or (self.tasks > ranges.max_tasks).any()
+        ):
+            raise ValueError("a job asks for other numbers of tasks than it can run with")
 
     def rows(self, which: slice | Whole | NDArray[np.bool_]) -> DemandTable:
         """Some of the rows."""
@@ -64,6 +73,7 @@ class DemandTable:
             tuple(self.classes[place] for place in places),
             self.deadlines[which],
             tuple(self.phases[place] for place in places) if self.phases else (),
+            None if self.elasticity is None else self.elasticity.rows(which),
         )
 
 

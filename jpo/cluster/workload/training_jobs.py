@@ -1,11 +1,13 @@
 """Training jobs of a cluster as CSV: one per row, columns by their names in the first row.
 
     id, submit_seconds, duration_seconds or work (reference device seconds x devices), gpus, gpu_type, cpus, memory_gib, tasks,
-    requested_seconds, bandwidth_gbps, phases, batch_size, model_class, user, deadline_seconds
+    requested_seconds, bandwidth_gbps, phases, batch_size, model_class, user, deadline_seconds,
+    min_tasks, max_tasks, serial_share
 
 submit, duration, memory, class and deadline are other names of those columns. gpus, cpus, memory and bandwidth are of each task;
 an absent column or an empty cell is 0 (tasks 1, cpus 1 where there are no gpus, requested the duration, no deadline). batch_size
-is kept for nothing yet. phases are `seconds:GB/s` again and again, as `600:20 60:2`, in place of bandwidth_gbps. A duration of
+is kept for nothing yet. A job can run with min_tasks to max_tasks tasks where those are given, and with its tasks alone
+else. phases are `seconds:GB/s` again and again, as `600:20 60:2`, in place of bandwidth_gbps. A duration of
 0 is a job that never ran: it is left out.
 """
 
@@ -21,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from jpo.cluster.workload.demand import DemandTable, Phases
+from jpo.cluster.workload.elasticity import Elasticity
 from jpo.cluster.workload.jobs import JobTable
 from jpo.cluster.workload.swf import malformed
 from jpo.reading import contents, number
@@ -36,10 +39,10 @@ ALIASES: Mapping[str, str] = {
 }
 AMOUNTS = (
     *("submit_seconds", "duration_seconds", "work", "gpus", "cpus", "memory_gib", "tasks", "requested_seconds"),
-    *("bandwidth_gbps", "batch_size", "deadline_seconds"),
+    *("bandwidth_gbps", "batch_size", "deadline_seconds", "min_tasks", "max_tasks", "serial_share"),
 )
 TEXTS = ("id", "gpu_type", "model_class", "user", "phases")
-COUNTS = ("gpus", "cpus", "tasks")
+COUNTS = ("gpus", "cpus", "tasks", "min_tasks", "max_tasks")
 MOST_CYCLES = 10_000
 """Cycles of phases in a job: more would keep a simulation busy with nothing else."""
 COLUMNS = (*TEXTS, *AMOUNTS)
@@ -116,8 +119,20 @@ def tables(rows: list[JobRow]) -> tuple[JobTable, DemandTable]:
         tuple(row.texts["model_class"] for row in rows),
         np.array([row.amount("deadline_seconds", math.inf) for row in rows]),
         tuple(row.phases for row in rows) if any(row.phases for row in rows) else (),
+        _elasticity(rows),
     )
     return jobs, demand
+
+
+def _elasticity(rows: list[JobRow]) -> Elasticity | None:
+    """With how many tasks jobs can run; None: each with its own number alone."""
+    tasks = [row.amount("tasks", 1) for row in rows]
+    least, most = (
+        np.array([int(row.amount(column, asked)) for row, asked in zip(rows, tasks, strict=True)])
+        for column in ("min_tasks", "max_tasks")
+    )
+    shares = np.array([row.amount("serial_share", math.nan) for row in rows])
+    return Elasticity(least, most, shares) if (most > least).any() else None
 
 
 def duration(row: JobRow) -> float:
@@ -167,11 +182,25 @@ def _row(head: list[str], cells: list[str], path: Path, line: int) -> JobRow:
         )
     if amounts["tasks"] == 0 or (amounts["cpus"] == 0 and not amounts["gpus"]):
         raise malformed(f"{path}:{line}", "has a job without tasks, CPUs and GPUs", "it needs one of them at least")
+    _check_range(amounts, f"{path}:{line}")
     row = JobRow(line, {column: given.get(column, "") for column in TEXTS}, amounts)
     phases = _phases(given.get("phases", ""), f"{path}:{line}")
     if phases and duration(row) > MOST_CYCLES * sum(seconds for seconds, _ in phases):
         raise malformed(f"{path}:{line}", f"has more than {MOST_CYCLES} cycles of its phases", "give longer ones")
     return replace(row, phases=phases)
+
+
+def _check_range(amounts: Mapping[str, float | None], place: str) -> None:
+    """A job can run with the tasks that it asks for."""
+    tasks = 1.0 if amounts["tasks"] is None else amounts["tasks"]
+    least, most = (tasks if amounts[column] is None else amounts[column] for column in ("min_tasks", "max_tasks"))
+    assert least is not None
+    assert most is not None
+    if not 1 <= least <= tasks <= most:
+        finding = f"has {tasks:.0f} tasks, which is not from min_tasks = {least:.0f} to max_tasks = {most:.0f}"
+        raise malformed(place, finding, "tasks lie between the two, which count from 1")
+    if (amounts["serial_share"] or 0) > 1:
+        raise malformed(place, f"column serial_share is {amounts['serial_share']:g}, not a share from 0 to 1")
 
 
 def _phases(cell: str, place: str) -> Phases:

@@ -18,7 +18,7 @@ from jpo.cluster.machine.placement import RESOURCES
 from jpo.cluster.platform.described import read_platform
 from jpo.cluster.platform.platform import Platform, ProcessorKind
 from jpo.cluster.queueing.selection import NAMES, RANDOM
-from jpo.cluster.queueing.simulate import BACKFILLINGS, Rule
+from jpo.cluster.queueing.simulate import BACKFILLINGS, ELASTIC, Rule
 from jpo.cluster.workload.demand import DemandTable, one_core_each
 from jpo.cluster.workload.jobs import JobTable
 from jpo.cluster.workload.lublin import draw_jobs
@@ -90,6 +90,9 @@ def on_equal_processors(sources: Sources, options: RulesAndSeeds, notes: list[st
             raise UsageError(str(path), "is a table of training jobs, which need a platform", "give --platform", code="JPO-E744")
     if any(rule.resources for rule in options.rules):
         raise UsageError("--resource", "has nothing to select of equal processors", "give --platform", code="JPO-E744")
+    if any(rule.elastic for rule in options.rules):
+        remedy = "give --platform, and training jobs (.csv) with min_tasks and max_tasks"
+        raise UsageError("--policy", f"+{ELASTIC} has no jobs that could be resized", remedy, code="JPO-E744")
     return [scenario for path in sources.logs for scenario in logged(path, sources, options, notes)] + drawn(
         sources, options.seeds
     )
@@ -109,6 +112,8 @@ def on_a_platform(sources: Sources, options: RulesAndSeeds, notes: list[str]) ->
     for path in sources.logs:
         work = read_work(path, sources.first, notes)
         jobs, demand = without_misfits(path, work, platform, sources.oversized, notes)
+        if demand.elasticity is None and any(rule.elastic for rule in options.rules):
+            notes.append(f"{path.name}: no job has min_tasks below its max_tasks: +{ELASTIC} changes nothing.")
         kind: ProcessorKind = "gpu" if demand.gpus.any() else "cpu"
         site = Site(platform, demand, sources.kill)
         scenarios += [Scenario(path.name, jobs, platform.cores(kind), seed, site) for seed in seeds_of(options)]
@@ -231,15 +236,16 @@ def named_rules(policies: Sequence[str], backfillings: Sequence[str], resources:
     placed = [word and known_as("--resource", word, RESOURCES) for word in words(resources)]
     rules: list[Rule] = []
     for word in words(policies):
-        pair, plus, own = word.partition("+")
+        pair, *added = word.split("+")
         name, dash, resource = pair.partition("-")
         known_as("--policy", name, NAMES)
-        if plus:
-            known_as("--policy", own, BACKFILLINGS)
         if dash:
             known_as("--policy", resource, RESOURCES)
+        own = [known_as("--policy", one, (*BACKFILLINGS, ELASTIC)) for one in added if one != ELASTIC]
+        if len(own) > 1 or len(own) + 1 < len(added):
+            raise UsageError("--policy", f"{word!r:.80} says one thing twice", "write e.g. saf+easy+elastic", code="JPO-E744")
         for chosen in [resource] if dash else placed:
-            rules += [Rule(name, how, chosen) for how in BACKFILLINGS if how in ([own] if plus else backfilled)]
+            rules += [Rule(name, how, chosen, ELASTIC in added) for how in BACKFILLINGS if how in (own or backfilled)]
     return tuple(dict.fromkeys(rules))
 
 

@@ -1,4 +1,5 @@
-"""Answers of Prometheus to range queries: the JSON of its HTTP API, of promtool, or several of them in a list."""
+"""Answers of Prometheus to range queries: the JSON of its HTTP API, of promtool, or several of them in a list; and the text that
+promtool prints where nobody asks for JSON."""
 
 from __future__ import annotations
 
@@ -10,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from jpo.phases.files.cells import LARGEST, is_nothing, number
+from jpo.phases.files.labels import named
 from jpo.phases.files.rows import malformed
 from jpo.phases.files.series import ExportedSeries
 
+ARROW = "=>"
 ASK = "ask Prometheus for a range: /api/v1/query_range, or promtool query range -o json"
 
 
@@ -48,6 +51,32 @@ def _results(path: Path, answer: Any) -> Iterator[Any]:
         finding = f"is an answer of type {kind!r:.40}" if kind else "is JSON, but no answer of Prometheus"
         raise malformed(str(path), finding, ASK)
     yield from result
+
+
+def is_printed(text: str) -> bool:
+    """Whether a text is what promtool prints: a series, an arrow, and a line per value."""
+    return text.lstrip().partition("\n")[0].rstrip().endswith(ARROW)
+
+
+def read_printed(path: Path, text: str) -> list[ExportedSeries]:
+    """The series of a text that promtool printed.
+
+    Raises:
+        UsageError: JPO-E730, a line is neither a series nor a value at a time.
+    """
+    found: list[dict[str, Any]] = []
+    for line, content in enumerate(text.splitlines(), start=1):
+        content = content.strip()
+        if content.endswith(ARROW):
+            name, labels = named(content.removesuffix(ARROW))
+            found.append({"metric": {**labels, "__name__": name} if name else labels, "values": []})
+        elif content:
+            value, at, time = content.removesuffix("]").partition(" @[")
+            stamp = number(time)
+            if not at or not found or stamp is None:
+                raise malformed(f"{path}:{line}", f"{content!r:.80} is no value at a time", ASK)
+            found[-1]["values"].append([stamp.value, value])
+    return [_series(path, at, result) for at, result in enumerate(found, start=1)]
 
 
 def _series(path: Path, at: int, result: Any) -> ExportedSeries:

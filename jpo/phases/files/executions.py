@@ -36,8 +36,14 @@ NOBODY |= {"prometheus", "prometheus_replica", "mode", "interface", "hostname", 
 PAUSE = "POD"
 
 
-def executions(series: Sequence[ExportedSeries], meanings: Sequence[Meaning]) -> list[str | None]:
-    """The execution of each series; "": nobody says, and the file has one; None: the series is a sum of others, or of no pod."""
+def executions(series: Sequence[ExportedSeries], meanings: Sequence[Meaning], label: str | None = None) -> list[str | None]:
+    """The execution of each series; "": nobody says, and the file has one; None: the series is a sum of others, or of no pod.
+
+    Args:
+        label: that the user names; None: the usual ones.
+    """
+    if label is not None and any(label in one.labels for one in series):
+        return [one.labels.get(label) or None for one in series]
     containers: dict[str, set[str]] = defaultdict(set)
     for one in series:
         if (pod := _first(one, PODS)) and (container := _first(one, CONTAINERS)) not in ("", PAUSE):

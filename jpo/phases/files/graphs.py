@@ -7,12 +7,14 @@ share a table. Anything else that is no number is one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
 
+from jpo.errors import UsageError
 from jpo.phases.files import units
-from jpo.phases.files.cells import LARGEST, CellValue, is_nothing, number
+from jpo.phases.files.cells import LARGEST, is_nothing, number
 from jpo.phases.files.columns import TIME, ColumnPlace
 from jpo.phases.files.dates import is_day_first, moment, summer_time, unfolded
 from jpo.phases.files.labels import labels_of, named
@@ -57,11 +59,14 @@ def read_wide(path: Path, header: Sequence[str], time: ColumnPlace, rows: Sequen
     _require_width(path, len(header), rows)
     times, notes = _times(path, time, [(line, cells[time.at].strip()) for line, cells in rows])
     order = _order(path, rows, times)
-    found = []
+    found, first = [], dict[str, int]()
     for at, title in enumerate(header):
-        if at == time.at:
+        if at == time.at or (not title and all(is_nothing(cells[at]) for _, cells in rows)):  # a comma behind each row
             continue
-        values, unit = _values([(f"{path}:{line}: column {title!r:.80}", cells[at].strip()) for line, cells in rows])
+        if first.setdefault(title, at) < at:
+            finding = f"column {at + 1} is called {title!r:.80}, as column {first[title] + 1} is"
+            raise malformed(str(path), finding, "give each series a legend of its own, e.g. {{pod}}")
+        values, unit = _values(path, title, [(line, cells[at].strip()) for line, cells in rows])
         found.append(_series(path, f"{path}: column {title!r:.80}", title, (times[order], values[order]), unit))
     return found, notes
 
@@ -82,7 +87,7 @@ def read_long(path: Path, header: Sequence[str], time: ColumnPlace, value: int, 
     for told, members in together.items():
         own = [rows[row] for row in members]
         order = _order(path, own, times[members])
-        values, unit = _values([(f"{path}:{line}: column {header[value]!r:.80}", cells[value].strip()) for line, cells in own])
+        values, unit = _values(path, header[value], [(line, cells[value].strip()) for line, cells in own])
         title = _title([header[at] for at in whose], told)
         found.append(_series(path, f"{path}:{own[0][0]}", title, (times[members][order], values[order]), unit))
     return found, notes
@@ -144,27 +149,27 @@ def _order(path: Path, rows: Sequence[Row], times: Floats) -> slice:
     return slice(None)
 
 
-def _values(cells: Sequence[tuple[str, str]]) -> tuple[Floats, str | None]:
-    """What was measured, NaN: nothing, and the unit of the cells.
+def _values(path: Path, column: str, cells: Sequence[tuple[int, str]]) -> tuple[Floats, str | None]:
+    """What was measured, NaN: nothing, and the unit of the cells, each with its line."""
+    found = np.full(len(cells), np.nan)
+    units_of_cells: list[str | None] = []
+    for at, (line, text) in enumerate(cells):
+        cell = number(text)
+        if cell is None or not isfinite(cell.value):
+            if is_nothing(text):
+                continue
+            raise _wrong(
+                path, line, column, f"{text!r:.80} is not a number", "write one, with a decimal point, or leave the cell empty"
+            )
+        if not 0 <= cell.value <= LARGEST:
+            raise _wrong(path, line, column, f"{text:.80} is nothing that can be used", "correct it, or leave the cell empty")
+        if cell.value and cell.unit not in units_of_cells:  # nothing has no unit
+            units_of_cells.append(cell.unit)
+            if len(units_of_cells) > 1:
+                raise _wrong(path, line, column, f"{text!r:.80} has another unit than the cells above", "export one unit")
+        found[at] = cell.value
+    return found, units_of_cells[0] if units_of_cells else None
 
-    Args:
-        cells: each with its place.
-    """
-    found = [None if is_nothing(text) else _measured(where, text) for where, text in cells]
-    units_of_cells = {cell.unit for cell in found if cell is not None and cell.value}
-    if len(units_of_cells) > 1:
-        where, text = next((where, text) for (where, text), cell in zip(cells, found, strict=True) if cell and cell.value)
-        raise malformed(where, f"{text!r:.80} has another unit than other cells of this column", "export it in one unit")
-    return np.array([np.nan if cell is None else cell.value for cell in found]), next(iter(units_of_cells), None)
 
-
-def _measured(where: str, text: str) -> CellValue:
-    cell = number(text)
-    if cell is None:
-        remedy = "write a number, with a decimal point; a cell at whose time nothing was measured stays empty"
-        raise malformed(where, f"{text!r:.80} is not a number", remedy)
-    if cell.value < 0:
-        raise malformed(where, f"{text:.80} is negative", "nothing uses less than nothing: correct it, or leave the cell empty")
-    if cell.value > LARGEST:
-        raise malformed(where, f"{text:.80} is more than anything can use", "correct it, or leave the cell empty")
-    return cell
+def _wrong(path: Path, line: int, column: str, finding: str, remedy: str) -> UsageError:
+    return malformed(f"{path}:{line}: column {column!r:.80}", finding, remedy)

@@ -16,7 +16,7 @@ import numpy as np
 from jpo.errors import UsageError
 from jpo.phases.files import units
 from jpo.phases.files.cells import PERCENT, CellValue, in_base
-from jpo.phases.files.columns import TraceColumns, features_of
+from jpo.phases.files.columns import EXECUTION, TraceColumns, features_of
 from jpo.phases.files.executions import executions
 from jpo.phases.files.quantities import Meaning, meanings
 from jpo.phases.files.series import ExportedSeries
@@ -73,7 +73,7 @@ def measured_of(series: Sequence[ExportedSeries], columns: TraceColumns) -> tupl
     """
     meant = meanings(series, columns)
     known = [(one, meaning) for one, meaning in zip(series, meant, strict=True) if meaning is not None]
-    whose = executions([one for one, _ in known], [meaning for _, meaning in known])
+    whose = executions([one for one, _ in known], [meaning for _, meaning in known], columns.named.get(EXECUTION))
     parts: dict[tuple[str, str], list[tuple[ExportedSeries, Meaning]]] = defaultdict(list)
     for (one, meaning), execution in zip(known, whose, strict=True):
         if execution is not None:
@@ -86,7 +86,7 @@ def _together(execution: str, parts: Sequence[tuple[ExportedSeries, Meaning]]) -
     """The sum of a feature's series of one execution, the mean of GPUs' use; of several metrics the best."""
     best = min(meaning.rank for _, meaning in parts)
     first, meaning = next((one, meaning) for one, meaning in parts if meaning.rank == best)
-    courses = [_course(one, how) for one, how in parts if (how.rank == best and one.name == first.name) or not one.labels]
+    courses = [_course(one, how) for one, how in parts if how.rank == best and (one.name == first.name or not one.labels)]
     times, at = np.unique(np.concatenate([times for times, _ in courses]), return_inverse=True)
     values = np.bincount(at, np.concatenate([values for _, values in courses]), len(times))
     count = np.bincount(at, minlength=len(times)) if meaning.feature == GPU else 1
@@ -147,6 +147,8 @@ def joined(measured: Sequence[Measured], columns: TraceColumns, place: str) -> T
         raise UsageError(place, finding, "name the files of all of them, with the same names of executions", code="JPO-E735")
     lost = [execution for execution in together if not courses.get(execution)]
     notes = [f"left out, not all of {', '.join(needed)} were measured: {_some(lost)} [{LEFT_OUT}]"] if lost else []
+    of_some = [name for name in optional if name not in features and any(name in has for has in whole.values())]
+    notes += [f"left out, not measured of all executions: {', '.join(of_some)} [{LEFT_OUT}]"] if of_some else []
     rare = units.require_interval(np.concatenate([np.diff(course.times) for course in kept]), place)
     stacked = np.concatenate([course.values for course in kept])
     notes += [*([rare] if rare else []), *units.odd_figures(stacked, features)]

@@ -9,15 +9,18 @@ METRIC = re.compile(r"[A-Za-z_:][A-Za-z0-9_:.]*")
 
 
 def named(title: str) -> tuple[str, dict[str, str]]:
-    """A metric's name and its labels; a legend is a name without labels."""
+    """A metric's name and its labels; a legend is a name without labels.
+
+    Of an expression, `sum(rate(metric{pod="a"}[5m]))`, the labels that it asks for, and the rest as its name.
+    """
     title = title.strip()
-    name, brace, rest = title.partition("{")
-    if not brace or not rest.endswith("}") or (name and not METRIC.fullmatch(name.strip())):
-        return title, {}
-    found = labels_of(rest[:-1])
+    before, brace, rest = title.partition("{")
+    inside, end, after = rest.rpartition("}")
+    is_metric = not after and (not before or METRIC.fullmatch(before.strip()) is not None)
+    found = labels_of(inside) if brace and end and (is_metric or "(" in before) else None
     if found is None:
         return title, {}
-    return name.strip() or found.get("__name__", ""), found
+    return (before.strip() or found.get("__name__", "")) if is_metric else before + after, found
 
 
 def labels_of(text: str) -> dict[str, str] | None:

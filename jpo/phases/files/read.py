@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from jpo.phases.files.answers import read_answers
+from jpo.phases.files.answers import is_printed, read_answers, read_printed
 from jpo.phases.files.columns import EXECUTION, TIME, TraceColumns, places_of
 from jpo.phases.files.graphs import read_long, read_wide, time_of, value_of
 from jpo.phases.files.join import Measured, joined, measured_of
@@ -43,6 +43,8 @@ def read_traces(paths: Path | Sequence[Path], columns: TraceColumns | None = Non
 def _read(path: Path, columns: TraceColumns, *, alone: bool) -> Traces | tuple[list[Measured], list[str]]:
     """A table as traces, anything else as what was measured, with what there is to say."""
     text = text_of(path)
+    if is_printed(text):
+        return _noted(path, read_printed(path, text), [], columns)
     if text.lstrip()[:1] in ("{", "["):
         return _noted(path, read_answers(path, text), [], columns)
     rows = rows_of(path, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -16,6 +17,8 @@ DELIMITERS = (",", ";", "\t")
 """Of cells: the one that the header has most of, of several the first."""
 LONGEST_HEADER = 4000
 """Characters of a column's name; Prometheus' labels have some hundred."""
+UNCLEAR = re.compile(r"-?[1-9][0-9]{0,2},[0-9]{3}(?: ?[A-Za-z%]{1,12})?")
+LONGEST_UNCLEAR = 32
 REMEDY = "name a CSV file with one row per sample, or an export of Grafana or Prometheus"
 
 
@@ -41,7 +44,8 @@ def rows_of(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
     lines = StringIO(text, newline="")
     head = next((line for line in lines if line.strip() and not _is_separator(line)), "")
     lines.seek(0)
-    reader = csv.reader(lines, strict=True, delimiter=max(DELIMITERS, key=head.count))
+    delimiter = max(DELIMITERS, key=head.count)
+    reader = csv.reader(lines, strict=True, delimiter=delimiter)
     while True:
         try:
             cells = next(reader)
@@ -50,7 +54,17 @@ def rows_of(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
         except csv.Error as error:
             raise malformed(f"{path}:{reader.line_num}", f"is not CSV ({error})", REMEDY) from error
         if any(cell.strip() for cell in cells) and not (reader.line_num == 1 and _is_separator(text[:6])):
+            if delimiter == ";":
+                _require_clear(f"{path}:{reader.line_num}", cells)
             yield reader.line_num, cells
+
+
+def _require_clear(place: str, cells: list[str]) -> None:
+    """Where semicolons part cells a comma may part decimals: 1,234 is one and a bit, or a thousand."""
+    for cell in cells:
+        if len(cell) < LONGEST_UNCLEAR and UNCLEAR.fullmatch(cell.strip()):
+            finding = f"{cell.strip()!r} may be a thousand times as much: its comma may part decimals or thousands"
+            raise malformed(place, finding, "write a decimal point, and nothing between thousands")
 
 
 def header_of(path: Path, number: int, cells: list[str]) -> list[str]:

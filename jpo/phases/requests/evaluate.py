@@ -82,7 +82,7 @@ def compare(
     both, history = traces.narrowed((CPU, MEMORY)), training.narrowed((CPU, MEMORY))
     return {
         "phases": allocate(model, traces, per_hour=per_hour),
-        **{name: tuple(peer(course, history.courses, per_hour) for course in both.courses) for name, peer in PEERS.items()},
+        **{name: tuple(map(peer(history.courses, per_hour), both.courses)) for name, peer in PEERS.items()},
     }
 
 

@@ -32,6 +32,7 @@ def table(one: WorkloadDescription) -> Table:
         ("jobs on one processor", Cell(one.serial, "share")),
         ("jobs on a power of two", Cell(one.power_of_two, "share")),
         ("jobs that need GPUs", Cell(one.gpu_jobs, "share")),
+        *([("jobs that can be resized", Cell(one.elastic_jobs, "share"))] if one.elastic_jobs else []),
         ("jobs that run longer than requested", Cell(one.overruns, "share")),
         ("run time / requested time, average", Cell(one.accuracy, "share")),
     )

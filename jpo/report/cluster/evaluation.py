@@ -105,6 +105,7 @@ def _result(found: Evaluation) -> dict[str, object]:
         "utilisation_by_last_start": metrics.utilisation_by_last_start,
         "fairness": metrics.fairness,
         "jobs_per_second": found.jobs_per_second,
+        **({} if found.resizes is None else {"resizes": found.resizes}),
         **({"resources": found.rule.resources or "first", **asdict(found.bill)} if found.bill else {}),
     }
 

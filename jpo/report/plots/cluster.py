@@ -24,17 +24,18 @@ def plot(course: DeviceCourse, file: Path) -> None:
     gantt, load = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
     first = float(course.jobs.submit_seconds.min())
     boxes, colours = [], []
-    for job, devices in enumerate(course.devices):
-        left, right = ((moment - first) / SECONDS_PER_HOUR for moment in (course.starts[job], course.ends[job]))
-        for low, high in bars(devices):
+    stays = list(course.stays())
+    for stay in stays:
+        left, right = ((moment - first) / SECONDS_PER_HOUR for moment in (stay.begin, stay.end))
+        for low, high in bars(stay.devices):
             boxes.append([(left, low), (left, high), (right, high), (right, low)])
-            colours.append(COLOURS[job % len(COLOURS)])
+            colours.append(COLOURS[stay.job % len(COLOURS)])
     gantt.add_collection(PolyCollection(boxes[:MOST_BARS], facecolors=colours[:MOST_BARS], linewidths=0))
     gantt.set(ylim=(0, len(course.kinds)), ylabel="device", title=f"{course.workload}, {course.rule.name}")
-    held = [len(devices) for devices in course.devices]
-    moments, busy = busy_over_time(course.starts, course.ends, held)
+    begins, ends, held = zip(*((stay.begin, stay.end, len(stay.devices)) for stay in stays), strict=True)
+    moments, busy = busy_over_time(np.array(begins), np.array(ends), held)
     load.step((moments - first) / SECONDS_PER_HOUR, busy, where="post", label="busy devices", linewidth=0.8)
-    moments, waiting = busy_over_time(course.jobs.submit_seconds, course.starts, [1] * len(held))
+    moments, waiting = busy_over_time(course.jobs.submit_seconds, course.starts, [1] * len(course.jobs))
     load.step((moments - first) / SECONDS_PER_HOUR, waiting, where="post", label="waiting jobs", linewidth=0.8)
     load.set(xlabel="hours", xlim=(0, float(np.max(course.ends) - first) / SECONDS_PER_HOUR), ylim=(0, None))
     load.legend(frameon=False, fontsize=8)

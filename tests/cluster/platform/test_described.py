@@ -69,6 +69,14 @@ def test_nodes_are_made_of_sockets_and_of_one_group_per_gpu_type(tmp_path: Path)
         ("speed = 2.0", "speed = 1e-300", "processor.a100: speed = 1e-300 is neither"),
         ("memory_gib", "memory", "node.dgx: 'memory' is unknown"),
         ("nodes = 1.2", "nodes = 0.5", "slow-downs from 1"),
+        ("[slowdowns]", "[elastic]\nserial_share = 1.5\n[slowdowns]", "elastic: serial_share = 1.5 is not a share from 0 to 1"),
+        ("[slowdowns]", "[elastic]\nresize_seconds = -3\n[slowdowns]", "elastic: resize_seconds = -3 is not a number from 0"),
+        ("[slowdowns]", "[elastic]\npause = 3\n[slowdowns]", "elastic: 'pause' is unknown; known are serial_share"),
+        (
+            "[slowdowns]",
+            "[elastic]\ncooldown_seconds = 20\n[slowdowns]",
+            "elastic: cooldown_seconds = 20 is less than resize_seconds = 30",
+        ),
         (
             'conflict = "proportional"',
             'conflict = "half"',

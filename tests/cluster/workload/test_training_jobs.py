@@ -31,6 +31,16 @@ def test_rows_become_jobs_in_the_order_of_their_arrival(tmp_path: Path) -> None:
     assert read_training_jobs(tmp_path / "jobs.csv", first=1).names == ("a",)
 
 
+def test_a_range_of_tasks_makes_a_job_elastic(tmp_path: Path) -> None:
+    text = "submit,duration,tasks,min_tasks,max_tasks,serial_share\n1,9,4,2,8,0.1\n2,9,3,,,\n3,9,1,,2,\n"
+    ranges = read_training_jobs(csv(tmp_path, text)).demand.elasticity
+    assert ranges is not None
+    assert (ranges.min_tasks.tolist(), ranges.max_tasks.tolist()) == ([2, 3, 1], [8, 3, 2])
+    assert (ranges.serial_shares[0], *map(math.isnan, ranges.serial_shares[1:])) == (0.1, True, True)
+    rigid = csv(tmp_path, "submit,duration,tasks,min_tasks,max_tasks\n1,9,4,4,\n")
+    assert read_training_jobs(rigid).demand.elasticity is None
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -48,6 +58,13 @@ def test_rows_become_jobs_in_the_order_of_their_arrival(tmp_path: Path) -> None:
         ("submit,duration,work\n1,,\n", "column duration_seconds is empty"),
         ("submit,duration,tasks\n1,2,0\n", "a job without tasks"),
         ('submit,duration\n1,"2\n', "is not CSV"),
+        (
+            "submit,duration,tasks,min_tasks\n1,2,2,3\n",
+            "jobs.csv:2: has 2 tasks, which is not from min_tasks = 3 to max_tasks = 2",
+        ),
+        ("submit,duration,max_tasks\n1,2,0\n", "has 1 tasks, which is not from min_tasks = 1 to max_tasks = 0"),
+        ("submit,duration,max_tasks\n1,2,2.5\n", "column max_tasks is '2.5', not a whole number"),
+        ("submit,duration,serial_share\n1,2,1.5\n", "column serial_share is 1.5, not a share from 0 to 1"),
     ],
 )
 def test_a_cell_that_is_wrong_is_named(tmp_path: Path, text: str, told: str) -> None:

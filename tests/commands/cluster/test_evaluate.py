@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -211,3 +212,55 @@ def test_no_result_destroys_what_it_is_made_of(lab: Path, capsys: pytest.Capture
     assert (code, out) == (2, "")
     assert "is what the result is made of" in err
     assert {file: file.read_bytes() for file in lab.iterdir()} == before
+
+
+def test_jobs_with_a_range_are_resized_where_the_policy_says_so(lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first job takes all four GPUs of its node until the second comes; what tools read of it is true."""
+    jobs = (
+        "id,submit,duration,gpus,tasks,min_tasks,max_tasks,serial_share\na,0,3600,1,1,1,2,0\nb,600,600,1,1,,,\nc,700,60,1,1,,,\n"
+    )
+    (lab / "elastic.csv").write_text(jobs)
+    small = (
+        "[processor.g]\nkind = 'gpu'\n[node.n]\nprocessors = [{ type = 'g', count = 2 }]\n[[cluster]]\nnodes = [{ type = 'n' }]\n"
+    )
+    (lab / "small.toml").write_text(small + "[elastic]\nresize_seconds = 60\ncooldown_seconds = 900\n")
+    words = ("evaluate", "--workload", "elastic.csv", "--platform", "small.toml", "--policy", "fcfs,fcfs+elastic", "-o", "json")
+    code, out, err = answer(capsys, *words)
+    assert (code, err) == (0, "")
+    rigid, elastic = json.loads(out)["results"]
+    assert (rigid["policy"], rigid["makespan_seconds"], "resizes" in rigid) == ("fcfs", 3600, False)
+    # 600 s on two GPUs do 1200 s of work; a pause of 60 s; 840 s on one; another pause, and the rest on two
+    assert (elastic["policy"], elastic["resizes"]) == ("fcfs+elastic", 2)
+    assert elastic["makespan_seconds"] == pytest.approx(1500 + 60 + (3600 - 1200 - 840) / 2)
+    busy = 2340 + 600 + (2340 - 1500) + 600 + 60
+    assert elastic["utilisation"] == pytest.approx(busy / (2 * elastic["makespan_seconds"]))
+    one = ("evaluate", *words[1:5], "--policy", "fcfs+elastic", "--out-jobs", "j.csv", "--out-schedule", "s.csv")
+    assert answer(capsys, *one)[0] == 0
+    rows = list(csv.DictReader((lab / "j.csv").read_text().splitlines()))
+    assert [(row["requested_number_of_resources"], row["allocated_resources"]) for row in rows] == [
+        ("1", "0-1"),
+        ("1", "0"),
+        ("1", "0"),
+    ]
+    assert float(next(csv.DictReader((lab / "s.csv").read_text().splitlines()))["time_computing"]) == pytest.approx(busy)
+    assert "jobs that can be resized" in answer(capsys, "describe", *words[1:5])[1]
+
+
+def test_elastic_needs_jobs_with_a_range(lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = answer(capsys, "evaluate", "--draw", "9", "--procs", "4", "--policy", "fcfs+elastic")
+    assert (code, "+elastic has no jobs that could be resized" in err) == (2, True)
+    on_platform = (
+        "evaluate",
+        "--workload",
+        "jobs.csv",
+        "--platform",
+        "p.toml",
+        "--oversized",
+        "drop",
+        "-o",
+        "json",
+        "--policy",
+        "fcfs+elastic",
+    )
+    notes = json.loads(answer(capsys, *on_platform)[1])["notes"]
+    assert "jobs.csv: no job has min_tasks below its max_tasks: +elastic changes nothing." in notes

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import UsageError
-from jpo.phases.files.answers import read_answers
+from jpo.phases.files.answers import is_printed, read_answers, read_printed
 
 PATH = Path("a.json")
 RESULT = {"metric": {"__name__": "up", "pod": "a"}, "values": [[10, "1"], [20.5, "NaN"], [30, "2.5"]]}
@@ -54,3 +54,15 @@ def test_other_answers_are_refused_in_one_line(document: object, said: str) -> N
 def test_what_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"a.json"):
         read_answers(PATH, text)
+
+
+def test_what_promtool_prints_is_read() -> None:
+    text = '\nup{pod="a", container="t"} =>\n0.5 @[10]\n1.5 @[25.5]\n\n{pod="b"} =>\nNaN @[10]\n2 @[20]\n'
+    assert is_printed(text)
+    assert not is_printed('{"status": 1}')
+    one, two = read_printed(PATH, text)
+    assert (one.name, one.labels["pod"], one.times.tolist(), one.values.tolist()) == ("up", "a", [10, 25.5], [0.5, 1.5])
+    assert (two.labels, two.values.tolist()) == ({"pod": "b"}, [2])
+    for wrong in ("a =>\n5\n", "a =>\n5 @[x]\n", "a =>\nx @[5]\n"):
+        with pytest.raises(UsageError, match=r"a.json"):
+            read_printed(PATH, wrong)

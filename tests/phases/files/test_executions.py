@@ -56,3 +56,10 @@ def test_a_legend_says_it_beside_what_is_measured(legend: str, execution: str) -
 
 def test_a_legend_is_a_name_where_the_file_says_what_is_measured() -> None:
     assert names("cpu-worker-3", "Value") == ["cpu-worker-3", ""]
+
+
+def test_a_label_can_be_named() -> None:
+    titles = ('m{pod="a",run="7"}', 'm{pod="b",run="8"}', 'm{pod="c"}')
+    series = [ExportedSeries("f.csv", "f.csv", title, *named(title), np.zeros(0), np.zeros(0)) for title in titles]
+    assert executions(series, [Meaning(CPU)] * 3, "run") == ["7", "8", None]
+    assert executions(series, [Meaning(CPU)] * 3, "team") == ["a", "b", "c"]

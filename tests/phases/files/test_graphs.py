@@ -53,6 +53,11 @@ def test_a_row_is_a_value_of_a_series_that_the_rest_of_it_tells(text: str, title
     assert [(one.title, one.values.tolist()) for one in series] == [(titles[0], [5, 6]), (titles[1], [7])]
 
 
+def test_a_comma_behind_each_row_is_no_series() -> None:
+    ((series,), _) = wide("Time,a,\n1,1,\n2,1,\n")
+    assert series.title == "a"
+
+
 def test_the_newest_may_come_first() -> None:
     ((series,), _) = wide("Time,a\n30,3\n20,2\n10,1\n")
     assert (series.times.tolist(), series.values.tolist()) == ([10, 20, 30], [1, 2, 3])
@@ -72,11 +77,12 @@ def test_the_hour_that_comes_twice_is_said() -> None:
     ("text", "said"),
     [
         ("Time,a\n1,1\n2,x\n", "g.csv:3: column 'a': 'x' is not a number"),
-        ("Time,a\n1,1\n2,-5\n", "g.csv:3: column 'a': -5 is negative"),
-        ("Time,a\n1,1\n2,1e30\n", "g.csv:3: column 'a': 1e30 is more than"),
-        ("Time,a\n1,5 GiB\n2,5%\n", "g.csv:2: column 'a': '5 GiB' has another unit"),
+        ("Time,a\n1,1\n2,-5\n", "g.csv:3: column 'a': -5 is nothing that can be used"),
+        ("Time,a\n1,1\n2,1e30\n", "g.csv:3: column 'a': 1e30 is nothing that can be used"),
+        ("Time,a\n1,5 GiB\n2,5%\n", "g.csv:3: column 'a': '5%' has another unit"),
         ("Time,a\n1,1\nx,1\n", "g.csv:3: time = 'x'"),
         ("Time,a\n1,1\n1,1\n", "g.csv:3: time goes from 1 in row 2 to 1"),
+        ("Time,a,b,a\n1,1,1,1\n", "g.csv: column 4 is called 'a', as column 2 is"),
         ("Time,a\n1,1,1\n", "g.csv:2: has 3 cells below 2 columns"),
         ("Time,a\n", "g.csv: has a header and no sample"),
     ],

@@ -10,7 +10,7 @@ from jpo.phases.files.columns import TraceColumns
 from jpo.phases.files.join import Measured, joined, last_values, measured_of, rates
 from jpo.phases.files.labels import named
 from jpo.phases.files.series import ExportedSeries
-from jpo.phases.traces import CPU, MEMORY
+from jpo.phases.traces import CPU, GPU, MEMORY
 
 TIMES = np.array([0.0, 15, 30, 45])
 
@@ -51,6 +51,11 @@ def test_of_several_metrics_of_memory_the_working_set_is_read() -> None:
     assert one.values.tolist() == [2e6] * 3
 
 
+def test_so_it_is_of_several_legends() -> None:
+    (one,), _ = measured_of([series("memory a", [2e6] * 3), series("memory rss a", [1e6] * 3)], TraceColumns())
+    assert one.values.tolist() == [2e6] * 3
+
+
 def test_the_use_of_several_gpus_is_their_mean() -> None:
     (one,), _ = measured_of(
         [series(f'DCGM_FI_DEV_GPU_UTIL{{pod="a",gpu="{at}"}}', [50 * at] * 2) for at in (0, 1)], TraceColumns()
@@ -70,6 +75,14 @@ def test_files_are_joined_by_execution_at_the_first_features_times() -> None:
     assert [course.execution for course in traces.courses] == ["a"]
     assert traces.courses[0].values.tolist() == [[1, 1e9], [2, 1e9 + 1], [3, 1e9 + 2], [4, 1e9 + 3]]
     assert "left out, not all of cpu_cores, memory_bytes were measured: b" in traces.notes[0]
+
+
+def test_gpus_of_some_executions_are_left_out_and_named() -> None:
+    parts = [measured(feature, execution) for feature in (CPU, MEMORY) for execution in "ab"]
+    assert joined([*parts, measured(GPU), measured(GPU, "b")], TraceColumns(), "").features == (CPU, MEMORY, GPU)
+    traces = joined([*parts, measured(GPU)], TraceColumns(), "")
+    assert traces.features == (CPU, MEMORY)
+    assert "left out, not measured of all executions: gpu_utilisation" in traces.notes[0]
 
 
 def test_what_nobody_owns_is_of_one_execution_where_the_features_differ() -> None:

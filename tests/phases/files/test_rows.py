@@ -29,3 +29,11 @@ def test_text_of_another_encoding_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes("Time,a\n".encode("utf-16"))
     with pytest.raises(UsageError, match="is not UTF-8"):
         text_of(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("cell", ["1,234", "12,500 MiB"])
+def test_a_comma_that_may_part_decimals_or_thousands_is_asked_about(cell: str) -> None:
+    with pytest.raises(UsageError, match=r"t.csv:2: .* may be a thousand times as much"):
+        list(rows_of(PATH, f"Time;a\n1;{cell}\n"))
+    assert len(list(rows_of(PATH, f'Time,a\n1,"{cell}"\n'))) == 2
+    assert len(list(rows_of(PATH, "Time;a\n1;1,234,567\n2;1,234.5\n"))) == 3
