@@ -269,10 +269,15 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def without_credentials(url: str) -> str:
-    """A URL without `user:password@`, query and fragment, however malformed it is."""
+    """A URL without `user:password@`, query and fragment, however malformed it is.
+
+    Where a ? or # stands before an @, it may be part of a password, or the @ of a query: then nothing but the scheme is shown.
+    """
     start, _, rest = url.rpartition("@")
-    kept = rest if start else url
     scheme = start.partition("://")[0] + "://" if "://" in start else ""
+    if re.search("[?#]", start):
+        return f"{scheme}..."
+    kept = rest if start else url
     return scheme + kept.partition("?")[0].partition("#")[0]
 
 

@@ -205,7 +205,10 @@ def _allowed(url: str) -> bool:
     for entry in listed:
         if _server(entry) is None:
             raise UsageError(
-                VARIABLE, f"{entry!r:.80} is no address", "write e.g. https://prometheus.example.com", code="JPO-E321"
+                VARIABLE,
+                f"{without_credentials(entry)!r:.80} is no address",
+                "write e.g. https://prometheus.example.com",
+                code="JPO-E321",
             )
     return _server(url) is not None and _server(url) in map(_server, listed)
 

@@ -7,7 +7,7 @@ import pytest
 
 from jpo.agent.budget import BUDGET
 from jpo.errors import UsageError
-from jpo.project.load import allow, load, promised_elsewhere
+from jpo.project.load import allow, load, promised_elsewhere, without_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -177,3 +177,17 @@ def test_targets_to_be_written_must_not_contradict_the_other_settings(tmp_path: 
 def test_targets_of_pyproject_are_promised_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.jpo.sla]\ntime_max = "6h"\n')
     assert promised_elsewhere(loaded(tmp_path, "[sla]\ncost_max = 3\n")) == {"time_max": 21600.0}
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://ci:hunter2@host:9090/prom?token=hunter2#hunter2", "https://host:9090/prom"),
+        ("ci:hunter2@host", "host"),
+        ("https://host/?name=a@hunter2", "https://..."),
+        ("https://ci:hunt?er2@host", "https://..."),
+        ("https://host", "https://host"),
+    ],
+)
+def test_an_address_is_shown_without_what_may_be_a_secret(url: str, shown: str) -> None:
+    assert without_credentials(url) == shown

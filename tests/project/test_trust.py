@@ -87,10 +87,13 @@ def test_an_address_of_the_branch_may_be_allowed_by_scheme_host_and_port(setting
         assert refused(check_prometheus, given).code == "JPO-E321"
 
 
-@pytest.mark.parametrize("entry", ["evil.example", "*", "https://", "https://evil.example:port"])
+@pytest.mark.parametrize(
+    "entry", ["evil.example", "*", "https://", "https://evil.example:port", "https://u:hunter2@evil.example:port"]
+)
 def test_a_list_with_something_else_than_addresses_is_refused(settings: Settings, entry: str) -> None:
     error = refused(check_prometheus, settings(f"[prometheus]\n{ELSEWHERE}\n", {**TOKEN, "JPO_SECRETS_TO": entry}))
     assert (error.place, error.code) == ("JPO_SECRETS_TO", "JPO-E321")
+    assert "hunter2" not in str(error)
 
 
 def test_a_branch_may_not_switch_off_the_look_at_the_certificate_for_a_secret_of_the_runner(settings: Settings) -> None:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from jpo.errors import CodeHostError, UsageError
 from jpo.project.caller import author_of
+from jpo.project.load import without_credentials
 from jpo.project.trust import check_encrypted
 from jpo.reading import contents, json_object, soon_read
 
@@ -167,5 +168,5 @@ def token_of(environ: Mapping[str, str], host: Literal["gitlab", "github"], purp
 
 
 def unusable(variable: str, text: str) -> CodeHostError:
-    finding = f"{text!r:.80} is not what a runner says there" if text else "is not set"
+    finding = f"{without_credentials(text)!r:.80} is not what a runner says there" if text else "is not set"
     return CodeHostError(variable, finding, "leave the runner's own variables as they are", code="JPO-E907")

@@ -126,3 +126,11 @@ def test_tokens_are_looked_at_where_they_are_set_and_shown_nowhere(here: Case, t
     assert (last.status, last.code, TOKEN in str(last)) == ("warning", "JPO-E901", False)
     by_hand = list(tokens(replace(here, environ={"JPO_COMMENT_TOKEN": TOKEN})))
     assert [line.status for line in by_hand] == ["ok"]
+
+
+def test_an_address_with_a_password_is_shown_without_it(here: Case) -> None:
+    variables = {"GITLAB_CI": "true", "CI_API_V4_URL": "https://ci:hunter2@gitlab.example.com/api/v4?private_token=hunter2"}
+    ours = {"CI_PROJECT_ID": "1", "CI_MERGE_REQUEST_IID": "3", "JPO_COMMENT_TOKEN": TOKEN}
+    (line,) = tokens(replace(here, environ={**variables, **ours}))
+    assert "CI_API_V4_URL: 'https://gitlab.example.com/api/v4' is not what a runner says there" in line.finding
+    assert "hunter2" not in str(line)
