@@ -97,12 +97,17 @@ class MeasuredDurations:
         rows = [run.row for run in self.runs[End.WELL]]
         return np.bincount(np.array(rows, dtype=np.int64), minlength=len(self.groups.first))[self.groups.of].astype(np.int64)
 
+    @property
+    def censored(self) -> Sequence[CandidateRun]:
+        """Runs that would have taken longer than they did, newest first among those of one end."""
+        return [*self.runs[End.STOPPED], *self.runs[End.MISSED]]
+
     def adjusted(self, draws: Draws) -> AdjustedParticles:
         """Particles of the duration at every candidate, adjusted to the runs."""
-        well, stopped = self.runs[End.WELL], self.runs[End.STOPPED]
+        well, censored = self.runs[End.WELL], self.censored
         timed = [run for run in well if seconds_of(run)]
         counted = draws.log_throughput is not None and timed and all(samples_of(run.run) for run in timed)
-        if counted and (self.work is Work.FIXED or all(samples_of(run.run) for run in stopped)):
+        if counted and (self.work is Work.FIXED or all(samples_of(run.run) for run in censored)):
             return self._expanded(_by_speed_and_work(self, draws))
         return self._expanded(
             adjusted(self.grouped(draws.log_time), self.seconds, self.bounds, self.discrepancy, self.groups.candidates)
@@ -133,13 +138,13 @@ def measured_durations(candidates: Candidates, candidate_runs: Sequence[Candidat
     groups = groups_of(candidates, work)
     runs = by_end(groups.runs(candidate_runs))
     seconds = measurements_of(runs[End.WELL], seconds_of)
-    bounds = lower_bounds_of(runs[End.STOPPED]) if seconds.rows.size else NO_MEASUREMENTS
+    bounds = lower_bounds_of([*runs[End.STOPPED], *runs[End.MISSED]]) if seconds.rows.size else NO_MEASUREMENTS
     return MeasuredDurations(candidates, work, groups, runs, noise_of(runs[End.WELL], seconds_of), seconds, bounds)
 
 
 def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedParticles:
     """Particles of the duration at the groups, as the sum of ln work and ln seconds per sample, each adjusted to what says it."""
-    well, stopped = measured.runs[End.WELL], measured.runs[End.STOPPED]
+    well, censored = measured.runs[End.WELL], measured.censored
     candidates = measured.groups.candidates
     assert draws.log_throughput is not None
     fixed = measured.work is Work.FIXED
@@ -156,12 +161,12 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
     failed = _of_which_none_ended_well(measured.runs[End.FAILED], well)
     halfway = [
         replace(run, count=run.count * min(share, 1.0))
-        for run in (*failed, *stopped)
+        for run in (*failed, *censored)
         if pace(run) and (share := (samples_of(run.run) or 0.0) / usual_samples(run)) >= _LEAST_SHARE
     ]
     tau = TIME_TAU if fixed else TIME_TAU / math.sqrt(2)
     pace_noise = measured.noise if fixed else noise_of(well, pace, _NOISE / math.sqrt(2))
-    silent = [run for run in stopped if not samples_of(run.run)]  # of fixed work only
+    silent = [run for run in censored if not samples_of(run.run)]  # of fixed work only
     speed = adjusted(
         -measured.grouped(draws.log_throughput),
         measurements_of([*well, *halfway], pace),
@@ -173,13 +178,13 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
         log_work, samples_today = log_epochs(candidates), usual * (today.get("epochs") or 1.0)
         return AdjustedParticles(speed.log + log_work, speed.level + math.log(samples_today), speed.log_likelihood)
     work_noise = noise_of(well, lambda run: samples_of(run.run), _NOISE / math.sqrt(2))
-    guessed = samples_needed(well, stopped) if measured.work is Work.TO_TARGET else []
+    guessed = samples_needed(well, censored) if measured.work is Work.TO_TARGET else []
     by_id = {each.run.run.run_id: each.samples for each in guessed}
     unsure = [replace(each.run, count=each.run.count * min(1.0, work_noise / each.deviation) ** 2) for each in guessed]
     needed = adjusted(
         measured.grouped(draws.log_time) + measured.grouped(draws.log_throughput),
         measurements_of([*well, *unsure], lambda run: by_id.get(run.run.run_id) or samples_of(run.run)),
-        _least_samples(stopped),
+        _least_samples(censored),
         Discrepancy(tau, work_noise),
         candidates,
     )
@@ -206,10 +211,10 @@ def _shifted(bounds: Measurements, shift: Mapping[int, float]) -> Measurements:
     return replace(bounds, mean=bounds.mean + np.array([shift[int(row)] for row in bounds.rows]))
 
 
-def _least_samples(stopped: Sequence[CandidateRun]) -> Measurements:
-    """Lower bounds of ln samples: what a run had processed when it was stopped was not enough."""
+def _least_samples(censored: Sequence[CandidateRun]) -> Measurements:
+    """Lower bounds of ln samples: what a run had processed when it ended was not enough."""
     most: dict[int, float] = {}
-    for run in stopped:
+    for run in censored:
         if samples := samples_of(run.run):
             most[run.row] = max(most.get(run.row, -math.inf), math.log(samples))
     rows = sorted(most)

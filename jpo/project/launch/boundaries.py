@@ -8,13 +8,10 @@ from pathlib import Path
 
 from jpo.errors import TelemetryError
 from jpo.launch.ledger import Entry
-from jpo.project.launch.finished import logs_of
+from jpo.project.launch.finished import NEARLY, at_its_limit, logs_of
 from jpo.project.load import LoadedSettings
 from jpo.records import Run, RunStatus
 from jpo.telemetry.csv.log import parsed
-
-NEARLY = 0.98
-"""Of a boundary: clocks and schedulers are not exact, and what ended there was ended by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +57,8 @@ def training_of(entry: Entry, ledger: Path) -> TrainingSoFar:
 
 def ended_early(entry: Entry, run: Run | None, longest_seconds: float | None) -> bool:
     """Whether a run was ended from outside before any boundary of its own: with its engine or its node, or by the user."""
-    end = entry.end
-    if end is None or run is None or run.status is not RunStatus.STOPPED:
+    if entry.end is None or run is None or run.status is not RunStatus.STOPPED:
         return False
     trained = run.outcome.duration_seconds or 0.0
-    took = end.ended_at - end.started_at if end.ended_at is not None and end.started_at is not None else trained
-    bounds = ((trained, longest_seconds), (took, entry.job.longest_seconds))
-    return not any(bound is not None and seconds >= NEARLY * bound for seconds, bound in bounds)
+    at_boundary = longest_seconds is not None and trained >= NEARLY * longest_seconds
+    return not at_boundary and not at_its_limit(entry, trained)
