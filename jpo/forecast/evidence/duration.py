@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 _NOISE, _NOISE_RUNS = 0.06, 4.0
 """Prior sd of ln duration between equal runs, and how many degrees of freedom it counts."""
+_ROUNDS = 20
+"""Of expectation maximisation: it changes nothing any more in the third digit."""
 _LEAST_SHARE = 0.2
 """Share of the usual work from which on a run that did not end well says how fast it was: before, it was busy with starting."""
 _STATISTICAL = "learning_rate"
@@ -48,17 +51,52 @@ def groups_of(candidates: Candidates, work: Work) -> Groups:
     return groups_without(candidates, (_STATISTICAL,) if work is Work.FIXED else ())
 
 
-def noise_of(succeeded: Sequence[CandidateRun], value: Callable[[CandidateRun], float | None], before: float = _NOISE) -> float:
+def noise_of(
+    succeeded: Sequence[CandidateRun],
+    value: Callable[[CandidateRun], float | None],
+    before: float = _NOISE,
+    longer: Sequence[CandidateRun] = (),
+) -> float:
     """Standard deviation of the ln of a quantity between equal runs, pooled over candidates with a prior; a single odd run counts
-    as in measurements.py."""
+    as in measurements.py.
+
+    Args:
+        longer: runs that would have come to more than they did. Without them the noise would be that of the lucky ones.
+
+    Source: Tobin, "Estimation of Relationships for Limited Dependent Variables", Econometrica 1958, by expectation maximisation.
+    """
+    logs, bounds = _logs_by_row(succeeded, value), _logs_by_row(longer, value)
+    repeated = [
+        (within_reach(known), bounds.get(row, [])) for row, known in logs.items() if len(known) + len(bounds.get(row, [])) > 1
+    ]
+    freedom = _NOISE_RUNS + sum(len(known) + len(cut) - 1 for known, cut in repeated)
+    noise = before
+    for _ in range(_ROUNDS if bounds else 1):
+        noise = math.sqrt((_NOISE_RUNS * before**2 + sum(_squares(known, cut, noise) for known, cut in repeated)) / freedom)
+    return noise
+
+
+def _logs_by_row(runs: Sequence[CandidateRun], value: Callable[[CandidateRun], float | None]) -> dict[int, list[float]]:
     logs: dict[int, list[float]] = {}
-    for run in succeeded:
+    for run in runs:
         if (number := value(run)) and number > 0:
             logs.setdefault(run.row, []).append(math.log(number))
-    repeated = [repeats for repeats in logs.values() if len(repeats) > 1]
-    squares = _NOISE_RUNS * before**2 + sum(len(repeats) * float(np.var(within_reach(repeats))) for repeats in repeated)
-    freedom = _NOISE_RUNS + sum(len(repeats) - 1 for repeats in repeated)
-    return math.sqrt(squares / freedom)
+    return logs
+
+
+def _squares(known: Sequence[float], bounds: Sequence[float], noise: float) -> float:
+    """Expected sum of squares around the mean of equal runs, of which some came to more than their bounds."""
+    mean = fmean(known)
+    for _ in range(_ROUNDS if bounds else 0):
+        mean = fmean([*known, *(mean + noise * _beyond((bound - mean) / noise) for bound in bounds)])
+    apart = [(bound - mean) / noise for bound in bounds]
+    return sum((log - mean) ** 2 for log in known) + noise**2 * sum(1 + each * _beyond(each) for each in apart)
+
+
+def _beyond(bound: float) -> float:
+    """Mean of a standard normal above a bound; as the bound itself where hardly anything is left."""
+    left = math.erfc(bound / math.sqrt(2)) / 2
+    return math.exp(-(bound**2) / 2) / math.sqrt(2 * math.pi) / left if left > 1e-12 else bound
 
 
 def seconds_of(run: CandidateRun) -> float | None:
@@ -139,7 +177,8 @@ def measured_durations(candidates: Candidates, candidate_runs: Sequence[Candidat
     runs = by_end(groups.runs(candidate_runs))
     seconds = measurements_of(runs[End.WELL], seconds_of)
     bounds = lower_bounds_of([*runs[End.STOPPED], *runs[End.MISSED]]) if seconds.rows.size else NO_MEASUREMENTS
-    return MeasuredDurations(candidates, work, groups, runs, noise_of(runs[End.WELL], seconds_of), seconds, bounds)
+    longer = [run for run in (*runs[End.STOPPED], *runs[End.MISSED]) if run.run.missed]
+    return MeasuredDurations(candidates, work, groups, runs, noise_of(runs[End.WELL], seconds_of, longer=longer), seconds, bounds)
 
 
 def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedParticles:
@@ -177,7 +216,8 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
     if fixed:
         log_work, samples_today = log_epochs(candidates), usual * (today.get("epochs") or 1.0)
         return AdjustedParticles(speed.log + log_work, speed.level + math.log(samples_today), speed.log_likelihood)
-    work_noise = noise_of(well, lambda run: samples_of(run.run), _NOISE / math.sqrt(2))
+    missed = [run for run in censored if run.run.missed]
+    work_noise = noise_of(well, lambda run: samples_of(run.run), _NOISE / math.sqrt(2), missed)
     guessed = samples_needed(well, censored) if measured.work is Work.TO_TARGET else []
     by_id = {each.run.run.run_id: each.samples for each in guessed}
     unsure = [replace(each.run, count=each.run.count * min(1.0, work_noise / each.deviation) ** 2) for each in guessed]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from jpo.errors import TelemetryError
 from jpo.launch.ledger import Entry
 from jpo.project.launch.finished import NEARLY, at_its_limit, logs_of
 from jpo.project.load import LoadedSettings
-from jpo.records import Run, RunStatus
+from jpo.records import Parameters, Run, RunStatus, same
 from jpo.telemetry.csv.log import parsed
 
 
@@ -27,11 +27,18 @@ class TrainingSoFar:
     over: bool = False
 
 
-def longest_training_seconds(settings: LoadedSettings, runs: Iterable[Run]) -> float | None:
-    """[launch] stop_at times the shortest of these runs that ended well; None: it is 0, or there is none."""
+def longest_training_seconds(settings: LoadedSettings, runs: Sequence[Run], values: Parameters | None = None) -> float | None:
+    """[launch] stop_at times the shortest of these runs that ended well; None: it is 0, or there is none.
+
+    Args:
+        values: of the run; where no target says that all models are as good, one whose values ended well is measured by their own
+            runs: the shortest of all may have brought the worse model.
+    """
     stop_at = settings.values.launch.stop_at
-    well = [run.outcome.duration_seconds for run in runs if run.ended_well and run.outcome.duration_seconds]
-    return stop_at * min(well) if stop_at and well else None
+    well = [run for run in runs if run.ended_well and run.outcome.duration_seconds]
+    if values is not None and not any(run.outcome.converged is not None for run in runs):
+        well = [run for run in well if same(run.parameters, values)] or well
+    return stop_at * min(run.outcome.duration_seconds or 0.0 for run in well) if stop_at and well else None
 
 
 def startup_seconds(entry: Entry, run: Run | None) -> float | None:
