@@ -71,7 +71,7 @@ def posterior(
     candidate_runs, work = runs_at_candidates(candidates, runs), work_of(runs)
     draws, time = of_kind(draws, work), measured_durations(candidates, candidate_runs, work)
     ends = by_end(candidate_runs)
-    succeeded, failed, stopped = (ends[end] for end in End)
+    succeeded, failed, stopped = ends[End.WELL], [*ends[End.FAILED], *ends[End.MISSED]], ends[End.STOPPED]
     loss = measured_losses(candidates, succeeded, slope_of(succeeded, work))
     utilisation = _MeasuredQuantity(_utilisation(succeeded), NO_MEASUREMENTS, UTILISATION)
     power, price = _price(draws, candidates, [*succeeded, *stopped])
@@ -215,6 +215,7 @@ def _of_failures(fails: Bools, ends: Mapping[End, Sequence[CandidateRun]]) -> Fl
     for end, where_it_fails, where_it_passes in (
         (End.WELL, _PASSES_BY_CHANCE, 1 - _FAILS_BY_CHANCE),
         (End.FAILED, 1 - _PASSES_BY_CHANCE, _FAILS_BY_CHANCE),
+        (End.MISSED, 1 - _PASSES_BY_CHANCE, _FAILS_BY_CHANCE),
     ):
         at = np.array([run.row for run in ends[end]], dtype=np.int64)
         counts = np.bincount(at, [run.count for run in ends[end]], minlength=fails.shape[1])

@@ -33,6 +33,7 @@ class End(Enum):
 
     WELL = auto()
     FAILED = auto()
+    MISSED = auto()
     STOPPED = auto()
 
 
@@ -50,10 +51,15 @@ class CandidateRun:
 
     @property
     def end(self) -> End:
-        """The end of the run: one that was stopped from outside after a known time says only that it takes longer."""
+        """The end of the run: one that was stopped from outside after a known time says only that it takes longer; so does one
+        that missed its target, which brought no model besides."""
         if self.run.ended_well:
             return End.WELL
-        return End.STOPPED if self.run.status is RunStatus.STOPPED and self.outcome.duration_seconds else End.FAILED
+        if not self.outcome.duration_seconds:
+            return End.FAILED
+        if self.run.status is RunStatus.STOPPED:
+            return End.STOPPED
+        return End.MISSED if self.run.missed else End.FAILED
 
 
 @dataclass(frozen=True, eq=False, slots=True)

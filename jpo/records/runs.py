@@ -142,6 +142,12 @@ class Run:
         return self.status is RunStatus.SUCCEEDED and self.outcome.converged is not False
 
     @property
+    def missed(self) -> bool:
+        """It ended without the target that it was to reach, after its last epoch or since JPO saw that it was too far: it is the
+        beginning of a longer run. Who else stops a run says nothing of it."""
+        return self.outcome.converged is False and self.status in (RunStatus.SUCCEEDED, RunStatus.STOPPED)
+
+    @property
     def tells_no_quality(self) -> bool:
         """It was a labelled pod: nobody says how good its model is, nor will of the next one."""
         measured = self.outcome

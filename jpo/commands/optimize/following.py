@@ -19,6 +19,7 @@ from jpo.launch.excerpt import last_words
 from jpo.launch.job import LaunchJob, Needs
 from jpo.launch.launcher import Launcher
 from jpo.launch.ledger import Entry, entries, folder_of, read
+from jpo.optimizer.during.adjustment import NOTHING, Adjustment
 from jpo.project.launch.boundaries import training_of
 from jpo.project.launch.command import invocation_of
 from jpo.project.launch.finished import EndedRun, put_on_record
@@ -137,11 +138,23 @@ def _to_its_end(
                 started_at = started_at or training_of(entry, task.ledger).started_at
                 left = longest_pause if started_at is None else started_at + longest - outside.clock()
                 if left <= 0 and not training_of(entry, task.ledger).over:
-                    launcher.cancel(str(entry.engine_id))
+                    stop_at_boundary(task, entry, launcher, longest, now=outside.clock())
                     cancelled = True
                     outside.note(f"{entry.job.run_id}: stopped after {numbers.duration(longest)}, where it can no longer win")
             yield max(0.01, min(pause, left if left > 0 else pause))
             pause = min(longest_pause, pause * 1.5)
+
+
+def stop_at_boundary(task: Task, entry: Entry, launcher: Launcher, longest_seconds: float, *, now: float) -> None:
+    """End a run at its boundary. That JPO did it, and not the user, makes it evidence of a longer run: so it goes on record."""
+    launcher.cancel(str(entry.engine_id))
+    why = f"it has trained {numbers.duration(longest_seconds)}, and can no longer win"
+    stop = Adjustment(now, "stop", why, wins=0.0, applied=True, actual=NOTHING)
+    run_id, identity = entry.job.run_id, entry.job.identity
+    with account.deciding(task.ledger, run_id) as made, open_history(task.settings) as store:
+        made.append(stop)
+        for event in account.events(run_id, identity, [stop], kind=account.MADE, now=now):
+            store.audit(event)
 
 
 def is_trial(entry: Entry, task: Task) -> bool:

@@ -24,8 +24,8 @@ from jpo.project.launch.unfinished import finish_writing, free_id, made_under
 from jpo.project.project import open_history, open_project
 from jpo.project.sources import own_names
 from jpo.project.watching import account
-from jpo.project.workload import content_now
-from jpo.records import Run, RunStatus, Suggestion
+from jpo.project.workload import content_now, read_workload
+from jpo.records import Parameters, Run, RunStatus, Suggestion
 from jpo.telemetry.csv.folder import read_logs
 from jpo.wording import numbers
 
@@ -119,7 +119,8 @@ def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline:
             if entry is None and not baseline and attempt == 1:
                 job_for(task, plan, outside, run_id, Boundary())  # a command that cannot be run changes no config.ini
                 suggested(task, plan, outside, number)
-            ended = yield from made(task, plan, outside, run_id, Boundary() if baseline else boundary_of(task))
+            values = entry.job.parameters if entry else read_workload(task.path, task.settings, now=outside.clock()).current
+            ended = yield from made(task, plan, outside, run_id, Boundary() if baseline else boundary_of(task, values))
         else:
             with open_history(task.settings) as store:
                 ended = run_again(entry, task.ledger, task.settings, store)
@@ -167,11 +168,15 @@ def in_short(suggestion: Suggestion) -> str:
     return changes or "values kept"
 
 
-def boundary_of(task: Task, before: float | None = None) -> Boundary:
-    """After how long the next run is of no use, by all runs on record, or those that had ended before a moment."""
+def boundary_of(task: Task, values: Parameters | None = None, before: float | None = None) -> Boundary:
+    """After how long the next run is of no use, by all runs on record, or those that had ended before a moment.
+
+    Args:
+        values: that it has; None: those of a trial.
+    """
     with open_history(task.settings) as store:
         runs = [run for run in store.runs_of(task.identity) if before is None or run.ended_at <= before]
-    return Boundary(longest_training_seconds(task.settings, runs), longest_startup(task, runs))
+    return Boundary(longest_training_seconds(task.settings, runs, values), longest_startup(task, runs))
 
 
 def longest_startup(task: Task, runs: list[Run]) -> float | None:
@@ -188,7 +193,7 @@ def was_cut_off(task: Task, run_id: str, ended: EndedRun, *, baseline: bool) -> 
         return False
     if any(each.kind == "stop" and each.applied for each in account.read(task.ledger, run_id)):
         return False
-    bound = None if baseline else boundary_of(task, entry.asked_at).training_seconds
+    bound = None if baseline else boundary_of(task, entry.job.parameters, entry.asked_at).training_seconds
     return ended_early(entry, run, bound)
 
 

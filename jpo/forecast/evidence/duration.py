@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 _NOISE, _NOISE_RUNS = 0.06, 4.0
 """Prior sd of ln duration between equal runs, and how many degrees of freedom it counts."""
+_ROUNDS = 20
+"""Of expectation maximisation: it changes nothing any more in the third digit."""
 _LEAST_SHARE = 0.2
 """Share of the usual work from which on a run that did not end well says how fast it was: before, it was busy with starting."""
 _STATISTICAL = "learning_rate"
@@ -48,17 +51,52 @@ def groups_of(candidates: Candidates, work: Work) -> Groups:
     return groups_without(candidates, (_STATISTICAL,) if work is Work.FIXED else ())
 
 
-def noise_of(succeeded: Sequence[CandidateRun], value: Callable[[CandidateRun], float | None], before: float = _NOISE) -> float:
+def noise_of(
+    succeeded: Sequence[CandidateRun],
+    value: Callable[[CandidateRun], float | None],
+    before: float = _NOISE,
+    longer: Sequence[CandidateRun] = (),
+) -> float:
     """Standard deviation of the ln of a quantity between equal runs, pooled over candidates with a prior; a single odd run counts
-    as in measurements.py."""
+    as in measurements.py.
+
+    Args:
+        longer: runs that would have come to more than they did. Without them the noise would be that of the lucky ones.
+
+    Source: Tobin, "Estimation of Relationships for Limited Dependent Variables", Econometrica 1958, by expectation maximisation.
+    """
+    logs, bounds = _logs_by_row(succeeded, value), _logs_by_row(longer, value)
+    repeated = [
+        (within_reach(known), bounds.get(row, [])) for row, known in logs.items() if len(known) + len(bounds.get(row, [])) > 1
+    ]
+    freedom = _NOISE_RUNS + sum(len(known) + len(cut) - 1 for known, cut in repeated)
+    noise = before
+    for _ in range(_ROUNDS if bounds else 1):
+        noise = math.sqrt((_NOISE_RUNS * before**2 + sum(_squares(known, cut, noise) for known, cut in repeated)) / freedom)
+    return noise
+
+
+def _logs_by_row(runs: Sequence[CandidateRun], value: Callable[[CandidateRun], float | None]) -> dict[int, list[float]]:
     logs: dict[int, list[float]] = {}
-    for run in succeeded:
+    for run in runs:
         if (number := value(run)) and number > 0:
             logs.setdefault(run.row, []).append(math.log(number))
-    repeated = [repeats for repeats in logs.values() if len(repeats) > 1]
-    squares = _NOISE_RUNS * before**2 + sum(len(repeats) * float(np.var(within_reach(repeats))) for repeats in repeated)
-    freedom = _NOISE_RUNS + sum(len(repeats) - 1 for repeats in repeated)
-    return math.sqrt(squares / freedom)
+    return logs
+
+
+def _squares(known: Sequence[float], bounds: Sequence[float], noise: float) -> float:
+    """Expected sum of squares around the mean of equal runs, of which some came to more than their bounds."""
+    mean = fmean(known)
+    for _ in range(_ROUNDS if bounds else 0):
+        mean = fmean([*known, *(mean + noise * _beyond((bound - mean) / noise) for bound in bounds)])
+    apart = [(bound - mean) / noise for bound in bounds]
+    return sum((log - mean) ** 2 for log in known) + noise**2 * sum(1 + each * _beyond(each) for each in apart)
+
+
+def _beyond(bound: float) -> float:
+    """Mean of a standard normal above a bound; as the bound itself where hardly anything is left."""
+    left = math.erfc(bound / math.sqrt(2)) / 2
+    return math.exp(-(bound**2) / 2) / math.sqrt(2 * math.pi) / left if left > 1e-12 else bound
 
 
 def seconds_of(run: CandidateRun) -> float | None:
@@ -97,12 +135,17 @@ class MeasuredDurations:
         rows = [run.row for run in self.runs[End.WELL]]
         return np.bincount(np.array(rows, dtype=np.int64), minlength=len(self.groups.first))[self.groups.of].astype(np.int64)
 
+    @property
+    def censored(self) -> Sequence[CandidateRun]:
+        """Runs that would have taken longer than they did, newest first among those of one end."""
+        return [*self.runs[End.STOPPED], *self.runs[End.MISSED]]
+
     def adjusted(self, draws: Draws) -> AdjustedParticles:
         """Particles of the duration at every candidate, adjusted to the runs."""
-        well, stopped = self.runs[End.WELL], self.runs[End.STOPPED]
+        well, censored = self.runs[End.WELL], self.censored
         timed = [run for run in well if seconds_of(run)]
         counted = draws.log_throughput is not None and timed and all(samples_of(run.run) for run in timed)
-        if counted and (self.work is Work.FIXED or all(samples_of(run.run) for run in stopped)):
+        if counted and (self.work is Work.FIXED or all(samples_of(run.run) for run in censored)):
             return self._expanded(_by_speed_and_work(self, draws))
         return self._expanded(
             adjusted(self.grouped(draws.log_time), self.seconds, self.bounds, self.discrepancy, self.groups.candidates)
@@ -133,13 +176,14 @@ def measured_durations(candidates: Candidates, candidate_runs: Sequence[Candidat
     groups = groups_of(candidates, work)
     runs = by_end(groups.runs(candidate_runs))
     seconds = measurements_of(runs[End.WELL], seconds_of)
-    bounds = lower_bounds_of(runs[End.STOPPED]) if seconds.rows.size else NO_MEASUREMENTS
-    return MeasuredDurations(candidates, work, groups, runs, noise_of(runs[End.WELL], seconds_of), seconds, bounds)
+    bounds = lower_bounds_of([*runs[End.STOPPED], *runs[End.MISSED]]) if seconds.rows.size else NO_MEASUREMENTS
+    longer = [run for run in (*runs[End.STOPPED], *runs[End.MISSED]) if run.run.missed]
+    return MeasuredDurations(candidates, work, groups, runs, noise_of(runs[End.WELL], seconds_of, longer=longer), seconds, bounds)
 
 
 def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedParticles:
     """Particles of the duration at the groups, as the sum of ln work and ln seconds per sample, each adjusted to what says it."""
-    well, stopped = measured.runs[End.WELL], measured.runs[End.STOPPED]
+    well, censored = measured.runs[End.WELL], measured.censored
     candidates = measured.groups.candidates
     assert draws.log_throughput is not None
     fixed = measured.work is Work.FIXED
@@ -156,12 +200,12 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
     failed = _of_which_none_ended_well(measured.runs[End.FAILED], well)
     halfway = [
         replace(run, count=run.count * min(share, 1.0))
-        for run in (*failed, *stopped)
+        for run in (*failed, *censored)
         if pace(run) and (share := (samples_of(run.run) or 0.0) / usual_samples(run)) >= _LEAST_SHARE
     ]
     tau = TIME_TAU if fixed else TIME_TAU / math.sqrt(2)
     pace_noise = measured.noise if fixed else noise_of(well, pace, _NOISE / math.sqrt(2))
-    silent = [run for run in stopped if not samples_of(run.run)]  # of fixed work only
+    silent = [run for run in censored if not samples_of(run.run)]  # of fixed work only
     speed = adjusted(
         -measured.grouped(draws.log_throughput),
         measurements_of([*well, *halfway], pace),
@@ -172,14 +216,15 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
     if fixed:
         log_work, samples_today = log_epochs(candidates), usual * (today.get("epochs") or 1.0)
         return AdjustedParticles(speed.log + log_work, speed.level + math.log(samples_today), speed.log_likelihood)
-    work_noise = noise_of(well, lambda run: samples_of(run.run), _NOISE / math.sqrt(2))
-    guessed = samples_needed(well, stopped) if measured.work is Work.TO_TARGET else []
+    missed = [run for run in censored if run.run.missed]
+    work_noise = noise_of(well, lambda run: samples_of(run.run), _NOISE / math.sqrt(2), missed)
+    guessed = samples_needed(well, censored) if measured.work is Work.TO_TARGET else []
     by_id = {each.run.run.run_id: each.samples for each in guessed}
     unsure = [replace(each.run, count=each.run.count * min(1.0, work_noise / each.deviation) ** 2) for each in guessed]
     needed = adjusted(
         measured.grouped(draws.log_time) + measured.grouped(draws.log_throughput),
         measurements_of([*well, *unsure], lambda run: by_id.get(run.run.run_id) or samples_of(run.run)),
-        _least_samples(stopped),
+        _least_samples(censored),
         Discrepancy(tau, work_noise),
         candidates,
     )
@@ -206,10 +251,10 @@ def _shifted(bounds: Measurements, shift: Mapping[int, float]) -> Measurements:
     return replace(bounds, mean=bounds.mean + np.array([shift[int(row)] for row in bounds.rows]))
 
 
-def _least_samples(stopped: Sequence[CandidateRun]) -> Measurements:
-    """Lower bounds of ln samples: what a run had processed when it was stopped was not enough."""
+def _least_samples(censored: Sequence[CandidateRun]) -> Measurements:
+    """Lower bounds of ln samples: what a run had processed when it ended was not enough."""
     most: dict[int, float] = {}
-    for run in stopped:
+    for run in censored:
         if samples := samples_of(run.run):
             most[run.row] = max(most.get(run.row, -math.inf), math.log(samples))
     rows = sorted(most)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -83,7 +83,10 @@ def evidence_of(candidates: Candidates, siblings: Sequence[Run]) -> SiblingEvide
     if not any(jobs):
         return None
     rate = np.exp(candidates.log_rate)
-    failed, passed = (np.sum([_ends(job, end, len(candidates.values)) for job in jobs], axis=0) for end in (End.FAILED, End.WELL))
+    failures = (End.FAILED, End.MISSED)
+    failed, passed = (
+        np.sum([_ends(job, ends, len(candidates.values)) for job in jobs], axis=0) for ends in (failures, (End.WELL,))
+    )
     return SiblingEvidence(
         log_time=_quantity(jobs, lambda run: run.outcome.duration_seconds, TIME_TAU),
         log_loss=_quantity(jobs, lambda run: run.outcome.val_loss, LOSS.tau, LOSS.noise),
@@ -108,8 +111,8 @@ def _quantity(
         each = measurements_of(succeeded, value)
         measured.append(each)
         variance.append((noise_of(succeeded, seconds_of) if noise is None else noise) ** 2 / each.count)
-        stopped = [run for run in job if run.end is End.STOPPED] if noise is None and each.rows.size else []
-        bounds.append(lower_bounds_of(stopped))
+        censored = [run for run in job if run.end in (End.STOPPED, End.MISSED)] if noise is None and each.rows.size else []
+        bounds.append(lower_bounds_of(censored))
     rows, sibling, mean = _stacked(measured)
     bound_rows, bound_sibling, bound = _stacked(bounds)
     return SiblingQuantity(rows, sibling, mean, np.concatenate(variance), tau, bound_rows, bound_sibling, bound)
@@ -121,8 +124,8 @@ def _stacked(each: Sequence[Measurements]) -> tuple[Ints, Ints, Floats]:
     return np.concatenate([one.rows for one in each]), whose, np.concatenate([one.mean for one in each])
 
 
-def _ends(job: Sequence[CandidateRun], end: End, candidates: int) -> Floats:
-    rows = [run.row for run in job if run.end is end]
+def _ends(job: Sequence[CandidateRun], ends: Collection[End], candidates: int) -> Floats:
+    rows = [run.row for run in job if run.end in ends]
     return np.minimum(np.bincount(np.array(rows, dtype=np.int64), minlength=candidates), _MOST_FAILURES)
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.errors import TelemetryError
 from jpo.launch.ledger import Entry
-from jpo.project.launch.finished import logs_of
+from jpo.project.launch.finished import NEARLY, at_its_limit, logs_of
 from jpo.project.load import LoadedSettings
-from jpo.records import Run, RunStatus
+from jpo.records import Parameters, Run, RunStatus, same
 from jpo.telemetry.csv.log import parsed
-
-NEARLY = 0.98
-"""Of a boundary: clocks and schedulers are not exact, and what ended there was ended by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +27,18 @@ class TrainingSoFar:
     over: bool = False
 
 
-def longest_training_seconds(settings: LoadedSettings, runs: Iterable[Run]) -> float | None:
-    """[launch] stop_at times the shortest of these runs that ended well; None: it is 0, or there is none."""
+def longest_training_seconds(settings: LoadedSettings, runs: Sequence[Run], values: Parameters | None = None) -> float | None:
+    """[launch] stop_at times the shortest of these runs that ended well; None: it is 0, or there is none.
+
+    Args:
+        values: of the run; where no target says that all models are as good, one whose values ended well is measured by their own
+            runs: the shortest of all may have brought the worse model.
+    """
     stop_at = settings.values.launch.stop_at
-    well = [run.outcome.duration_seconds for run in runs if run.ended_well and run.outcome.duration_seconds]
-    return stop_at * min(well) if stop_at and well else None
+    well = [run for run in runs if run.ended_well and run.outcome.duration_seconds]
+    if values is not None and not any(run.outcome.converged is not None for run in runs):
+        well = [run for run in well if same(run.parameters, values)] or well
+    return stop_at * min(run.outcome.duration_seconds or 0.0 for run in well) if stop_at and well else None
 
 
 def startup_seconds(entry: Entry, run: Run | None) -> float | None:
@@ -60,10 +64,8 @@ def training_of(entry: Entry, ledger: Path) -> TrainingSoFar:
 
 def ended_early(entry: Entry, run: Run | None, longest_seconds: float | None) -> bool:
     """Whether a run was ended from outside before any boundary of its own: with its engine or its node, or by the user."""
-    end = entry.end
-    if end is None or run is None or run.status is not RunStatus.STOPPED:
+    if entry.end is None or run is None or run.status is not RunStatus.STOPPED:
         return False
     trained = run.outcome.duration_seconds or 0.0
-    took = end.ended_at - end.started_at if end.ended_at is not None and end.started_at is not None else trained
-    bounds = ((trained, longest_seconds), (took, entry.job.longest_seconds))
-    return not any(bound is not None and seconds >= NEARLY * bound for seconds, bound in bounds)
+    at_boundary = longest_seconds is not None and trained >= NEARLY * longest_seconds
+    return not at_boundary and not at_its_limit(entry, trained)

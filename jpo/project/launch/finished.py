@@ -26,6 +26,8 @@ NO_FACTS = ("run_id", "start", "end", "cpu_seconds", "memory_bytes", "converged"
 """Numbers of a head that say nothing of model and data, or might be names."""
 SOURCE = "launch"
 """Source of runs that wrote no log: what is known of them is what their engine says."""
+NEARLY = 0.98
+"""Of a boundary: clocks and schedulers are not exact, and what ended there was ended by it."""
 CLOCKS_SECONDS = 2.0
 """By which the times of files and processes may differ."""
 CORRECTED = (
@@ -143,7 +145,7 @@ def put_on_record(
     if ended.run is not None and ended.run.source == SOURCE and ended.run.ended_well and _tells_less(ended.run, store):
         # it ended by itself, but whether it trained nobody knows: its time is none that a job of this kind takes
         ended = replace(ended, run=replace(ended.run, status=RunStatus.STOPPED))
-    if ended.run is not None and _missed_its_target(ended.run, ledger, store):
+    if ended.run is not None and _missed_its_target(ended.run, entry, ledger, store):
         ended = replace(ended, run=replace(ended.run, outcome=replace(ended.run.outcome, converged=False)))
     if ended.run is not None and not ended.reported_elsewhere:
         store.record(Finished((ended.run,)), now=now)
@@ -152,14 +154,26 @@ def put_on_record(
     return ended
 
 
-def _missed_its_target(run: Run, ledger: Path, store: Store) -> bool:
-    """Whether JPO stopped a run of a job with a target since it was too far from it; who else stops one says nothing of it."""
+def _missed_its_target(run: Run, entry: Entry, ledger: Path, store: Store) -> bool:
+    """Whether a run of a job with a target was stopped by JPO since it was too far from it, or at a limit that it was given
+    before it started; who else stops one says nothing of it."""
     if run.status is not RunStatus.STOPPED or run.outcome.converged is not None:
         return False
     with suppress(LaunchError):  # whoever watches it says that its decisions cannot be read
         stopped = any(made.kind == "stop" and made.applied for made in account.read(ledger, run.run_id))
-        return stopped and any(other.outcome.converged is not None for other in store.runs_of(run.identity))
+        return (stopped or at_its_limit(entry, run.outcome.duration_seconds or 0.0)) and any(
+            other.outcome.converged is not None for other in store.runs_of(run.identity)
+        )
     return False
+
+
+def at_its_limit(entry: Entry, trained_seconds: float) -> bool:
+    """Whether a run ended when the time was over that its engine was told; where the engine saw no times, by what it trained."""
+    end, longest = entry.end, entry.job.longest_seconds
+    if end is None or longest is None:
+        return False
+    took = end.ended_at - end.started_at if end.ended_at is not None and end.started_at is not None else trained_seconds
+    return took >= NEARLY * longest
 
 
 def _tells_less(run: Run, store: Store) -> bool:

@@ -92,7 +92,7 @@ def stop_after_seconds(workload: Workload, settings: LoadedSettings, store: Stor
     that it could be compared with, or `stop_at` is 0.
     """
     reached = {run.run_id: run for run in store.runs_of(workload.identity) if run.outcome.converged}
-    training = longest_training_seconds(settings, reached.values())
+    training = longest_training_seconds(settings, [*reached.values()])
     if training is None:
         return None
     besides = [startup_seconds(entry, reached.get(entry.job.run_id)) for entry in entries(ledger_of(settings))]

@@ -20,6 +20,7 @@ from jpo.launch.cleanup import clean_up
 from jpo.launch.job import JobStatus, LaunchJob, Room
 from jpo.launch.ledger import entries, locked, read
 from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
+from jpo.project.watching import account
 from jpo.records import RunStatus
 
 BOLD = {"batch_size": 128.0}
@@ -126,6 +127,11 @@ def test_a_log_on_this_machine_stops_a_run_to_the_second(lab: Lab) -> None:
     assert entry.end.reason == "cancelled"
     assert entry.end.ended_at == pytest.approx(entry.asked_at + 20 + 2000, abs=1.0)
     assert any("stopped after 33m 20s" in note for note in lab.notes)
+    (stop,) = account.read(lab.task().ledger, entry.job.run_id)
+    assert (stop.kind, stop.applied, stop.why) == ("stop", True, "it has trained 33m 20s, and can no longer win")
+    with lab.history() as store:
+        kinds = [event.kind for event in store.audit_records() if event.data.get("run_id") == entry.job.run_id]
+    assert "adjusted" in kinds
 
 
 @pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.DIVERGED])

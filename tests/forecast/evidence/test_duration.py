@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from jpo.forecast import posterior, predict
-from jpo.forecast.evidence.duration import groups_of, log_epochs, measured_durations
+from jpo.forecast.evidence.duration import groups_of, log_epochs, measured_durations, noise_of, seconds_of
 from jpo.forecast.evidence.work import Work
-from jpo.forecast.measurements import runs_at_candidates
+from jpo.forecast.measurements import CandidateRun, runs_at_candidates
 from jpo.records import Belief, Candidates, Draws, Identity, Outcome, Run, RunStatus
 from jpo.simulate import draw_jobs
 
@@ -135,3 +135,33 @@ def test_a_trial_that_was_stopped_far_from_its_target_says_how_long_it_would_hav
         return seconds(posterior(draws(), CANDIDATES, [*well, stopped]), 13)
 
     assert then(0.4) > 1.3 * then(0.11)
+
+
+def test_a_run_that_missed_its_target_is_the_beginning_of_a_longer_one() -> None:
+    """It took a fifth of the time of those that reached it, without coming near; that it failed alone says less."""
+    well = [
+        run(at, 7, 100 + at, samples=1000.0 * (100 + at), val_loss=0.1, loss_slope=-0.7, epochs=20, converged=1)
+        for at in range(3)
+    ]
+    missed = run(9, 13, 20.0, samples=20_000.0, val_loss=0.4, epochs=20, converged=0)
+    failed = replace(missed, status=RunStatus.FAILED)
+    longer, fails = (posterior(draws(), CANDIDATES, [*well, each]) for each in (missed, failed))
+    assert seconds(longer, 13) > 1.05 * seconds(fails, 13) > 100.0
+    assert (longer.runs[13], longer.failures[13]) == (0, 1)
+
+
+def test_the_noise_is_that_of_all_equal_runs_and_not_of_the_lucky_ones() -> None:
+    """Sixty runs that differ by a factor of e^0.4, cut off where a third of them had not ended."""
+    took = np.exp(0.4 * np.random.default_rng(0).standard_normal(60))
+    cut = float(np.quantile(took, 2 / 3))
+    well = [CandidateRun(7, run(at, 7, each), 1.0) for at, each in enumerate(took) if each < cut]
+    longer = [CandidateRun(7, run(at, 7, cut, converged=0), 1.0) for at, each in enumerate(took) if each >= cut]
+    assert noise_of(well, seconds_of) < 0.3
+    assert noise_of(well, seconds_of, longer=longer) == pytest.approx(float(np.std(np.log(took))), abs=0.04)
+    assert noise_of(well, seconds_of, longer=[CandidateRun(6, longer[0].run, 1.0)]) == noise_of(well, seconds_of)
+
+
+def test_what_was_stopped_long_before_the_others_ended_says_nothing_of_the_noise() -> None:
+    well = [CandidateRun(7, run(at, 7, each), 1.0) for at, each in enumerate((100.0, 104.0, 108.0))]
+    early = CandidateRun(7, run(9, 7, 10.0, converged=0), 1.0)
+    assert noise_of(well, seconds_of, longer=[early]) == pytest.approx(noise_of(well, seconds_of), rel=0.05)

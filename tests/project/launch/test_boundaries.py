@@ -34,6 +34,17 @@ def test_the_shortest_run_that_reached_its_target_counts(tmp_path: Path) -> None
     assert longest_training_seconds(load(None, None, {}, {"launch": {"stop_at": 0}}), runs) is None
 
 
+def test_where_no_target_says_that_models_are_as_good_values_are_measured_by_their_own_runs(tmp_path: Path) -> None:
+    settings = load(None, None, {}, {"launch": {"stop_at": 2.0}})
+    small, large = {"batch_size": 32.0}, {"batch_size": 64.0}
+    runs = [replace(run(100), parameters=small), replace(run(30), parameters=large)]
+    assert longest_training_seconds(settings, runs, small) == 200
+    assert longest_training_seconds(settings, runs, large) == longest_training_seconds(settings, runs) == 60
+    assert longest_training_seconds(settings, runs, {"batch_size": 16.0}) == 60
+    with_target = [*runs, run(50, converged=True)]
+    assert longest_training_seconds(settings, with_target, small) == 60
+
+
 def test_what_a_run_takes_besides_training() -> None:
     assert startup_seconds(ended(130), run(100)) == 30
     assert startup_seconds(ended(90), run(100)) == 0  # clocks of two machines

@@ -9,10 +9,12 @@ import pytest
 
 from jpo.launch.job import JobState, JobStatus
 from jpo.launch.ledger import Entry, folder_of, read, write
+from jpo.optimizer.during.adjustment import NOTHING, Adjustment
 from jpo.project.launch.engines import ledger_of
 from jpo.project.launch.finished import EndedRun, ended_run, put_on_record
 from jpo.project.launch.jobs import job_of
 from jpo.project.project import open_history
+from jpo.project.watching import account
 from jpo.project.workload import read_workload
 from jpo.records import Finished, Outcome, RunStatus
 
@@ -158,3 +160,35 @@ def test_where_runs_report_losses_one_without_a_log_is_no_proof_of_speed(reposit
         silent = put_on_record(again, ledger, settings, store, now=3000.0).run
         assert silent is not None
         assert silent.status is RunStatus.STOPPED
+
+
+@pytest.mark.parametrize(("longest", "took", "stops", "missed"), [
+    (None, 100.0, True, False),
+    (None, 100.0, False, None),
+    (100.0, 99.0, False, False),
+    (1000.0, 100.0, False, None),
+])  # fmt: skip
+def test_who_was_stopped_by_jpo_or_its_limit_missed_the_target_and_who_was_cancelled_did_not(
+    repository: Repository, longest: float | None, took: float, stops: bool, missed: bool | None
+) -> None:
+    """Also where the user cancelled it after longer than any other took."""
+    end = JobStatus(JobState.ENDED, None, RunStatus.STOPPED, "cancelled", "", 1000.0, 1000.0 + took)
+    log = f"{HEAD.format('run-1')}1060,1,100,0.5,0.6\n"
+    reached = finished(repository, end, log).run
+    assert reached is not None
+    _, settings = repository("")
+    ledger = ledger_of(settings)
+    entry = read(ledger, "run-1")
+    assert entry is not None
+    with open_history(settings) as store:
+        well = replace(reached.outcome, duration_seconds=20.0, converged=True)
+        store.record(Finished((replace(reached, run_id="run-0", status=RunStatus.SUCCEEDED, outcome=well),)), now=2000.0)
+        if stops:
+            with account.deciding(ledger, "run-1") as made:
+                made.append(Adjustment(1090.0, "stop", "too far", applied=True, actual=NOTHING))
+        ended = put_on_record(
+            replace(entry, job=replace(entry.job, longest_seconds=longest)), ledger, settings, store, now=2000.0
+        )
+    assert ended.run is not None
+    assert ended.run.outcome.converged is missed
+    assert ended.run.missed is (missed is False)
