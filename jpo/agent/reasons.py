@@ -10,6 +10,7 @@ import numpy as np
 from jpo.agent.acquisition import clearly_better
 from jpo.agent.rows import base_row
 from jpo.agent.safety import failing
+from jpo.agent.safety.distances import NEAR_A_MISS, NO_WAY_BACK
 from jpo.agent.safety.queue_ahead import TOO_LATE, TOO_MUCH
 from jpo.records import RESOURCES, VAL_LOSS
 from jpo.wording import numbers, quality
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 SETTLED = 3
 """Equal answers in a row after which something is said of what could be tried."""
+OF_THE_MOMENT = (TOO_LATE, TOO_MUCH, NEAR_A_MISS, NO_WAY_BACK)
+"""Codes of holds that another queue or another run may lift."""
 NEARLY_NOTHING = 0.005
 """Half a percent: less is said to be "the same"."""
 
@@ -65,7 +68,7 @@ def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by:
         *_choice(problem, choice, step, by),
         *_unconfirmed(problem, choice),
         *_of_today(problem),
-        *_of_queue(problem, choice),
+        *_of_the_moment(problem, choice),
         *_guard(problem, choice, favourite, step),
     )
     texts, codes = zip(*sentences, strict=True)
@@ -172,12 +175,13 @@ def _of_today(problem: Problem) -> Sentences:
             yield "today's values are expected to break the SLA", "JPO-W609"
 
 
-def _of_queue(problem: Problem, choice: int) -> Sentences:
-    """What is expected to be better, but would wait too long, or is more than the engine gives; of today's, _of_today says it."""
+def _of_the_moment(problem: Problem, choice: int) -> Sentences:
+    """What is expected to be better, but not now: it would wait too long, is more than the engine gives, or no trial of its own
+    (distances.py); of today's, _of_today says it."""
     expected, now = problem.acquisition.expected, problem.candidates.current
     for hold in problem.holds:
         better = hold.rows & (expected < expected[choice]) & (np.arange(len(expected)) != now)
-        if hold.code in (TOO_LATE, TOO_MUCH) and better.any():
+        if hold.code in OF_THE_MOMENT and better.any():
             best = int(np.argmin(np.where(better, expected, np.inf)))
             yield f"{_name(best, problem.candidates)} looks promising but {hold.why}", hold.code
 

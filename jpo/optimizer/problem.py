@@ -15,6 +15,7 @@ from jpo.agent.budget import budget_left, compared_costs, reference_values, repl
 from jpo.agent.context import UNKNOWN, Context, after_misses, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import base_row, rows_of, rows_of_runs
+from jpo.agent.safety.distances import of_trials
 from jpo.agent.safety.holds import Hold, held, holds_of, of_failing, of_loss, of_phases, of_unmeasured
 from jpo.agent.safety.promise import Promise, promise_of
 from jpo.agent.safety.queue_ahead import of_queue
@@ -111,6 +112,9 @@ def problem_of(
         unproven=not belief.runs[candidates.current]
         and (request.measured_alone or bool(known.last and belief.stopped[candidates.current])),
     )
+    if problem.exploration_runs_left and request.exploration_runs:
+        best = problem.acquisition.incumbent
+        problem = problem.holding([*of_trials(candidates, belief, problem.open_rows, best, request.admissible)])
     return problem if known.residuals is None else with_earlier_jobs(problem, runs, known.residuals)
 
 

@@ -125,8 +125,9 @@ def test_learning_is_on_record_step_by_step(project: Project, monkeypatch: pytes
         monkeypatch.setattr(f"jpo.learning.release.{name}", value)
     project.jpo("observe")
     project.jpo("learn", "config.ini", "--budget", "10m")
-    learnt, tested = records(project)[-2:]
-    assert (learnt["kind"], learnt["data"]["runs"], learnt["data"]["rebuilt"]) == ("learnt", 6, False)
+    steps, tested = [each for each in records(project) if each["kind"] == "learnt"], records(project)[-1]
+    assert sum(step["data"]["runs"] for step in steps) == 6  # in one step, or in more where the machine is busy
+    assert not any(step["data"]["rebuilt"] for step in steps)
     assert tested["kind"] == "tested"
     assert set(tested["data"]["results"]) >= {"pooled", *DOMAINS, "installation host-memory"}
     assert {"jobs", "ratio", "standard_error", "harm", "rule_harm"} == set(tested["data"]["results"]["pooled"])

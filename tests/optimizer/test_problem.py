@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from jpo.agent.rows import row_of
+from jpo.agent.safety.distances import NEAR_A_MISS
 from jpo.optimizer.advise import advise, problem_despite_sla, problem_within_sla
 from jpo.optimizer.candidates import collect
 from jpo.optimizer.problem import context_of, problem_of, reference_row, tries
 from jpo.optimizer.surrogate import surrogate_of
-from jpo.records import Known, Outcome, Preference, Run
+from jpo.records import Known, Outcome, Preference, Run, RunStatus
 from tests.optimizer.test_advise import FASTER, NOW, a_run, request
 
 
@@ -135,3 +136,17 @@ def test_a_promise_that_no_tried_model_comes_near_is_said_to_be_out_of_reach() -
     decision = advise(asked, Known(tuple(runs)), None, seed=0).decision
     assert "JPO-W639" in decision.codes
     assert "seems out of reach: the best of 3 models that were tried reached 0.4999" in decision.reasons[0]
+
+
+def test_trials_that_were_asked_for_keep_away_from_a_miss_single_ones_need_not() -> None:
+    stopped = replace(a_run(5, 400.0, batch_size=128.0), status=RunStatus.STOPPED)
+    runs = [*FASTER, stopped]
+
+    def held_for(**asked: object) -> set[str]:
+        wanted = request(explore="on", **asked)
+        surrogate = surrogate_of(wanted, runs, seed=0)
+        problem = problem_of(surrogate.candidates, surrogate.belief, wanted, Known(tuple(runs)))
+        return {hold.code for hold in problem.holds if hold.rows.any()}
+
+    assert NEAR_A_MISS in held_for(exploration_runs=9)
+    assert NEAR_A_MISS not in held_for()

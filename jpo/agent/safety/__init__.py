@@ -6,6 +6,7 @@
     claim.py      the chance of what a suggestion claims: better than today, with the validation loss kept
     promise.py    a promised validation loss that today's values break
     queue_ahead.py  what the engine says of runs that are submitted now: more than one may have, or too late for a deadline
+    distances.py  how far trials keep from what missed, and that there is a way back to the best
     recovery.py   which step to take while no run has ended well
 
 All of it says which rows may be run, never which of them is liked: belief rule and policy choose among the same.

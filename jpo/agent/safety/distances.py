@@ -1,0 +1,61 @@
+"""Distances that trials keep which were asked for, one after the other: away from what missed, and never beyond the way back.
+
+What missed says much of its neighbours, so that a trial beside it is most likely lost. And from values that are more than one
+step of the guard away from the best, the next run cannot go back to it: a walk from one missed trial to the next would end there.
+Single trials, as of a pipeline's nights, are bounded by their budget instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.agent.safety.holds import Hold
+from jpo.agent.safety.recovery import LIKELY_TO_FAIL
+
+if TYPE_CHECKING:
+    from jpo.records import Belief, Bools, Candidates, Floats, Parameters
+
+    Admissible = Callable[[Parameters, Parameters], bool]
+
+NEAR_A_MISS, NO_WAY_BACK = "JPO-I653", "JPO-I654"
+APART = 2.0
+"""Product of the ratios of all values within which something is a neighbour of what missed: less than a rung of the ladder of
+batch sizes, one of learning rates (docs/decisions/0100)."""
+_ROUNDING = 1e-6
+
+
+def of_trials(candidates: Candidates, belief: Belief, open_rows: Bools, best: int, admissible: Admissible) -> Iterator[Hold]:
+    """What is not tried now: what has no way back to the best, then what is near to a miss; each unless nothing else is left.
+
+    Args:
+        open_rows: shape (K,), what may be run otherwise.
+        best: row of the best that was measured.
+        admissible: the guard's word on a step, (values before, values after).
+    """
+    new = open_rows & ~belief.tried & (belief.p_fail < LIKELY_TO_FAIL)
+    there = candidates.parameters(best)
+    stuck = np.array([new[row] and not admissible(candidates.parameters(row), there) for row in range(len(new))], dtype=np.bool_)
+    words = "is more than one step from the best that was measured, to which the next run may have to go back"
+    near = new & near_a_miss(candidates, belief)
+    missed = f"is within a factor of {APART:g} of values that were tried, and of which no run ended well"
+    for rows, why, code in ((stuck, words, NO_WAY_BACK), (near, missed, NEAR_A_MISS)):
+        if rows.any() and (new & ~rows).any():
+            new = new & ~rows
+            yield Hold(rows, why, code)
+
+
+def near_a_miss(candidates: Candidates, belief: Belief) -> Bools:
+    """Rows less than APART from one that was tried without ever ending well, shape (K,)."""
+    (missed,) = np.nonzero(belief.tried & (belief.runs == 0))
+    apart = np.zeros((len(candidates.values), len(missed)))
+    for name, column in zip(candidates.names, candidates.values.T, strict=True):
+        if name in candidates.words or (column <= 0).any():  # no ratios
+            apart += np.where(column[:, None] == column[missed], 0.0, math.inf)
+        else:
+            logs: Floats = np.log(column)
+            apart += np.abs(logs[:, None] - logs[missed])  # (K, missed)
+    return np.asarray((apart < math.log(APART) - _ROUNDING).any(axis=1))
