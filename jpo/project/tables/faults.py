@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from constraints.own import meant, own_limit
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.project.settings import AuthTable, PreferenceTable, Settings
 from jpo.project.tables.parameters import ParameterTable, is_own
 
@@ -20,13 +20,13 @@ def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | N
     """The first thing that is wrong, in one line: where it is, what was found, what to write."""
     first = error.errors(include_url=False)[0]
     path = [str(part) for part in first["loc"] if part != "[key]"]
-    key = ".".join(path)
+    key = ".".join(map(_name, path))
     place = place_of(path, origins, toml)
     if first["type"] == "extra_forbidden" or "[key]" in first["loc"]:
         return unknown_key(place, path)
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "tuple_type" and isinstance(first["input"], str):
-        message = f'input should be a list, such as ["{first["input"]!s:.40}"]'
+        message = f'input should be a list, such as ["{_name(first["input"])}"]'
     return UsageError(place, f"{key}: {message[0].lower() + message[1:]}", "see `jpo config schema`", code="JPO-E302")
 
 
@@ -49,7 +49,7 @@ def refuse_impossible(parameters: Mapping[str, Any], origins: Mapping[str, str],
         except ValueError as error:
             raise UsageError(place, str(error), code="JPO-E302") from None
         if not is_own(name) and ParameterTable.model_validate(line).worded:
-            finding = f"[parameters] {name} choices: {line['choices']!r:.80} are not numbers"
+            finding = f"[parameters] {name} choices: {quoted(line['choices'])} are not numbers"
             raise UsageError(place, finding, "write e.g. choices = [1, 2, 4]", code="JPO-E302")
 
 
@@ -62,9 +62,18 @@ def unknown_key(place: str, path: list[str]) -> UsageError:
         names = AuthTable.model_fields if path[:2] == ["prometheus", "auth"] else names
         names = PreferenceTable.model_fields if path[0] == "preferences" else names
     nearest = difflib.get_close_matches(path[-1], list(names), n=1)
-    finding = f"unknown {'section' if len(path) == 1 else 'key'} [{path[0]}]" + (f" {'.'.join(path[1:])}" if path[1:] else "")
+    finding = " ".join(
+        [
+            f"unknown {'section' if len(path) == 1 else 'key'} [{_name(path[0])}]",
+            *([".".join(map(_name, path[1:]))] if path[1:] else ()),
+        ]
+    )
     remedy = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(names)}"
     return UsageError(place, finding, remedy, code="JPO-E302")
+
+
+def _name(part: str) -> str:
+    return quoted(part).strip("'")
 
 
 def line_of(toml: Path, path: list[str]) -> int | None:

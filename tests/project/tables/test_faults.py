@@ -33,7 +33,7 @@ def refused(folder: Path, toml: str = "", environ: Mapping[str, str] | None = No
         ("[preferences.night]\ntime = 0.7\n", "jpo.toml:1: preferences.night: weights sum to 0.7; they must sum to 1"),
         ("[preferences.night]\nspeed = 1\n", "jpo.toml:2: unknown key [preferences] night.speed; known are time, cost"),
         ("[preferences.cost]\ntime = 1\n", "'cost' cannot be the name of a preference of your own"),
-        ('[preferences."a b"]\ntime = 1\n', "'a b' cannot be the name of a preference of your own"),
+        ('[preferences."a b"]\ntime = 1\n', "<3 characters> cannot be the name of a preference of your own"),
         ("[preferences]\nnight = 1\n", "jpo.toml:2: preferences.night: "),
         ("[prometheus]\ntimeout = '10x'\n", "'10x' is not a duration; write e.g. '10s'"),
         ("[prometheus.auth]\ntype = 'bearer'\n", "bearer needs token_file"),
