@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from constraints.names import parse_value
 from constraints.numbers import number_of
+from constraints.quoted import quoted
 
 SECONDS = {
     "s": 1,
@@ -46,7 +47,7 @@ def seconds(value: object, place: str) -> float | None:
     """Seconds of a duration above 0; None stays None."""
     found = None if value is None or isinstance(value, bool) else duration(value)
     if not found and value is not None:
-        raise ValueError(f'{place}: {value!r} is not a duration; write e.g. "90m", "1.5h" or "1h 30m"')
+        raise ValueError(f'{place}: {quoted(value)} is not a duration; write e.g. "90m", "1.5h" or "1h 30m"')
     return found
 
 
@@ -55,13 +56,13 @@ def usd(value: object, prices: Mapping[str, object], place: str) -> float | None
     match = _MONEY.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         if isinstance(value, str) and not re.fullmatch(r"[\s0-9.eE+-]*", value):
-            raise ValueError(f'{place}: {value!r} is not an amount; write e.g. 12, "12 USD" or "12 EUR"')
+            raise ValueError(f'{place}: {quoted(value)} is not an amount; write e.g. 12, "12 USD" or "12 EUR"')
         return number_of(value, place, above=0)
     code = match[2] or match[3]
     code = SIGNS.get(code, code.upper())
     rates = {"USD": 1.0, str(prices.get("currency")): number_of(prices.get("per_usd"), "[prices] per_usd", above=0) or 1.0}
     if code not in rates:
-        raise ValueError(f"{place}: {value!r}: [prices] does not say what {code} is worth; write it in USD")
+        raise ValueError(f"{place}: {quoted(value)}: [prices] does not say what {code} is worth; write it in USD")
     return (number_of(match[1] or match[4], place, above=0) or 0.0) / rates[code]
 
 
@@ -71,7 +72,7 @@ def gib(value: object, place: str) -> float | None:
         try:
             value = parse_value("memory_gib", place, value.strip())
         except ValueError:
-            raise ValueError(f'{place}: {value!r} is not a memory size; write e.g. "64 GiB"') from None
+            raise ValueError(f'{place}: {quoted(value)} is not a memory size; write e.g. "64 GiB"') from None
     return number_of(value, place, above=0)
 
 

@@ -19,6 +19,7 @@ from constraints.limits import Limit, Limits
 from constraints.names import COUNTS, LENIENT, WELL_KNOWN, parse_value
 from constraints.own import read_value
 from constraints.printable import printable
+from constraints.quoted import quoted
 from constraints.verdict import Violation
 from constraints.words import Word
 
@@ -72,10 +73,10 @@ def read(path: Path) -> IniFile:
     try:
         parser.read_file(lines)
     except configparser.DuplicateSectionError as error:
-        raise ValueError(f"{path}:{error.lineno}: section {error.section!r} appears again; keep one of them") from error
+        raise ValueError(f"{path}:{error.lineno}: section {quoted(error.section)} appears again; keep one of them") from error
     except configparser.DuplicateOptionError as error:
         name = f"{error.section}.{error.option}"
-        raise ValueError(f"{path}:{error.lineno}: {name!r} appears again; keep one of them") from error
+        raise ValueError(f"{path}:{error.lineno}: {quoted(name)} appears again; keep one of them") from error
     except configparser.MissingSectionHeaderError as error:
         raise ValueError(f"{path}:{error.lineno}: no section yet; put a line like [training] before it") from error
     except configparser.ParsingError as error:
@@ -158,7 +159,7 @@ def found_at(ini: IniFile, name: str, key: Key, limit: Limit) -> ParameterValue:
     texts = [split_comment(ini.values[one] or "") for one in chain]
     value = _value(name, chain[0][1], texts[-1][0], limit)
     if value is None:
-        raise ValueError(f"{dotted(key)} = {texts[-1][0]!r} has no unit; write e.g. 16Gi")
+        raise ValueError(f"{dotted(key)} = {quoted(texts[-1][0])} has no unit; write e.g. 16Gi")
     comments = (f"{ini.above.get(one, '')} {comment}".strip() for one, (_, comment) in zip(chain, texts, strict=True))
     return ParameterValue(chain[-1], value, " ".join(comments).strip(), chain)
 

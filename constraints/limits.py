@@ -13,6 +13,7 @@ from constraints.amounts import gib, seconds, share, usd
 from constraints.counting import Counting
 from constraints.names import WHOLE
 from constraints.numbers import number_of as _number
+from constraints.quoted import quoted
 from constraints.unknown import refuse_unknown_sections, remedy
 
 
@@ -178,7 +179,7 @@ def _quota(tables: Mapping[str, object]) -> Quota:
     """The quota of [quota]. jpo inspects `this_machine`; the second look may run on another one."""
     given = table_of(tables, "quota", ("gpus", "cpus", "memory_gib", "usd_per_hour", "this_machine"))
     if (here := given.get("this_machine")) not in (None, True, False, "true", "false"):
-        raise ValueError(f"[quota] this_machine: {here!r} is neither true nor false; write this_machine = true")
+        raise ValueError(f"[quota] this_machine: {quoted(here)} is neither true nor false; write this_machine = true")
 
     def most(key: str) -> float:
         value = _number(given.get(key), f"[quota] {key}", low=0)
@@ -200,9 +201,9 @@ def _prices(tables: Mapping[str, object]) -> Prices:
     by_type = {name.strip().lower(): price for name, price in of_types.items()}
     kind = str(given.get("gpu_type", "")).strip().lower()
     if by_type and kind not in by_type:
-        raise ValueError(f"[prices] gpu_type: {kind!r} has no price in usd_per_gpu_hour_of; known are {', '.join(by_type)}")
+        raise ValueError(f"[prices] gpu_type: {quoted(kind)} has no price in usd_per_gpu_hour_of; known are {', '.join(by_type)}")
     if (spot := given.get("spot")) not in (None, True, False, "true", "false"):
-        raise ValueError(f"[prices] spot: {spot!r} is neither true nor false; write spot = true")
+        raise ValueError(f"[prices] spot: {quoted(spot)} is neither true nor false; write spot = true")
     share = _number(given.get("spot_share"), "[prices] spot_share", above=0)
     if share is not None and share > 1:
         raise ValueError(f"[prices] spot_share: {share:g} is above 1; write the spot price as a share of the others, e.g. 0.4")
@@ -227,11 +228,11 @@ def _limit(name: str, parameters: Mapping[str, object]) -> Limit:
     given = table_of(parameters, name, known, place=place)
     step, freeze, key = given.get("step"), given.get("freeze"), given.get("key")
     if step not in (None, "pow2"):
-        raise ValueError(f'{place} step: {step!r} is not known; write step = "pow2" or leave it out')
+        raise ValueError(f'{place} step: {quoted(step)} is not known; write step = "pow2" or leave it out')
     if freeze not in (None, True, False, "true", "false"):
-        raise ValueError(f"{place} freeze: {freeze!r} is neither true nor false; write freeze = true")
+        raise ValueError(f"{place} freeze: {quoted(freeze)} is neither true nor false; write freeze = true")
     if key is not None and not (isinstance(key, str) and re.fullmatch(r".+\..+", key)):
-        raise ValueError(f'{place} key: {key!r} is not section.option; write e.g. key = "training.{name}"')
+        raise ValueError(f'{place} key: {quoted(key)} is not section.option; write e.g. key = "training.{name}"')
     choices = _choices(given.get("choices"), f"{place} choices")
     multiple_of = _number(given.get("multiple_of"), f"{place} multiple_of", above=0)
     for what, numbers in (("choices", choices or ()), ("multiple_of", () if multiple_of is None else (multiple_of,))):
@@ -268,7 +269,7 @@ def _choices(value: object, place: str) -> tuple[float, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list | tuple) or not value:
-        raise ValueError(f"{place}: {value!r} is not a list of numbers; write e.g. choices = [1, 2, 4]")
+        raise ValueError(f"{place}: {quoted(value)} is not a list of numbers; write e.g. choices = [1, 2, 4]")
     return tuple(sorted({n for item in value if (n := _number(item, place)) is not None}))
 
 
@@ -286,8 +287,8 @@ def table_of(tables: Mapping[str, object], name: str, known: Iterable[str] = (),
     if table is None:
         return {}
     if not isinstance(table, Mapping):
-        raise ValueError(f"{place}: {table!r} is not a table; write [{name}] and one key = value per line")
+        raise ValueError(f"{place}: {quoted(table)} is not a table; write [{name}] and one key = value per line")
     unknown = sorted(str(key) for key in table if known and key not in known)
     if unknown:
-        raise ValueError(f"{place}: unknown key {unknown[0]!r}; {remedy(unknown[0], known)}")
+        raise ValueError(f"{place}: unknown key {quoted(unknown[0])}; {remedy(unknown[0], known)}")
     return table

@@ -10,6 +10,8 @@ import math
 import re
 from collections.abc import Mapping
 
+from constraints.quoted import quoted
+
 COUNTS = ("batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes")
 """In whose terms a file may say batch_size and gpus; constraints/counting.py puts them together."""
 
@@ -103,5 +105,4 @@ def memory_unit_gib(option: str, text: str) -> float | None:
 
 def _not_a(name: str, option: str, text: str) -> str:
     kind = "whole number" if name in WHOLE else "memory size" if name == "memory_gib" else "finite number"
-    shown = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-    return f"{option} = {shown!r} is not a {kind}; write e.g. {option} = {EXAMPLE.get(name, '32')}"
+    return f"{option} = {quoted(text)} is not a {kind}; write e.g. {option} = {EXAMPLE.get(name, '32')}"

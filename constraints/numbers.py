@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from constraints.quoted import quoted
+
 
 def number_of(
     value: object, place: str, *, low: float = -math.inf, above: float = -math.inf, high: float = math.inf
@@ -16,11 +18,10 @@ def number_of(
     except (ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise ValueError(f"{place}: {value!r} is not a number; write one without quotes")
+        raise ValueError(f"{place}: {quoted(value)} is not a number; write one without quotes")
     if number < low or number <= above:
-        raise ValueError(
-            f"{place}: {value!r} is too small; write a number {f'above {above:g}' if above > low else f'of at least {low:g}'}"
-        )
+        bound = f"above {above:g}" if above > low else f"of at least {low:g}"
+        raise ValueError(f"{place}: {quoted(value)} is too small; write a number {bound}")
     if number > high:
-        raise ValueError(f"{place}: {value!r} is too large; write a number of at most {high:g}")
+        raise ValueError(f"{place}: {quoted(value)} is too large; write a number of at most {high:g}")
     return number

@@ -15,6 +15,7 @@ from math import ceil, inf
 from constraints.limits import Limit, table_of
 from constraints.names import LONGEST, NUMBER, WELL_KNOWN
 from constraints.numbers import number_of
+from constraints.quoted import quoted
 from constraints.words import Word
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -51,10 +52,10 @@ def own_limit(name: str, parameters: Mapping[str, object]) -> Limit:
     key, frozen = given.get("key"), given.get("freeze") in (True, "true")
     _refuse_name(name, place, key)
     if key is not None and not (isinstance(key, str) and re.fullmatch(r".+\..+", key)):
-        raise ValueError(f'{place} key: {key!r} is not section.option; write e.g. key = "model.{name}"')
+        raise ValueError(f'{place} key: {quoted(key)} is not section.option; write e.g. key = "model.{name}"')
     for switch in ("freeze", "integer"):
         if given.get(switch) not in (None, True, False, "true", "false"):
-            raise ValueError(f"{place} {switch}: {given[switch]!r} is neither true nor false; write {switch} = true")
+            raise ValueError(f"{place} {switch}: {quoted(given[switch])} is neither true nor false; write {switch} = true")
     held = "frozen in jpo.toml" if frozen else None
     words = _words(given.get("choices"), f"{place} choices")
     if words:
@@ -79,9 +80,9 @@ def _of_numbers(name: str, given: Mapping[str, object], place: str, held: str | 
     if low is not None and high is not None and low > high:
         raise ValueError(f"{place}: min = {low:g} is above max = {high:g}; swap them")
     if step not in (None, "pow2"):
-        raise ValueError(f'{place} step: {step!r} is not known; write step = "pow2" or leave it out')
+        raise ValueError(f'{place} step: {quoted(step)} is not known; write step = "pow2" or leave it out')
     if scale not in (None, "linear", "log"):
-        raise ValueError(f'{place} scale: {scale!r} is not known; write scale = "log" or leave it out')
+        raise ValueError(f'{place} scale: {quoted(scale)} is not known; write scale = "log" or leave it out')
     if scale == "log" and low is not None and low <= 0:
         raise ValueError(f"{place}: a logarithmic scale begins above 0, found min = {low:g}; raise min, or take scale out")
     if most is not None and low is not None and low < 0:
@@ -108,7 +109,7 @@ def _within(limit: Limit, low: float | None, high: float | None, place: str, *, 
 def _refuse_name(name: str, place: str, key: object) -> None:
     if meant(name, key):
         remedy = f'one of your own by this name needs key = "section.{name}"'
-        raise ValueError(f"[parameters]: unknown key {name!r}; known are {', '.join(WELL_KNOWN)}; {remedy}")
+        raise ValueError(f"[parameters]: unknown key {quoted(name)}; known are {', '.join(WELL_KNOWN)}; {remedy}")
     if not NAME.fullmatch(name):
         tame = re.sub("[^a-z0-9_]+", "_", name.lower()).strip("_")[:40] or "my_parameter"
         entry = f'{tame} = {{ key = "section.option", ... }}'
@@ -134,12 +135,12 @@ def _words(value: object, place: str) -> tuple[str, ...]:
         if isinstance(item, bool):
             raise ValueError(f'{place}: {str(item).lower()} is not a word; write it in quotes, as config.ini has it, e.g. "True"')
         if not isinstance(item, str):
-            raise ValueError(f"{place}: {item!r:.80} is no word, and others are; write all of them in quotes")
+            raise ValueError(f"{place}: {quoted(item)} is no word, and others are; write all of them in quotes")
         if len(item) > LONGEST or not WORD.fullmatch(item):
             remedy = f"write letters and . + - _ / : , @ ( ), digits and single blanks between, at most {LONGEST} characters"
-            raise ValueError(f"{place}: {item!r:.80} cannot stand in a config.ini as it is; {remedy}")
+            raise ValueError(f"{place}: {quoted(item)} cannot stand in a config.ini as it is; {remedy}")
         if value.count(item) > 1:
-            raise ValueError(f"{place}: {item!r} is there twice; take one out")
+            raise ValueError(f"{place}: {quoted(item)} is there twice; take one out")
     if len({float(Word(item)) for item in value}) < len(value):
         raise ValueError(f"{place}: JPO cannot tell two of them apart ({', '.join(value)}); take one out")
     return tuple(value)
@@ -149,7 +150,7 @@ def _numbers(value: object, place: str) -> tuple[float, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list | tuple) or not value:
-        raise ValueError(f'{place}: {value!r:.80} is not a list; write e.g. choices = [0.1, 0.2], or ["adam", "sgd"]')
+        raise ValueError(f'{place}: {quoted(value)} is not a list; write e.g. choices = [0.1, 0.2], or ["adam", "sgd"]')
     return tuple(sorted({n for item in value if (n := number_of(item, place)) is not None}))
 
 
@@ -171,8 +172,8 @@ def read_value(option: str, text: str, limit: Limit) -> float | str:
     Raises:
         ValueError: it is none, or a choice but for its case.
     """
-    quoted = QUOTED.fullmatch(text)
-    said = (quoted[2] if quoted else text).strip()
+    in_quotes = QUOTED.fullmatch(text)
+    said = (in_quotes[2] if in_quotes else text).strip()
     if not said:
         raise ValueError(f"{option} has no value; write {option} = {example(limit)}")
     if not limit.worded:
@@ -180,9 +181,9 @@ def read_value(option: str, text: str, limit: Limit) -> float | str:
     words = [str(word) for word in limit.choices or ()]
     if said not in words and (meant := [word for word in words if word.lower() == said.lower()]):
         remedy = "write it alike in both, as the training code reads it"
-        raise ValueError(f"{option} = {said!r:.80} is the choice {meant[0]!r} of [parameters] but for its case; {remedy}")
+        raise ValueError(f"{option} = {quoted(said)} is the choice {quoted(meant[0])} of [parameters] but for its case; {remedy}")
     if len(said) > LONGEST or not said.isprintable():
-        raise ValueError(f"{option} = {said!r:.80} is no word; write e.g. {option} = {example(limit)}")
+        raise ValueError(f"{option} = {quoted(said)} is no word; write e.g. {option} = {example(limit)}")
     return said
 
 
@@ -192,7 +193,7 @@ def _number(option: str, said: str, limit: Limit) -> float:
     if value is None or value - value != 0 or (limit.whole and value % 1):
         kind = "whole number" if limit.whole else "finite number"
         remedy = f'write e.g. {option} = {example(limit)}, or name its choices as words, e.g. choices = ["{said[:20]}"]'
-        raise ValueError(f"{option} = {said!r:.80} is not a {kind}; {remedy}")
+        raise ValueError(f"{option} = {quoted(said)} is not a {kind}; {remedy}")
     return value
 
 

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 
 from constraints.names import WELL_KNOWN
+from constraints.quoted import quoted
 
 SECTIONS = (
     *("workload", "parameters", "prices", "sla", "metric", "preferences", "preference", "prometheus", "csv", "imports"),
@@ -54,4 +55,4 @@ def refuse_unknown_sections(tables: Iterable[str]) -> None:
     """Raise ValueError for a section that jpo.toml does not have; one line, with the nearest that it has."""
     for name in tables:
         if name not in SECTIONS:
-            raise ValueError(f"[{name:.80}]: unknown section; {section_remedy(name)}")
+            raise ValueError(f"[{quoted(name).strip(chr(39))}]: unknown section; {section_remedy(name)}")

@@ -15,10 +15,19 @@ The number is the exit code of the command (docs/exit-codes.md); `code` is the s
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 LONGEST = 2000
 """Characters of a place or a finding; a long list of violations has a thousand."""
+LONGEST_QUOTE = 64
+"""Characters of what is repeated of a file: the keys of config.ini have thirty."""
+WORD = r"(?:[A-Za-z]{1,20}|[A-Za-z]{0,5}[0-9]{1,2}|[A-Za-z]?[0-9]{1,4})"
+"""Letters, or a few with a short number behind them: batch, lr0, fp16, A100."""
+KNOWN = re.compile(
+    r"[-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?\s?[A-Za-z%]{0,6}"  # a number, with a unit: 1,5 16 GiB 90% 1e-3
+    rf"|[-_]*{WORD}(?:[_./:-]+{WORD})*"  # a name: training.batch_size
+)
 
 
 class JpoError(Exception):
@@ -47,6 +56,19 @@ class JpoError(Exception):
 def shortened(text: str) -> str:
     """A text in a message, which may quote a file: its beginning and its end where it is longer than anybody reads."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 4 :]}"
+
+
+def quoted(found: object) -> str:
+    """What was found in a file, for a message: 'auto' and -1.5 as they are, anything else as <20 characters>.
+
+    A file that somebody names may be any: a private key, a table of passwords. The message has its place, where it can be read.
+    """
+    if isinstance(found, list | tuple | dict) and found:
+        return f"<a {'table' if isinstance(found, dict) else 'list'} of {len(found)}>"
+    text = found if isinstance(found, str) else str(found)
+    if not found or (len(text) <= LONGEST_QUOTE and KNOWN.fullmatch(text)):
+        return repr(text) if isinstance(found, str) else text
+    return f"<{len(text)} characters>"
 
 
 class UsageError(JpoError):

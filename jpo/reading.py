@@ -20,7 +20,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from jpo.errors import JpoError
+from jpo.errors import JpoError, quoted
 
 DEEPEST = 32
 """Tables or lists in each other: what is written by hand has five."""
@@ -190,7 +190,7 @@ def number(text: str) -> float:
                 return value
         elif NOT_FINITE.fullmatch(text):
             return float(text)
-    raise ValueError(f"{text[:LONGEST_NUMBER]!r} is not a number")
+    raise ValueError(f"{quoted(text)} is not a number")
 
 
 def finite(text: str) -> float:
@@ -211,5 +211,5 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) < len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"names {name!r:.80} twice in one object")
+        raise ValueError(f"names {quoted(name)} twice in one object")
     return document

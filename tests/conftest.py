@@ -25,6 +25,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
+import hypothesis
 import pytest
 from mlflow_runs import server_command
 from slurm_cluster import PACKAGES, PROGRAMS, SBIN, Cluster, cluster_in
@@ -38,6 +39,8 @@ for variable in ("GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL"):
     os.environ.pop(variable, None)  # JPO tries nothing new in pipelines of other branches, and these tests may run in one
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a script's `make test &`: nothing that tests start could be interrupted
     signal.signal(signal.SIGINT, signal.default_int_handler)
+hypothesis.settings.register_profile("jpo", deadline=None)  # a busy machine is no failure
+hypothesis.settings.load_profile("jpo")
 REPOSITORY = Path(__file__).parents[1]
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 """Name of this process among the workers of pytest-xdist, e.g. "gw0"; empty where there is only one process."""

@@ -86,7 +86,7 @@ def test_ordinary_toml_is_read_with_dotted_keys_long_lists_and_the_largest_numbe
         ("[]", "is not a JSON object"),
         ("", "is not JSON"),
         (b'{"a":"\xff"}', "is not JSON"),
-        ("{" + ",".join(f'"k{n}":1' for n in range(100_000)) + ',"k99999":2}', "'k99999' twice"),
+        ("{" + ",".join(f'"k{n}":1' for n in range(100_000)) + ',"k99999":2}', "<6 characters> twice"),
     ],
 )
 def test_json_that_two_readers_could_understand_differently_is_refused(text: str | bytes, words: str) -> None:

@@ -244,7 +244,9 @@ def _masked(value: float | None) -> tuple[float, bool]:
 def _log2_batch(candidates: Candidates, incumbent: int) -> Floats:
     if "batch_size" not in candidates.names:
         return np.zeros(len(candidates.values))
-    batch = candidates.values[:, candidates.names.index("batch_size")]
+    batch = np.maximum(
+        candidates.values[:, candidates.names.index("batch_size")], 1
+    )  # config.ini may say 0, which is left as it is
     doublings: Floats = np.log2(batch / batch[incumbent])
     return doublings
 

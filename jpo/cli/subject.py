@@ -91,7 +91,14 @@ def told_apart(words: Sequence[str], metavar: str, is_config: Callable[[str], bo
         turned = len(words) == 2 and config is None and is_config(words[1])
         remedy = f"write CONFIG.INI first: {words[1]} {words[0]}" if turned else f"write [CONFIG.INI] [{metavar}]"
         raise UsageError(f"{' '.join(words)!r:.200}", f"is not [CONFIG.INI] [{metavar}]", remedy, code="JPO-E311")
+    if rest and _of_bytes(rest[0]):
+        raise UsageError(f"{rest[0]!r:.200}", f"is not UTF-8, as each {metavar} is", "see `jpo history`", code="JPO-E311")
     return None if config is None else config_file(config), rest[0] if rest else None
+
+
+def _of_bytes(word: str) -> bool:
+    """Whether a word was given as bytes that are no text, which Python keeps as halves of characters."""
+    return any("\ud800" <= character <= "\udfff" for character in word)
 
 
 def config_first(words: Sequence[str], others: int) -> tuple[Path | None, Sequence[str]]:

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from urllib.parse import quote
 
-from jpo.errors import StoreError, UsageError
+from jpo.errors import StoreError, UsageError, quoted
 from jpo.history import AuditRecord, Store, verify
 from jpo.history.audit import read_row
 from jpo.history.unsettled import open_ends
@@ -101,7 +101,7 @@ def noted(text: str) -> tuple[int | None, str]:
     lines = text.strip().split("\n")
     match = re.fullmatch(rf"(?:{ANCHOR}:)?\s*(?:(\d{{1,18}})\s+)?([0-9a-f]{{64}})", lines[-1].strip(), re.IGNORECASE)
     if not match:
-        finding = f"{text[:80]!r} is no head of an audit log"
+        finding = f"{quoted(text)} is no head of an audit log"
         raise UsageError("--head", finding, "give what `jpo audit verify --anchor` printed", code="JPO-E520")
     return (int(match[1]) if match[1] else None), match[2].lower()
 
@@ -116,5 +116,5 @@ def since_when(text: str, now: float) -> float:
     try:
         return now - seconds(text)
     except ValueError as error:
-        finding = f"{text[:80]!r} is neither a time nor a duration"
+        finding = f"{quoted(text)} is neither a time nor a duration"
         raise UsageError("--since", finding, "write e.g. 2026-11-21, 2026-11-21T03:00Z or 90d", code="JPO-E521") from error

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from jpo.cost import Prices, run_cost_usd
 from jpo.errors import TelemetryError, UsageError
-from jpo.forecast.track_record import share_interval
 from jpo.history import AuditRecord, Store
 from jpo.history.audit import read_row
 from jpo.history.following.contradictions import contradictions
@@ -19,7 +18,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import ProjectStore, open_project_store
 from jpo.project.sources import prometheus_of, running_now
 from jpo.project.workload import content_now, only_of
-from jpo.records import Identity, Run, Running, Suggestion, same
+from jpo.records import Identity, Run, Running, Suggestion, same, share_interval
 from jpo.report.explanation import Explanation, GoingOn
 from jpo.report.suggestion import Report
 from jpo.wording import numbers

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jpo.cost import Prices
 from jpo.cost.sla import check_run, kept_all
-from jpo.forecast.track_record import inside, share_interval
+from jpo.forecast.track_record import inside
 from jpo.history import RecordedRun, Store
 from jpo.history.figures import ending
 from jpo.history.following.contradictions import contradictions
@@ -22,7 +22,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project_store, targets_of
 from jpo.project.watching.account import of_runs
 from jpo.project.workload import content_now, only_of
-from jpo.records import Forecast, Identity, Run, Suggestion
+from jpo.records import Forecast, Identity, Run, Suggestion, share_interval
 from jpo.report.history import Compared, Follower, History, Ledger, PastRun
 from jpo.wording.contradictions import sentences
 

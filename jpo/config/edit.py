@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from jpo.config.locate import IniOption, locate, values_with_inline_comments
-from jpo.config.source import Source, decode, encode, shown
-from jpo.errors import EditError
+from jpo.config.source import Source, decode, encode
+from jpo.errors import EditError, quoted
 from jpo.records import Edit
 
 NUMBER = "[0-9A-Za-z.+-]+(?: [A-Za-z]+)?"
@@ -57,21 +57,23 @@ def _wanted(options: Iterable[IniOption], edits: Sequence[Edit], place: str, cod
     for edit in edits:
         here, option = f"{place}:{edit.line}", by_line.get(edit.line)
         if option is None or (option.key, option.text) != (edit.key, edit.old_text):
-            raise EditError(here, f"{shown(edit.key)} is not {shown(edit.old_text)} here", "read the file again", code="JPO-E221")
+            raise EditError(
+                here, f"{quoted(edit.key)} is not {quoted(edit.old_text)} here", "read the file again", code="JPO-E221"
+            )
         if not option.one_line:
-            finding = f"the value of {shown(edit.key)} continues on the next line"
+            finding = f"the value of {quoted(edit.key)} continues on the next line"
             raise EditError(here, finding, "write it on one line", code="JPO-E221")
         if not edit.old_text:
-            raise EditError(here, f"{shown(edit.key)} has no value", f"write {option.name} = value", code="JPO-E221")
+            raise EditError(here, f"{quoted(edit.key)} has no value", f"write {option.name} = value", code="JPO-E221")
         if option in wanted:
-            raise EditError(here, f"two edits for {shown(edit.key)}", "ask for one", code="JPO-E221")
+            raise EditError(here, f"two edits for {quoted(edit.key)}", "ask for one", code="JPO-E221")
         if not WRITABLE.fullmatch(edit.new_text):
-            finding = f"the new text {shown(edit.new_text)} is not a plain number or word"
+            finding = f"the new text {quoted(edit.new_text)} is not a plain number or word"
             raise EditError(here, finding, "write digits, a point, an exponent or a unit; or letters", code="JPO-E221")
         try:
             edit.new_text.encode(codec)
         except UnicodeEncodeError as error:
-            finding = f"the file is not UTF-8, and {shown(edit.new_text)} has letters that it cannot hold"
+            finding = f"the file is not UTF-8, and {quoted(edit.new_text)} has letters that it cannot hold"
             raise EditError(here, finding, "save it as UTF-8", code="JPO-E221") from error
         wanted[option] = edit.new_text
     return wanted

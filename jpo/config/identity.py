@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from jpo.config.interpolation import Interpolation
 from jpo.config.locate import IniOption
 from jpo.config.lookup import OptionNames, ambiguous, keyed, named
-from jpo.config.source import shown
 from jpo.config.values import QUOTED
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.records import Identity
 
 REFERS = re.compile(r"%\(|\$\{")
@@ -67,10 +66,10 @@ def _hardware(options: Sequence[IniOption], names: OptionNames, references: Inte
 def _label(option: IniOption, references: Interpolation, place: str) -> str:
     """The option's text, where it refers to another one that one's, without quotes around it."""
     text = references.read(option).text if option.one_line and "%(" in option.text else option.text
-    quoted = QUOTED.fullmatch(text)
-    label = (quoted[2] if quoted else text).strip()
+    in_quotes = QUOTED.fullmatch(text)
+    label = (in_quotes[2] if in_quotes else text).strip()
     if not option.one_line or not label.isprintable() or len(label) > LONGEST or REFERS.search(label):
-        finding = f"{shown(option.key)} = {shown(label)} is not a plain name"
+        finding = f"{quoted(option.key)} = {quoted(label)} is not a plain name"
         remedy = f"write it out on one line, in at most {LONGEST} characters"
         raise UsageError(f"{place}:{option.line}", finding, remedy, code="JPO-E204")
     return label

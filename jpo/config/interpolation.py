@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from jpo.config.locate import IniOption
-from jpo.config.source import shown
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 
 DEFAULT = "DEFAULT"
 REFERENCE = re.compile(r"%\(([^)]{1,200})\)s")  # no option has a longer name, and each of a million `%(` is looked at no farther
@@ -66,7 +65,7 @@ class Interpolation:
             UsageError: JPO-E212, a reference leads nowhere, in a circle or to several values, or is not configparser's default.
         """
         if EXTENDED.search(option.text):
-            finding = f"{option.name} = {shown(option.text)} is not what Python's configparser resolves by default"
+            finding = f"{option.name} = {quoted(option.text)} is not what Python's configparser resolves by default"
             remedy = "write the number, or pin it: # jpo: pin"
             raise UsageError(f"{self._place}:{option.line}", finding, remedy, code="JPO-E212")
         if "%(" not in option.text:
@@ -82,7 +81,7 @@ class Interpolation:
             assert problem is not None, "there is at least one section"
             raise problem
         if len({reading.origin.line for reading in readings}) > 1 or len({reading.text for reading in readings}) > 1:
-            finding = f"{option.name} = {shown(option.text)} has another value in each section that reads it"
+            finding = f"{option.name} = {quoted(option.text)} has another value in each section that reads it"
             raise self._broken(option, finding, "write it into the section which the training code reads")
         return readings[0]
 
@@ -116,10 +115,12 @@ class Interpolation:
         while reference := REFERENCE.fullmatch(chain[-1].text):
             chain.append(self._found(section, reference[1], option))
             if len(chain) > DEEPEST:
-                raise self._broken(option, f"{option.name} = {shown(option.text)} refers to itself or too deep", WRITE_IT)
+                raise self._broken(option, f"{option.name} = {quoted(option.text)} refers to itself or too deep", WRITE_IT)
         text = "".join(self._pieces(section, chain[-1], option, len(chain)))
         if len(text) > LONGEST:
-            raise self._broken(option, f"{option.name} = {shown(option.text)} becomes longer than {LONGEST} characters", WRITE_IT)
+            raise self._broken(
+                option, f"{option.name} = {quoted(option.text)} becomes longer than {LONGEST} characters", WRITE_IT
+            )
         return Resolved(text, tuple(chain), composed="%" in chain[-1].text)
 
     def _pieces(self, section: str, option: IniOption, asked: IniOption, depth: int) -> Iterator[str]:
@@ -127,12 +128,12 @@ class Interpolation:
         length = 0
         for piece in PIECE.finditer(option.text):
             if piece[0] == "%":
-                finding = f"{option.name} = {shown(option.text)} has a % that configparser does not understand"
+                finding = f"{option.name} = {quoted(option.text)} has a % that configparser does not understand"
                 raise self._broken(option, finding, "write %% for a percent sign, %(name)s for another option's value")
             if piece[1] is None:
                 more = piece[0].replace("%%", "%")
             elif depth >= DEEPEST:
-                raise self._broken(asked, f"{asked.name} = {shown(asked.text)} refers to itself or too deep", WRITE_IT)
+                raise self._broken(asked, f"{asked.name} = {quoted(asked.text)} refers to itself or too deep", WRITE_IT)
             else:
                 more = "".join(self._pieces(section, self._found(section, piece[1], asked), asked, depth + 1))
             length += len(more)
@@ -144,12 +145,12 @@ class Interpolation:
         found = self._at.get((section, name.lower())) or self._at.get((DEFAULT, name.lower()))
         if found is None:
             finding = (
-                f"{asked.name} = {shown(asked.text)} refers to {shown(name)}, which is neither in [{section}] nor in [DEFAULT]"
+                f"{asked.name} = {quoted(asked.text)} refers to {quoted(name)}, which is neither in [{section}] nor in [DEFAULT]"
             )
-            raise self._broken(asked, finding, f"add {shown(name)[1:-1]} = ... there, or write the value itself")
+            raise self._broken(asked, finding, f"add {quoted(name)[1:-1]} = ... there, or write the value itself")
         if not found.one_line or not found.text or not found.key.isprintable():
             raise self._broken(
-                found, f"{shown(found.key)} is no value on one line", "write name = value on one line, in plain text"
+                found, f"{quoted(found.key)} is no value on one line", "write name = value on one line, in plain text"
             )
         return found
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from jpo.config.source import Source, shown
-from jpo.errors import UsageError
+from jpo.config.source import Source
+from jpo.errors import UsageError, quoted
 
 DELIMITER = re.compile("[=:]")
 COMMENT = re.compile(r"(?<=\s)[#;]")
@@ -123,9 +123,9 @@ def _unreadable(error: configparser.Error | AttributeError, line: int, place: st
     """configparser's error as a UsageError, with line and remedy."""
     match error:
         case configparser.DuplicateSectionError():
-            finding, remedy = f"section {shown(error.section)} appears a second time", "merge the two"
+            finding, remedy = f"section {quoted(error.section)} appears a second time", "merge the two"
         case configparser.DuplicateOptionError():
-            finding = f"option {shown(error.option)} appears a second time in section {shown(error.section)}"
+            finding = f"option {quoted(error.option)} appears a second time in section {quoted(error.section)}"
             remedy = "delete one of the two"
         case configparser.MissingSectionHeaderError():
             finding, remedy = "there is no [section] above this line", "put a line such as [training] above it"

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from jpo.config.locate import IniOption
-from jpo.config.source import shown
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ def keyed(options: Iterable[IniOption], entry: str, key: str, place: str) -> Ini
     matching = [o for o in options if key.startswith(f"{o.section}.") and key[len(o.section) + 1 :].lower() == o.name.lower()]
     if len(matching) == 1:
         return matching[0]
-    finding = f"{entry} = {shown(key)} " + (f"could be two options of {place}" if matching else f"is not in {place}")
+    finding = f"{entry} = {quoted(key)} " + (f"could be two options of {place}" if matching else f"is not in {place}")
     remedy = "rename one of them" if matching else "correct the entry, or add that option to the file"
     raise UsageError("jpo.toml", finding, remedy, code="JPO-E207")
 
@@ -49,7 +48,7 @@ def keyed(options: Iterable[IniOption], entry: str, key: str, place: str) -> Ini
 def ambiguous(what: str, candidates: Iterable[IniOption], place: str, entry: str) -> UsageError:
     """The error that several options could be meant, with the line of jpo.toml that decides: `entry` with KEY filled in."""
     first, *others = candidates
-    where = " and ".join(f"{shown(option.key)} (line {option.line})" for option in (first, *others[:3]))
+    where = " and ".join(f"{quoted(option.key)} (line {option.line})" for option in (first, *others[:3]))
     remedy = "say which in jpo.toml: " + entry.replace("KEY", key_of(first))
     return UsageError(place, f"{what} could be {where}", remedy, code="JPO-E206")
 

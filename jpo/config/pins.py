@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from jpo.config.locate import IniOption
-from jpo.config.source import Source, shown
-from jpo.errors import UsageError
+from jpo.config.source import Source
+from jpo.errors import UsageError, quoted
 
 DIRECTIVE = re.compile(r"(?:^|\s)[#;]+\s*jpo:\s*(.*)", re.IGNORECASE)
 PIN = re.compile(r"pin\b", re.IGNORECASE)
@@ -54,5 +54,5 @@ def _reason(words: str, place: str, line: int, today: datetime.date) -> str | No
         day = datetime.date.fromisoformat(until[1] if until else "")
     except ValueError as error:
         remedy = "write # jpo: pin or # jpo: ignore until 2027-01-01"
-        raise UsageError(f"{place}:{line}", f"jpo: {shown(words.strip())} is not understood", remedy, code="JPO-E211") from error
+        raise UsageError(f"{place}:{line}", f"jpo: {quoted(words.strip())} is not understood", remedy, code="JPO-E211") from error
     return f"ignored until {day} in {PurePath(place).name}" if today < day else None

@@ -18,9 +18,9 @@ from jpo.config.interpolation import Interpolation, Resolved, used_too
 from jpo.config.locate import IniOption, locate
 from jpo.config.lookup import OptionNames, ambiguous, keyed, named
 from jpo.config.pins import held, refuse_strays
-from jpo.config.source import contents, decode, shown
+from jpo.config.source import contents, decode
 from jpo.config.terms import Found, in_terms
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.records import COUNTS, LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, Parameter, Word, Workload
 
 ParseValue = Callable[[str, str, str], float | None]
@@ -143,7 +143,7 @@ def _without_origins(numbers: Mapping[IniOption, tuple[Resolved, float]]) -> dic
 def _shared(name: str, reading: Resolved, file: _File, *, asked: bool) -> str | None:
     """Why the value must stay: no option holds it alone, or others would change with it and jpo.toml does not name this one."""
     if reading.composed:
-        return f"put together as {shown(reading.origin.text)}; write it out to free it"
+        return f"put together as {quoted(reading.origin.text)}; write it out to free it"
     if asked and len(reading.chain) == 1:
         return None
     users = file.references.users(reading)
@@ -160,7 +160,7 @@ def _without_its_unit(name: str, reading: Resolved, value: float, file: _File, p
 
 def _refuse_unclear(option: IniOption, place: str) -> None:
     if not option.one_line or not option.key.isprintable():
-        finding = f"{shown(option.key)} " + ("has unprintable characters" if option.one_line else "continues on the next line")
+        finding = f"{quoted(option.key)} " + ("has unprintable characters" if option.one_line else "continues on the next line")
         remedy = "write name = value on one line, in plain text"
         raise UsageError(f"{place}:{option.line}", finding, remedy, code="JPO-E209")
 
@@ -172,13 +172,13 @@ def _number(name: str, option: IniOption, text: str, parse_value: ParseValue, pl
     except ValueError as error:
         raise UsageError(here, str(error), code="JPO-E208") from error
     if value and not isinstance(value, Word) and not SMALLEST_VALUE <= abs(value) <= LARGEST_VALUE:
-        finding = f"{option.name} = {shown(text)} is no value of a training job"
+        finding = f"{option.name} = {quoted(text)} is no value of a training job"
         raise UsageError(here, finding, "write what the job is to use", code="JPO-E208")
     return value
 
 
 def _without_unit(option: IniOption, place: str) -> UsageError:
-    finding = f"{option.name} = {shown(option.text)} has no unit"
+    finding = f"{option.name} = {quoted(option.text)} has no unit"
     return UsageError(f"{place}:{option.line}", finding, f"write e.g. {option.name} = 16Gi", code="JPO-E208")
 
 
@@ -197,5 +197,5 @@ def _refuse_shared(parameters: Iterable[Parameter], place: str) -> None:
     for parameter in parameters:
         other = by_key.setdefault(parameter.key, parameter)
         if other is not parameter:
-            finding = f"{other.name} and {parameter.name} are both {shown(parameter.key)} of {place}"
+            finding = f"{other.name} and {parameter.name} are both {quoted(parameter.key)} of {place}"
             raise UsageError("jpo.toml", finding, "give each its own key", code="JPO-E207")

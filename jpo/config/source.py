@@ -96,11 +96,6 @@ def encode(lines: tuple[str, ...], like: Source) -> bytes:
     return like.bom + "".join(lines).encode(like.codec)
 
 
-def shown(text: str) -> str:
-    """Text from the file for a message: quoted, escaped and short."""
-    return repr(text if len(text) <= 64 else text[:63] + "…")
-
-
 def _refuse_what_is_not_text(data: bytes, place: str) -> None:
     if not data.strip(codecs.BOM_UTF8 + b" \t\r\n"):
         raise UsageError(place, "is empty", "write the training job's parameters into it", code="JPO-E202")

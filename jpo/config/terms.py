@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from jpo.config.locate import IniOption
 from jpo.config.lookup import key_of
-from jpo.config.source import shown
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.records import COUNTS, PARAMETERS, Parameter, Terms
 
 TOTALS = {"gpus": "gpus_per_node", "batch_size": "batch_size_per_device"}
@@ -68,7 +67,7 @@ def _said_twice(options: Mapping[str, IniOption], place: str) -> UsageError:
     """The error that a file says a quantity in both terms, of which one alone would be changed."""
     (total, of_all), (_, share) = options.items()
     each = "per node" if total == "gpus" else "per device"
-    said = f"{shown(of_all.key)} (line {of_all.line}) in all and {shown(share.key)} (line {share.line}) {each}"
+    said = f"{quoted(of_all.key)} (line {of_all.line}) in all and {quoted(share.key)} (line {share.line}) {each}"
     lines = " or ".join(f"{name} = {{ key = {key_of(option)} }}" for name, option in options.items())
     remedy = (
         f"remove the one that the job can work out, as DeepSpeed does, or say in jpo.toml which it reads: [parameters] {lines}"

@@ -16,7 +16,7 @@ from datetime import date
 from io import StringIO
 from pathlib import Path
 
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.reading import contents
 from jpo.reading import number as as_number
 
@@ -81,7 +81,7 @@ def parse(text: str, place: str) -> tuple[Instance, ...]:
         head = next(lines, [])
         if sorted(head) != sorted(COLUMNS):
             odd = sorted(set(head) ^ set(COLUMNS)) or ["a column twice"]
-            raise _refused(place, 1, f"the columns are not those of a catalogue: {odd[0]!r:.40}", f"write {','.join(COLUMNS)}")
+            raise _refused(place, 1, f"the columns are not those of a catalogue: {quoted(odd[0])}", f"write {','.join(COLUMNS)}")
         for cells in lines:
             if not cells:
                 continue
@@ -123,7 +123,7 @@ def select(instances: Sequence[Instance], *, region: str | None, gpu_type: str |
     if region is None and len(regions) > 1:
         raise UsageError(place, f"the catalogue has {len(regions)} regions", f"write region: {_listed(regions)}", code="JPO-E801")
     if region is not None and region not in regions:
-        finding = f"region {region!r:.40} is not in the catalogue"
+        finding = f"region {quoted(region)} is not in the catalogue"
         raise UsageError(place, finding, f"known are {_listed(regions)}", code="JPO-E801")
     in_region = tuple(instance for instance in instances if instance.region == (region or regions[0]))
     return in_region if gpu_type is None else of_type(in_region, gpu_type, place=place)
@@ -134,14 +134,14 @@ def of_type(instances: Sequence[Instance], gpu_type: str, *, place: str) -> tupl
     wanted = gpu_type.strip().lower()
     if not any(instance.gpus and wanted in (instance.gpu_type, instance.gpu_label) for instance in instances):
         types = _listed(sorted({instance.gpu_type for instance in instances if instance.gpus}))
-        finding = f"gpu_type {gpu_type!r:.40} is not in the catalogue"
+        finding = f"gpu_type {quoted(gpu_type)} is not in the catalogue"
         raise UsageError(place, finding, f"known are {types}" if types else "it has no GPUs", code="JPO-E801")
     return tuple(instance for instance in instances if not instance.gpus or wanted in (instance.gpu_type, instance.gpu_label))
 
 
 def _listed(names: Sequence[str]) -> str:
     """The first names of a list; a catalogue of all regions has dozens."""
-    return ", ".join(names[:12]) + (" ..." if len(names) > 12 else "")
+    return ", ".join(quoted(name).strip("'") for name in names[:12]) + (" ..." if len(names) > 12 else "")
 
 
 def _text(file: Path) -> str:
@@ -163,7 +163,7 @@ def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:
             value = math.nan
         if not 0 <= value <= MOST or (whole and value % 1):
             kind = "whole number" if whole else "number"
-            raise _refused(place, line, f"{name} = {cells[name]!r:.40} is not a {kind} in 0..{MOST:g}", "fix the line")
+            raise _refused(place, line, f"{name} = {quoted(cells[name])} is not a {kind} in 0..{MOST:g}", "fix the line")
         return value
 
     texts = {name: cells[name].strip() for name in ("instance", "family", "gpu_type", "region", "source")}
@@ -172,7 +172,7 @@ def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:
         raise _refused(place, line, f"{missing[0]} is empty", "every price needs it")
     gpus = int(number("gpus", whole=True))
     if bool(gpus) != bool(texts["gpu_type"]):
-        raise _refused(place, line, f"gpus = {gpus} and gpu_type = {texts['gpu_type']!r:.40}", "write both, or 0 and nothing")
+        raise _refused(place, line, f"gpus = {gpus} and gpu_type = {quoted(texts['gpu_type'])}", "write both, or 0 and nothing")
     return Instance(
         instance=texts["instance"],
         family=texts["family"],
@@ -193,7 +193,7 @@ def _date(text: str, place: str, line: int) -> date:
     try:
         return date.fromisoformat(text.strip())
     except ValueError as error:
-        raise _refused(place, line, f"date = {text!r:.40} is not a date", "write e.g. 2026-08-26") from error
+        raise _refused(place, line, f"date = {quoted(text)} is not a date", "write e.g. 2026-08-26") from error
 
 
 def _refused(place: str, line: int, finding: str, remedy: str) -> UsageError:

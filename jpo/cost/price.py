@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from jpo.cost.catalogue import Instance
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.records import RESOURCES, SAME, Run
 
 _RELATIVE_WEIGHTS = {"gpus": 2.1, "cpus": 0.04, "memory_gib": 0.005}
@@ -142,7 +142,7 @@ def price_of_type(prices: Mapping[str, float], gpu_type: str, *, place: str) -> 
     """The price of a GPU type, regardless of case; raises UsageError JPO-E801 naming the known types."""
     by_name = {name.strip().lower(): price for name, price in prices.items()}
     if gpu_type.strip().lower() not in by_name:
-        finding = f"gpu_type {gpu_type!r:.40} has no price in usd_per_gpu_hour_of"
+        finding = f"gpu_type {quoted(gpu_type)} has no price in usd_per_gpu_hour_of"
         raise UsageError(place, finding, f"known are {', '.join(by_name)}", code="JPO-E801")
     return by_name[gpu_type.strip().lower()]
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Literal
 
 from jpo.cost.price import Prices, outcome_of
-from jpo.records import Forecast, Interval, Run, RunStatus, SlaCheck
+from jpo.records import Forecast, Interval, Run, RunStatus, SlaCheck, share_interval
 
 MOST_MISSED = 1.0
 """Largest miss of one target, as a natural log: beyond e times the limit, worse is equally to be avoided."""
@@ -117,7 +116,7 @@ class ComplianceRate:
 
     @property
     def share(self) -> Interval | None:
-        return None if self.known == 0 else _wilson(self.kept, self.known)
+        return None if self.known == 0 else share_interval(self.kept, self.known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,15 +158,6 @@ def _ordered(names: set[str]) -> list[str]:
 def _rate(answers: Iterable[bool]) -> ComplianceRate:
     verdicts = list(answers)
     return ComplianceRate(sum(verdicts), len(verdicts))
-
-
-def _wilson(kept: int, known: int) -> Interval:
-    """A share with its 90% score interval. Source: Wilson, JASA 1927; Brown, Cai and DasGupta, "Interval Estimation", 2001."""
-    z = NormalDist().inv_cdf(0.95)
-    share, shrink = kept / known, 1 + z**2 / known
-    middle = (share + z**2 / (2 * known)) / shrink
-    half = z * math.sqrt(share * (1 - share) / known + z**2 / (4 * known**2)) / shrink
-    return Interval(share, max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)))
 
 
 def _expected(name: str, limit: float, expected: Forecast) -> Literal["ok", "at risk", "broken", "unknown"]:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from jpo.forecast.track_record import share_interval
-from jpo.records import Interval
+from jpo.records import Interval, share_interval
 
 if TYPE_CHECKING:
     from jpo.records import Floats

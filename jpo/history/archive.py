@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
-from jpo.errors import StoreError
+from jpo.errors import StoreError, quoted
 from jpo.history.audit import AuditRow, read_row
 from jpo.history.canonical import canonical
 from jpo.history.database import Database, insert_into
@@ -169,7 +169,7 @@ def _check_header(header: Mapping[str, Any], place: str) -> None:
     if header.get("format") != FORMAT:
         raise _bad(place, "is not the header of an export")
     if header.get("version") != VERSION or header.get("schema") not in range(OLDEST_SCHEMA, len(MIGRATIONS) + 1):
-        finding = f"was written by another jpo ({str(header.get('jpo'))[:20]!r}, schema {str(header.get('schema'))[:20]})"
+        finding = f"was written by another jpo ({quoted(str(header.get('jpo')))}, schema {str(header.get('schema'))[:20]})"
         remedy = f"import it with a jpo that knows that schema (this one: {len(MIGRATIONS)})"
         raise StoreError(place, finding, remedy, code="JPO-E516")
 

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jpo.errors import LaunchError, UsageError
+from jpo.errors import LaunchError, UsageError, quoted
 from jpo.files import whole
 from jpo.launch.job import RUN_ID, JobState, JobStatus, LaunchJob, Needs
 from jpo.reading import contents, json_object
@@ -62,7 +62,7 @@ def folder_of(ledger: Path, run_id: str) -> Path:
     """The folder of a run; LaunchError JPO-E751 for what cannot be the id of one."""
     if not RUN_ID.fullmatch(run_id):
         raise LaunchError(
-            f"{run_id!r:.80}", "is no run id", "`jpo watch` lists the runs that were launched here", code="JPO-E751"
+            f"{quoted(run_id)}", "is no run id", "`jpo watch` lists the runs that were launched here", code="JPO-E751"
         )
     return ledger / run_id
 
@@ -172,7 +172,7 @@ def _as_json(entry: Entry) -> dict[str, Any]:
 
 def _entry(found: Mapping[str, Any]) -> Entry:
     if found["schema_version"] != SCHEMA_VERSION:
-        raise ValueError(f"schema_version is {found['schema_version']!r:.20}, not {SCHEMA_VERSION}")
+        raise ValueError(f"schema_version is {quoted(found['schema_version'])}, not {SCHEMA_VERSION}")
     job, end = dict(found["job"]), found["end"]
     job |= {
         "identity": Identity(**job["identity"]),
@@ -199,5 +199,5 @@ def _amount(value: Any) -> float:
 
 def _plain(value: Any) -> Any:
     if not isinstance(value, str | int | float):
-        raise TypeError(f"{value!r:.40} is no value of a parameter")
+        raise TypeError(f"{quoted(value)} is no value of a parameter")
     return value

@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from constraints.amounts import duration
+from jpo.errors import quoted
 
 
 def seconds(text: object) -> float:
     """'90d', '6h', '1h 30m', '90 min', '10s' or a plain number of seconds -> seconds."""
     found = None if isinstance(text, bool) else duration(text)
     if found is None:
-        raise ValueError(f"{text!r:.80} is not a duration; write e.g. '10s', '5m', '1.5h', '1h 30m' or '90d'")
+        raise ValueError(f"{quoted(text)} is not a duration; write e.g. '10s', '5m', '1.5h', '1h 30m' or '90d'")
     return found
 
 
@@ -26,7 +27,7 @@ def reset_rule(given: object) -> object:
             return every
     except ValueError:
         pass
-    raise ValueError(f"{given!r} is neither evidence nor broken-sla nor a duration above 0; write e.g. '30d'")
+    raise ValueError(f"{quoted(given)} is neither evidence nor broken-sla nor a duration above 0; write e.g. '30d'")
 
 
 UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}

@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from constraints.amounts import usd
+from jpo.errors import quoted
 from jpo.project.durations import Duration, ResetRule
 from jpo.project.tables.launch import LaunchTable
 from jpo.project.tables.parameters import ParameterTable, Positive
@@ -38,7 +39,7 @@ def weights(given: object, named: Mapping[str, Preference] = NAMED_PREFERENCES) 
     if isinstance(given, str):
         pairs = [part.partition("=") for part in given.split(",")]
         if not all(equals for _, equals, _ in pairs):
-            raise ValueError(f"{given!r} is not a preference; write {', '.join(named)} or e.g. 'time=0.3,cost=0.7'")
+            raise ValueError(f"{quoted(given)} is not a preference; write {', '.join(named)} or e.g. 'time=0.3,cost=0.7'")
         return {name.strip(): weight.strip() for name, _, weight in pairs}
     return given
 
@@ -48,7 +49,7 @@ def word_or_number(word: str, least: int) -> BeforeValidator:
 
     def checked(given: object) -> object:
         if given != word and not (re.fullmatch("[0-9]+", str(given)) and int(str(given)) >= least):
-            raise ValueError(f"{given!r} is neither {word} nor a whole number of at least {least}")
+            raise ValueError(f"{quoted(given)} is neither {word} nor a whole number of at least {least}")
         return given
 
     return BeforeValidator(checked)
@@ -329,9 +330,7 @@ class Settings(SettingsTable):
         metric: MetricTable | None = others.data.get("metric")
         known = ["auto", "val_loss", "val_accuracy", *([metric.name] if metric and metric.name else [])]
         if given.quality not in known:
-            raise ValueError(
-                f"quality = {given.quality!r:.80} is none of {', '.join(known)}; name a metric of your own in [metric]"
-            )
+            raise ValueError(f"quality = {quoted(given.quality)} is none of {', '.join(known)}; name one of your own in [metric]")
         return given
 
     @field_validator("preferences")
@@ -339,7 +338,7 @@ class Settings(SettingsTable):
     def own_names(cls, given: dict[str, PreferenceTable]) -> dict[str, PreferenceTable]:
         for name in given:
             if name in NAMED_PREFERENCES or not re.fullmatch(r"[A-Za-z][\w-]*", name):
-                raise ValueError(f"{name!r} cannot be the name of a preference of your own; write e.g. [preferences.night]")
+                raise ValueError(f"{quoted(name)} cannot be the name of a preference of your own; write e.g. [preferences.night]")
         return given
 
     @field_validator("preference", mode="before")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from jpo.errors import StoreError, TelemetryError, UsageError
+from jpo.errors import StoreError, TelemetryError, UsageError, quoted
 from jpo.history import Store
 from jpo.history.following.labelled_pods import values_in_force
 from jpo.history.undo import in_effect
@@ -253,7 +253,7 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
         units = UNITS.get(FIELDS[field], {})
         if unit is not None and unit not in units:
             has = f"it is one of {', '.join(units)}" if units else "it has none"
-            raise UsageError(place, f"cannot have the unit {unit!r:.40}", has, code="JPO-E157")
+            raise UsageError(place, f"cannot have the unit {quoted(unit)}", has, code="JPO-E157")
         found[field] = ForeignColumn(name, unit, "jpo.toml")
     for metric, name in settings.values.imports.metrics.items():
         if metric in FIELDS or metric in MEASURED or not re.fullmatch(METRIC_NAME, metric):

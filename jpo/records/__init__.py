@@ -29,6 +29,7 @@ from jpo.records.progress import Track, silently
 from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each_judged, own_quality, quality_measured
 from jpo.records.ranges import Range
 from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
+from jpo.records.shares import share_interval
 from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
 from jpo.records.words import Word, plain, plain_values, value_of
 from jpo.records.workloads import (
@@ -131,6 +132,7 @@ __all__ = [
     "plain_values",
     "quality_measured",
     "same",
+    "share_interval",
     "silently",
     "value_of",
 ]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
 from jpo import reading
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.reading import contents, toml
 
 CostUnit = Literal["J", "GPU h", "USD", "relative"]
@@ -90,7 +90,7 @@ def read_trace(path: Path, *, opened: Collection[str] = ()) -> Trace:
     lines = _lines(path)
     head = _head(path, lines)
     if head["family"] not in ("zeus", "pollux"):
-        raise _malformed(str(path), f"is of family {head['family']!r}; known are zeus and pollux")
+        raise _malformed(str(path), f"is of family {quoted(head['family'])}; known are zeus and pollux")
     knobs = tuple(knob for knob in head["knobs"] if knob != _OPENED_ON_WISH or knob in opened)
     held = {name: float(head["default"][name]) for name in _HELD if name in head["default"] and name not in knobs}
     by_values: dict[tuple[float, ...], list[Execution]] = {}
@@ -128,7 +128,7 @@ class _Cells:
         except ValueError:
             value = math.nan
         if not SMALLEST <= value <= LARGEST:
-            raise _malformed(self.place, f"{column} = {text!r:.80} is not a number above 0 that can be measured")
+            raise _malformed(self.place, f"{column} = {quoted(text)} is not a number above 0 that can be measured")
         return value
 
 
@@ -136,7 +136,7 @@ def _execution(cells: _Cells, cost_column: str) -> Execution:
     """The run of a row: up to the target where it was reached, else all of it."""
     flag = cells.row.get("converged", "")
     if flag not in ("0", "1"):
-        raise _malformed(cells.place, f"converged = {flag!r} is neither 0 nor 1")
+        raise _malformed(cells.place, f"converged = {quoted(flag)} is neither 0 nor 1")
     reached = flag == "1"
     seconds = cells.number("time_to_target_s" if reached else "time_full_s")
     if cost_column == "energy_j":

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from jpo.errors import quoted
 from jpo.reading import number
 from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Quality, Run, RunStatus, Terms, Word
 from jpo.telemetry.contract import DATA_FRACTION
@@ -226,7 +227,7 @@ def _number(name: str, text: str) -> float:
     value = _number_or_nan(text)
     least = math.nextafter(0.0, 1.0) if name in POSITIVE else 0.0
     if not least <= value <= LARGEST or (name in WHOLE and value != int(value)):
-        raise NoEvidence(f"{name} = {text[:80]!r} is not a usable {'whole ' if name in WHOLE else ''}number", IMPOSSIBLE)
+        raise NoEvidence(f"{name} = {quoted(text)} is not a usable {'whole ' if name in WHOLE else ''}number", IMPOSSIBLE)
     return value
 
 
@@ -236,7 +237,7 @@ def _status(measured: MeasuredRun, parameters: Mapping[str, float]) -> RunStatus
     if len(measured.statuses) > 1:
         raise NoEvidence(f"it says that it ended as {' and as '.join(sorted(measured.statuses))}", CONTRADICTORY)
     if unknown := measured.statuses - by_word.keys():
-        raise NoEvidence(f"status {min(unknown)[:80]!r} is none of {', '.join(by_word)}", CONTRADICTORY)
+        raise NoEvidence(f"status {quoted(min(unknown))} is none of {', '.join(by_word)}", CONTRADICTORY)
     reported = next((by_word[word] for word in measured.statuses), None)
     if RunStatus.OOM_KILLED in (reported, measured.seen_to_end) and reported is not RunStatus.SUCCEEDED:
         return RunStatus.OOM_KILLED

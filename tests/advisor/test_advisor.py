@@ -408,7 +408,7 @@ values = st.sampled_from([32, 64, 128]) | st.floats(-1e308, 1e308)
     explore=st.sampled_from(["off", "safe", "on"]),
     preference=st.sampled_from(["time", "cost", "balanced", "efficiency"]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_answer_is_feasible_and_finite_for_any_observations(
     history: list[tuple[dict[str, object], Outcome]], **options: str
 ) -> None:

@@ -37,7 +37,7 @@ def test_what_is_saved_is_loaded():
     assert all((policy.members[0][name] == value).all() for name, value in weights().items())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, len(FILE) - 1), st.integers(0, 7))
 def test_any_flipped_bit_is_noticed(position, bit):
     data = bytearray(FILE)

@@ -34,6 +34,12 @@ def shared(name):
     return len(OWN) + SHARED.index(name)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_batch_of_0_which_config_ini_may_say_counts_as_1(grid, belief):
+    encoded = encode(belief([[0, -0.5, 0.5]]), grid(batches=(0, 2, 8)))
+    assert encoded[:, OWN.index("log2 batch size against incumbent")].tolist() == [0, 0.5, 1.5]
+
+
 def test_so_many_numbers_per_candidate(grid, belief):
     encoded = encode(belief([[0, -0.5, 0.5]]), grid())
     assert encoded.shape == (3, len(OWN) + len(SHARED) + len(QUEUE)) == (3, WIDTH)

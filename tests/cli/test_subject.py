@@ -104,3 +104,8 @@ def test_a_workload_of_its_own_is_shown_alone(jpo: Callable[..., str], tmp_path:
     assert "digits/mlp" in jpo("explain", "other.ini", "--offline")
     assert "digits/cnn" in jpo("comment", "config.ini", "--dry-run")
     assert "digits/mlp" in jpo("explain", "--offline")
+
+
+def test_an_id_of_bytes_that_are_no_text_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"'a\\udcff': is not UTF-8, as each ID is; see `jpo history`"):
+        told_apart(["a\udcff"], "ID", looks_like_config)

@@ -13,7 +13,7 @@ from jpo.cluster.workload.demand import one_core_each
 from jpo.cluster.workload.jobs import JobTable
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(jobs=traces())
 def test_no_device_has_two_jobs_at_once(jobs: JobTable) -> None:
     for site in (None, Site(equal_processors(MACHINE), one_core_each(jobs))):

@@ -97,8 +97,11 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "key without delimiter": (b"[t]\nbatch_size\n", "2: batch_size = '' is not"),
     "blank for delimiter": (b"[t]\nbatch_size 32\n", "contains no parameter that JPO knows; name"),
     "quoted value": (b'[t]\nbatch_size = "32"\n', "2: batch_size = '\"32\"' is not a whole number; write"),
-    "reference to nothing": (b"[t]\nbatch_size = %(base)s\n", "2: batch_size = '%(base)s' refers to 'base', which is neither"),
-    "extended interpolation": (b"[t]\nbatch_size = ${a:b}\n", "2: batch_size = '${a:b}' is not what Python's configparser"),
+    "reference to nothing": (
+        b"[t]\nbatch_size = %(base)s\n",
+        "2: batch_size = <8 characters> refers to 'base', which is neither",
+    ),
+    "extended interpolation": (b"[t]\nbatch_size = ${a:b}\n", "2: batch_size = <6 characters> is not what Python's configparser"),
     "percent": (b"[t]\nbatch_size = 32%\n", "2: batch_size = '32%' is not"),
     "a word": (b"[t]\n\nbatch_size = auto\n", "3: batch_size = 'auto' is not a whole number; write e.g. batch_size = 32"),
     "a fraction": (b"[t]\nbatch_size = 32.5\n", "2: batch_size = '32.5' is not"),
@@ -114,7 +117,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "two names for one thing": (b"[t]\nbatch_size = 32\nbs = 32\n", "'t.batch_size' (line 2) and 't.bs' (line 3); say"),
     "section with escape sequence": (
         b"[t\x1b[2J]\nbatch_size = 32\n",
-        "2: 't\\x1b[2J.batch_size' has unprintable characters; write",
+        "2: <16 characters> has unprintable characters; write",
     ),
     "NUL": (b"[t]\nbatch_size = 32\n\0\n", "3: contains a NUL byte; save it as UTF-8"),
     "UTF-16": ("[t]\nbatch_size = 32\n".encode("utf-16"), "is UTF-16 or UTF-32 text; save it as UTF-8"),

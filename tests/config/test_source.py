@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.config.source import decode, encode, shown
+from jpo.config.source import decode, encode
 from jpo.errors import UsageError
 from jpo.records import Workload
 
@@ -43,8 +43,3 @@ def test_text_becomes_the_same_bytes_again(data: bytes) -> None:
 
 def test_lines_end_only_where_text_files_end_them() -> None:
     assert decode("a\x0cb\u2028c\r\nd\re".encode(), "config.ini").lines == ("a\x0cb\u2028c\r\n", "d\r", "e")
-
-
-def test_text_in_a_message_is_quoted_escaped_and_short() -> None:
-    assert shown("a\nb") == "'a\\nb'"
-    assert shown("x" * 100) == f"'{'x' * 63}…'"

@@ -63,8 +63,8 @@ def test_what_is_no_number_is_refused_with_an_example(name, text):
         parse_value(name, name, text)
 
 
-def test_a_message_shows_only_the_start_of_a_very_long_value():
-    with pytest.raises(ValueError, match="…") as caught:
+def test_a_message_does_not_repeat_a_very_long_value():
+    with pytest.raises(ValueError, match="<1000000 characters>") as caught:
         parse_value("batch_size", "batch_size", "x" * 1_000_000)
     assert len(str(caught.value)) < 200
 

@@ -65,7 +65,7 @@ NAMES = st.text("abcdefghij.-_", min_size=1, max_size=12).map(lambda text: f"use
 ENTRIES = st.tuples(st.sampled_from("ug"), st.integers(1, 60000), st.sampled_from(["r", "rw", "rwx", "-"]))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     mode=st.integers(0, 0o777).map(lambda mode: mode | 0o200),
     entries=st.lists(ENTRIES, max_size=4, unique_by=lambda entry: entry[:2]),

@@ -126,7 +126,7 @@ def test_when_no_particle_fits_many_still_count_and_the_share_says_so() -> None:
     order=st.randoms(use_true_random=False),
     losses=st.floats(-1e9, 1e9),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_runs_in_any_order_give_the_same_finite_belief(seconds: list[float], order: object, losses: float) -> None:
     runs = [run((32, 4096)[i % 2], i % 3, duration_seconds=s, val_loss=losses) for i, s in enumerate(seconds)]
     runs = [replace(first, run_id=str(i)) for i, first in enumerate(runs)]

@@ -172,7 +172,7 @@ def test_strange_jobs_give_finite_surfaces(batches: list[float], loss: float) ->
         max_size=30,
     )
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_history_breaks_what_is_recalled(data: list[tuple[int, float, float, float | None, RunStatus]]) -> None:
     runs = [
         Run(

@@ -149,7 +149,7 @@ def flipped(value: object, bit: int) -> object:
     return struct.unpack(form, stored)[0] if form else bytes(stored)
 
 
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+MANY = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @MANY

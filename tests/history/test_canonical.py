@@ -2,7 +2,7 @@ import json
 from types import MappingProxyType
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jpo.errors import StoreError
@@ -31,7 +31,6 @@ def test_what_has_no_json_form_is_refused(value: object) -> None:
     assert caught.value.code == "JPO-E508"
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(values)
 def test_the_text_reads_back_equal_and_is_its_own_canonical_form(value: object) -> None:
     text = canonical(value)

@@ -118,7 +118,7 @@ def checkout(tmp_path: Path) -> Checkout:
 SLOW_FIXTURE = [HealthCheck.function_scoped_fixture]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW_FIXTURE)
+@settings(max_examples=60, suppress_health_check=SLOW_FIXTURE)
 @given(st.lists(steps, min_size=1, max_size=20))
 def test_back_to_before_any_suggestion_every_byte_that_jpo_changed_is_as_it_was(tmp_path: Path, taken: list) -> None:
     checkout, hands = Checkout(tmp_path / "config.ini"), {}
@@ -142,7 +142,7 @@ def test_back_to_before_any_suggestion_every_byte_that_jpo_changed_is_as_it_was(
             assert checkout.read(checkout.before[first.suggestion_id]).parameter(name).text == text
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=SLOW_FIXTURE)
+@settings(max_examples=25, suppress_health_check=SLOW_FIXTURE)
 @given(st.lists(steps.filter(lambda step: step[0] != "hand"), max_size=12))
 def test_rolled_back_until_nothing_is_in_force_the_file_is_the_one_from_the_start(tmp_path: Path, taken: list) -> None:
     checkout = Checkout(tmp_path / "config.ini")

@@ -9,7 +9,7 @@ from jpo.simulate import random_candidates
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_grids_are_plausible(seed: int) -> None:
     grid = random_candidates(np.random.default_rng(seed))
     assert 10 <= len(grid.values) <= 150

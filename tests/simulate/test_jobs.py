@@ -27,7 +27,7 @@ def jobs(grid: Candidates, number: int, prior: RangeWeights = UNIFORM) -> Draws:
 
 
 @given(seed=st.integers(0, 2**32 - 1), prior=st.sampled_from([UNIFORM, TO_TARGET, FIXED]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_draws_are_finite_of_the_right_shape_and_zero_today(seed: int, prior: RangeWeights) -> None:
     grid = random_candidates(rng(seed))
     draws = draw_jobs(grid, 7, rng(seed), prior=prior)

@@ -115,7 +115,7 @@ def look(url, history, store=None):
 
 
 @pytest.mark.parametrize("serve", ["prometheus"], indirect=True)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(change=changes())
 def test_a_changed_answer_is_refused_or_understood(history, lying, change):
     truth = {run.run_id: run for run in look(history.url, history).runs}

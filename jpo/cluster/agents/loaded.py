@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from jpo.cluster.agents.base import ClassicAgent, LearningAgent
-from jpo.errors import JpoError, UsageError
+from jpo.errors import JpoError, UsageError, quoted
 from jpo.reading import opened
 
 
@@ -40,7 +40,9 @@ def load_agent(text: str) -> type[ClassicAgent] | type[LearningAgent]:
     file, colon, name = text.rpartition(":")
     path = Path(file)
     if not (colon and name.isidentifier()):
-        raise UsageError("--agent", f"{text!r:.80} names no class of a file", "write e.g. --agent mine.py:Mine", code="JPO-E748")
+        raise UsageError(
+            "--agent", f"{quoted(text)} names no class of a file", "write e.g. --agent mine.py:Mine", code="JPO-E748"
+        )
     with opened(path, lambda finding: UsageError(str(path), finding, "write e.g. --agent mine.py:Mine", code="JPO-E748")):
         pass
     spec = spec_from_file_location(f"jpo_agent_{path.stem}", path)

@@ -13,7 +13,7 @@ from safetensors.numpy import load, save
 from jpo.cluster.agents.base import LearningAgent
 from jpo.cluster.environment.episode import PAIRS, EpisodeOptions
 from jpo.cluster.environment.observation import FIGURES, OF_A_JOB
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.reading import contents
 
 SCHEMA = f"jpo-cluster-1:{','.join((*FIGURES, *OF_A_JOB))}"
@@ -79,7 +79,7 @@ def read_agent(path: Path, *, seed: int = 0) -> tuple[LearningAgent, str]:
     try:
         kind = header["kind"]
         if kind not in KINDS:
-            raise ValueError(f"kind {kind!r:.40} is unknown")
+            raise ValueError(f"kind {quoted(kind)} is unknown")
         agent = new_agent(
             kind, _options(header), hidden=int(header["hidden"]), lr=float(header["lr"]), gamma=float(header["gamma"]), seed=seed
         )

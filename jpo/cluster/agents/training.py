@@ -13,6 +13,7 @@ from jpo.cluster.agents.sequences import Sequence as JobSequence
 from jpo.cluster.environment.episode import Episode, EpisodeOptions
 from jpo.cluster.environment.observation import Observer
 from jpo.cluster.environment.rewards import METRICS
+from jpo.errors import quoted
 
 Draw = Callable[[np.random.Generator], JobSequence]
 
@@ -57,7 +58,7 @@ def follow(agent: ClassicAgent, episode: Episode) -> None:
     while not episode.done:
         action = agent.decide(episode, episode.mask())
         if not isinstance(action, int | np.integer):
-            raise TypeError(f"decide returned {action!r:.80}, not the number of an action")
+            raise TypeError(f"decide returned {quoted(action)}, not the number of an action")
         episode.step(int(action))
 
 

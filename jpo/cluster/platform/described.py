@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from jpo.cluster.platform.platform import NodeGroup, NodeType, Platform, PowerShares, ProcessorType, ResizeCosts, Slowdowns
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.reading import contents, toml
 
 MOST_BYTES = 1 << 20
@@ -76,7 +76,7 @@ def _platform(tables: Table, name: str) -> Platform:
     elastic = _table(tables.get("elastic", {}), "elastic")
     known(elastic, "elastic", ("serial_share", "resize_seconds", "cooldown_seconds"))
     if isinstance(conflict := slowdowns.get("conflict"), str) and conflict != "proportional":
-        raise ValueError(f"slowdowns: conflict = {conflict!r:.40} is neither a number from 0 to 1 nor 'proportional'")
+        raise ValueError(f"slowdowns: conflict = {quoted(conflict)} is neither a number from 0 to 1 nor 'proportional'")
     platform = Platform(
         text(tables, "name", "the file", default=name),
         tuple(groups),
@@ -119,7 +119,7 @@ def _processors(name: str, table: Table, count: int) -> list[ProcessorType]:
     known(table, where, ("kind", "cores", "speed", "speeds", "watts", "bandwidth_gbps"))
     kind = text(table, "kind", where)
     if kind not in ("cpu", "gpu"):
-        raise ValueError(f"{where}: kind = {kind!r:.40} is neither cpu nor gpu")
+        raise ValueError(f"{where}: kind = {quoted(kind)} is neither cpu nor gpu")
     if kind == "gpu" and "cores" in table:
         raise ValueError(f"{where}: GPUs are given out whole; leave out cores")
     speeds = {
@@ -142,7 +142,7 @@ def known(table: Table, where: str, keys: tuple[str, ...]) -> None:
     """Raise ValueError for a key that is none."""
     for key in table:
         if key not in keys:
-            raise ValueError(f"{where}: {key!r:.40} is unknown; known are {', '.join(keys)}")
+            raise ValueError(f"{where}: {quoted(key)} is unknown; known are {', '.join(keys)}")
 
 
 def number(table: Table, key: str, where: str, *, default: float | None = None) -> float:
@@ -152,10 +152,10 @@ def number(table: Table, key: str, where: str, *, default: float | None = None) 
         return default
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
         raise ValueError(
-            f"{where}: {key} = {value!r:.40} is not a number from 0" if key in table else f"{where}: {key} is missing"
+            f"{where}: {key} = {quoted(value)} is not a number from 0" if key in table else f"{where}: {key} is missing"
         )
     if value and not SMALLEST <= value <= LARGEST:
-        raise ValueError(f"{where}: {key} = {value!r:.40} is neither 0 nor between {SMALLEST} and {LARGEST:g}")
+        raise ValueError(f"{where}: {key} = {quoted(value)} is neither 0 nor between {SMALLEST} and {LARGEST:g}")
     return float(value)
 
 
@@ -164,7 +164,7 @@ def whole(table: Table, key: str, where: str, *, default: int | None = None) -> 
     value = table.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_CORES:
         raise ValueError(
-            f"{where}: {key} = {value!r:.40} is not a whole number from 1 to {MOST_CORES}"
+            f"{where}: {key} = {quoted(value)} is not a whole number from 1 to {MOST_CORES}"
             if key in table
             else f"{where}: {key} is missing"
         )
@@ -175,7 +175,7 @@ def text(table: Table, key: str, where: str, *, default: str | None = None) -> s
     """A text that is not empty."""
     value = table.get(key, default)
     if not isinstance(value, str) or not value:
-        raise ValueError(f"{where}: {key} = {value!r:.40} is not a text" if key in table else f"{where}: {key} is missing")
+        raise ValueError(f"{where}: {key} = {quoted(value)} is not a text" if key in table else f"{where}: {key} is missing")
     return value
 
 

@@ -21,7 +21,7 @@ from jpo.cluster.platform.described import MOST_CORES, unusable, whole
 from jpo.cluster.platform.described import number as number_of
 from jpo.cluster.platform.described import text as text_of
 from jpo.cluster.platform.platform import NodeGroup, NodeType, Platform, ProcessorType
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.reading import contents, json_object
 
 MOST_BYTES = 1 << 22
@@ -137,7 +137,7 @@ def _pair(text: object) -> tuple[str, str]:
 def one_of(value: str, names: tuple[str, ...], where: str) -> str:
     """A value that is one of the names; ValueError: it is none."""
     if value not in names:
-        raise ValueError(f"{where} = {value!r:.40} is none of {', '.join(names)}")
+        raise ValueError(f"{where} = {quoted(value)} is none of {', '.join(names)}")
     return value
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jpo.cluster.workload.swf import malformed
+from jpo.errors import quoted
 from jpo.reading import contents, json_object, number
 
 MOST_BYTES = 1 << 29
@@ -115,9 +116,8 @@ def _pollux(text: str, path: Path, durations: Durations) -> Iterator[ConvertedJo
         application = row.get("application") or row["name"].rsplit("-", 1)[0]
         seconds = _amount(row.get("duration", ""), where, "duration") or durations.get(application, 0.0)
         if not seconds:
-            raise malformed(
-                where, f"does not say how long {application!r:.40} runs", f"give e.g. --duration {application:.40}=3600"
-            )
+            name = quoted(application)
+            raise malformed(where, f"does not say how long {name} runs", f"give e.g. --duration {name}=3600")
         gpus = int(_amount(row["num_replicas"], where, "num_replicas"))
         yield ConvertedJob(
             row["name"], _amount(row["time"], where, "time"), seconds, 1, tasks=max(gpus, 1), model_class=application
@@ -212,7 +212,7 @@ def _amount(cell: str, where: str, column: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value < 2**53:
-        raise malformed(where, f"column {column} is {cell!r:.40}, not a number from 0")
+        raise malformed(where, f"column {column} is {quoted(cell)}, not a number from 0")
     return value
 
 
@@ -226,7 +226,7 @@ def _numeric(value: object, where: str) -> float | None:
 
 def json_text(value: object) -> str:
     """A value as a message shows it."""
-    return f"{value!r:.40}"
+    return f"{quoted(value)}"
 
 
 def _known(value: object) -> bool:
@@ -240,4 +240,4 @@ def _moment(value: object, where: str, column: str) -> float | None:
     try:
         return datetime.fromisoformat(str(value)).replace(tzinfo=UTC).timestamp()
     except ValueError as error:
-        raise malformed(where, f"{column} is {value!r:.40}, which is no time", "write e.g. 2017-10-01 00:00:00") from error
+        raise malformed(where, f"{column} is {quoted(value)}, which is no time", "write e.g. 2017-10-01 00:00:00") from error

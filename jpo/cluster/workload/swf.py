@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from jpo.cluster.workload.jobs import JobTable, Seconds, sorted_jobs
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.reading import number, opened
 
 COLUMNS = (
@@ -175,7 +175,7 @@ def _fault(texts: list[str]) -> tuple[int, str, str]:
         try:
             value = number(text.removeprefix("+"))
         except ValueError:
-            return place, f"is {text!r:.40}, not a number", "write a number, or -1 where it is unknown"
+            return place, f"is {quoted(text)}, not a number", "write a number, or -1 where it is unknown"
         if not math.isfinite(value) or value > LARGEST:
             return place, f"is {text:.40}, which no time or count is", "write a number, or -1 where it is unknown"
         if value < 0 and (value != -1 or place in MUST_BE_KNOWN):

@@ -26,6 +26,7 @@ from jpo.cluster.workload.demand import DemandTable, Phases
 from jpo.cluster.workload.elasticity import Elasticity
 from jpo.cluster.workload.jobs import JobTable
 from jpo.cluster.workload.swf import malformed
+from jpo.errors import quoted
 from jpo.reading import contents, number
 
 MOST_BYTES = 1 << 28
@@ -159,7 +160,7 @@ def _rows(text: str, path: Path) -> Iterator[JobRow]:
 def _check_head(head: list[str], path: Path) -> None:
     unknown = [name for name in head if name not in COLUMNS]
     if unknown or len(set(head)) < len(head):
-        finding = f"column {unknown[0]!r:.40} is unknown" if unknown else "has a column twice"
+        finding = f"column {quoted(unknown[0])} is unknown" if unknown else "has a column twice"
         split = len(head) == 1 and any(sign in head[0] for sign in ";\t")
         raise malformed(f"{path}:1", finding, "separate cells by commas" if split else f"known are {', '.join(COLUMNS)}")
     if "submit_seconds" not in head or not {"duration_seconds", "work"} & set(head):
@@ -212,7 +213,7 @@ def _phases(cell: str, place: str) -> Phases:
         except ValueError:
             seconds = gbps = math.nan
         if not (0 < seconds < 2**53 and 0 <= gbps < 2**33):
-            finding = f"column phases has {part!r:.40}, not seconds above 0, a colon and GB/s"
+            finding = f"column phases has {quoted(part)}, not seconds above 0, a colon and GB/s"
             raise malformed(place, finding, "write e.g. 600:20 60:2")
         pairs.append((seconds, gbps))
     return tuple(pairs)
@@ -231,7 +232,7 @@ def _amount(cell: str, place: str, column: str) -> float | None:
     except ValueError:
         value = math.nan
     if not 0 <= value < 2**53:
-        raise malformed(place, f"column {column} is {cell!r:.40}, not a number from 0", "leave it empty where it is unknown")
+        raise malformed(place, f"column {column} is {quoted(cell)}, not a number from 0", "leave it empty where it is unknown")
     if column in COUNTS and not value.is_integer():
-        raise malformed(place, f"column {column} is {cell!r:.40}, not a whole number", "GPUs, CPUs and tasks are counted")
+        raise malformed(place, f"column {column} is {quoted(cell)}, not a whole number", "GPUs, CPUs and tasks are counted")
     return value

@@ -21,7 +21,7 @@ from jpo.cluster.queueing.simulate import Rule
 from jpo.cluster.workload.demand import one_core_each
 from jpo.cluster.workload.swf import read_swf
 from jpo.commands.cluster.agents import Lessons
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.report.cluster.evaluation import Evaluated
 from jpo.wording.numbers import counted
 
@@ -60,7 +60,7 @@ def read(path: Path) -> tuple[LegacyOptions, Scenario, list[str]]:
 def refuse_unnamed(path: Path, options: LegacyOptions, agent: str | None) -> None:
     """Raise UsageError, JPO-E748, where an options file names code that the command line does not: it would run unseen."""
     if options.agent_file and not agent:
-        finding = f"pybatsim.agent.file = {options.agent_file!r:.80} is code, which runs only where the command line names it"
+        finding = f"pybatsim.agent.file = {quoted(options.agent_file)} is code, which runs only where the command line names it"
         raise UsageError(
             str(path), finding, f"add --agent {Path(options.agent_file).name:.80}:CLASS, or drop it", code="JPO-E748"
         )

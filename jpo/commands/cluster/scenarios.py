@@ -24,7 +24,7 @@ from jpo.cluster.workload.jobs import JobTable
 from jpo.cluster.workload.lublin import draw_jobs
 from jpo.cluster.workload.swf import SwfLog, read_swf
 from jpo.cluster.workload.training_jobs import read_training_jobs
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.reading import same_file
 from jpo.wording.numbers import counted
 
@@ -159,7 +159,7 @@ def without_misfits(
         place = misfits[0]
         wanted = work.demand.gpu_types[place]
         there = {processor.name for _, node in platform.nodes for processor in node.processors if processor.kind == "gpu"}
-        why = f"it has no GPU {wanted!r:.40}" if wanted and wanted not in there else "its tasks do not fit"
+        why = f"it has no GPU {quoted(wanted)}" if wanted and wanted not in there else "its tasks do not fit"
         finding = f"job {work.names[place] or place + 1:.80} could never run on platform {platform.name}: {why}"
         remedy = "give the platform more, or --oversized drop"
         raise UsageError(f"{path}:{work.lines[place]}", finding, remedy, code="JPO-E741")
@@ -252,7 +252,7 @@ def named_rules(policies: Sequence[str], backfillings: Sequence[str], resources:
 def known_as(option: str, word: str, names: Sequence[str]) -> str:
     """A word that is one of the names."""
     if word not in names:
-        raise UsageError(option, f"{word!r:.80} is unknown", f"known are {', '.join(names)}", code="JPO-E744")
+        raise UsageError(option, f"{quoted(word)} is unknown", f"known are {', '.join(names)}", code="JPO-E744")
     return word
 
 

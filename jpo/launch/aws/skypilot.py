@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from jpo.errors import LaunchError
+from jpo.errors import LaunchError, quoted
 from jpo.launch.aws.request import AwsPlace, home_of
 from jpo.launch.aws.user_data import life_seconds, moved
 from jpo.launch.credentials import refuse_credentials
@@ -37,7 +37,7 @@ def task(job: LaunchJob, place: AwsPlace) -> dict[str, Any]:
     """
     odd = next((name for name in job.environment if not VARIABLE.fullmatch(name)), None)
     if odd is not None:
-        finding = f"has a variable {odd!r:.60}, which SkyPilot does not take"
+        finding = f"has a variable {quoted(odd)}, which SkyPilot does not take"
         raise LaunchError(f"run {job.run_id}", finding, "use letters, digits and _", code="JPO-E753")
     refuse_credentials(job, b"", "the task", "give it to the task with `sky jobs launch --secret`")
     there = f"{MOUNTED}/runs" if place.bucket else "runs"

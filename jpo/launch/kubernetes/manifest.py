@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import PurePosixPath
 
-from jpo.errors import LaunchError
+from jpo.errors import LaunchError, quoted
 from jpo.launch.credentials import refuse_credentials
 from jpo.launch.job import LaunchJob
 from jpo.launch.kubernetes.names import (
@@ -115,22 +115,22 @@ def refuse_unsayable(job: LaunchJob, setup: PodSetup, config: bytes = b"") -> No
             raise refuse(f"{table} {key}", "is no name of Kubernetes", "write small letters, digits, - and .")
     for path in (*setup.claims.values(), *filter(None, [setup.workdir])):
         if not PurePosixPath(path).is_absolute() or ":" in path or ".." in PurePosixPath(path).parts:
-            raise refuse(table, f"{path!r:.80} is no absolute path without :", 'as in claims = { datasets = "/data" }')
+            raise refuse(table, f"{quoted(path)} is no absolute path without :", 'as in claims = { datasets = "/data" }')
     for key, value in setup.selector(job.needs.gpu_type).items():
         if not LABEL_KEY.fullmatch(key) or (value and not LABEL_VALUE.fullmatch(value)):
-            finding = f"{key}={value!r:.80} cannot be a label of nodes"
+            finding = f"{key}={quoted(value)} cannot be a label of nodes"
             raise refuse(f"{table} node_selector", finding, "`kubectl get nodes --show-labels` shows what is")
     for taint in setup.tolerations:
         key, _, value = taint.partition("=")
         if not LABEL_KEY.fullmatch(key) or (value and not LABEL_VALUE.fullmatch(value)):
-            raise refuse(f"{table} tolerations", f"{taint!r:.80} is no taint", 'write "dedicated=ml", or "spot"')
+            raise refuse(f"{table} tolerations", f"{quoted(taint)} is no taint", 'write "dedicated=ml", or "spot"')
     for name in job.environment:
         if not name.startswith("JPO_") and SECRET & set(name.upper().split("_")):
             remedy = "put it into a Secret, and name that with environment_from"
             finding = f"the variable {name:.80} looks like a secret, which no manifest may hold"
             raise LaunchError(f"run {job.run_id}", finding, remedy, code="JPO-E770")
         if not VARIABLE.fullmatch(name):
-            raise refuse(f"run {job.run_id}", f"{name!r:.80} cannot be the name of a variable", "rename it")
+            raise refuse(f"run {job.run_id}", f"{quoted(name)} cannot be the name of a variable", "rename it")
     if len(config) > LARGEST_CONFIG_BYTES:
         finding = f"has {len(config)} bytes, and a ConfigMap holds {LARGEST_CONFIG_BYTES}"
         raise refuse("config.ini", finding, "move tables of data out of it")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 
 NEEDS = "config.ini says what a run needs"
 OURS = "JPO finds its jobs by it"
@@ -82,4 +82,4 @@ class SlurmSite:
 
 
 def _refusal(option: str, finding: str) -> UsageError:
-    return UsageError(f"[launch.slurm] options, {option!r:.80}", finding, code="JPO-E760")
+    return UsageError(f"[launch.slurm] options, {quoted(option.partition('=')[0])}", finding, code="JPO-E760")

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from constraints.own import meant, own_limit
 from constraints.unknown import remedy, section_remedy
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.project.settings import Settings
 from jpo.project.tables.parameters import ParameterTable, is_own
 
@@ -21,13 +21,13 @@ def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | N
     """The first thing that is wrong, in one line: where it is, what was found, what to write."""
     first = error.errors(include_url=False)[0]
     path = [str(part) for part in first["loc"] if part != "[key]"]
-    key = ".".join(path)
+    key = ".".join(map(_name, path))
     place = place_of(path, origins, toml)
     if first["type"] == "extra_forbidden" or "[key]" in first["loc"]:
         return unknown_key(place, path)
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "tuple_type" and isinstance(first["input"], str):
-        message = f'input should be a list, such as ["{first["input"]!s:.40}"]'
+        message = f'input should be a list, such as ["{_name(first["input"])}"]'
     return UsageError(place, f"{key}: {message[0].lower() + message[1:]}", "see `jpo config schema`", code="JPO-E302")
 
 
@@ -50,15 +50,15 @@ def refuse_impossible(parameters: Mapping[str, Any], origins: Mapping[str, str],
         except ValueError as error:
             raise UsageError(place, str(error), code="JPO-E302") from None
         if not is_own(name) and ParameterTable.model_validate(line).worded:
-            finding = f"[parameters] {name} choices: {line['choices']!r:.80} are not numbers"
+            finding = f"[parameters] {name} choices: {quoted(line['choices'])} are not numbers"
             raise UsageError(place, finding, "write e.g. choices = [1, 2, 4]", code="JPO-E302")
 
 
 def unknown_key(place: str, path: list[str]) -> UsageError:
     """An unknown section or key, with the nearest known name."""
     if len(path) == 1:
-        return UsageError(place, f"unknown section [{path[0]}]", section_remedy(path[0]), code="JPO-E302")
-    finding = f"unknown key [{path[0]}] {'.'.join(path[1:])}"
+        return UsageError(place, f"unknown section [{_name(path[0])}]", section_remedy(path[0]), code="JPO-E302")
+    finding = f"unknown key [{_name(path[0])}] {'.'.join(map(_name, path[1:]))}"
     return UsageError(place, finding, remedy(path[-1], known_beside(path)), code="JPO-E302")
 
 
@@ -74,6 +74,10 @@ def known_beside(path: list[str]) -> tuple[str, ...]:
 
 def _fields(kind: Any) -> Mapping[str, FieldInfo]:
     return kind.model_fields if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
+
+
+def _name(part: str) -> str:
+    return quoted(part).strip("'")
 
 
 def line_of(toml: Path, path: list[str]) -> int | None:

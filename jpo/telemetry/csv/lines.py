@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jpo.errors import TelemetryError
+from jpo.errors import TelemetryError, quoted
 from jpo.reading import number
 from jpo.records import MEASURED, PARAMETERS, Identity, Quality
 from jpo.telemetry import contract
@@ -177,7 +177,7 @@ def _remember(head: dict[str, str], line: str, path: Path, number: int) -> str:
     if equals and key == "metrics":
         head[key] = value  # a later line names all, also those that came later
     elif equals and head.setdefault(key, value) != value:
-        raise unreadable(path, f"line {number}: {key} is already {head[key]!r} above; one log is one run")
+        raise unreadable(path, f"line {number}: {key} is already {quoted(head[key])} above; one log is one run")
     return key
 
 
@@ -198,7 +198,7 @@ def _header(line: str, path: Path, number: int) -> list[str]:
 
 
 def _no_number(what: str, text: str, path: Path) -> TelemetryError:
-    return unreadable(path, f"{what} {text[:40]!r} is not a number")
+    return unreadable(path, f"{what} {quoted(text)} is not a number")
 
 
 def unreadable(

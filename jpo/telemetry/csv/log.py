@@ -37,7 +37,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from jpo import reading
-from jpo.errors import TelemetryError
+from jpo.errors import TelemetryError, quoted
 from jpo.records import COUNTS, PARAMETERS, QUALITIES, Quality, Run
 from jpo.telemetry.contract import ALSO_CALLED, DATA_FRACTION
 from jpo.telemetry.csv.doubts import LOSSES, left_out
@@ -91,7 +91,7 @@ def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     said = log.head.get("converged", "").lower()
     converged = YES_OR_NO.get(said)
     if said and converged is None:
-        raise _no_evidence(log.path, NoEvidence(f"converged = {said[:80]!r} is neither true nor false", IMPOSSIBLE))
+        raise _no_evidence(log.path, NoEvidence(f"converged = {quoted(said)} is neither true nor false", IMPOSSIBLE))
     losses = {name: log.latest.get(name) for name in LOSSES if name not in left_out(log)}
     qualities = {**{quality.name: quality for quality in QUALITIES if quality.name not in left_out(log)}, **log.wanted}
     curves = (quality.errors_of(log.curves[name]) for name, quality in qualities.items() if name in log.curves)

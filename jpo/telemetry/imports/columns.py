@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from jpo.errors import TelemetryError
+from jpo.errors import TelemetryError, quoted
 from jpo.records import PARAMETERS
 from jpo.telemetry.imports.foreign import ForeignColumn, ForeignRuns, unreadable
 from jpo.telemetry.imports.units import SPELT, UNITS, Kind, unit_by_values
@@ -144,7 +144,7 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn], own: Own
             if source.format != TABLE:  # the map is of tables, and what this tool writes is known
                 continue
             has = ", ".join(list(cells)[:30])
-            finding = f"has no column {column.name!r:.80}, which [imports.columns] {field} names"
+            finding = f"has no column {quoted(column.name)}, which [imports.columns] {field} names"
             error = unreadable(source.place, finding, f"it has {has}"[:400])
             error.code = "JPO-E151"
             raise error
@@ -160,7 +160,7 @@ def not_there(source: ForeignRuns, given: Mapping[str, ForeignColumn]) -> str:
     """The columns that jpo.toml names and this source lacks, in words; empty where it has all."""
     there = {name for run in source.runs for name, text in run.cells.items() if text}
     missing = [
-        f"{column.name!r:.80} ({field.removeprefix(OWN).removeprefix(GIVEN_OWN)})"
+        f"{quoted(column.name)} ({field.removeprefix(OWN).removeprefix(GIVEN_OWN)})"
         for field, column in given.items()
         if column.name and column.name not in there
     ]
@@ -181,14 +181,14 @@ def _refuse_two_directions(place: str, given: Mapping[str, ForeignColumn]) -> No
         other = {"less": "val_accuracy", "more": "val_loss"}.get(BETTER.get(field, ""))
         if other and usual_for(other, column.name):
             finding = (
-                f"of {field} {BETTER[field]} is better, and {column.name!r:.80} is called like what {BETTER[other]} is better of"
+                f"of {field} {BETTER[field]} is better, and {quoted(column.name)} is called like what should be {BETTER[other]}"
             )
             remedy = f"[imports.columns] {other} reads it; rename the column if it is a {field}"
             raise TelemetryError(place, finding, remedy, code="JPO-E159")
         if not column.name or not (field in BETTER or field.startswith(OWN)):
             continue
         if column.name in read and BETTER.get(read[column.name]) != BETTER.get(field):
-            finding = f"[imports] reads {read[column.name]} and {field} from one column, {column.name!r:.80}"
+            finding = f"[imports] reads {read[column.name]} and {field} from one column, {quoted(column.name)}"
             raise TelemetryError(place, finding, "a metric has one direction: keep one of them", code="JPO-E159")
         read[column.name] = field
 
@@ -271,7 +271,7 @@ def _with_unit(place: str, field: str, column: ForeignColumn, cells: Sequence[st
         unit = column.unit or unit_by_values(kind_of(field), cells)
     except ValueError as error:
         remedy = f'say which: [imports.columns] {field} = {{ column = "{column.name:.80}", unit = "percent" }}, or "ratio"'
-        raise TelemetryError(place, f"{column.name!r:.80}, read as {field}, {error}", remedy, code="JPO-E159") from error
+        raise TelemetryError(place, f"{quoted(column.name)}, read as {field}, {error}", remedy, code="JPO-E159") from error
     return ForeignColumn(column.name, unit, column.origin)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from jpo import reading
-from jpo.errors import TelemetryError
+from jpo.errors import TelemetryError, quoted
 from jpo.reading import number
 from jpo.records import Skipped
 from jpo.telemetry.imports.foreign import (
@@ -97,7 +97,7 @@ def read_database(path: Path) -> ForeignRuns:
             ).fetchall():
                 place = f"{path}: run {run_id}"
                 if not (isinstance(run_id, str) and run_id.strip()):
-                    raise unreadable(path, f"has a run without an id ({run_id!r:.40})", "is it MLflow's database, whole?")
+                    raise unreadable(path, f"has a run without an id ({quoted(run_id)})", "is it MLflow's database, whole?")
                 if stage == "deleted":
                     skipped.append(Skipped(place, DELETED, UNTOLD))
                     continue
@@ -178,7 +178,7 @@ def _points(file: Path) -> Points:
         try:
             points.append((number(cells[2]) if len(cells) > 2 else float(line), number(cells[1])))
         except (ValueError, IndexError) as error:
-            raise unreadable(f"{file}:{line}", f"{text!r:.60} is not 'milliseconds value step'", "correct the line") from error
+            raise unreadable(f"{file}:{line}", f"{quoted(text)} is not 'milliseconds value step'", "correct the line") from error
     return points
 
 

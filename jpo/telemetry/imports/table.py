@@ -10,6 +10,7 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+from jpo.errors import quoted
 from jpo.telemetry.imports.foreign import LONGEST_CELL, MOST_CELLS, NOT_MEASURED, ForeignRun, ForeignRuns, contents, unreadable
 from jpo.telemetry.imports.numerals import Style, plain, style_of
 
@@ -36,7 +37,7 @@ def read_table(path: Path) -> ForeignRuns:
         raise unreadable(path, "has no first row that names its columns", "export it with a header")
     for name in names:
         if name and names.count(name) > 1:
-            raise unreadable(path, f"has two columns {name!r:.80}", "rename one of them")
+            raise unreadable(path, f"has two columns {quoted(name)}", "rename one of them")
     told = list(rows)
     if not told:
         raise unreadable(path, "has no run below its row of names", "export the runs, too")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from jpo.errors import TelemetryError
+from jpo.errors import TelemetryError, quoted
 from jpo.records import PARAMETERS, WHOLE, Identity, Run, RunStatus, Skipped
 from jpo.telemetry.contract import STALE_SECONDS
 from jpo.telemetry.imports.columns import GIVEN_OWN, OWN, kind_of
@@ -90,7 +90,7 @@ def translated(source: ForeignRuns, columns: Mapping[str, ForeignColumn], said: 
             skipped.append(Skipped(foreign.place, str(why), why.code))
             continue
         if name in runs:
-            finding = f"has the same run id {name!r:.80} as {places[name]}"
+            finding = f"has the same run id {quoted(name)} as {places[name]}"
             remedy = 'map run_id to a column that tells runs apart, or to none: run_id = ""'
             raise TelemetryError(foreign.place, finding, remedy, code="JPO-E154")
         runs[name], places[name] = run, foreign.place
@@ -212,7 +212,7 @@ def _status(row: _Row) -> frozenset[str]:
     if word in NOT_OVER:
         raise NoEvidence(f"it is {word}: its run is not over", UNTOLD)
     if word not in ENDED:
-        finding = f"{row.columns['status'].name} = {row.text('status')!r:.60} does not say how a run ends"
+        finding = f"{row.columns['status'].name} = {quoted(row.text('status'))} does not say how a run ends"
         remedy = f"known are {', '.join(ENDED)}; or map status to none"
         raise TelemetryError(row.run.place, finding, remedy, code="JPO-E152")
     return frozenset({ENDED[word].value})

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
+from jpo.errors import quoted
 from jpo.reading import LONGEST_NUMBER, number
 
 Kind = Literal["text", "truth", "number", "duration", "moment", "size", "share", "accuracy", "energy", "money"]
@@ -88,7 +89,7 @@ def value_of(kind: Kind, unit: str | None, text: str) -> float:
     """
     if kind == "truth":
         if text.lower() not in TRUTH:
-            raise ValueError(f"{text!r:.60} is neither true nor false")
+            raise ValueError(f"{quoted(text)} is neither true nor false")
         return TRUTH[text.lower()]
     if kind == "moment" and unit == "ISO 8601":
         return _moment(text)
@@ -100,7 +101,7 @@ def value_of(kind: Kind, unit: str | None, text: str) -> float:
     try:
         value = number(shown.removeprefix("$") if kind == "money" else shown)
     except ValueError as error:
-        raise ValueError(f"{text!r:.60} is not a number") from error
+        raise ValueError(f"{quoted(text)} is not a number") from error
     return value * UNITS[kind][unit] if unit else value
 
 
@@ -122,7 +123,7 @@ def _moment(text: str) -> float:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{text!r:.60} is no moment such as 2026-11-22T06:00:00Z") from error
+        raise ValueError(f"{quoted(text)} is no moment such as 2026-11-22T06:00:00Z") from error
 
 
 def _or_nan(text: str) -> float:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.records import COUNTS, PARAMETERS, Quality
 from jpo.telemetry import contract
 from jpo.telemetry.outcome import NONE_OWN, Own
@@ -166,9 +166,9 @@ def _check(table: str, names: Mapping[str, str], roles: Mapping[str, tuple[str, 
     for role, name in names.items():
         if role not in roles:
             similar = difflib.get_close_matches(role, roles, n=1, cutoff=0.5) or list(roles)[:1]
-            finding = f"{role[:80]!r} is nothing that JPO asks for"
+            finding = f"{quoted(role)} is nothing that JPO asks for"
             raise UsageError(place, finding, f"the nearest is {similar[0]}; the guide lists all", code="JPO-E302")
         if not syntax.fullmatch(name):
             what = "metric" if syntax is METRIC_NAME else "label"
-            finding = f"{role} = {name[:80]!r} cannot be the name of a {what}"
+            finding = f"{role} = {quoted(name)} cannot be the name of a {what}"
             raise UsageError(place, finding, "write letters, digits and underscores", code="JPO-E302")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A token of RFC 9110."""
@@ -61,7 +61,7 @@ class PrometheusSource:
             raise _unusable(self.shown_url, f"has {' and '.join(chosen)}", "keep one of them")
         for name, value in self.request_headers.items():
             if not HEADER_NAME.fullmatch(name):
-                raise _unusable(self.shown_url, f"{name[:40]!r} is not a header name", "write e.g. X-Scope-OrgID")
+                raise _unusable(self.shown_url, f"{quoted(name)} is not a header name", "write e.g. X-Scope-OrgID")
             if not (value.isprintable() and value.isascii() and value == value.strip()):
                 finding = f"value of header {name} has line breaks, blanks around it or characters outside ASCII"
                 raise _unusable(self.shown_url, finding, "remove them")

@@ -104,7 +104,7 @@ def test_the_header_says_how_much_was_learnt():
     assert header_of(FILE)["updates"] == [3 * UPDATES_PER_RUN] * MEMBERS
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, len(FILE) - 1), st.integers(0, 7))
 def test_any_flipped_bit_is_noticed(position, bit):
     data = bytearray(FILE)

@@ -23,7 +23,7 @@ PLATFORM = Platform("p", (NodeGroup("c", NodeType("n", (ProcessorType("c", "cpu"
 
 
 @pytest.mark.parametrize("mode", ["job", "backfill", "pair"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(jobs=traces(), seed=st.integers(0, 99))
 def test_rewards_of_any_policy_add_up_to_the_metrics_of_its_schedule(mode: ActionMode, jobs: JobTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -55,7 +55,7 @@ def test_rewards_of_any_policy_add_up_to_the_metrics_of_its_schedule(mode: Actio
 
 
 @pytest.mark.parametrize("order", ["fcfs", "saf", "f1"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(jobs=traces())
 def test_always_the_first_of_those_that_may_go_before_is_easy_backfilling(order: str, jobs: JobTable) -> None:
     episode = Episode(jobs, one_core_each(jobs), equal_processors(MACHINE), EpisodeOptions("backfill", slots=20, order=order))
@@ -64,7 +64,7 @@ def test_always_the_first_of_those_that_may_go_before_is_easy_backfilling(order:
     assert episode.simulation.schedule().starts.tolist() == simulate(jobs, MACHINE, Rule(order, "easy")).tolist()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(jobs=traces())
 def test_one_pair_all_the_time_is_that_rule_without_backfilling(jobs: JobTable) -> None:
     options = EpisodeOptions("pair", pairs=(("shortest", "high_gflops"),), void=False)

@@ -51,7 +51,7 @@ def test_the_moment_and_what_is_left_over_at_it() -> None:
 
 
 @pytest.mark.parametrize("resources", ["first", "best_fit", "phase_pack", "random"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(jobs=traces(), data=st.data())
 def test_what_is_followed_is_what_is_found_anew(resources: str, jobs: JobTable, data: st.DataObject) -> None:
     simulation = Simulation(jobs, one_core_each(jobs), equal_processors(MACHINE))

@@ -19,7 +19,7 @@ RULES = [Rule(name, backfilling) for name in NAMES for backfilling in BACKFILLIN
 
 @pytest.mark.parametrize("backfilling", ["none", "easy"])
 @pytest.mark.parametrize("name", [*SELECTIONS])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(jobs=traces())
 def test_a_schedule_is_that_of_a_brute_force(name: str, backfilling: Backfilling, jobs: JobTable) -> None:
     key = SELECTIONS[name].key
@@ -30,7 +30,7 @@ def test_a_schedule_is_that_of_a_brute_force(name: str, backfilling: Backfilling
     assert simulate(jobs, MACHINE, Rule(name, backfilling)).tolist() == brute_force(jobs, rank, backfilling=backfilling == "easy")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(jobs=traces())
 def test_long_queues_are_backfilled_as_short_ones(jobs: JobTable) -> None:
     keys = jobs.requested_seconds
@@ -41,7 +41,7 @@ def test_long_queues_are_backfilled_as_short_ones(jobs: JobTable) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(jobs=traces())
 def test_every_job_starts_once_it_came_and_no_processor_is_held_twice(rule: Rule, jobs: JobTable) -> None:
     starts = simulate(jobs, MACHINE, rule, seed=3)
@@ -50,14 +50,14 @@ def test_every_job_starts_once_it_came_and_no_processor_is_held_twice(rule: Rule
     assert np.array_equal(starts, simulate(jobs, MACHINE, rule, seed=3))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(jobs=traces(perfect=True), count=st.integers(1, 14))
 def test_conservative_never_delays_a_job_by_those_behind_it_where_requests_are_true(jobs: JobTable, count: int) -> None:
     promised = simulate(jobs.rows(slice(count)), MACHINE, Rule("fcfs", "conservative"))
     assert (simulate(jobs, MACHINE, Rule("fcfs", "conservative"))[:count] == promised).all()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(jobs=traces(perfect=True))
 def test_the_head_never_starts_later_than_its_first_reservation_where_requests_are_true(jobs: JobTable) -> None:
     """The reservation of a head is made when the one before it in the order starts; jobs behind it do not move it."""

@@ -25,7 +25,7 @@ def table(rows: list[tuple[int, int, int]]) -> JobTable:
 rows = st.lists(st.tuples(st.integers(0, 50), st.sampled_from([5, 10, 15, 30]), st.integers(1, 8)), min_size=2, max_size=20)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows, st.sampled_from(["wfp3", "unicep"]), st.randoms(use_true_random=False))
 def test_the_first_is_the_one_with_the_smallest_key_at_any_time(rows: list[tuple[int, int, int]], name: str, random) -> None:  # type: ignore[no-untyped-def]
     jobs, selection = table(rows), SELECTIONS[name]

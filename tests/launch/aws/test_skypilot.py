@@ -68,7 +68,7 @@ def test_gpus_without_a_type_and_odd_variables_are_refused() -> None:
 words = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(command=st.lists(words, min_size=1, max_size=4), value=words)
 def test_any_command_and_value_reads_back_from_yaml(command: list[str], value: str) -> None:
     job = replace(JOB, command=tuple(command), environment={"V": value}, longest_seconds=None)

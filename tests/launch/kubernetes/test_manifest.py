@@ -69,7 +69,7 @@ def test_every_object_is_valid(job: LaunchJob, pods: PodSetup) -> None:
     check(made(job, pods))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(NAMES, NAMES, st.from_regex(RUN_ID, fullmatch=True), st.binary(max_size=50))
 def test_any_names_and_bytes_make_valid_objects(dataset: str, model: str, run_id: str, config: bytes) -> None:
     check(made(replace(JOB, run_id=run_id, identity=Identity(dataset, model, "jax")), config=config))

@@ -41,7 +41,7 @@ def refused(folder: Path, toml: str = "", environ: Mapping[str, str] | None = No
         ("[workload]\nidentity = { datset = 'a.b' }\n", "unknown key [workload] identity.datset; did you mean dataset?"),
         ("[prometheus.auth]\ntokn_file = 'a'\n", "unknown key [prometheus] auth.tokn_file; did you mean token_file?"),
         ("[preferences.cost]\ntime = 1\n", "'cost' cannot be the name of a preference of your own"),
-        ('[preferences."a b"]\ntime = 1\n', "'a b' cannot be the name of a preference of your own"),
+        ('[preferences."a b"]\ntime = 1\n', "<3 characters> cannot be the name of a preference of your own"),
         ("[preferences]\nnight = 1\n", "jpo.toml:2: preferences.night: "),
         ("[prometheus]\ntimeout = '10x'\n", "'10x' is not a duration; write e.g. '10s'"),
         ("[prometheus.auth]\ntype = 'bearer'\n", "bearer needs token_file"),

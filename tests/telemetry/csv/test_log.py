@@ -235,7 +235,7 @@ def test_no_cell_is_half_understood(write, text):
         assert caught.value.code == "JPO-E110"
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, len(LOG)), cut=st.integers(0, 40), put=st.sampled_from(NUMBERS) | st.text(max_size=6))
 def test_a_log_that_was_changed_anywhere_is_a_whole_run_or_refused(write, place, cut, put):
     try:

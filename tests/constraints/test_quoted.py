@@ -1,0 +1,38 @@
+"""What messages repeat of files, in both packages alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from constraints.quoted import quoted
+from jpo import errors
+
+REPEATED = {
+    **{
+        text: repr(text)
+        for text in ("", "auto", "32", "-1.5e-3", "1,024", "16 GiB", "90%", "64 apples", "training.batch_size_per_gpu", "lr0")
+    },
+    **{text: repr(text) for text in ("fp16", "A100", "--wait", "cifar10", "eu-west-1", "_runtime", "10.0.0.1")},
+}
+DESCRIBED = {
+    **{
+        text: f"<{len(text)} characters>"
+        for text in ("two words", "hunter2", "Tr0ub4dor", "root:$y$j9T$x:19000", "a\x1b[2J", "pass\nword")
+    },
+    **{
+        text: f"<{len(text)} characters>"
+        for text in ("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "ghp_A1b2C3d4E5f6", "AKIAIOSFODNN7EXAMPLE", "a" * 65)
+    },
+    "-----BEGIN PRIVATE KEY-----": "<27 characters>",
+}
+
+
+@pytest.mark.parametrize(("found", "said"), (REPEATED | DESCRIBED).items())
+def test_names_and_numbers_are_repeated_and_all_else_is_described(found: str, said: str) -> None:
+    assert quoted(found) == errors.quoted(found) == said
+
+
+def test_of_other_values_the_kind_is_said() -> None:
+    found = [True, 32, 0.5, [], {}, ["a", "b"], {"a": 1}, None, 10**100]
+    said = ["True", "32", "0.5", "[]", "{}", "<a list of 2>", "<a table of 1>", "None", "<101 characters>"]
+    assert [quoted(each) for each in found] == [errors.quoted(each) for each in found] == said

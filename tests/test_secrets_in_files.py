@@ -1,0 +1,144 @@
+"""Any file can be named on a command line: a table of passwords, a key, settings of others. No command repeats what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jpo.__main__ import run
+
+SECRETS = ("Zq9tr0ub4dorX77kcdPW", "Tr0ub4dor&3:x/Zq9+w==")
+CONFIG = """\
+[workload]
+dataset = d
+model = m
+framework = f
+[training]
+batch_size = 32
+[resources]
+cpus = 2
+memory = 16Gi
+"""
+OTHERS = {
+    "shadow": "root:$y$j9T${1}:19000:0:99999:7:::\ndaemon:{0}:1\n",
+    "key.pem": "-----BEGIN PRIVATE KEY-----\n{0}{0}\n{1}\n-----END PRIVATE KEY-----\n",
+    ".env": "DB_PASSWORD={0}\nAPI={1}\n",
+    "a.json": '{{"password": "{0}", "{1}": 1}}',
+    "lines.jsonl": '{{"{0}": "{1}"}}\n',
+    "a.yaml": "users:\n- name: x\n  token: {0}\n",
+    "cut.toml": '[auth]\npassword = "{0}\n',
+    "a.toml": '[auth]\npassword = "{0}"\n"{1}" = "{0}"\n',
+    "a.ini": "[auth]\npassword = {0}\n{1}\n",
+    "a.csv": "user,{0}\nme,{1}\n",
+    "tabs": "{0}\t{1}\n1\t2\n",
+    "a.swf": "{0} 2 {1}\n",
+}
+READERS = (
+    *(
+        "suggest --dry-run FILE",
+        "check FILE",
+        "explain FILE",
+        "predict FILE",
+        "history FILE",
+        "rollback FILE",
+        "report FILE",
+        "learn FILE",
+    ),
+    *(
+        "check config.ini --config FILE",
+        "observe config.ini --csv FILE",
+        "logs FILE",
+        "import config.ini FILE --dry-run",
+        "replay FILE",
+    ),
+    *("audit verify config.ini --head FILE", "state import config.ini FILE", "phases predict FILE FILE", "run FILE"),
+    *("cluster describe --workload FILE", "cluster evaluate --workload FILE", "cluster evaluate --draw 5 --platform FILE"),
+    *("cluster convert FILE --from philly", "cluster convert FILE --from pollux", "cluster train --options FILE"),
+)
+TABLES = {
+    "observe config.ini --csv x.csv": """\
+# run_id=a
+# dataset=d
+# model=m
+# framework=f
+# batch_size=16
+# start=1700000000
+# converged=true
+time,epoch,samples,train_loss
+1700000100,1,1500,0.2
+# end=1700000100
+# status=succeeded
+""",
+    "import config.ini x.csv --dry-run": "run,began,took,batch_size,val_loss,status\na,1700000000,100,16,0.1,finished\n",
+    "replay x.csv --runs 1": """\
+# workload = "toy"
+# family = "zeus"
+# default = { batch_size = 16, power_limit_w = 250 }
+# knobs = ["batch_size", "power_limit_w"]
+# cost_column = "energy_j"
+batch_size,power_limit_w,rep,converged,time_to_target_s,energy_j,time_full_s,energy_full_j
+16,250,1,1,100,1000,300,3000
+""",
+    "cluster describe --workload x.swf": "; MaxProcs: 4\n1 0 0 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n",
+    "cluster describe --workload x.csv": "id,submit,duration,gpus,gpu_type,cpus,memory,phases\na,0,10,1,a100,1,1,10:3 5:2\n",
+    "cluster convert x.csv --from pollux": "time,num_gpus,application,name\n0,2,bert,a\n",
+    "check config.ini --config x.toml": """\
+[prices]
+usd_per_cpu_hour = 0.04
+[sla]
+time_max = "90s"
+[parameters.batch_size]
+min = 8
+[parameters.dropout]
+key = "training.dropout"
+choices = [0.1, 0.2]
+[csv]
+logs = ["x/*.csv"]
+""",
+    "check x.ini": CONFIG,
+}
+
+
+@pytest.fixture(autouse=True)
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("config.ini").write_text(CONFIG)
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_a_file_of_another_kind_is_not_repeated(command: str, capfd: pytest.CaptureFixture[str]) -> None:
+    for name, text in OTHERS.items():
+        Path(name).write_text(text.format(*SECRETS))
+        exit_code = run(command.replace("FILE", name).split())
+        said = "".join(capfd.readouterr())
+        assert exit_code != 1, said
+        assert not [secret for secret in SECRETS if secret[:12] in said], said
+
+
+@pytest.mark.parametrize("command", TABLES)
+def test_what_stands_in_a_wrong_place_is_not_repeated(command: str, capfd: pytest.CaptureFixture[str]) -> None:
+    name = next(word for word in command.split() if word.startswith("x."))
+    refused = 0
+    for text in wrong(TABLES[command]):
+        Path(name).write_text(text)
+        exit_code = run(command.split())
+        said = "".join(capfd.readouterr())
+        assert exit_code != 1, said
+        if exit_code > 1:  # else it is a name: of a run, of a section
+            refused += 1
+            assert not [secret for secret in SECRETS if secret[:12] in said], said
+    assert refused > 3
+
+
+def wrong(text: str) -> Iterator[str]:
+    """A file with a secret in place of each value and each line."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        sign = "=" if "=" in line and not line.startswith("#") else "," if "," in line else " "
+        cells = line.split(sign)
+        for cell in range(len(cells)):
+            changed = sign.join([*cells[:cell], SECRETS[cell % 2], *cells[cell + 1 :]])
+            yield "\n".join([*lines[:number], changed, *lines[number + 1 :], ""])
+        yield "\n".join([*lines[:number], SECRETS[number % 2], *lines[number:], ""])
