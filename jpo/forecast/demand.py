@@ -45,7 +45,15 @@ _QUANTITIES: Mapping[str, _QuantityPrior] = {
         {_BATCH: (0.25, 0.25), "gpus": (0.55, 0.25), "cpus": (0.05, 0.2), "num_layers": (-0.4, 0.4)}, discrepancy=0.3, noise=0.06
     ),
     "memory_gib": _QuantityPrior(
-        {_BATCH: (0.15, 0.15), "gpus": (0.15, 0.2), "cpus": (0.05, 0.15), "num_layers": (0.1, 0.15)}, discrepancy=0.1, noise=0.05
+        {
+            _BATCH: (0.15, 0.15),
+            "gpus": (0.15, 0.2),
+            "cpus": (0.05, 0.15),
+            "num_layers": (0.1, 0.15),
+            **dict.fromkeys(("num_workers", "workers", "n_workers", "dataloader_workers", "loader_workers"), (0.2, 0.2)),
+        },
+        discrepancy=0.1,
+        noise=0.05,
     ),
     "gpu_utilisation": _QuantityPrior(
         {_BATCH: (0.3, 0.4), "gpus": (-0.2, 0.4), "cpus": (0.1, 0.3), "num_layers": (0.2, 0.4)}, 0.3, 0.25, ratio=True
@@ -54,11 +62,12 @@ _QUANTITIES: Mapping[str, _QuantityPrior] = {
         {_BATCH: (0.1, 0.3), "gpus": (0.4, 0.4), "cpus": (-0.6, 0.4), "num_layers": (-0.2, 0.4)}, 0.3, 0.25, ratio=True
     ),
 }
-"""Throughput: a step takes a + b x batch, so a doubling brings 0 to ln 2; GPUs at equal batch each bring ln 2 less what they wait
-for each other (Qiao et al., "Pollux", OSDI 2021, section 3.2); a layer more is more work; CPUs matter where input is the
-bottleneck (Mohan et al., "Analyzing and Mitigating Data Stalls", VLDB 2021). Memory of the host: batches on their way are a part
-of it, and each GPU has a process. Utilisation: the same work on twice the CPUs keeps half the share busy; larger batches keep a
-GPU busier, waiting for others less. What is not named changes none of them. The numbers are assumed, therefore wide."""
+"""Throughput: a step takes a + b x batch, so a doubling brings 0 to ln 2; GPUs at equal batch each bring ln 2 less what they
+wait for each other (Qiao et al., "Pollux", OSDI 2021, section 3.2); a layer more is more work; CPUs matter where input is the
+bottleneck (Mohan et al., "Analyzing and Mitigating Data Stalls", VLDB 2021). Memory of the host: batches on their way are a
+part of it, and each GPU has a process, as each worker that loads data has, where a team declares how many. Utilisation: the
+same work on twice the CPUs keeps half the share busy; larger batches keep a GPU busier, waiting for others less. What is not
+named changes none of them. The numbers are assumed, therefore wide."""
 _REACH, _REACH_OF_CPUS = 1.5, 3.0
 """Length scale of a discrepancy in doublings; CPUs hardly change a run that has enough. With these and the numbers above, 90%
 intervals held 88 to 97% of the simulated fleet's throughput, 91 to 99% of the others."""
@@ -82,6 +91,13 @@ class Band:
     mean: Floats
     low: Floats
     high: Floats
+
+    def p_above(self, limit: Floats) -> Floats:
+        """Chance that one run takes more than a limit, which is no ratio, shape (K,); 0 where there is no forecast or limit."""
+        with np.errstate(invalid="ignore"):
+            sd = np.log(self.high / self.low) / (2 * NormalDist().inv_cdf(0.95))
+            beyond = np.log(limit / self.mean) / sd  # in sd
+        return np.array([0.5 * math.erfc(z / math.sqrt(2)) if math.isfinite(z) else 0.0 for z in beyond.tolist()])
 
 
 def demand(candidates: Candidates, runs: Sequence[Run]) -> dict[str, Band]:

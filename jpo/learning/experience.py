@@ -26,7 +26,7 @@ from jpo.optimizer.advise import problem_despite_sla
 from jpo.optimizer.candidates import collect, weighed_runs
 from jpo.optimizer.prior import Prior, believe, beside, prior_of
 from jpo.optimizer.request import Request
-from jpo.optimizer.surrogate import Surrogate, calibration
+from jpo.optimizer.surrogate import Surrogate, calibration, with_memory
 from jpo.records import RESOURCES, VAL_LOSS, Candidates, Known, PhaseNeeds, Residuals, Run, same
 
 if TYPE_CHECKING:
@@ -139,7 +139,8 @@ def problem_after(known: Known, prior: Prior, candidates: Candidates, request: R
     met = calibration(prior, candidates, request.quality.judged(known.runs))
     belief = believe(prior, candidates, known.runs, request.quality)
     belief = beside(prior, candidates, known.runs, belief, request.qualities)
-    surrogate = Surrogate(candidates, belief, known.runs, prior, met.time, request.prices, met.loss, met.misses)
+    factors = (met.time, request.prices, met.loss, met.misses)
+    surrogate = with_memory(Surrogate(candidates, belief, known.runs, prior, *factors, room_gib=request.room_gib))
     return problem_despite_sla(surrogate, request, known)
 
 

@@ -27,7 +27,7 @@ from jpo.forecast import predict
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import TargetForecast, target_forecasts, to_be_lowered, trade_holds, within_sla
+from jpo.optimizer.sla import TargetForecast, memory_holds, target_forecasts, to_be_lowered, trade_holds, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, RunStatus, Undo
 from jpo.wording import numbers
@@ -130,7 +130,7 @@ def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> 
 def _problem_among(candidates: Candidates, surrogate: Surrogate, request: Request, known: Known) -> Problem:
     factors = {"interval_factor": surrogate.interval_factor, "loss_interval_factor": surrogate.loss_interval_factor}
     problem = problem_of(candidates, surrogate.belief, request, known, misses=surrogate.misses, **factors)
-    return problem.holding(trade_holds(surrogate, request))
+    return problem.holding((*trade_holds(surrogate, request), *memory_holds(surrogate)))
 
 
 def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -44,6 +45,7 @@ class Request:
         usd_per_saved_hour: what an hour less is worth to the user; None = not said.
         as_run: parameters whose value in `current` is what runs have; config.ini says another, and keeps it. For each, what runs
             were seen to make of a value of config.ini.
+        room_gib: the most host memory that one run may have, by [quota] or this machine.
         chosen: values set by hand; nothing else changes then but what follows them.
         queue: what the engine says of runs that are submitted now; None = there is none, or it was not asked.
         done_by: `time_max` among the targets is when a run must be done from now on, so that its wait counts.
@@ -78,6 +80,7 @@ class Request:
     resets: Literal["evidence", "broken-sla"] | float = "evidence"
     usd_per_saved_hour: float | None = None
     chosen: Parameters = field(default_factory=dict)
+    room_gib: float = math.inf
     as_run: Mapping[str, Callable[[float], float | None]] = field(default_factory=dict)
     queue: QueueAhead | None = None
     done_by: bool = False

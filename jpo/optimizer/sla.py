@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.safety.holds import Hold
+from jpo.agent.safety.holds import Hold, of_too_little_memory
+from jpo.agent.safety.memory import MEMORY
 from jpo.cost.saved_hour import trade_off
 from jpo.cost.sla import SLA_TARGETS, sla_target
 from jpo.errors import NothingAdmissible
@@ -106,6 +107,16 @@ def trade_holds(surrogate: Surrogate, request: Request) -> tuple[Hold, ...]:
     worth = numbers.money(request.usd_per_saved_hour, request.currency)
     words = f"trades time and money at a price that is not acceptable: an hour is worth {worth} to you"
     return (Hold(rows, words, "JPO-I641", lasting=False),) if rows.any() else ()
+
+
+def memory_holds(surrogate: Surrogate) -> tuple[Hold, ...]:
+    """Hold on what is forecast to run out of host memory: of what it asks for, of the quota, or of this machine's."""
+    if not surrogate.p_short_of_memory.any():
+        return ()
+    need = surrogate.demands[MEMORY].mean
+    return of_too_little_memory(
+        surrogate.candidates, surrogate.belief, surrogate.p_short_of_memory, need, surrogate.memory_gib_there
+    )
 
 
 def _certain(mean: float) -> Interval | None:

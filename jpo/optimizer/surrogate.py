@@ -17,6 +17,7 @@ import numpy as np
 
 from jpo.agent.change_detection import forecast_error
 from jpo.agent.rows import row_of, rows_of_run, rows_of_runs
+from jpo.agent.safety.memory import MEMORY
 from jpo.cost import Prices, usd_per_hour
 from jpo.forecast import predict
 from jpo.forecast.calibration import RUNS_REMEMBERED, WATCHED, interval_factor, one_step_forecasts
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
 
 THROUGHPUT = "throughput_samples_per_second"
+_OF_RUNS = ("demands", "memory_gib_there", "p_short_of_memory", "samples")
+"""What a surrogate computes of runs and candidates, whatever is believed."""
+LEAST_TOLD = 0.05
+"""Chance of too little memory from which on it is said."""
 FEW = 250
 """Simulated jobs in the beliefs of the calibration watch: 250 and more were measured to be equal within 3%."""
 
@@ -60,6 +65,7 @@ class Surrogate:
         prices: what resources cost.
         loss_interval_factor: the same of validation losses.
         misses: see `Calibration`.
+        room_gib: the most host memory that one run may have, whatever it asks for.
     """
 
     candidates: Candidates
@@ -70,6 +76,7 @@ class Surrogate:
     prices: Prices
     loss_interval_factor: float = 1.0
     misses: Sequence[float | None] = ()
+    room_gib: float = math.inf
 
     def forecast(self, row: int) -> Forecast:
         """Forecast of one run of a candidate, with 90% intervals."""
@@ -99,7 +106,9 @@ class Surrogate:
         else:
             ended = [run.ended_well for run in self.runs if run.status is not RunStatus.STOPPED]
             of_runs = f"; {ended.count(False) or 'none'} of {numbers.counted(len(ended), 'run')} here failed" if ended else ""
+            short = float(self.p_short_of_memory[row])
             basis = f"from simulated jobs{of_runs}"
+            basis += f"; {numbers.chance(short)} that host memory runs out" if short >= LEAST_TOLD else ""
         return FailureChance(float(belief.p_fail[row]), basis)
 
     def expected(self, quantity: str) -> Floats | None:
@@ -158,6 +167,20 @@ class Surrogate:
         """Throughput, memory and utilisation at every candidate, those that were measured; worked out when first asked for."""
         return demand(self.candidates, self.runs)
 
+    @cached_property
+    def memory_gib_there(self) -> Floats:
+        """The host memory that a run of each candidate may have, (K,): what it asks for, and the room that there is."""
+        there = np.full(len(self.candidates.values), self.room_gib)
+        names = self.candidates.names
+        return np.minimum(there, self.candidates.values[:, names.index(MEMORY)]) if MEMORY in names else there
+
+    @cached_property
+    def p_short_of_memory(self) -> Floats:
+        """Chance that a run of each candidate needs more host memory than it may have, (K,); 0 where no run measured any."""
+        if not np.isfinite(self.memory_gib_there).any() or MEMORY not in self.demands:
+            return np.zeros(len(self.candidates.values))
+        return self.demands[MEMORY].p_above(self.memory_gib_there)
+
     def row(self, values: Parameters) -> int:
         """The candidate with these values, which must be there."""
         return row_of(self.candidates, values)
@@ -205,7 +228,23 @@ def surrogate_of(
     judged = quality.judged(runs)
     met = calibration(prior, candidates, judged) if interval_factor is None else Calibration(interval_factor, interval_factor)
     belief = beside(prior, candidates, runs, believe(prior, candidates, runs, quality), request.qualities)
-    return Surrogate(candidates, belief, runs, prior, met.time, request.prices, met.loss, met.misses)
+    factors = (met.time, request.prices, met.loss, met.misses)
+    return with_memory(Surrogate(candidates, belief, runs, prior, *factors, room_gib=request.room_gib))
+
+
+def with_memory(surrogate: Surrogate) -> Surrogate:
+    """The surrogate whose belief knows what host memory runs need: a run for which it is too little fails.
+
+    What simulated jobs say of a configuration counts as one run of it, and so does this.
+    """
+    belief, short = surrogate.belief, surrogate.p_short_of_memory
+    if not short.any():
+        return surrogate
+    ended = belief.runs + belief.failures
+    before = np.clip(belief.p_fail * (1 + ended) - belief.failures, 0.0, 1.0)
+    knowing = replace(surrogate, belief=replace(belief, p_fail=belief.p_fail + (1 - before) * short / (1 + ended)))
+    vars(knowing).update({name: value for name, value in vars(surrogate).items() if name in _OF_RUNS})
+    return knowing
 
 
 def with_configuration(
@@ -221,7 +260,7 @@ def with_configuration(
     prior = with_siblings(prior_of(candidates, seed, others), candidates, siblings, seed)
     qualities = [each.quality for each in (surrogate.belief, *surrogate.belief.besides)]
     belief = beside(prior, candidates, surrogate.runs, believe(prior, candidates, surrogate.runs, qualities[0]), qualities)
-    return replace(surrogate, candidates=candidates, belief=belief, prior=prior)
+    return with_memory(replace(surrogate, candidates=candidates, belief=belief, prior=prior))
 
 
 @dataclass(frozen=True, slots=True)

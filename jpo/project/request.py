@@ -92,6 +92,7 @@ def request_of(
         policy=policy or settings.agent.policy,
         resets=settings.agent.resets,
         usd_per_saved_hour=settings.preference.usd_per_saved_hour,
+        room_gib=job.limits.quota.memory_gib,
         chosen=chosen or {},
         quality=quality_of(job.settings, runs, qualities),
         qualities=qualities,

@@ -47,6 +47,28 @@ def test_measured_slopes_replace_the_prior_one() -> None:
     assert demand(BATCHES, runs)["memory_gib"].mean[:3] == pytest.approx([4, 8, 16], rel=0.1)
 
 
+def test_the_chance_to_need_more_than_there_is_follows_the_forecast() -> None:
+    band = demand(BATCHES, [a_run(0, {"batch_size": 32}, memory_gib=4.0)])["memory_gib"]
+    assert band.p_above(band.mean) == pytest.approx([0.5] * 4)
+    assert band.p_above(band.high) == pytest.approx([0.05] * 4)
+    assert band.p_above(np.full(4, math.inf)).tolist() == [0.0] * 4
+    chances = band.p_above(np.full(4, 5.0))
+    assert (np.diff(chances) > 0).all()
+    assert (chances[0] < 0.05, chances[3] > 0.5) == (True, True)
+
+
+def test_where_nothing_is_forecast_nothing_is_too_much() -> None:
+    with_and_without = grid(("gpus", [0.0, 1.0]))
+    band = demand(with_and_without, [a_run(0, {"gpus": 1}, memory_gib=4.0)])["memory_gib"]
+    assert band.p_above(np.ones(2)) == pytest.approx([0.0, 1.0], abs=1e-3)
+
+
+def test_workers_that_load_data_take_memory() -> None:
+    workers = grid(("num_workers", [1.0, 8.0]))
+    mean = demand(workers, [a_run(0, {"num_workers": 1}, memory_gib=4.0)])["memory_gib"].mean
+    assert mean == pytest.approx([4.0, 4 * math.exp(0.6)])
+
+
 def test_noise_between_equal_runs_is_learnt() -> None:
     steady, shaky = (
         demand(BATCHES, [a_run(i, {"batch_size": 32}, memory_gib=8 * math.exp(s * (-1) ** i)) for i in range(20)])["memory_gib"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from jpo.cost import Prices, run_cost_usd
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
-from jpo.optimizer.surrogate import Surrogate, surrogate_of
+from jpo.optimizer.sla import memory_holds
+from jpo.optimizer.surrogate import Surrogate, surrogate_of, with_configuration
 from jpo.records import Forecast, Identity, Known, Outcome, Parameters, Preference, Run, RunStatus
 
 NOW = {"batch_size": 32.0, "gpus": 1.0}
@@ -47,6 +49,31 @@ def test_every_quantity_is_expected_near_what_was_measured_and_as_the_forecast_s
             interval = getattr(outlook.forecast(row), quantity)
             assert interval.mean == pytest.approx(expected[row])
             assert interval.low <= interval.mean <= interval.high
+
+
+@pytest.mark.parametrize("asked_for", [False, True])
+def test_a_larger_batch_is_likelier_to_fail_where_the_memory_it_needs_is_not_there(asked_for: bool) -> None:
+    """By [quota], or by what config.ini asks for; before anything was killed. What has run is believed."""
+    now = {**NOW, **({"memory_gib": 6.3} if asked_for else {})}
+    runs = [replace(a_run(at, **MEASURED), parameters=now) for at in range(3)]
+    wide = surrogate(*runs)
+    tight = surrogate_of(
+        replace(request(current=now), free={"batch_size"}, room_gib=math.inf if asked_for else 6.3), runs, seed=0
+    )
+    twice, today = tight.row({**now, "batch_size": 64.0}), tight.candidates.current
+    assert tight.p_short_of_memory[twice] > 0.5
+    assert tight.belief.p_fail[twice] > wide.belief.p_fail[wide.row({**NOW, "batch_size": 64.0})] + 0.3
+    assert "that host memory runs out" in tight.failure_chance(twice).basis
+    assert tight.belief.p_fail[today] < 0.15
+    (held,) = memory_holds(tight)
+    assert (held.rows[[twice, today]].tolist(), held.code) == ([True, False], "JPO-I648")
+    assert memory_holds(surrogate(*runs)) == ()
+
+
+def test_a_configuration_that_is_added_is_judged_by_the_same_room() -> None:
+    tight = surrogate_of(replace(request(), room_gib=6.3), [a_run(0, **MEASURED)], seed=0)
+    more = with_configuration(tight, {"batch_size": 384.0, "gpus": 1.0}, seed=0)
+    assert more.belief.p_fail[more.row({"batch_size": 384.0, "gpus": 1.0})] > 0.5
 
 
 def test_nothing_is_expected_where_nothing_is_known() -> None:

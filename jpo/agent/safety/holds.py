@@ -23,7 +23,7 @@ from jpo.records import RESOURCES
 from jpo.wording.quality import worse_than
 
 if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, PhaseNeeds, Run
+    from jpo.records import Belief, Bools, Candidates, Floats, PhaseNeeds, Run
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -116,6 +116,25 @@ def _cpus(candidates: Candidates, runs: Sequence[Run]) -> Iterator[Hold]:
         as_much = (candidates.values[:, demands] >= candidates.values[candidates.current, demands]).all(axis=1)
         words = f"asks for fewer cpus than the {min(busy):.3g} that runs keep busy"
         yield Hold(as_much & (column < min(busy)), words, "JPO-I637")
+
+
+def of_too_little_memory(
+    candidates: Candidates, belief: Belief, p_short: Floats, need: Floats, there: Floats
+) -> tuple[Hold, ...]:
+    """What host memory is likelier than not to be too little for, before a run is killed for it; not what has ended well already.
+
+    A smaller chance is weighed with all others: memory may not grow with the batch at all, and only a run shows that.
+
+    Args:
+        p_short: chance of it, shape (K,).
+        need, there: GiB that a run is expected to take, and may have, (K,).
+    """
+    rows = (p_short > LIKELIER) & (belief.runs == 0) & (np.arange(len(p_short)) != candidates.current)
+    if not rows.any():
+        return ()
+    first = int(np.argmin(np.where(rows, need, np.inf)))
+    words = f"needs more host memory than it may have: from {need[first]:.3g} GiB expected, where {there[first]:.3g} are allowed"
+    return (Hold(rows, words, "JPO-I648", lasting=False),)
 
 
 def of_failing(candidates: Candidates, belief: Belief) -> tuple[Hold, ...]:

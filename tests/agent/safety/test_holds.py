@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from jpo.agent.safety.holds import held, holds_of, of_loss, of_phases, of_unmeasured
+from jpo.agent.safety.holds import held, holds_of, of_loss, of_phases, of_too_little_memory, of_unmeasured
 from jpo.records import Candidates, Identity, Outcome, PhaseNeeds, Run, RunStatus
 
 NAMES = ("batch_size", "gpus", "memory_gib")
@@ -48,6 +48,14 @@ def test_memory_that_was_never_measured_is_not_lowered():
 def test_memory_may_grow_where_it_ran_out():
     out = a_run(status=RunStatus.OOM_KILLED, memory_gib=15.9)
     assert 2 not in rows_held(candidates(), [out], ())
+
+
+def test_what_is_forecast_to_run_out_of_host_memory_is_held_unless_it_ended_well(grid, belief):
+    need, there = np.array([3.0, 4.5, 6.0]), np.full(3, 4.0)
+    (hold,) = of_too_little_memory(grid(), belief([[0, 0, 0]]), np.array([0.6, 0.49, 0.9]), need, there)
+    assert (hold.rows.tolist(), hold.code, hold.lasting) == ([False, False, True], "JPO-I648", False)
+    assert hold.why == "needs more host memory than it may have: from 6 GiB expected, where 4 are allowed"
+    assert of_too_little_memory(grid(), belief([[0, 0, 0]], runs=(1, 1, 1)), np.ones(3), need, there) == ()
 
 
 def test_todays_row_is_never_held_by_what_it_asks_for():
