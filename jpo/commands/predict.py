@@ -14,6 +14,7 @@ from jpo.cost import usd_of_text
 from jpo.cost.saved_hour import trade_off
 from jpo.history.undo import pin_notes
 from jpo.optimizer.answer import answer_to
+from jpo.optimizer.candidates import admissible_of
 from jpo.optimizer.expectations import Basis
 from jpo.optimizer.prediction import Answer, Prediction, Row, label
 from jpo.optimizer.prediction_rows import RowBasis, rows_of, warnings
@@ -22,7 +23,7 @@ from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import surrogate_of, with_configuration
 from jpo.optimizer.what_if import Bounds
 from jpo.project.collect import collect, with_doubts_noted
-from jpo.project.launch.waiting import queued_with
+from jpo.project.launch.waiting import EngineQueue
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import gpu_type_of
 from jpo.project.project import open_project
@@ -69,10 +70,12 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     basis = RowBasis(request, job.limits, evidence, runs, now)
     rows: tuple[Row, ...] = tuple(rows_of(configurations, basis, spot=question.spot))
     answer: Answer | None = None
+    queue = EngineQueue(workload, settings)
     if question.deadline_seconds is not None or budget is not None:
-        rows, answer = answer_to(question, Bounds(question.deadline_seconds, budget, currency), rows, basis)
+        ahead = queue.ahead(request.current, lambda: [*configurations, *admissible_of(surrogate.candidates)])
+        rows, answer = answer_to(question, Bounds(question.deadline_seconds, budget, currency, ahead), rows, basis)
     expected = [(row.parameters, row.expected.forecast) for row in rows]
-    ends = queued_with(expected, workload, settings, now=now)
+    ends = queue.ends(expected, now=now)
     rows = tuple(replace(row, queued=end) for row, end in zip(rows, ends, strict=True))
     more = warnings(rows, basis) | verdicts(rows, request) | dict.fromkeys(pin_notes(workload), "JPO-I846")
     notes, codes = (*known.evidence.notes, *more), tuple(dict.fromkeys((*known.codes, *more.values())))

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from jpo.learning.installation import residuals_here
 from jpo.learning.serving import LEARNING, policy_for, with_learning_noted
+from jpo.optimizer import candidates
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import instances_of, suggestion_of
 from jpo.project.collect import collect, with_file_noted
-from jpo.project.launch.waiting import queue_ahead, queued_with
+from jpo.project.launch.waiting import EngineQueue
 from jpo.project.load import LoadedSettings
 from jpo.project.phases.needs import with_needs_after, with_phase_needs
 from jpo.project.project import Project, open_project
@@ -65,8 +66,12 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         known = with_phase_needs(known, job)
         request = request_of(job, known.runs, reaches=known.reaches, chosen=chosen, policy=options.policy)
         known = learn_what_is_new(job, request, known, options)
-        if not options.offline:
-            request = replace(request, queue=queue_ahead(request, known, job.workload, settings), done_by=options.done_by)
+        queue = EngineQueue(job.workload, settings)
+        if known.runs and not options.offline:
+            ahead = queue.ahead(
+                request.current, lambda: candidates.admissible_of(candidates.collect(request, known.runs, known.siblings))
+            )
+            request = replace(request, queue=ahead, done_by=options.done_by)
         policy = policy_for(job.store, request.explore, request.policy)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)
@@ -76,8 +81,8 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         diff = diff_of(proposal) if options.diff else None
         instances = instances_of(suggestion, request.prices, now=options.now)
         asked = () if options.offline else ((suggestion.suggested, suggestion.next),)
-        queue = next(iter(queued_with(asked, job.workload, settings, now=options.now)), None)
-        return Report(suggestion, path, written, known.track, diff, job.currency, job.workload.content, instances, queue)
+        end = next(iter(queue.ends(asked, now=options.now)), None)
+        return Report(suggestion, path, written, known.track, diff, job.currency, job.workload.content, instances, end)
 
 
 def learn_what_is_new(job: Project, request: Request, known: Known, options: SuggestOptions) -> Known:

@@ -11,7 +11,7 @@ from jpo.errors import UsageError
 from jpo.optimizer.prediction import Answer, Option, Row
 from jpo.optimizer.prediction_rows import RowBasis, further_rows
 from jpo.optimizer.question import Question
-from jpo.optimizer.what_if import Bounds, mean_of
+from jpo.optimizer.what_if import Bounds
 from jpo.records import same
 
 MOST_OPTIONS = 3
@@ -33,8 +33,8 @@ def answer_to(question: Question, bounds: Bounds, rows: Sequence[Row], basis: Ro
     keeping = sorted((row for row in pool if row.allowed and bounds.kept(row)), key=bounds.order)
     nearest = min((row for row in pool if row.allowed), key=bounds.miss, default=min(pool, key=bounds.miss))
     best = keeping[0] if keeping else nearest
-    timely = Bounds(bounds.seconds, None)
-    faster = faster_than(best, [row for row in pool if row.allowed and timely.kept(row)], basis.request.prices)
+    timely = replace(bounds, usd=None)
+    faster = faster_than(best, [row for row in pool if row.allowed and timely.kept(row)], basis.request.prices, bounds)
     shown = (*rows, *(row for row in (best, *(row for row, _ in faster)) if row not in rows))
     supported = math.isfinite(bounds.miss(best)) or bool(keeping)
     return shown, Answer(
@@ -48,21 +48,22 @@ def answer_to(question: Question, bounds: Bounds, rows: Sequence[Row], basis: Ro
     )
 
 
-def faster_than(best: Row, rows: Sequence[Row], prices: Prices) -> list[tuple[Row, CostComparison]]:
-    """What is faster than the answer and more expensive, and faster than all that costs less."""
+def faster_than(best: Row, rows: Sequence[Row], prices: Prices, bounds: Bounds) -> list[tuple[Row, CostComparison]]:
+    """What is done sooner than the answer and more expensive, and sooner than all that costs less."""
     faster: list[tuple[Row, CostComparison]] = []
-    fastest = mean_of(best, "duration_seconds")
-    for row in sorted(rows, key=lambda row: mean_of(row, "cost_usd")):
-        if mean_of(row, "duration_seconds") < fastest:
-            fastest = mean_of(row, "duration_seconds")
-            faster.append((row, side_by_side(best, row, prices)))
+    fastest = bounds.mean_of(best, "duration_seconds")
+    for row in sorted(rows, key=lambda row: bounds.mean_of(row, "cost_usd")):
+        if bounds.mean_of(row, "duration_seconds") < fastest:
+            fastest = bounds.mean_of(row, "duration_seconds")
+            faster.append((row, side_by_side(best, row, prices, bounds)))
     return faster[:MOST_OPTIONS]
 
 
-def side_by_side(best: Row, row: Row, prices: Prices) -> CostComparison:
-    """Two rows, each at the cost that its own prices (spot or not) make."""
+def side_by_side(best: Row, row: Row, prices: Prices, bounds: Bounds) -> CostComparison:
+    """Two rows, each at the cost that its own prices (spot or not) make, and done when its queue lets it be."""
     some, other = best.expected.forecast, row.expected.forecast
-    times = {"before_duration": some.duration_seconds, "after_duration": other.duration_seconds}
+    before, after = (bounds.interval_of(each, "duration_seconds") for each in (best, row))
+    times = {"before_duration": before, "after_duration": after}
     comparison = compare(best.parameters, row.parameters, prices, **times)
     return replace(comparison, cost_usd_before=some.cost_usd, cost_usd_after=other.cost_usd)
 

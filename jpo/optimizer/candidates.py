@@ -54,6 +54,11 @@ def collect(request: Request, runs: Sequence[Run], siblings: Sequence[Run] = ())
     return replace(candidates, priced=usd_per_hour(request.current, request.prices) is not None)
 
 
+def admissible_of(candidates: Candidates) -> list[Parameters]:
+    """The configurations that may be proposed."""
+    return [candidates.parameters(int(row)) for row in np.flatnonzero(candidates.admissible)]
+
+
 def rows_pooled_with(candidates: Candidates, rows: Ints) -> Ints:
     """These rows (below 0: none), today's, and those with which the belief takes them together, ascending.
 

@@ -10,6 +10,7 @@ from constraints import Facts, Limits
 from jpo.cost import Prices, check_sla, usd_per_hour
 from jpo.cost.rented import rented
 from jpo.forecast.trials import Trial
+from jpo.optimizer.candidates import admissible_of
 from jpo.optimizer.expectations import Basis, cost, disagree, expectations
 from jpo.optimizer.prediction import Expected, Row
 from jpo.optimizer.request import Request
@@ -46,8 +47,8 @@ def rows_of(configurations: Sequence[Parameters], basis: RowBasis, *, spot: bool
 
 def further_rows(rows: Sequence[Row], basis: RowBasis, *, spot: bool) -> list[Row]:
     """All other configurations that the limits allow."""
-    candidates, shown = basis.evidence.surrogate.candidates, [row.parameters for row in rows]
-    allowed = [candidates.parameters(row) for row in range(len(candidates.values)) if candidates.admissible[row]]
+    shown = [row.parameters for row in rows]
+    allowed = admissible_of(basis.evidence.surrogate.candidates)
     return rows_of([values for values in allowed if values not in shown], basis, spot=spot)
 
 

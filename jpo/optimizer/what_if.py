@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
+from jpo.agent.safety.queue_ahead import QueueAhead
 from jpo.optimizer.prediction import Row, label
 from jpo.records import USD, Currency, Interval
 from jpo.wording import numbers
@@ -19,28 +20,59 @@ class Bounds:
     """Bounds that were asked for: a maximum of seconds, a maximum of USD, or both.
 
     With a deadline the cheapest row that keeps to it is wanted, with a budget alone the fastest.
+
+    Attributes:
+        queue: in which a run waits before it starts; against a deadline that counts as running does. None: nobody said.
     """
 
     seconds: float | None
     usd: float | None
     currency: Currency = USD
+    queue: QueueAhead | None = None
 
     def kept(self, row: Row) -> bool:
         """Whether the row is expected to keep to all of it; what is unknown keeps to nothing."""
-        return all(mean_of(row, name) <= most for name, most in self._asked())
+        return all(self.mean_of(row, name) <= most for name, most in self._asked())
+
+    def wait_seconds(self, row: Row) -> float:
+        """How long a run of the row would wait, where that counts; infinite, where one run cannot have so much.
+
+        Of an amount that the engine did not tell: as long as less of it would, at least; 0 where nobody said anything.
+        """
+        if self.queue is None or self.seconds is None or (asked := row.parameters.get(self.queue.resource)) is None:
+            return 0.0
+        if self.queue.most is not None and asked > self.queue.most:
+            return math.inf
+        less = (wait for amount, wait in self.queue.waits.items() if amount < asked)
+        return self.queue.waits[asked] if asked in self.queue.waits else max(less, default=0.0)
+
+    def interval_of(self, row: Row, name: str) -> Interval | None:
+        """A forecast, of time from now to the end; None where nothing is, or it would never start."""
+        interval: Interval | None = getattr(row.expected.forecast, name)
+        wait = self.wait_seconds(row) if name == "duration_seconds" else 0.0
+        if interval is None or math.isinf(wait):
+            return None
+        return Interval(interval.mean + wait, interval.low + wait, interval.high + wait)
+
+    def mean_of(self, row: Row, name: str) -> float:
+        """Its mean; infinite where nothing is."""
+        interval = self.interval_of(row, name)
+        return math.inf if interval is None else interval.mean
 
     def order(self, row: Row) -> tuple[float, float]:
         """The smallest is wanted most. Where no cost is known, the fastest."""
-        seconds, usd = mean_of(row, "duration_seconds"), mean_of(row, "cost_usd")
+        seconds, usd = self.mean_of(row, "duration_seconds"), self.mean_of(row, "cost_usd")
         return (seconds, usd) if self.seconds is None else (usd, seconds)
 
     def miss(self, row: Row) -> float:
         """Largest miss of a bound, as ln of a ratio; below 0 if the row keeps to all, inf if unknown."""
-        return max(math.log(mean_of(row, name) / most) if mean_of(row, name) else -math.inf for name, most in self._asked())
+        asked = [(self.mean_of(row, name), most) for name, most in self._asked()]
+        return max(math.log(mean / most) if mean else -math.inf for mean, most in asked)
 
     def probability(self, row: Row) -> float:
         """Probability that a run keeps to all of it. Both hang on its time, so that the less likely decides."""
-        return min(_below(getattr(row.expected.forecast, name), most) for name, most in self._asked())
+        left = {"duration_seconds": self.wait_seconds(row)}
+        return min(_below(getattr(row.expected.forecast, name), most - left.get(name, 0.0)) for name, most in self._asked())
 
     def words(self, row: Row, *, met: bool) -> str:
         """The answer in a sentence; `row` is the answer, or what comes nearest."""
@@ -48,15 +80,16 @@ class Bounds:
         if self.miss(row) == math.inf:
             return f"Whether anything would {asked} is unknown: no run, trial or similar workload supports a number."
         intervals = {name: getattr(row.expected.forecast, name) for name in ("duration_seconds", "cost_usd")}
+        waits = {"duration_seconds": f" after {numbers.duration(wait)} in the queue"} if (wait := self.wait_seconds(row)) else {}
         parts = ", ".join(
-            numbers.expected(name, interval, bounds=True, currency=self.currency)
+            numbers.expected(name, interval, bounds=True, currency=self.currency) + waits.get(name, "")
             for name, interval in intervals.items()
             if interval
         )
         if not met:
             return f"Nothing admissible is expected to {asked}; nearest is {label(row)}: {parts}."
         best = "The fastest" if self.seconds is None else "The cheapest"
-        if math.isinf(mean_of(row, "cost_usd")):
+        if math.isinf(self.mean_of(row, "cost_usd")):
             best = "Prices are unknown; the fastest"
         sure = numbers.percent(likely) if (likely := self.probability(row)) <= 0.99 else "> 99%"
         return f"{best} that is expected to {asked}: {label(row)}, {parts}; the probability is {sure}."
@@ -69,17 +102,13 @@ class Bounds:
 _VERBS = {"duration_seconds": "be done within", "cost_usd": "cost at most"}
 
 
-def mean_of(row: Row, name: str) -> float:
-    """Mean of a forecast; infinite where nothing is."""
-    interval: Interval | None = getattr(row.expected.forecast, name)
-    return math.inf if interval is None else interval.mean
-
-
 def _below(interval: Interval | None, most: float) -> float:
     """Probability of at most so much, log-normally spread as the interval says."""
     if interval is None:
         return 0.0
     if interval.low <= 0 or interval.high <= interval.low:
         return float(interval.mean <= most)
+    if most <= 0:
+        return 0.0
     deviation = math.log(interval.high / interval.low) / _NINETY
     return NormalDist(math.log(interval.mean), deviation).cdf(math.log(most))

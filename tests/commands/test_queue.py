@@ -48,6 +48,10 @@ def test_the_end_counts_what_slurm_says_about_waiting(
         assert "says slurm" in text
         (today,) = json.loads(project.jpo("predict", "config.ini", "-o", "json").out)["rows"]
         assert today["queue"]["engine"] == "slurm"
+        assert (
+            "in the queue"
+            in json.loads(project.jpo("predict", "config.ini", "--deadline", "60s", "-o", "json").out)["answer"]["words"]
+        )
         offline = json.loads(project.jpo("suggest", "config.ini", "--no-learn", "--dry-run", "--offline", "-o", "json").out)
         assert "queue" not in offline
     finally:

@@ -1,7 +1,8 @@
 """How bold each run of `jpo optimize` is: first values are tried out, then what was learnt is used.
 
 Nobody waits for one run of the loop alone, and how many follow is known: what a trial finds out serves all that follow, what the
-last run finds out serves none. So trials come first; the rest, and config.ini in the end, has the best that was measured.
+last run finds out serves none. So trials come first, and may end with a worse model than the runs of a pipeline; the rest, and
+config.ini in the end, has the best that was measured and kept the quality floor.
 """
 
 from __future__ import annotations
@@ -13,6 +14,10 @@ from jpo.project.load import LoadedSettings
 
 TRIALS = 1.6
 """Times the square root of the number of runs: how many of them are trials, 5 of 10. Measured in decision 0092."""
+
+TRIAL_FLOOR = 5.0
+"""Times the quality floor is how far below the first model a trial may end, since config.ini is not left with it: where the
+number of epochs is fixed, the floor itself held nearly all that was worth trying. Measured in decision 0104."""
 
 
 def trials_of(runs: int) -> int:
@@ -29,17 +34,24 @@ def settings_of_step(settings: LoadedSettings, number: int, runs: int, on_record
     """
     if number > runs:
         return _measured_alone(settings)
-    known = {} if "agent.horizon_runs" in settings.origins else {"horizon_runs": on_record + runs - number + 1}
+    known: dict[str, float] = {} if "agent.horizon_runs" in settings.origins else {"horizon_runs": on_record + runs - number + 1}
     if "agent.explore" in settings.origins:
         return _with_agent(settings, **known)
     if number > trials_of(runs):
         return _measured_alone(settings, **known)
+    known |= _floor_of_trials(settings)
     return _with_agent(settings, explore="on", exploration_runs=on_record + 1, **known)  # one more than can have been tried
 
 
 def _measured_alone(settings: LoadedSettings, **known: object) -> LoadedSettings:
     """Trials may have led further away than one step: what ended well is gone back to from anywhere."""
     return replace(_with_agent(settings, explore="off", **known), measured_alone=True)
+
+
+def _floor_of_trials(settings: LoadedSettings) -> dict[str, float]:
+    """The quality floor while values are tried out; one that the user has set holds for trials, too."""
+    floor = settings.values.agent.quality_floor
+    return {} if floor == "off" or "agent.quality_floor" in settings.origins else {"quality_floor": TRIAL_FLOOR * floor}
 
 
 def _with_agent(settings: LoadedSettings, **changes: object) -> LoadedSettings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -14,13 +14,11 @@ from jpo.errors import JpoError
 from jpo.launch.job import Needs, Room
 from jpo.launch.launcher import Launcher
 from jpo.launch.queued import Queued, queued
-from jpo.optimizer.candidates import collect
-from jpo.optimizer.request import Request
 from jpo.patience import OutOfPatience, within
 from jpo.project.launch.engines import launcher_of
 from jpo.project.load import LoadedSettings
 from jpo.project.trust import of_the_runner
-from jpo.records import Forecast, Known, Parameters, Workload
+from jpo.records import Forecast, Parameters, Workload
 
 WITH_A_QUEUE = ("slurm", "kubernetes")
 OF_THE_RUNNER = ("launch.kubernetes.context", "launch.slurm.options")
@@ -32,47 +30,58 @@ LONGEST_SECONDS = 2.0
 """For all answers together: a forecast does not wait for a busy controller."""
 
 
-def queued_with(
-    expected: Sequence[tuple[Parameters, Forecast]], workload: Workload, settings: LoadedSettings, *, now: float
-) -> tuple[Queued | None, ...]:
-    """For configurations with what is expected of them: when their runs would be done, if they were submitted now.
+class EngineQueue:
+    """The queue of the engine of [launch], for one command: of the same resources it is asked once, whether it answers or not."""
 
-    None where [launch] names no engine with a queue, or it does not say, or not within LONGEST_SECONDS; and where only a run that
-    somebody starts may use what jpo.toml says of it (OF_THE_RUNNER).
-    """
-    if not _may_be_asked(settings):
-        return (None,) * len(expected)
-    engine, asked = settings.values.launch.on, [_needs(parameters, workload, settings) for parameters, _ in expected]
-    rooms = _rooms(asked, settings)
-    durations = [forecast.duration_seconds for _, forecast in expected]
-    return tuple(
-        queued(engine, None if needs is None else rooms.get(needs), None if seconds is None else seconds.mean, now=now)
-        for needs, seconds in zip(asked, durations, strict=True)
-    )
+    def __init__(self, workload: Workload, settings: LoadedSettings) -> None:
+        self._workload, self._settings = workload, settings
+        self._rooms = dict[Needs | None, Room | None]()
 
+    def ends(self, expected: Sequence[tuple[Parameters, Forecast]], *, now: float) -> tuple[Queued | None, ...]:
+        """For configurations with what is expected of them: when their runs would be done, if they were submitted now.
 
-def queue_ahead(request: Request, known: Known, workload: Workload, settings: LoadedSettings) -> QueueAhead | None:
-    """What the engine says of runs with the numbers of GPUs, or of CPUs, that could be suggested, those nearest to today's first.
+        None where [launch] names no engine with a queue, or it does not say, or not within LONGEST_SECONDS; and where only a run
+        that somebody starts may use what jpo.toml says of it (OF_THE_RUNNER).
+        """
+        if not _may_be_asked(self._settings):
+            return (None,) * len(expected)
+        asked = [_needs(parameters, self._workload, self._settings) for parameters, _ in expected]
+        rooms = self._told(asked)
+        durations = [forecast.duration_seconds for _, forecast in expected]
+        return tuple(
+            queued(self._settings.values.launch.on, rooms.get(needs), None if seconds is None else seconds.mean, now=now)
+            for needs, seconds in zip(asked, durations, strict=True)
+        )
 
-    None as in `queued_with`, where today's values ask for neither, and before the first run: nothing is chosen then.
-    """
-    if not known.runs or not _may_be_asked(settings):
-        return None
-    resource = next((name for name in ("gpus", "cpus") if request.current.get(name)), None)
-    if resource is None:
-        return None
-    candidates, now = collect(request, known.runs, known.siblings), request.current[resource]
-    column = candidates.values[candidates.admissible, candidates.names.index(resource)] if resource in candidates.names else []
-    amounts = sorted({now, *map(float, column)}, key=lambda amount: abs(math.log((amount + 1) / (now + 1))))[:MOST_AMOUNTS]
-    needs = {amount: _needs({**request.current, resource: amount}, workload, settings) for amount in amounts}
-    rooms = _rooms([*needs.values()], settings)
-    told = {amount: room for amount, each in needs.items() if each and (room := rooms.get(each))}
-    waits = {amount: room.wait_seconds for amount, room in told.items() if room.wait_seconds is not None}
-    of_now = next(iter(told.values()), None)
-    if of_now is None:
-        return None
-    free, most = (of_now.free_gpus, of_now.gpus) if resource == "gpus" else (of_now.free_cpus, of_now.cpus)
-    return QueueAhead(resource, waits, free, most)
+    def ahead(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> QueueAhead | None:
+        """What the engine says of runs with as many GPUs, or CPUs, as today or another configuration, those nearest to today's
+        first. None as in `ends`, and where today's values ask for neither.
+        """
+        resource = next((name for name in ("gpus", "cpus") if today.get(name)), None)
+        if resource is None or not _may_be_asked(self._settings):
+            return None
+        now = today[resource]
+        column = {now, *(float(each[resource]) for each in others() if resource in each)}
+        amounts = sorted(column, key=lambda amount: abs(math.log((amount + 1) / (now + 1))))[:MOST_AMOUNTS]
+        needs = {amount: _needs({**today, resource: amount}, self._workload, self._settings) for amount in amounts}
+        rooms = self._told([*needs.values()])
+        told = {amount: room for amount, each in needs.items() if (room := rooms.get(each))}
+        waits = {amount: room.wait_seconds for amount, room in told.items() if room.wait_seconds is not None}
+        of_now = next(iter(told.values()), None)
+        if of_now is None:
+            return None
+        free, most = (of_now.free_gpus, of_now.gpus) if resource == "gpus" else (of_now.free_cpus, of_now.cpus)
+        return QueueAhead(resource, waits, free, most)
+
+    def _told(self, asked: Sequence[Needs | None]) -> Mapping[Needs | None, Room | None]:
+        """All answers so far, with those to these that come within LONGEST_SECONDS."""
+        new = [needs for needs in dict.fromkeys(asked) if needs is not None and needs not in self._rooms]
+        if new:
+            rooms = dict[Needs, Room]()
+            with suppress(OutOfPatience):
+                within(LONGEST_SECONDS, [partial(_ask, new, self._settings, rooms)])
+            self._rooms |= {needs: rooms.get(needs) for needs in new}
+        return self._rooms
 
 
 def _may_be_asked(settings: LoadedSettings) -> bool:
@@ -89,14 +98,6 @@ def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings)
         return replace(needs_of(workload, settings), gpus=int(parameters.get("gpus", 0)), cpus=cpus, memory_gib=memory)
     except ValueError:
         return None
-
-
-def _rooms(asked: Sequence[Needs | None], settings: LoadedSettings) -> Mapping[Needs, Room]:
-    """The answers that come within LONGEST_SECONDS."""
-    rooms, different = dict[Needs, Room](), [needs for needs in dict.fromkeys(asked) if needs is not None]
-    with suppress(OutOfPatience):
-        within(LONGEST_SECONDS, [partial(_ask, different, settings, rooms)])
-    return rooms
 
 
 def _ask(asked: Sequence[Needs], settings: LoadedSettings, rooms: dict[Needs, Room]) -> None:

@@ -21,6 +21,7 @@ from jpo.launch.job import JobStatus, LaunchJob, Room
 from jpo.launch.ledger import entries, locked, read
 from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
 from jpo.project.watching import account
+from jpo.project.workload import read_workload
 from jpo.records import RunStatus
 
 BOLD = {"batch_size": 128.0}
@@ -218,6 +219,21 @@ def test_the_best_values_are_gone_back_to_from_further_away_than_one_step(lab: L
     (job,) = lab.optimize(runs=2, baseline=3).result.jobs
     assert [each.run.parameters["batch_size"] for each in job.runs[3:] if each.run] == [*trials.values()]
     assert lab.config().read_text() == before
+
+
+def test_trials_may_miss_the_quality_floor_and_config_ini_is_left_with_what_keeps_it(lab: Lab) -> None:
+    """Every other model is done in less time and has a loss 5% higher; after the first a second one is tried all the same."""
+    first = {"batch_size": 64.0, "learning_rate": 0.01, "epochs": 10.0}
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        same = first.items() <= job.parameters.items()
+        return logged(job, lab.now, 1000.0 if same else 600.0, loss=0.3 if same else 0.315)
+
+    lab.train = train
+    (job,) = lab.optimize(runs=4, baseline=3).result.jobs
+    tried = [each.run.parameters for each in job.runs if each.run and not each.baseline]
+    assert sum(not first.items() <= parameters.items() for parameters in tried) == 2
+    assert first.items() <= read_workload(lab.config(), lab.settings(), now=lab.now).current.items()
 
 
 def test_a_trial_that_cannot_win_is_stopped_before_twice_the_best_and_the_reason_is_on_the_audit_log(lab: Lab) -> None:

@@ -35,3 +35,15 @@ def test_where_the_user_says_how_bold_to_be_that_holds_and_so_does_the_horizon(t
     agents = [settings_of_step(given, number, 10, on_record=3).values.agent for number in (1, 10, 11)]
     assert [agent.explore for agent in agents] == ["safe", "safe", "off"]
     assert [(agent.exploration_runs, agent.horizon_runs) for agent in agents] == [(0, 50)] * 3
+
+
+@pytest.mark.parametrize(("given", "trial"), [({}, 0.1), ({"quality_floor": 0.02}, 0.02), ({"quality_floor": "off"}, "off")])
+def test_trials_may_end_five_times_as_far_below_as_the_rest_unless_the_user_has_set_it(
+    tmp_path: Path, given: dict[str, object], trial: float | str
+) -> None:
+    floors = [
+        settings_of_step(settings(tmp_path, **given), number, 10, on_record=3).values.agent.quality_floor
+        for number in (1, 5, 6, 11)
+    ]
+    usual = given.get("quality_floor", 0.02)
+    assert floors == [pytest.approx(trial) if trial != "off" else "off"] * 2 + [usual] * 2

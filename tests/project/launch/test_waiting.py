@@ -11,12 +11,11 @@ import pytest
 from jpo.agent.safety.queue_ahead import QueueAhead
 from jpo.launch.job import Needs, Room
 from jpo.launch.queued import Queued
-from jpo.optimizer.request import Request
 from jpo.project.launch import waiting
-from jpo.project.launch.waiting import queue_ahead, queued_with
+from jpo.project.launch.waiting import EngineQueue
 from jpo.project.load import LoadedSettings, load
 from jpo.project.workload import read_workload
-from jpo.records import Forecast, Identity, Interval, Known, Outcome, Preference, Run, RunStatus, Workload
+from jpo.records import Forecast, Interval, Parameters, Workload
 
 NOTHING: Mapping[str, str] = {}
 NOW = 1_800_000_000.0
@@ -45,7 +44,7 @@ def project(folder: Path, on: str, more: str = "", environ: Mapping[str, str] = 
 
 def ends(workload: Workload, settings: LoadedSettings) -> tuple[Queued | None, ...]:
     expected = [({"gpus": gpus}, forecast) for gpus, forecast in ((1.0, HOUR), (2.0, HOUR), (1.0, Forecast()))]
-    return queued_with(expected, workload, settings, now=NOW)
+    return EngineQueue(workload, settings).ends(expected, now=NOW)
 
 
 def test_each_configuration_is_asked_for_once_and_is_done_after_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,40 +94,51 @@ def test_a_branch_neither_chooses_credentials_nor_gives_a_program_options(
     assert None not in ends(*project(tmp_path, on, more, dict([allowed.split("=", 1)])))
 
 
-def ahead(request: Request, tmp_path: Path, on: str = "slurm", runs: int = 1) -> QueueAhead | None:
-    run = Run(
-        "r", Identity("d", "m", "f"), request.current, RunStatus.SUCCEEDED, 0.0, 10.0, Outcome(duration_seconds=10.0), "csv"
-    )
-    workload, settings = project(tmp_path, on)
-    return queue_ahead(request, Known(runs=(run,) * runs), workload, settings)
+OTHERS = [{"gpus": float(2**step)} for step in range(7)]
 
 
-def asking_for(gpus: float, **more: float) -> Request:
-    free = {"gpus"} if gpus else {"cpus"}
-    current = {"batch_size": 64.0, "gpus": gpus, **more}
-    return Request(current, free, lambda _today, _proposed: True, Preference(), choices={"gpus": (1, 2, 4, 8, 16, 32, 64)})
+def ahead(tmp_path: Path, today: Parameters, on: str = "slurm") -> QueueAhead | None:
+    return EngineQueue(*project(tmp_path, on)).ahead(today, lambda: OTHERS)
 
 
 def test_before_a_choice_the_engine_is_asked_of_a_few_numbers_of_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     controller = Controller()
     monkeypatch.setattr(waiting, "launcher_of", lambda *_all, **_named: controller)
-    found = ahead(asking_for(8.0), tmp_path)
+    found = ahead(tmp_path, {"gpus": 8.0})
     assert found is not None
     assert found.resource == "gpus"
-    assert found.waits[8.0] == 4800.0
-    assert 1 < len(found.waits) <= waiting.MOST_AMOUNTS
-    assert len(controller.asked) == len(found.waits)
+    assert found.waits == {8.0: 4800.0, 16.0: 9600.0, 4.0: 2400.0, 2.0: 1200.0, 32.0: 19200.0}
+    assert len(controller.asked) == waiting.MOST_AMOUNTS
 
 
 def test_before_a_choice_a_job_without_gpus_is_asked_of_by_cpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "launcher_of", lambda *_all, **_named: Controller())
-    found = ahead(asking_for(0.0, cpus=4.0), tmp_path)
+    found = ahead(tmp_path, {"gpus": 0.0, "cpus": 4.0})
     assert found is not None
-    assert (found.resource, found.waits[4.0]) == ("cpus", 0.0)
-    assert ahead(asking_for(0.0), tmp_path) is None
+    assert (found.resource, found.waits) == ("cpus", {4.0: 0.0})
+    assert ahead(tmp_path, {"gpus": 0.0}) is None
 
 
-def test_before_a_choice_nothing_is_asked_where_nothing_can_be_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_before_a_choice_nothing_is_asked_where_there_is_no_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "launcher_of", lambda *_all, **_named: pytest.fail("asked"))
-    assert ahead(asking_for(8.0), tmp_path, "local") is None
-    assert ahead(asking_for(8.0), tmp_path, runs=0) is None
+    assert ahead(tmp_path, {"gpus": 8.0}, "local") is None
+
+
+def test_a_command_asks_of_the_same_resources_once_answered_or_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was asked before the choice is known of what was chosen; four GPUs of which it said nothing are not asked of again."""
+    controller = Controller()
+    monkeypatch.setattr(controller, "room", lambda needs, room=controller.room: room(needs) if needs.gpus != 4 else hung(needs))
+    monkeypatch.setattr(waiting, "launcher_of", lambda *_all, **_named: controller)
+    monkeypatch.setattr(waiting, "LONGEST_SECONDS", 0.3)
+
+    def hung(needs: Needs) -> Room:
+        controller.asked.append(needs)
+        time.sleep(2)
+        return Room()
+
+    queue = EngineQueue(*project(tmp_path, "slurm"))
+    assert queue.ahead({"gpus": 1.0}, lambda: [{"gpus": 2.0}, {"gpus": 4.0}]) is not None
+    assert [needs.gpus for needs in controller.asked] == [1, 2, 4]
+    one, two, four = queue.ends([({"gpus": gpus}, HOUR) for gpus in (1.0, 2.0, 4.0)], now=NOW)
+    assert (one and one.wait_seconds, two and two.wait_seconds, four) == (600.0, 1200.0, None)
+    assert len(controller.asked) == 3
