@@ -33,6 +33,7 @@ from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameter
 from jpo.wording import numbers
 
 BASELINE = "JPO-I645"
+FIRST_VALUES = "JPO-W651"
 LOSS_NOISE = 0.02
 """By which share a loss may be worse than one of today that breaks its target: the guard's margin."""
 
@@ -87,8 +88,14 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
             decision = Decision(candidates.current, None, "waiting", (reason, *warned), ("JPO-I611", *warnings))
         elif known.last and (back := set_back(surrogate, problem, request, known.last)):
             decision, undone = back, known.last
-        elif known.runs and request.explore != "off" and not any(run.ended_well for run in known.runs):
-            decision = out_of_failure(problem, known.runs)
+        elif (
+            known.runs and not any(run.ended_well for run in known.runs) and (request.measured_alone or request.explore != "off")
+        ):
+            decision = (
+                back_to_the_first(surrogate.candidates, request, known.runs)
+                if request.measured_alone
+                else out_of_failure(problem, known.runs)
+            )
         elif request.baseline_left and candidates.admissible[candidates.current]:
             more = numbers.counted(request.baseline_left, "more finished run")
             reason = f"{more} with today's values will be what later ones are compared with ([agent] baseline_runs)"
@@ -160,6 +167,16 @@ def out_of_failure(problem: Problem, runs: Sequence[Run]) -> Decision:
     if row is None:
         return Decision(problem.candidates.current, None, "no evidence", (sentence,), (code,))
     return Decision(row, None, "recovery", (sentence,), (code,), "try")
+
+
+def back_to_the_first(candidates: Candidates, request: Request, runs: Sequence[Run]) -> Decision:
+    """Decision where no run ended well and nothing more is tried: changes have not helped. No hold counts, all is held by now."""
+    finding = f"no run has ended well yet ({len(runs)} did not)"
+    rows = rows_of(candidates, {**request.current, **request.first_values})
+    row = int(rows[0]) if rows.size else candidates.current
+    if row == candidates.current or not candidates.admissible[row]:
+        return Decision(candidates.current, None, "no evidence", (f"{finding}; the values stay",), (recovery.NOTHING_HELPS,))
+    return Decision(row, None, "recovery", (f"{finding}: the first values come back",), (FIRST_VALUES,), "known")
 
 
 def as_good(surrogate: Surrogate, target: TargetForecast, row: int, now: int) -> bool:
