@@ -33,6 +33,7 @@ from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameter
 from jpo.wording import numbers
 
 BASELINE = "JPO-I645"
+FIRST_VALUES = "JPO-W651"
 LOSS_NOISE = 0.02
 """By which share a loss may be worse than one of today that breaks its target: the guard's margin."""
 
@@ -87,6 +88,8 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
             decision = Decision(candidates.current, None, "waiting", (reason, *warned), ("JPO-I611", *warnings))
         elif known.last and (back := set_back(surrogate, problem, request, known.last)):
             decision, undone = back, known.last
+        elif request.measured_alone and known.runs and not any(run.ended_well for run in known.runs):
+            decision = back_to_the_first(surrogate.candidates, request, known.runs)
         elif known.runs and request.explore != "off" and not any(run.ended_well for run in known.runs):
             decision = out_of_failure(problem, known.runs)
         elif request.explore != "off" and (step := out_of_frequent_failure(problem, known.runs)):
@@ -175,6 +178,16 @@ def out_of_frequent_failure(problem: Problem, runs: Sequence[Run]) -> Decision |
         return None
     finding = f"today's configuration {failing.words(belief, candidates.current)}, and {recovery.last_time(failed)}"
     return Decision(row, None, "recovery", (f"{finding}: {recovery.step(candidates, row)}",), (failing.CODE,), "try")
+
+
+def back_to_the_first(candidates: Candidates, request: Request, runs: Sequence[Run]) -> Decision:
+    """Decision where no run ended well and nothing more is tried: changes have not helped. No hold counts, all is held by now."""
+    finding = f"no run has ended well yet ({len(runs)} did not)"
+    rows = rows_of(candidates, {**request.current, **request.first_values})
+    row = int(rows[0]) if rows.size else candidates.current
+    if row == candidates.current or not candidates.admissible[row]:
+        return Decision(candidates.current, None, "no evidence", (f"{finding}; the values stay",), (recovery.NOTHING_HELPS,))
+    return Decision(row, None, "recovery", (f"{finding}: the first values come back",), (FIRST_VALUES,), "known")
 
 
 def as_good(surrogate: Surrogate, target: TargetForecast, row: int, now: int) -> bool:

@@ -35,7 +35,8 @@ class Request:
         quality_risk: chance to fall below the floor from which a trial is not written.
         nightly: whether runs are the nights of a pipeline: what a trial lost is forgotten with time, and `explore` "on" asks for
             something untried.
-        measured_alone: values of which no run ended well are left for those of which one did.
+        measured_alone: values of which no run ended well are left for those of which one did; where none did, for
+            `first_values`.
         horizon_runs: how many runs the job will have in all, those on record included; None = not known.
         exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
         baseline_left: runs with today's values that are waited for before the first change, so that there is a "before".
@@ -72,6 +73,7 @@ class Request:
     min_confidence: float = 0.0
     nightly: bool = False
     measured_alone: bool = False
+    first_values: Parameters = field(default_factory=dict)
     horizon_runs: int | None = None
     exploration_runs: int = 0
     baseline_left: int = 0

@@ -22,7 +22,7 @@ from jpo.project.tables.faults import explained, place_of, refuse_impossible
 from jpo.project.tables.promises import SlaTable
 from jpo.reading import DEEPEST, contents
 from jpo.reading import toml as toml_of
-from jpo.records import Track, silently
+from jpo.records import Parameters, Track, silently
 
 SECRETS = ("token", "password")
 SAFE_TABLES: Mapping[str, Collection[str]] = {
@@ -53,6 +53,7 @@ class LoadedSettings:
         track: shows how far long reading is, to who waits for it; silent where nobody does.
         room: the most that one run could have on the engine to which it goes, by resource; empty: not known, nothing is limited.
         measured_alone: nothing but values of runs that ended well is chosen, and how far one step may lead is not asked of them.
+        first_values: those with which config.ini began, which come back where none ended well; empty: not known.
     """
 
     values: Settings
@@ -67,6 +68,7 @@ class LoadedSettings:
     track: Track = silently
     room: Mapping[str, float] = field(default_factory=dict)
     measured_alone: bool = False
+    first_values: Parameters = field(default_factory=dict)
 
     @property
     def place(self) -> str:

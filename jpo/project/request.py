@@ -85,6 +85,7 @@ def request_of(
         min_confidence=settings.agent.min_confidence,
         nightly=True,
         measured_alone=job.settings.measured_alone,
+        first_values=job.settings.first_values,
         horizon_runs=None if settings.agent.horizon_runs == "auto" else settings.agent.horizon_runs,
         exploration_runs=settings.agent.exploration_runs,
         baseline_left=baseline_left(job, runs, current),

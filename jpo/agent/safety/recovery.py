@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     Cause = Literal["GPU memory", "host memory", "memory", "divergence", "time", "cut off", "unknown"]
 
+NOTHING_HELPS = "JPO-I610"
 FULL = 0.9
 """A run that was killed for memory and used this share of what it asked for on the host has run out of that, else of a GPU's."""
 FIRST_STEP, NEXT_STEPS = 2.0, 4.0
@@ -203,7 +204,7 @@ def told(candidates: Candidates, runs: Sequence[Run], row: int | None) -> tuple[
     if given_up := [*_given_up(candidates, runs, row)]:
         finding = f"{finding}; {', '.join(given_up)}, so {OTHER_CAUSES[cause]}"
     if row is None:
-        return f"{finding}; nothing that may be changed is expected to help", "JPO-I610"
+        return f"{finding}; nothing that may be changed is expected to help", NOTHING_HELPS
     return f"{finding}: {step(candidates, row)}", "JPO-W618"
 
 

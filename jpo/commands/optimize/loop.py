@@ -138,15 +138,18 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
             if finish_writing(job, found.suggestion_id):
                 outside.note(f"{suggestion_id}: was on record, and is written now; {in_short(found)}")
             return
-        free, on_record = free_id(suggestion_id, job.store), len(job.store.runs_of(task.identity))
+        runs = job.store.runs_of(task.identity)
+        free, on_record, measured = free_id(suggestion_id, job.store), len(runs), any(run.ended_well for run in runs)
+        began = made_under(task.run_id(1, baseline=False), job.store, task.identity)
         within = kept_to_room(task.settings, job.workload, outside.engine(task.settings, task.engine))
 
     def made(step_number: int) -> Suggestion:
         settings = settings_of_step(within, step_number, plan.runs, on_record)
+        settings = replace(settings, first_values=began.current if began else {})
         return outside.suggest(replace(task, settings=settings), free, outside.clock())
 
     try:
-        suggestion = made(number)
+        suggestion = made(number if measured or number > plan.runs else 1)  # of nothing that ended well there is no best
     except NothingAdmissible:
         if not trials_of(plan.runs) < number <= plan.runs:
             raise

@@ -236,6 +236,20 @@ def test_trials_may_miss_the_quality_floor_and_config_ini_is_left_with_what_keep
     assert first.items() <= read_workload(lab.config(), lab.settings(), now=lab.now).current.items()
 
 
+def test_where_no_run_reaches_its_target_config_ini_gets_its_first_values_back(lab: Lab) -> None:
+    def train(job: LaunchJob) -> VirtualCourse:
+        made = logged(job, lab.now, 1000.0)
+        return replace(made, log=made.log.replace("# status", "# converged=false\n# status"))
+
+    lab.train, before = train, lab.config().read_text()
+    (job,) = lab.optimize(runs=7, baseline=2).result.jobs
+    tried = {tuple(each.run.parameters.values()) for each in job.runs[2:] if each.run}
+    assert len(tried) == 7  # something else each time: of nothing that ended well there is no best
+    assert lab.config().read_text() == before
+    with lab.history() as store:
+        assert store.suggestion(f"{job.name}-best7").codes == ("JPO-W651",)
+
+
 def test_a_trial_that_cannot_win_is_stopped_before_twice_the_best_and_the_reason_is_on_the_audit_log(lab: Lab) -> None:
     """Its log, written epoch by epoch as time goes by, says that it will take four times as long."""
     lab.chosen, ends = BOLD, {}
@@ -270,13 +284,13 @@ def test_a_trial_that_cannot_win_is_stopped_before_twice_the_best_and_the_reason
 
 
 def test_a_trial_far_from_its_target_is_stopped_by_its_curve_and_other_values_are_tried(lab: Lab) -> None:
-    """Runs end at a target, after 10 of 400 epochs; the trials learn at a fifth of their pace."""
+    """Runs end at a target, after 10 of 400 epochs; the trials are a little slower, and learn at a fifth of their pace."""
     config = lab.config()
     config.write_text(config.read_text(encoding="utf-8").replace("epochs = 10", "epochs = 400"), encoding="utf-8")
 
     def train(job: LaunchJob) -> VirtualCourse:
         slow = "-b" not in job.run_id
-        made = logged(job, lab.now, 5000.0 if slow else 1000.0, loss=1.5 if slow else 0.3)
+        made = logged(job, lab.now, 1500.0 if slow else 1000.0, loss=1.5 if slow else 0.3)
         return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
 
     lab.train = train
