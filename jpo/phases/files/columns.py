@@ -17,7 +17,7 @@ EXECUTION, TIME = "execution", units.TIME
 USUAL: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         EXECUTION: ("pod.id", "exec_id", "execution", "execution_id", "run_id", "pod", "container", "id"),
-        TIME: ("timestamp", "time", "t", "ts", "unix_seconds"),
+        TIME: ("timestamp", "time", "t", "ts", "unix_seconds", "datetime", "date"),
         CPU: ("cpu.usage.cores", "cpu_cores", "cpu_usage_cores", "cpu"),
         MEMORY: ("mem.working.set", "memory_bytes", "memory_working_set_bytes", "mem_bytes", "memory", "mem"),
         GPU: ("gpu_utilisation", "gpu_utilization", "gpu.usage", "gpu.util", "gpu"),
@@ -73,13 +73,7 @@ def places_of(place: str, header: Sequence[str], columns: TraceColumns, *, alone
     wanted = (EXECUTION, TIME, *needed, *optional)
     places: dict[str, ColumnPlace] = {}
     for name in dict.fromkeys(wanted):
-        names = _names(name, columns)
-        large = {} if _is_named(name, columns) else {each.lower(): each for each in reversed(header)}
-        found = chain(
-            ((each, unit) for each, unit in names if each in header),
-            ((large[each], unit) for each, unit in names if each in large),
-        )
-        header_name, unit = next(found, (None, None))
+        header_name, unit = column_of(header, name, columns)
         if header_name is not None and header.count(header_name) > 1:
             finding = f"has {header.count(header_name)} columns named {header_name!r:.80}"
             raise malformed(place, finding, "give each column a name of its own")
@@ -87,7 +81,7 @@ def places_of(place: str, header: Sequence[str], columns: TraceColumns, *, alone
             places[name] = ColumnPlace(header.index(header_name), unit)
         elif name not in (EXECUTION, *optional) or (alone and _is_named(name, columns)):
             shown = ", ".join(repr(each) for each in header[:SHOWN_COLUMNS] if each)
-            usual = " or ".join(repr(each) for each, _ in names[:3])
+            usual = " or ".join(repr(each) for each, _ in _names(name, columns)[:3])
             raise UsageError(
                 place,
                 f"has no column {usual} for {name} (it has {shown or 'no names'})",
@@ -95,6 +89,17 @@ def places_of(place: str, header: Sequence[str], columns: TraceColumns, *, alone
                 code="JPO-E731",
             )
     return places
+
+
+def column_of(header: Sequence[str], name: str, columns: TraceColumns) -> tuple[str | None, str | None]:
+    """The header of a quantity, None: there is none, and its unit, None: the quantity's own."""
+    names = _names(name, columns)
+    large = {} if _is_named(name, columns) else {each.lower(): each for each in reversed(header)}
+    found = chain(
+        ((each, unit) for each, unit in names if each in header),
+        ((large[each], unit) for each, unit in names if each in large),
+    )
+    return next(found, (None, None))
 
 
 def _names(name: str, columns: TraceColumns) -> list[tuple[str, str | None]]:

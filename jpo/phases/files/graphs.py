@@ -15,7 +15,7 @@ import numpy as np
 from jpo.errors import UsageError
 from jpo.phases.files import units
 from jpo.phases.files.cells import LARGEST, is_nothing, number
-from jpo.phases.files.columns import TIME, ColumnPlace
+from jpo.phases.files.columns import TIME, ColumnPlace, TraceColumns, column_of
 from jpo.phases.files.dates import is_day_first, moment, summer_time, unfolded
 from jpo.phases.files.labels import labels_of, named
 from jpo.phases.files.rows import malformed
@@ -23,24 +23,26 @@ from jpo.phases.files.series import ExportedSeries
 from jpo.phases.files.table import Row
 from jpo.phases.traces import Floats
 
+RECENT_SECONDS = 5e8
+"""Since 1970: 1985, when nobody measured containers."""
 VALUE = ("value", "metric_value")
 TITLES = ("series", "metric", "metric_name", "__name__", "labels", "tags")
 Found = tuple[list[ExportedSeries], list[str]]
 """Series, and what there is to say."""
 
 
-def time_of(header: Sequence[str], named_time: str | None) -> ColumnPlace | None:
-    """The column of times: the one that is named, else by the usual names; None: there is none."""
-    names = [name.lower() for name in header]
-    if named_time is not None:
-        return ColumnPlace(header.index(named_time)) if named_time in header else None
-    for unit, usual in ((None, ("time", "timestamp", "t", "ts", "date", "datetime", "unix_seconds")), *units.USUAL_UNITS.items()):
-        if unit is not None and units.UNITS[unit][0] != TIME:
-            continue
-        for name in usual:
-            if name in names:
-                return ColumnPlace(names.index(name), unit)
-    return None
+def time_of(header: Sequence[str], columns: TraceColumns) -> ColumnPlace | None:
+    """The column of times, by its usual names or the one that is named; None: there is none."""
+    name, unit = column_of(header, TIME, columns)
+    return None if name is None else ColumnPlace(header.index(name), unit)
+
+
+def is_time(text: str) -> bool:
+    """Whether a cell is a date, or as large as the seconds since 1970 are: in the first column, whatever that is called."""
+    try:
+        return (found := moment("", text.strip(), day_first=True)).is_date or found.value > RECENT_SECONDS
+    except UsageError:
+        return False
 
 
 def value_of(header: Sequence[str]) -> int | None:

@@ -7,7 +7,7 @@ The first feature's times count. Another one has its last value there, as far as
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -65,21 +65,26 @@ def rates(times: Floats, counter: Floats) -> tuple[Floats, Floats]:
     return times[1:], np.where(grown < 0, counter[1:], grown) / np.diff(times)
 
 
-def measured_of(series: Sequence[ExportedSeries], columns: TraceColumns) -> tuple[list[Measured], list[str]]:
-    """What the series of one file say of whom, and what there is to say of it.
+def measured_of(files: Sequence[Sequence[ExportedSeries]], columns: TraceColumns) -> tuple[list[Measured], list[str]]:
+    """What the series of files say of whom, and what there is to say of each file.
 
     Raises:
         UsageError: JPO-E876, nobody says what they measure; JPO-E730, a unit is none of its feature.
     """
-    meant = meanings(series, columns)
-    known = [(one, meaning) for one, meaning in zip(series, meant, strict=True) if meaning is not None]
+    meant = [(one, meaning) for series in files for one, meaning in zip(series, meanings(series, columns), strict=True)]
+    known = [(one, meaning) for one, meaning in meant if meaning is not None]
     whose = executions([one for one, _ in known], [meaning for _, meaning in known], columns.named.get(EXECUTION))
-    parts: dict[tuple[str, str], list[tuple[ExportedSeries, Meaning]]] = defaultdict(list)
+    parts: dict[tuple[str, str, str], list[tuple[ExportedSeries, Meaning]]] = defaultdict(list)
     for (one, meaning), execution in zip(known, whose, strict=True):
         if execution is not None:
-            parts[execution, meaning.feature].append((one, meaning))
-    found = [_together(execution, of_it) for (execution, _), of_it in parts.items()]
-    return found, [*_left_out(series, meant, sum(map(len, parts.values()))), *_read_as(parts)]
+            parts[one.file, execution, meaning.feature].append((one, meaning))
+    notes: list[str] = []
+    for file in dict.fromkeys(one.file for one, _ in meant):
+        of_file = {(execution, feature): pairs for (of, execution, feature), pairs in parts.items() if of == file}
+        here = [pair for pair in meant if pair[0].file == file]
+        said = [*_left_out(here, sum(map(len, of_file.values()))), *_read_as(of_file)]
+        notes += [f"{file}: {note}" for note in said]
+    return [_together(execution, of_it) for (_, execution, _), of_it in parts.items()], notes
 
 
 def _together(execution: str, parts: Sequence[tuple[ExportedSeries, Meaning]]) -> Measured:
@@ -100,14 +105,12 @@ def _course(one: ExportedSeries, meaning: Meaning) -> tuple[Floats, Floats]:
     return times, values * size
 
 
-def _left_out(series: Sequence[ExportedSeries], meant: Sequence[Meaning | None], taken: int) -> list[str]:
-    beside = [one.title for one, meaning in zip(series, meant, strict=True) if meaning is None]
-    others = len(series) - len(beside) - taken
-    notes = [f"left out, no usage: {_some(beside)} [{LEFT_OUT}]"] if beside else []
-    return [
-        *notes,
-        *([f"left out: {others} series of whole pods or of none, beside their containers [{LEFT_OUT}]"] if others else []),
-    ]
+def _left_out(meant: Sequence[tuple[ExportedSeries, Meaning | None]], taken: int) -> Iterator[str]:
+    beside = [one.title for one, meaning in meant if meaning is None]
+    if beside:
+        yield f"left out, no usage: {_some(beside)} [{LEFT_OUT}]"
+    if others := len(meant) - len(beside) - taken:
+        yield f"left out: {others} series of whole pods or of none, beside their containers [{LEFT_OUT}]"
 
 
 def _read_as(parts: Mapping[tuple[str, str], Sequence[tuple[ExportedSeries, Meaning]]]) -> list[str]:
@@ -131,12 +134,11 @@ def joined(measured: Sequence[Measured], columns: TraceColumns, place: str) -> T
         UsageError: JPO-E735, there is none; JPO-E730, two files have the same of one.
     """
     needed, optional = features_of(columns)
-    together: dict[str, dict[str, Measured]] = {}
-    for one in _named_all(measured):
-        had = together.setdefault(one.execution, {}).setdefault(one.feature, one)
-        if had is not one:
-            finding = f"has {one.feature} of execution {one.execution!r:.80}, as {had.file} has"
-            raise UsageError(one.file, finding, "name one of the files, or give executions names of their own", code="JPO-E730")
+    named = _named_all(measured)
+    together: dict[str, dict[str, Measured]] = {one.execution: {} for one in named}
+    for one in sorted(named, key=lambda one: float(one.times[0]) if len(one.times) else np.inf):
+        of_it = together[one.execution]
+        of_it[one.feature] = _continued(of_it[one.feature], one) if one.feature in of_it else one
     whole = {execution: has for execution, has in together.items() if set(needed) <= set(has)}
     features = (*needed, *(name for name in optional if whole and all(name in has for has in whole.values())))
     courses = {execution: _aligned(execution, [has[name] for name in features]) for execution, has in whole.items()}
@@ -153,6 +155,19 @@ def joined(measured: Sequence[Measured], columns: TraceColumns, place: str) -> T
     stacked = np.concatenate([course.values for course in kept])
     notes += [*([rare] if rare else []), *units.odd_figures(stacked, features)]
     return Traces(features, kept, place, tuple(f"{place}: {note}" for note in notes))
+
+
+def _continued(had: Measured, one: Measured) -> Measured:
+    """The same of two files, where one goes on as the other ends.
+
+    Raises:
+        UsageError: JPO-E730, it does not: these may be two executions.
+    """
+    step = float(np.median(np.diff(had.times))) if len(had.times) > 1 else 0.0
+    if not (len(one.times) and len(had.times) and 0 < one.times[0] - had.times[-1] <= OLDEST_STEPS * step):
+        finding = f"has {one.feature} of execution {one.execution!r:.80}, as {had.file} has, and does not go on where that ends"
+        raise UsageError(one.file, finding, "name one of the files, or give executions names of their own", code="JPO-E730")
+    return replace(one, times=np.r_[had.times, one.times], values=np.r_[had.values, one.values])
 
 
 def _named_all(measured: Sequence[Measured]) -> list[Measured]:

@@ -80,6 +80,7 @@ UNIT_WORDS: Mapping[str, str] = MappingProxyType(
         "millicores": "cpu_millicores",
         "percent": "cpu_percent",
         "pct": "cpu_percent",
+        "%": "cpu_percent",
         **{word: f"memory_{word}" for word in ("kib", "mib", "gib", "mb", "gb")},
     }
 )
@@ -110,8 +111,8 @@ class Meaning:
 
 
 def words_of(text: str) -> list[str]:
-    """Words and numbers of a name, in small letters."""
-    return re.findall(r"[a-z]+|[0-9]+", text.lower())
+    """Words, numbers and percent signs of a name, in small letters."""
+    return re.findall(r"[a-z]+|[0-9]+|%", text.lower())
 
 
 def meanings(series: Sequence[ExportedSeries], columns: TraceColumns) -> list[Meaning | None]:

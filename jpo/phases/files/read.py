@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from jpo.phases.files.answers import is_printed, read_answers, read_printed
-from jpo.phases.files.columns import EXECUTION, TIME, TraceColumns, places_of
-from jpo.phases.files.graphs import read_long, read_wide, time_of, value_of
+from jpo.phases.files.columns import EXECUTION, TIME, ColumnPlace, TraceColumns, places_of
+from jpo.phases.files.graphs import is_time, read_long, read_wide, time_of, value_of
 from jpo.phases.files.join import Measured, joined, measured_of
 from jpo.phases.files.rows import header_of, malformed, rows_of, text_of
 from jpo.phases.files.series import ExportedSeries
 from jpo.phases.files.table import read_table
 from jpo.phases.traces import Traces
+from jpo.reading import same_file
 
 GRAFANAS_TIME = "Time"
 """Grafana's name for the first column of a graph, in which cells may be empty."""
+
+
+class Export(NamedTuple):
+    """Series of a file, and what there is to say of it."""
+
+    series: Sequence[ExportedSeries]
+    notes: Sequence[str] = ()
 
 
 def read_traces(paths: Path | Sequence[Path], columns: TraceColumns | None = None) -> Traces:
@@ -29,37 +38,39 @@ def read_traces(paths: Path | Sequence[Path], columns: TraceColumns | None = Non
     paths, columns = [paths] if isinstance(paths, Path) else [*paths], columns or TraceColumns()
     if len(paths) == 1 and isinstance(only := _read(paths[0], columns, alone=True), Traces):
         return only
+    for at, path in enumerate(paths):
+        if any(same_file(path, before) for before in paths[:at]):
+            raise malformed(str(path), "is named twice", "name it once: what is in it would count twice")
     found = [_read(path, columns, alone=False) for path in paths]
-    measured = [
-        part
-        for path, one in zip(paths, found, strict=True)
-        for part in (_parts(path, one) if isinstance(one, Traces) else one[0])
-    ]
-    notes = [note for one in found for note in (one.notes if isinstance(one, Traces) else one[1])]
+    measured, notes = measured_of([one.series for one in found if isinstance(one, Export)], columns)
+    for path, one in zip(paths, found, strict=True):
+        measured += _parts(path, one) if isinstance(one, Traces) else ()
+    said = [note for one in found for note in one.notes]
     traces = joined(measured, columns, ", ".join(map(str, paths)))
-    return replace(traces, notes=(*dict.fromkeys(notes), *traces.notes))
+    return replace(traces, notes=(*dict.fromkeys((*said, *notes)), *traces.notes))
 
 
-def _read(path: Path, columns: TraceColumns, *, alone: bool) -> Traces | tuple[list[Measured], list[str]]:
-    """A table as traces, anything else as what was measured, with what there is to say."""
+def _read(path: Path, columns: TraceColumns, *, alone: bool) -> Traces | Export:
+    """A table as traces, anything else as series."""
     text = text_of(path)
     if is_printed(text):
-        return _noted(path, read_printed(path, text), [], columns)
+        return Export(read_printed(path, text))
     if text.lstrip()[:1] in ("{", "["):
-        return _noted(path, read_answers(path, text), [], columns)
+        return Export(read_answers(path, text))
     rows = rows_of(path, text)
     number, cells = next(rows, (0, []))
     if not cells:
         raise malformed(str(path), "is empty", "name a CSV file with a header and one row per sample")
     header = header_of(path, number, cells)
-    time = time_of(header, columns.named.get(TIME))
-    value = value_of(header)
-    if time is None or _is_table(header, time.at, value, columns):
-        places = places_of(f"{path}:{number}", header, columns, alone=alone)
-        return read_table(path, len(header), places, rows)
     below = [*rows]
-    series, said = read_wide(path, header, time, below) if value is None else read_long(path, header, time, value, below)
-    return _noted(path, series, said, columns)
+    time, value = time_of(header, columns), value_of(header)
+    if time is not None and not _is_table(header, time.at, value, columns):
+        series, said = read_wide(path, header, time, below) if value is None else read_long(path, header, time, value, below)
+        return Export(series, [f"{path}: {note}" for note in said])
+    if time is None and TIME not in columns.named and below and is_time(below[0][1][0]):  # Zeit, Heure, or nothing
+        series, said = read_wide(path, header, ColumnPlace(0), below)
+        return Export(series, [f"{path}: {note}" for note in said])
+    return read_table(path, len(header), places_of(f"{path}:{number}", header, columns, alone=alone), below)
 
 
 def _is_table(header: Sequence[str], time: int, value: int | None, columns: TraceColumns) -> bool:
@@ -69,11 +80,6 @@ def _is_table(header: Sequence[str], time: int, value: int | None, columns: Trac
     if value is not None and not has_features:
         return False
     return EXECUTION in places or (has_features and header[time] != GRAFANAS_TIME)
-
-
-def _noted(path: Path, series: list[ExportedSeries], said: list[str], columns: TraceColumns) -> tuple[list[Measured], list[str]]:
-    measured, more = measured_of(series, columns)
-    return measured, [f"{path}: {note}" for note in (*said, *more)]
 
 
 def _parts(path: Path, traces: Traces) -> list[Measured]:

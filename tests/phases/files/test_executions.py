@@ -63,3 +63,17 @@ def test_a_label_can_be_named() -> None:
     series = [ExportedSeries("f.csv", "f.csv", title, *named(title), np.zeros(0), np.zeros(0)) for title in titles]
     assert executions(series, [Meaning(CPU)] * 3, "run") == ["7", "8", None]
     assert executions(series, [Meaning(CPU)] * 3, "team") == ["a", "b", "c"]
+
+
+def test_pods_of_the_same_name_are_told_apart_by_their_namespaces() -> None:
+    assert names('m{pod="a",namespace="x"}', 'm{pod="a",namespace="y"}', 'm{pod="b",namespace="y"}') == ["x/a", "y/a", "b"]
+
+
+def test_all_files_together_say_how_fine_executions_are() -> None:
+    def of(file: str, *titles: str) -> list[ExportedSeries]:
+        return [ExportedSeries(file, file, title, *named(title), np.zeros(0), np.zeros(0)) for title in titles]
+
+    both = of("cpu", 'm{pod="a",container="t"}', 'm{pod="a",container="u"}')
+    filtered, whole = of("memory", 'm{pod="a",container="t"}'), of("memory", 'm{pod="a",namespace="x"}')
+    assert executions([*both, *filtered], [Meaning(CPU)] * 3) == ["a/t", "a/u", "a/t"]
+    assert executions([*both, *whole], [Meaning(CPU)] * 3) == ["a", "a", "a"]

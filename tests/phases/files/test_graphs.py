@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jpo.errors import UsageError
-from jpo.phases.files.columns import ColumnPlace
+from jpo.phases.files.columns import ColumnPlace, TraceColumns
 from jpo.phases.files.graphs import Found, read_long, read_wide, time_of, value_of
 from jpo.phases.files.rows import rows_of
 
@@ -15,14 +15,14 @@ PATH = Path("g.csv")
 
 def wide(text: str) -> Found:
     (_, header), *rows = rows_of(PATH, text)
-    time = time_of(header, None)
+    time = time_of(header, TraceColumns())
     assert time is not None
     return read_wide(PATH, header, time, rows)
 
 
 def long(text: str) -> Found:
     (_, header), *rows = rows_of(PATH, text)
-    time, value = time_of(header, None), value_of(header)
+    time, value = time_of(header, TraceColumns()), value_of(header)
     assert time is not None
     assert value is not None
     return read_long(PATH, header, time, value, rows)
@@ -95,9 +95,9 @@ def test_what_is_not_understood_is_said_with_row_and_column(text: str, said: str
 
 
 def test_columns_of_time_and_value_are_found_by_their_names() -> None:
-    assert time_of(["a", "TIME"], None) == ColumnPlace(1)
-    assert time_of(["timestamp_ms"], None) == ColumnPlace(0, "time_ms")
-    assert time_of(["a"], "a") == ColumnPlace(0)
-    assert time_of(["a"], None) is None
+    assert time_of(["a", "TIME"], TraceColumns()) == ColumnPlace(1)
+    assert time_of(["timestamp_ms"], TraceColumns()) == ColumnPlace(0, "time_ms")
+    assert time_of(["a"], TraceColumns({"time_ms": "a"})) == ColumnPlace(0, "time_ms")
+    assert time_of(["a"], TraceColumns()) is None
     assert value_of(["Series", "Time", "Value"]) == 2
     assert value_of(["Time", "Value"]) is None

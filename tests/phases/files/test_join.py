@@ -37,7 +37,7 @@ def test_a_last_value_counts_while_it_is_fresh() -> None:
 
 def test_parts_of_a_container_are_added_and_what_was_done_is_said() -> None:
     parts = [series(f'container_cpu_usage_seconds_total{{pod="a",container="t",cpu="{at}"}}', [0, 15, 30]) for at in (0, 1)]
-    (one,), notes = measured_of(parts, TraceColumns())
+    (one,), notes = measured_of([parts], TraceColumns())
     assert (one.execution, one.feature, one.values.tolist()) == ("a", CPU, [2, 2])
     assert "is a counter" in notes[0]
     assert "several series of one quantity are taken together: a" in notes[1]
@@ -47,24 +47,23 @@ def test_of_several_metrics_of_memory_the_working_set_is_read() -> None:
     both = [
         series(f'container_memory_{name}{{pod="a"}}', [size] * 3) for name, size in (("rss", 1e6), ("working_set_bytes", 2e6))
     ]
-    (one,), _ = measured_of(both, TraceColumns())
+    (one,), _ = measured_of([both], TraceColumns())
     assert one.values.tolist() == [2e6] * 3
 
 
 def test_so_it_is_of_several_legends() -> None:
-    (one,), _ = measured_of([series("memory a", [2e6] * 3), series("memory rss a", [1e6] * 3)], TraceColumns())
+    (one,), _ = measured_of([[series("memory a", [2e6] * 3), series("memory rss a", [1e6] * 3)]], TraceColumns())
     assert one.values.tolist() == [2e6] * 3
 
 
 def test_the_use_of_several_gpus_is_their_mean() -> None:
-    (one,), _ = measured_of(
-        [series(f'DCGM_FI_DEV_GPU_UTIL{{pod="a",gpu="{at}"}}', [50 * at] * 2) for at in (0, 1)], TraceColumns()
-    )
+    gpus = [series(f'DCGM_FI_DEV_GPU_UTIL{{pod="a",gpu="{at}"}}', [50 * at] * 2) for at in (0, 1)]
+    (one,), _ = measured_of([gpus], TraceColumns())
     assert one.values.tolist() == [25, 25]
 
 
 def test_units_of_cells_come_before_those_of_legends() -> None:
-    found, notes = measured_of([series("cpu a", [150, 250], "percent"), series("memory a (MiB)", [1, 2])], TraceColumns())
+    found, notes = measured_of([[series("cpu a", [150, 250], "percent"), series("memory a (MiB)", [1, 2])]], TraceColumns())
     assert [one.values.tolist() for one in found] == [[1.5, 2.5], [2**20, 2**21]]
     assert len(notes) == 2
 
@@ -96,6 +95,15 @@ def test_the_same_thing_twice_is_refused() -> None:
     with pytest.raises(UsageError, match=r"g.csv: has cpu_cores of execution 'a', as f.csv has") as error:
         joined([measured(CPU), measured(CPU, file="g.csv")], TraceColumns(), "")
     assert error.value.code == "JPO-E730"
+
+
+def test_a_file_may_go_on_where_another_one_ends() -> None:
+    both = [measured(CPU, file="g.csv", times=TIMES + 60), measured(CPU), measured(MEMORY, times=np.arange(0, 120.0, 15))]
+    (course,) = joined(both, TraceColumns(), "").courses
+    assert course.times.tolist() == np.arange(0, 120, 15).tolist()
+    assert course.values[:, 0].tolist() == [1, 2, 3, 4] * 2
+    with pytest.raises(UsageError, match=r"g.csv: has cpu_cores .* does not go on where that ends"):
+        joined([measured(CPU), measured(CPU, file="g.csv", times=TIMES + 600)], TraceColumns(), "")
 
 
 def test_executions_that_never_meet_are_named() -> None:

@@ -60,6 +60,13 @@ def test_one_graph_may_have_all(tmp_path: Path) -> None:
     assert [note.rpartition(" ")[2] for note in traces.notes] == ["[JPO-W877]"] * 2
 
 
+@pytest.mark.parametrize("name", ["Date", "Zeit", "", "Heure locale"])
+def test_the_first_column_may_be_called_anything(tmp_path: Path, name: str) -> None:
+    (tmp_path / "g.csv").write_text(f"{name},CPU a,Memory a\n2024-05-01 12:00:00,1,5 GiB\n2024-05-01 12:00:15,2,5 GiB\n")
+    (course,) = read_traces(tmp_path / "g.csv").courses
+    assert (course.execution, course.times.tolist()) == ("a", [BEGIN, BEGIN + 15])
+
+
 def test_one_container_in_a_graph_has_the_files_name(tmp_path: Path) -> None:
     (tmp_path / "g.csv").write_text("Time,CPU,Memory\n0,1,5 GiB\n15,,5 GiB\n30,2,\n45,3,6 GiB\n")
     (course,) = read_traces(tmp_path / "g.csv").courses
@@ -118,8 +125,13 @@ def test_files_made_to_keep_jpo_busy_are_refused(tmp_path: Path, text: str) -> N
     assert len(str(error.value)) < 1000
 
 
+def test_a_file_that_is_named_twice_would_count_twice(exports: Path) -> None:
+    with pytest.raises(UsageError, match="is named twice"):
+        read_traces([exports / "mem.csv", exports / "cpu.json", exports / "." / "mem.csv"])
+
+
 def test_no_file_and_one_without_a_time_are_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     for name in ("absent.csv", "t.csv"):
         with pytest.raises(UsageError):
-            read_traces([tmp_path / name, tmp_path / name])
+            read_traces([tmp_path / name, tmp_path / "other.csv"])
