@@ -79,6 +79,20 @@ MAY_WRITE_FILES = {
     "jpo/launch/aws/supervisor.py": "runs on the instance and imports nothing of JPO: the output of a run and its end",
 }
 """Modules that may create or replace files, and why; what config.ini, results and exports go through is jpo/files."""
+STARTING = re.compile(
+    r"\bimport subprocess\b|\bfrom subprocess\b|\bos\.(fork|forkpty|exec[lv]\w*|posix_spawnp?|spawn\w+)\b|\bProcessPool"
+)
+MAY_START_PROCESSES = {
+    "jpo/patience.py": "programs that are asked something, each with a limit, and ended with all that they start",
+    "jpo/launch/local/launcher.py": "the supervisor of a run",
+    "jpo/launch/local/supervisor.py": "the run, which it watches",
+    "jpo/launch/aws/supervisor.py": "the same on the instance, and the AWS CLI there",
+    "jpo/cluster/agents/guarded.py": "a user's agent, with a limit, and a keeper that ends what it leaves",
+    "jpo/learning/pretraining.py": "workers that practise, forked by who releases JPO",
+    "constraints/workload_checker.py": "the supervisor of the team's own checker",
+    "constraints/supervisor.py": "that checker, with a limit",
+}
+"""Modules that may start processes, and what keeps these from being left behind."""
 STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__", "sys.excepthook", "sys.unraisablehook"}
 WAYS_OUT = STREAMS | {
     "print",
@@ -356,6 +370,10 @@ def from_forms(path: Path) -> bool:
 def test_files_are_written_in_one_place() -> None:
     found = {name_of(path) for path in SOURCES if WRITING.search(without_texts(path))}
     assert found == {*MAY_WRITE_FILES}
+
+
+def test_whoever_starts_a_process_ends_it() -> None:
+    assert {name_of(path) for path in SOURCES if STARTING.search(without_texts(path))} == {*MAY_START_PROCESSES}
 
 
 def without_texts(path: Path) -> str:
