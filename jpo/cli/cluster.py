@@ -16,8 +16,8 @@ from jpo.cli.workloads import RESOURCES_HELP, policy_options, workload_options
 if TYPE_CHECKING:
     from jpo.commands.cluster.scenarios import Sources
 
-FORMS = ("philly", "openb", "pollux", "history")
-"""FORMS of jpo.cluster.workload.convert, which needs numpy: help must not."""
+FORMS = ("philly", "openb", "pollux", "history", "phases")
+"""FORMS of jpo.cluster.workload.convert, which needs numpy: help must not; and traces of resources."""
 
 
 @click.group()
@@ -143,26 +143,45 @@ def plot(
 @click.option("--from", "form", type=click.Choice(FORMS), required=True, help="Whose table it is.")
 @click.option("--duration", "durations", multiple=True, metavar="NAME=SECONDS", help="Of an application (pollux); repeatable.")
 @click.option("--without-jpo", is_flag=True, help="A history as it would have been without JPO's suggestions.")
+@click.option("--model", type=FILE, help="Of `jpo phases fit`, for traces of resources (phases).")
+@click.option(
+    "--gbps-per-core",
+    type=click.FloatRange(0, 10_000),
+    default=8.0,
+    show_default=True,
+    help="Of memory, for a busy core (phases).",
+)
 @click.option("--output", "output_file", type=FILE, metavar="FILE", help="Write it there, not to stdout.")
 @verbose_option
-def convert(table: Path, form: str, durations: Sequence[str], output_file: Path | None, *, without_jpo: bool) -> None:
+def convert(
+    table: Path,
+    form: str,
+    durations: Sequence[str],
+    model: Path | None,
+    gbps_per_core: float,
+    output_file: Path | None,
+    *,
+    without_jpo: bool,
+) -> None:
     """Make a table of training jobs of another one.
 
-    Philly's, openb's and Pollux' tables, and JPO's own history.
+    Philly's, openb's and Pollux' tables, JPO's own history, and traces of resources with a model of their phases.
 
     \b
     Examples:
       jpo cluster convert cluster_job_log --from philly --output jobs.csv
       jpo cluster convert history.json --from history > team.csv
+      jpo cluster convert traces.csv --from phases --model MODEL --output jobs.csv
     """
-    from jpo.commands.cluster.convert import converted
+    from jpo.commands.cluster.convert import converted, converted_phases
     from jpo.commands.cluster.scenarios import Sources, refuse_inputs
 
     if output_file:
         not_settings([output_file])
-        refuse_inputs([output_file], Sources((table,)))
+        refuse_inputs([output_file], Sources((table,)), model)
         can_be_kept([output_file])
-    text, left_out = converted(table, form, durations, jpo=not without_jpo)
+    phased = converted_phases(table, form, model, gbps_per_core)
+    text, left_out = converted(table, form, durations, jpo=not without_jpo) if phased is None else (phased, 0)
     if output_file:
         save(output_file, text)
     else:

@@ -319,6 +319,7 @@ LINES = (
         "cluster evaluate --workload ATTACK.swf",
         "cluster evaluate --workload config.ini",
         "cluster convert pods.csv --from openb",
+        "cluster convert pods.csv --from phases --model ATTACK",
     ),
     *("cluster evaluate --draw 5 --procs 4 --policy ATTACK", "cluster evaluate --draw 5 --procs 4 --fail-if ATTACK"),
     *("cluster evaluate --workload pods.csv --platform ATTACK.toml", "cluster plot ATTACK.gif --draw 5 --procs 4"),

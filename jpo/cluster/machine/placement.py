@@ -116,7 +116,7 @@ class Placement:
         self.name = name
         key = STEADY.get(name)
         order = sorted(range(count), key=lambda place: key(state, place)) if key else list(range(count))
-        self._steady = key is not None
+        self.steady = key is not None
         self._fills = name in (*STEADY, "best_fit", "high_mem")  # with tasks of one core, processor after processor
         self._level, self._way = SORTED_BY.get(name, (with_room, "in order"))
         self._candidates = [[place for place in order if state.is_gpu[place] is gpu] for gpu in (False, True)]
@@ -309,7 +309,7 @@ class Placement:
             if chosen is None:
                 return None
             room = dict(trial.rooms((chosen,), need))[chosen]
-            at_once = min(left, room) if self._steady or self.name == "pack" else 1
+            at_once = min(left, room) if self.steady or self.name == "pack" else 1
             part = trial.holding(((chosen, at_once),), need)
             trial.take(part, need)
             cores += part.cores
@@ -335,7 +335,7 @@ class Placement:
     def _looked_through(self, state: Occupancy, need: Need, candidates: Iterable[int]) -> int | None:
         """The processor for one more task, of all that it fits."""
         fitting = (place for place, _ in state.rooms(candidates, need))
-        if self._steady:
+        if self.steady:
             return next(fitting, None)
         if self.name == "random":
             found = list(fitting)

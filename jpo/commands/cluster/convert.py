@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jpo.cluster.workload.convert import COLUMNS, FORMS, convert
+from jpo.commands.cluster.phase_jobs import phase_jobs
 from jpo.errors import UsageError
 from jpo.reading import number
 from jpo.report.forms.csv import csv_line
+
+PHASES = "phases"
+"""The form of traces of resources with a model of `jpo phases fit`; and the column that it adds."""
 
 
 def converted(path: Path, form: str, durations: Sequence[str], *, jpo: bool = True) -> tuple[str, int]:
@@ -19,6 +23,23 @@ def converted(path: Path, form: str, durations: Sequence[str], *, jpo: bool = Tr
         raise UsageError("--from", f"{form!r:.40} is unknown", f"known are {', '.join(FORMS)}", code="JPO-E744")
     jobs, left_out = convert(path, form, dict(map(_duration, durations)), jpo=jpo)
     return "".join((csv_line(COLUMNS), *(csv_line(job) for job in jobs))), left_out
+
+
+def converted_phases(path: Path, form: str, model: Path | None, gbps_per_core: float) -> str | None:
+    """Traces of resources as a table with phases; None: another form is meant.
+
+    Raises:
+        UsageError: JPO-E744, traces without a model of their phases, or a model with another form.
+    """
+    if form != PHASES:
+        if model is not None:
+            raise UsageError("--model", f"is about traces of resources, not {form}", "leave it out", code="JPO-E744")
+        return None
+    if model is None:
+        remedy = f"fit one: jpo phases fit {path} -o MODEL"
+        raise UsageError("--from phases", "needs a model of the phases: --model MODEL", remedy, code="JPO-E744")
+    lines = (csv_line((*job, phases)) for job, phases in phase_jobs(path, model, gbps_per_core))
+    return "".join((csv_line((*COLUMNS, PHASES)), *lines))
 
 
 def _duration(text: str) -> tuple[str, float]:
