@@ -21,8 +21,8 @@ JOBS = ("exec_id", "execution", "run_id", "job_name", "exported_job", "task", "j
 NOBODY = frozenset(
     re.findall(
         r"\w+",
-        "__name__ cpu device gpu id image node instance job endpoint metrics_path service namespace prometheus prometheus_replica "
-        "mode interface hostname modelname uuid pci_bus_id",
+        "__name__ cpu device gpu id image node instance job endpoint metrics_path service namespace prometheus "
+        "prometheus_replica mode interface hostname modelname uuid pci_bus_id",
     )
 )
 """Labels of other things than whose a series is."""
