@@ -18,22 +18,13 @@ PODS = ("pod", "pod_name", "exported_pod", "kubernetes_pod_name", "pod.id")
 NAMESPACES = ("namespace", "exported_namespace", "kubernetes_namespace")
 CONTAINERS = ("container", "container_name", "exported_container", "name")
 JOBS = ("exec_id", "execution", "run_id", "job_name", "exported_job", "task", "job", "instance")
-NOBODY = {
-    "__name__",
-    "cpu",
-    "device",
-    "gpu",
-    "id",
-    "image",
-    "node",
-    "instance",
-    "job",
-    "endpoint",
-    "metrics_path",
-    "service",
-    "namespace",
-}
-NOBODY |= {"prometheus", "prometheus_replica", "mode", "interface", "hostname", "modelname", "uuid", "pci_bus_id"}
+NOBODY = frozenset(
+    re.findall(
+        r"\w+",
+        "__name__ cpu device gpu id image node instance job endpoint metrics_path service namespace prometheus "
+        "prometheus_replica mode interface hostname modelname uuid pci_bus_id",
+    )
+)
 """Labels of other things than whose a series is."""
 PAUSE = "POD"
 Part = tuple[str, str, str]

@@ -27,6 +27,10 @@ OLDEST_STEPS = 3.0
 """Median steps of a quantity after which its last value says nothing any more."""
 
 
+LOOKBACK_SECONDS = 300.0
+"""Prometheus' default; cAdvisor's series have times of their own, so that their end is not marked."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Measured:
     """What one file says of one feature of an execution.
@@ -57,6 +61,18 @@ def last_values(times: Floats, own: Floats, values: Floats) -> Floats:
     fresh = (at >= 0) & (times - own[np.maximum(at, 0)] <= OLDEST_STEPS * step)
     last: Floats = np.where(fresh, values[np.maximum(at, 0)], np.nan)
     return last
+
+
+def lived(times: Floats, counter: Floats) -> int:
+    """Samples until a counter ended; Prometheus repeats the last one of a series that ended for as long as it looks back.
+
+    A counter that stands still for just so long at its end is taken for one that ended: no container uses nothing at all.
+    """
+    moved = np.flatnonzero(np.diff(counter))
+    last = int(moved[-1]) + 1 if len(moved) else 0
+    step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    repeated = LOOKBACK_SECONDS - 2 * step <= times[-1] - times[last] <= LOOKBACK_SECONDS if len(times) else False
+    return last + 1 if repeated else len(times)
 
 
 def rates(times: Floats, counter: Floats) -> tuple[Floats, Floats]:
@@ -101,8 +117,13 @@ def _together(execution: str, parts: Sequence[tuple[ExportedSeries, Meaning]]) -
 def _course(one: ExportedSeries, meaning: Meaning) -> tuple[Floats, Floats]:
     """A series in its feature's unit."""
     size = in_base(one.place, meaning.feature, CellValue(1.0, one.unit)) if one.unit else 1 / meaning.parts
-    times, values = rates(one.times, one.values) if meaning.is_counter else (one.times, one.values)
+    end = lived(one.times, one.values)
+    times, values = rates(one.times[:end], one.values[:end]) if meaning.is_counter else (one.times, one.values)
     return times, values * size
+
+
+def _is_repeated(one: ExportedSeries) -> bool:
+    return lived(one.times, one.values) < len(one.times)
 
 
 def _left_out(meant: Sequence[tuple[ExportedSeries, Meaning | None]], taken: int) -> Iterator[str]:
@@ -119,9 +140,15 @@ def _read_as(parts: Mapping[tuple[str, str], Sequence[tuple[ExportedSeries, Mean
     scaled = dict.fromkeys(meaning.unit for one, meaning in every if meaning.unit and not one.unit)
     if any(one.unit == PERCENT and meaning.feature == CPU for one, meaning in every):
         scaled["cpu_percent"] = None
+    ended = [execution for (execution, _), pairs in parts.items() for one, how in pairs if how.is_counter and _is_repeated(one)]
     added = [execution for (execution, _), pairs in parts.items() if len(pairs) > 1]
     return [
         *(f"{name} is a counter: read as its growth per second [{READ_AS}]" for name in counters),
+        *(
+            [f"left out, five minutes at the end, in which Prometheus repeats a counter: {_some(ended)} [{LEFT_OUT}]"]
+            if ended
+            else []
+        ),
         *(units.said(units.UNITS[unit][0], unit) for unit in scaled),
         *([f"several series of one quantity are taken together: {_some(added)} [{READ_AS}]"] if added else []),
     ]

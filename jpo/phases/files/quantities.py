@@ -20,60 +20,29 @@ from jpo.phases.files.series import ExportedSeries
 from jpo.phases.traces import CPU, GPU, GPU_MEMORY, MEMORY
 
 UNKNOWN = "JPO-E876"
-BESIDE = {
-    "request",
-    "requests",
-    "requested",
-    "limit",
-    "limits",
-    "quota",
-    "capacity",
-    "allocatable",
-    "spec",
-    "periods",
-    "throttled",
-}
-BESIDE |= {"throttling", "failcnt", "failures", "faults", "cache", "swap", "mapped", "kernel", "restarts"}
-BESIDE |= {"temp", "temperature", "power", "watts", "clock", "energy", "copy"}
+
+
+def words_of(text: str) -> list[str]:
+    """Words, numbers and percent signs of a name, in small letters."""
+    return re.findall(r"[a-z]+|[0-9]+|%", text.lower())
+
+
+BESIDE = frozenset(
+    words_of(
+        "request requests requested limit limits quota capacity allocatable spec periods throttled throttling failcnt failures "
+        "faults cache swap mapped kernel restarts temp temperature power watts clock energy copy"
+    )
+)
 """Words of what stands beside the usage."""
 PARTS = (frozenset(("user", "seconds")), frozenset(("system", "seconds")), frozenset(("load", "average")))
 """Words of a part of CPU time, and of what is no CPU time."""
-MEASURES = {"cpu", "cpus", "cores", "core", "millicores", "memory", "mem", "rss", "gpu", "gpus", "container", "usage", "used"}
-MEASURES |= {
-    "use",
-    "utilization",
-    "utilisation",
-    "util",
-    "working",
-    "set",
-    "total",
-    "seconds",
-    "bytes",
-    "byte",
-    "b",
-    "percent",
-    "pct",
-}
-MEASURES |= {
-    "rate",
-    "irate",
-    "sum",
-    "avg",
-    "mean",
-    "max",
-    "value",
-    "current",
-    "by",
-    "per",
-    "in",
-    "of",
-    "s",
-    "dcgm",
-    "fi",
-    "dev",
-    "fb",
-}
-MEASURES |= {"kib", "mib", "gib", "mb", "gb"}
+MEASURES = frozenset(
+    words_of(
+        "cpu cpus cores core millicores memory mem rss gpu gpus container usage used use utilization utilisation util working "
+        "set total seconds bytes byte b percent pct rate irate sum avg mean max value current by per in of s dcgm fi dev fb "
+        "kib mib gib mb gb"
+    )
+)
 """Words of a legend that say what is measured, not of whom."""
 UNIT_WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -108,11 +77,6 @@ class Meaning:
     def parts(self) -> float:
         """By which a value without a unit of its own is divided."""
         return units.UNITS[self.unit][2] if self.unit else 1.0
-
-
-def words_of(text: str) -> list[str]:
-    """Words, numbers and percent signs of a name, in small letters."""
-    return re.findall(r"[a-z]+|[0-9]+|%", text.lower())
 
 
 def meanings(series: Sequence[ExportedSeries], columns: TraceColumns) -> list[Meaning | None]:
@@ -180,6 +144,8 @@ def _of_name(name: str, unit: str | None) -> Meaning | None:
     if feature is None:
         return None
     rank = 0 if {"working", "set"} <= said else 2 if "rss" in said else 1
+    if {"dcgm", "fb"} <= said:  # DCGM_FI_DEV_FB_USED
+        return Meaning(feature, "gpu_memory_mib", is_in_legend=True)
     scaled = next(
         (UNIT_WORDS[word] for word in words if word in UNIT_WORDS and units.UNITS[UNIT_WORDS[word]][0] == feature), None
     )

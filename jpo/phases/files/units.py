@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jpo.errors import UsageError
-from jpo.phases.traces import CPU, MEMORY, Floats
+from jpo.phases.traces import CPU, GPU_MEMORY, MEMORY, Floats
 
 TIME = "time"
 UNITS: Mapping[str, tuple[str, str, float]] = MappingProxyType(
@@ -28,6 +28,7 @@ UNITS: Mapping[str, tuple[str, str, float]] = MappingProxyType(
         "memory_gib": (MEMORY, "GiB", 2.0**-30),
         "memory_mb": (MEMORY, "MB", 1e-6),
         "memory_gb": (MEMORY, "GB", 1e-9),
+        "gpu_memory_mib": (GPU_MEMORY, "MiB", 2.0**-20),
     }
 )
 """Other names of a quantity: which one, the unit in words, and how many of it make one second, core or byte."""
@@ -39,6 +40,7 @@ USUAL_UNITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         },
         "cpu_millicores": ("cpu_millicores", "cpu_m", "millicores"),
         "cpu_percent": ("cpu_percent",),
+        "gpu_memory_mib": ("gpu_memory_mib", "gpu_mem_mib"),
         **{f"memory_{unit}": (f"memory_{unit}", f"mem_{unit}") for unit in ("kib", "mib", "gib", "mb", "gb")},
     }
 )

@@ -7,7 +7,7 @@ import pytest
 
 from jpo.errors import UsageError
 from jpo.phases.files.columns import TraceColumns
-from jpo.phases.files.join import Measured, joined, last_values, measured_of, rates
+from jpo.phases.files.join import Measured, joined, last_values, lived, measured_of, rates
 from jpo.phases.files.labels import named
 from jpo.phases.files.series import ExportedSeries
 from jpo.phases.traces import CPU, GPU, MEMORY
@@ -29,6 +29,12 @@ def test_a_counter_is_its_growth_per_second_also_when_it_began_anew() -> None:
     assert values.tolist() == [1, 2, 2]
 
 
+@pytest.mark.parametrize(("still", "kept"), [(19, 10), (20, 10), (10, 20), (30, 40), (1, 11)])
+def test_what_prometheus_repeats_of_a_counter_that_ended_is_no_sample(still: int, kept: int) -> None:
+    counter = np.r_[np.arange(10.0), np.full(still, 9.0)]
+    assert lived(np.arange(len(counter)) * 15.0, counter) == kept
+
+
 def test_a_last_value_counts_while_it_is_fresh() -> None:
     last = last_values(np.array([-5.0, 0, 14, 70, 100]), TIMES, np.arange(4.0))
     assert last.tolist()[1:4] == [0, 0, 3]
@@ -41,6 +47,15 @@ def test_parts_of_a_container_are_added_and_what_was_done_is_said() -> None:
     assert (one.execution, one.feature, one.values.tolist()) == ("a", CPU, [2, 2])
     assert "is a counter" in notes[0]
     assert "several series of one quantity are taken together: a" in notes[1]
+
+
+def test_the_end_that_is_left_out_is_said() -> None:
+    counter = np.r_[np.arange(10.0), np.full(20, 9.0)]
+    title = 'container_cpu_usage_seconds_total{pod="a"}'
+    ended = ExportedSeries("f.csv", "f.csv:1", title, *named(title), np.arange(30) * 15.0, counter)
+    (one,), notes = measured_of([[ended]], TraceColumns())
+    assert len(one.times) == 9
+    assert any("five minutes at the end" in note and note.endswith("a [JPO-W877]") for note in notes)
 
 
 def test_of_several_metrics_of_memory_the_working_set_is_read() -> None:

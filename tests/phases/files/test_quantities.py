@@ -74,8 +74,8 @@ def test_the_user_comes_first() -> None:
 
 
 def test_units_of_a_legend_are_read() -> None:
-    found = meanings(series("cpu millicores a", "memory a (MiB)", "CPU % a"), TraceColumns())
-    assert [meaning and meaning.parts for meaning in found] == [1000, 2.0**-20, 100]
+    found = meanings(series("cpu millicores a", "memory a (MiB)", "CPU % a", "DCGM_FI_DEV_FB_USED"), TraceColumns())
+    assert [meaning and meaning.parts for meaning in found] == [1000, 2.0**-20, 100, 2.0**-20]
 
 
 def test_what_nobody_says_is_asked_for() -> None:
