@@ -29,23 +29,25 @@ _ROUNDING = 1e-6
 
 
 def of_trials(candidates: Candidates, belief: Belief, open_rows: Bools, best: int, admissible: Admissible) -> Iterator[Hold]:
-    """What is not tried now: what has no way back to the best, then what is near to a miss; each unless nothing else is left.
+    """What is not tried now: what has no way back to the best, unless nothing has one, and what is near to a miss, unless nothing
+    else is left.
 
     Args:
         open_rows: shape (K,), what may be run otherwise.
         best: row of the best that was measured.
         admissible: the guard's word on a step, (values before, values after).
     """
-    new = open_rows & ~belief.tried & (belief.p_fail < LIKELY_TO_FAIL)
-    there = candidates.parameters(best)
-    stuck = np.array([new[row] and not admissible(candidates.parameters(row), there) for row in range(len(new))], dtype=np.bool_)
-    words = "is more than one step from the best that was measured, to which the next run may have to go back"
+    there, others = candidates.parameters(best), open_rows & (np.arange(len(open_rows)) != best)
+    back = np.array([others[row] and admissible(candidates.parameters(row), there) for row in range(len(others))], dtype=np.bool_)
+    new = others & ~belief.tried
+    if back.any() and (new & ~back).any():
+        words = "is more than one step from the best that was measured, to which the next run may have to go back"
+        yield Hold(new & ~back, words, NO_WAY_BACK)
+        new = new & back
     near = new & near_a_miss(candidates, belief)
-    missed = f"is within a factor of {APART:g} of values that were tried, and of which no run ended well"
-    for rows, why, code in ((stuck, words, NO_WAY_BACK), (near, missed, NEAR_A_MISS)):
-        if rows.any() and (new & ~rows).any():
-            new = new & ~rows
-            yield Hold(rows, why, code)
+    if near.any() and (new & ~near & (belief.p_fail < LIKELY_TO_FAIL)).any():
+        words = f"is within a factor of {APART:g} of values that were tried, and of which no run ended well"
+        yield Hold(near, words, NEAR_A_MISS)
 
 
 def near_a_miss(candidates: Candidates, belief: Belief) -> Bools:

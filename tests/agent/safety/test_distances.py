@@ -52,14 +52,17 @@ def test_from_a_trial_the_next_run_can_go_back_to_the_best_that_was_measured(aft
     assert near.rows.tolist() == [False, False, True, False, False, False]
 
 
-def test_where_nothing_else_is_left_a_trial_may_be_near_a_miss_and_then_far_from_the_best(after_a_miss):
+def test_where_nothing_else_is_left_a_trial_may_be_near_a_miss_but_goes_nowhere_without_a_way_back(after_a_miss):
     only = np.array([True, True, True, False, False, False])
     assert [*of_trials(candidates(), after_a_miss, only, 0, always)] == []
     both = np.array([True, True, True, False, True, False])
     (stuck,) = of_trials(candidates(), after_a_miss, both, 0, allowed)
-    assert stuck.code == NO_WAY_BACK
-    far = np.array([True, True, False, False, True, False])
-    assert [*of_trials(candidates(), after_a_miss, far, 0, allowed)] == []
+    assert (stuck.rows.tolist(), stuck.code) == ([False, False, False, False, True, False], NO_WAY_BACK)
+
+
+def test_where_the_limits_let_nothing_go_back_to_the_best_they_do_not_keep_anything_from_being_tried(after_a_miss):
+    """The first values are dearer than [limits] allows now: whatever is tried is cheaper."""
+    assert [hold.code for hold in of_trials(candidates(), after_a_miss, OPEN, 0, lambda _before, _after: False)] == [NEAR_A_MISS]
 
 
 def test_what_is_likely_to_fail_is_not_what_is_left(after_a_miss):
