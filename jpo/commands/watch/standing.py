@@ -10,7 +10,7 @@ from statistics import fmean
 from jpo.cost import Prices, check_sla, usd_per_hour
 from jpo.forecast.curves.curve import curve_of
 from jpo.forecast.curves.end import total_seconds
-from jpo.forecast.curves.target import epochs_ahead
+from jpo.forecast.curves.target import epochs_ahead, epochs_ahead_by_pace
 from jpo.optimizer.during import stop
 from jpo.optimizer.during.adjustment import Adjustment
 from jpo.optimizer.during.progress import RunProgress
@@ -54,7 +54,8 @@ def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | 
         epochs,
         share_of(seen),
         seen.course.began_at,
-        ahead=epochs_ahead(curve, past.reached) if curve else None,
+        ahead=(curve and epochs_ahead(curve, past.reached))
+        or epochs_ahead_by_pace(done_of(seen) or 0.0, elapsed, past.longest_epoch_seconds, past.reached),
     )
 
 

@@ -99,6 +99,8 @@ class RunWatch:
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
 
     def _is_due(self, seen: SeenRun) -> bool:
+        if seen.epochs_done is None and self.wishes.in_a_loop:
+            return True  # who is slow has not done the first for long
         usual = self.past.usual_epochs if self.past else None
         return is_due(seen, self.decided_at, usual or epochs_of(seen), self.wishes.every)
 

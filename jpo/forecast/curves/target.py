@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from statistics import median
 
@@ -29,6 +29,12 @@ SPREAD, SPREAD_BY = 0.15, 0.75
 """Standard deviation of the ln of the epochs in all, likewise."""
 
 
+SLOW = 2.0
+"""Times the longest epoch of any run that reached the target, from which on one is slow."""
+FIRST_EPOCH = 0.7
+"""Standard deviation of the ln of a pace that the first epoch alone tells: it may warm up, or read its data anew."""
+
+
 @dataclass(frozen=True, slots=True)
 class EpochsAhead:
     """How far the target is: natural log of all epochs over those that are done, a normal distribution.
@@ -36,11 +42,13 @@ class EpochsAhead:
     Attributes:
         mean, deviation: of the log.
         runs: that reached the target, on which it rests.
+        by_curve: its errors say so; else its pace alone does.
     """
 
     mean: float
     deviation: float
     runs: int
+    by_curve: bool = True
 
     @classmethod
     def of(cls, at_their_pace: float, runs: int) -> EpochsAhead:
@@ -63,6 +71,30 @@ def epochs_ahead(curve: Curve, reached: Sequence[Curve]) -> EpochsAhead | None:
         return None
     lowest = min(curve.logs)
     return EpochsAhead.of(median(math.log(other.epochs[-1] / _after(other, lowest)) for other in reached), len(reached))
+
+
+def epochs_ahead_by_pace(
+    done: float, elapsed: float, longest_epoch: float | None, reached: Sequence[Curve]
+) -> EpochsAhead | None:
+    """How far the target is of a run that has no curve yet: as far as it was for those that reached it, and their first epochs.
+
+    So one that takes several times as long for an epoch is known before twice the best has been paid.
+
+    Args:
+        done: epochs, below FEWEST_EPOCHS. In its first one, that counts as about to end.
+        elapsed: seconds since its start.
+        longest_epoch: seconds, the start included, of those that reached the target: what warms up is not slow; None: not known.
+
+    Returns:
+        None from FEWEST_EPOCHS on, where a curve says more; for one that is not SLOW; and where fewer than FEWEST_REACHED runs
+        have reached the target.
+    """
+    if done >= FEWEST_EPOCHS or len(reached) < FEWEST_REACHED or longest_epoch is None:
+        return None
+    if elapsed < SLOW * longest_epoch * max(done, 1.0):
+        return None
+    ahead = EpochsAhead.of(max(0.0, median(math.log(other.epochs[-1] / max(done, 1.0)) for other in reached)), len(reached))
+    return replace(ahead, deviation=math.hypot(ahead.deviation, FIRST_EPOCH), by_curve=False)
 
 
 def _after(curve: Curve, log_error: float) -> float:

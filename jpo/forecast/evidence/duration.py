@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +42,12 @@ _ROUNDS = 20
 """Of expectation maximisation: it changes nothing any more in the third digit."""
 _LEAST_SHARE = 0.2
 """Share of the usual work from which on a run that did not end well says how fast it was: before, it was busy with starting."""
+_SLOW = 2.0
+"""Times the slowest pace of runs that ended well, from which on one that had hardly begun was slow, not starting."""
+_EARLY = 2
+"""Epochs, before which there is no curve to stop a run by."""
+WITH_LOG = "csv"
+"""Source of runs of which a log shows that they had begun to train."""
 _STATISTICAL = "learning_rate"
 """The parameter that changes what is learnt, and no step's time."""
 
@@ -142,10 +148,10 @@ class MeasuredDurations:
 
     def adjusted(self, draws: Draws) -> AdjustedParticles:
         """Particles of the duration at every candidate, adjusted to the runs."""
-        well, censored = self.runs[End.WELL], self.censored
+        well = self.runs[End.WELL]
         timed = [run for run in well if seconds_of(run)]
         counted = draws.log_throughput is not None and timed and all(samples_of(run.run) for run in timed)
-        if counted and (self.work is Work.FIXED or all(samples_of(run.run) for run in censored)):
+        if counted:
             return self._expanded(_by_speed_and_work(self, draws))
         return self._expanded(
             adjusted(self.grouped(draws.log_time), self.seconds, self.bounds, self.discrepancy, self.groups.candidates)
@@ -205,10 +211,13 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
     ]
     tau = TIME_TAU if fixed else TIME_TAU / math.sqrt(2)
     pace_noise = measured.noise if fixed else noise_of(well, pace, _NOISE / math.sqrt(2))
-    silent = [run for run in censored if not samples_of(run.run)]  # of fixed work only
+    least = least_paces(well, censored)
+    slowest = max(filter(None, map(pace, well)), default=math.inf)
+    slow = [run for run in censored if run not in halfway and least.get(run.run.run_id, 0.0) >= _SLOW * slowest]
+    silent = [run for run in censored if run not in slow and not samples_of(run.run)]
     speed = adjusted(
         -measured.grouped(draws.log_throughput),
-        measurements_of([*well, *halfway], pace),
+        measurements_of([*well, *halfway, *slow], lambda run: least[run.run.run_id] if run in slow else pace(run)),
         _shifted(lower_bounds_of(silent), {run.row: -math.log(usual_samples(run)) for run in silent}),
         Discrepancy(tau, pace_noise),
         candidates,
@@ -229,6 +238,23 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
         candidates,
     )
     return AdjustedParticles(speed.log + needed.log, speed.level + needed.level, speed.log_likelihood + needed.log_likelihood)
+
+
+def least_paces(well: Sequence[CandidateRun], missed: Sequence[CandidateRun]) -> dict[str, float]:
+    """Seconds per sample, at least, of runs that missed their target, by their ids: as if the epoch in which they were stopped
+    had been about to end. Of those in their first or second alone: later ones were not stopped since an epoch took long, and what
+    their start took is not known. A log without any epoch is that of a run in its first."""
+    in_epoch = [samples / run.outcome.epochs for run in well if run.outcome.epochs and (samples := samples_of(run.run))]
+    if not in_epoch:
+        return {}
+    return {
+        run.run.run_id: seconds / ((samples or 0.0) + median(in_epoch))
+        for run in missed
+        if run.run.missed
+        and (run.outcome.epochs or 0.0) < _EARLY
+        and (seconds := seconds_of(run))
+        and ((samples := samples_of(run.run)) or run.run.source == WITH_LOG)
+    }
 
 
 def _of_which_none_ended_well(failed: Sequence[CandidateRun], well: Sequence[CandidateRun]) -> list[CandidateRun]:

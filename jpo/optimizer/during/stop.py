@@ -191,7 +191,8 @@ def _trial(progress: RunProgress, rival: Rival, preference: Preference, horizon:
         return _paid_for(progress, rival, preference)
     seen = outlook(spent, progress.ahead, rival.usual, PAID_FOR)
     stop, seconds = seen.hopeless(horizon), progress.elapsed_seconds * max(0.0, min(seen.total, PAID_FOR) / spent - 1)
-    why = f"by its curve its target will cost {seen.total / rival.usual:.2g} times as much as with the best values"
+    known_by = "curve" if progress.ahead.by_curve else "pace"
+    why = f"by its {known_by} its target will cost {seen.total / rival.usual:.2g} times as much as with the best values"
     if seen.wins >= UNLIKELY:
         why += f", and the chance that it is cheaper is {seen.wins:.0%}"
     elif not stop:

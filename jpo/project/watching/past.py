@@ -55,6 +55,7 @@ class PastRuns:
             since it got no better.
         well: how many runs ended well.
         has_target: runs of the job end before their last epoch, at a target of its own.
+        longest_epoch_seconds: the longest that any of `reached` waited for an epoch, the start included; None: no log tells.
         samples_per_epoch: how large the data of the run are, to which all times and costs are scaled; None: not known yet.
     """
 
@@ -69,6 +70,7 @@ class PastRuns:
     well: int = 0
     has_target: bool = False
     samples_per_epoch: float | None = None
+    longest_epoch_seconds: float | None = None
 
     @property
     def usual_epochs(self) -> float | None:
@@ -108,6 +110,7 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
         len(well),
         any(_ended_early(run) for run in well[-NEWEST_WELL:]),
         samples,
+        max((pause for run in known if run.outcome.converged and (pause := logs[run.run_id].longest_pause)), default=None),
     )
 
 

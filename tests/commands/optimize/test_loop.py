@@ -311,6 +311,27 @@ def test_a_trial_far_from_its_target_is_stopped_by_its_curve_and_other_values_ar
     assert "learning_rate = 0.01\n" in config.read_text(encoding="utf-8")
 
 
+def test_a_trial_whose_epochs_take_several_times_as_long_is_stopped_by_its_pace_and_says_so(lab: Lab) -> None:
+    """Threads that wait for each other: in its first epoch, of 800 s and not 100."""
+    config = lab.config()
+    config.write_text(config.read_text(encoding="utf-8").replace("epochs = 10", "epochs = 400"), encoding="utf-8")
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        made = logged(job, lab.now, 8000.0 if job.run_id.endswith("-1") else 1000.0)
+        return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
+
+    lab.train = train
+    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    seconds = job.runs[3].value("duration_seconds")
+    assert seconds is not None
+    assert seconds < 400  # and not twice the shortest
+    assert any("-1: stopped: by its pace its target will cost" in note for note in lab.notes)
+    with lab.history() as store:
+        (slow,) = [run for run in store.runs_of(lab.task().identity) if run.run_id.endswith("-1")]
+    assert slow.missed
+    assert slow.outcome.epochs is None
+
+
 def test_runs_that_end_since_they_get_no_better_have_no_target_that_a_trial_is_too_far_from(lab: Lab) -> None:
     """They end after 10 of 400 epochs, too, and the trial takes half as long again: its model may be the better one."""
     config = lab.config()

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from jpo.forecast.curves.curve import curve_of
-from jpo.forecast.curves.target import FARTHEST, EpochsAhead, epochs_ahead
+from jpo.forecast.curves.target import FARTHEST, FIRST_EPOCH, EpochsAhead, epochs_ahead, epochs_ahead_by_pace
 
 
 def falling(per_epoch, epochs):
@@ -51,3 +51,20 @@ def test_half_of_those_that_reached_it_outvote_the_slowest():
 @pytest.mark.parametrize(("done", "reached"), [(1, REACHED), (5, REACHED[:2]), (5, [])])
 def test_little_tells_nothing(done, reached):
     assert epochs_ahead(falling(0.5, done), reached) is None
+
+
+def test_before_there_is_a_curve_the_target_is_as_far_as_for_those_that_reached_it_and_less_sure():
+    """After the first epoch of 10; in the first one, that counts as about to end."""
+    usual = EpochsAhead.of(math.log(10), 3)
+    for done in (0.0, 1.0):
+        found = epochs_ahead_by_pace(done, 61.0, 30.0, REACHED)
+        assert found.mean == pytest.approx(usual.mean)
+        assert found.deviation == pytest.approx(math.hypot(usual.deviation, FIRST_EPOCH))
+        assert not found.by_curve
+    assert epochs_ahead_by_pace(2.0, 61.0, 30.0, REACHED) is None
+    assert epochs_ahead_by_pace(1.0, 61.0, 30.0, REACHED[:2]) is None
+
+
+def test_who_takes_no_longer_than_others_took_to_warm_up_is_not_slow():
+    assert epochs_ahead_by_pace(0.0, 59.0, 30.0, REACHED) is None
+    assert epochs_ahead_by_pace(0.0, 1e6, None, REACHED) is None

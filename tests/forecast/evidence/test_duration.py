@@ -165,3 +165,19 @@ def test_what_was_stopped_long_before_the_others_ended_says_nothing_of_the_noise
     well = [CandidateRun(7, run(at, 7, each), 1.0) for at, each in enumerate((100.0, 104.0, 108.0))]
     early = CandidateRun(7, run(9, 7, 10.0, converged=0), 1.0)
     assert noise_of(well, seconds_of, longer=[early]) == pytest.approx(noise_of(well, seconds_of), rel=0.05)
+
+
+@pytest.mark.parametrize("known", [{}, {"samples": 1000.0, "epochs": 1, "val_loss": 0.5}])
+def test_who_was_stopped_in_an_early_epoch_that_took_several_times_as_long_was_slow(known: dict[str, float]) -> None:
+    """The others needed 20 epochs of 5 s each; it was stopped after 60 s, in its first or its second."""
+    well = [run(at, 7, 100 + at, samples=20_000.0, val_loss=0.1, loss_slope=-0.7, epochs=20, converged=1) for at in range(3)]
+    slow = run(9, 13, 60.0, RunStatus.STOPPED, converged=0, **known)
+    cancelled = replace(slow, outcome=replace(slow.outcome, converged=None))
+    missed, by_user = (posterior(draws(), CANDIDATES, [*well, each]) for each in (slow, cancelled))
+    assert seconds(missed, 13) > 2 * seconds(by_user, 13)
+
+
+def test_who_was_stopped_while_it_may_have_been_starting_is_not_slow() -> None:
+    well = [run(at, 7, 100 + at, samples=20_000.0, val_loss=0.1, loss_slope=-0.7, epochs=20, converged=1) for at in range(3)]
+    soon = run(9, 13, 9.0, RunStatus.STOPPED, converged=0)
+    assert seconds(posterior(draws(), CANDIDATES, [*well, soon]), 13) < 1.1 * seconds(posterior(draws(), CANDIDATES, well), 13)
