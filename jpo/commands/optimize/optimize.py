@@ -99,8 +99,9 @@ def side_by_side(tasks: Sequence[Task], plan: LoopPlan, outside: Outside) -> dic
                 going.remove(first)
             except JpoError as error:
                 failures[first.task.name] = error
-                of = "" if error.place == first.task.name else f"{first.task.name}: "
-                outside.note(f"{of}{error} [{error.code}]")
+                if len(tasks) > 1:  # of a single one it is what the command ends with, at once
+                    of = "" if error.place == first.task.name else f"{first.task.name}: "
+                    outside.note(f"{of}{error} [{error.code}]")
                 going.remove(first)
     finally:
         for each in going:  # interrupted: every loop cancels the run that it follows

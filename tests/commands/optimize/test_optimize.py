@@ -112,3 +112,12 @@ def test_a_command_that_cannot_be_run_changes_no_config_ini(
     assert code in capsys.readouterr().err
     assert Path("config.ini").read_text() == CONFIG.format(model="cnn")
     assert not Path(".jpo").exists()
+
+
+def test_why_a_single_job_failed_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("config.ini").write_text(CONFIG.format(model="cnn"))
+    assert run(["optimize", "config.ini", "--runs", "0", "--baseline", "1", "-o", "json", "--", "nosuch"]) == 7
+    assert capsys.readouterr().err.count("JPO-E758") == 1
