@@ -11,6 +11,7 @@ from jpo.agent.acquisition import clearly_better
 from jpo.agent.rows import base_row
 from jpo.agent.safety import failing
 from jpo.agent.safety.distances import NEAR_A_MISS, NO_WAY_BACK
+from jpo.agent.safety.holds import TOO_LITTLE_MEMORY
 from jpo.agent.safety.queue_ahead import TOO_LATE, TOO_MUCH
 from jpo.records import RESOURCES, VAL_LOSS
 from jpo.wording import numbers, quality
@@ -69,6 +70,7 @@ def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by:
         *_unconfirmed(problem, choice),
         *_of_today(problem),
         *_of_the_moment(problem, choice),
+        *_of_memory(problem, choice, favourite),
         *_guard(problem, choice, favourite, step),
     )
     texts, codes = zip(*sentences, strict=True)
@@ -183,6 +185,19 @@ def _of_the_moment(problem: Problem, choice: int) -> Sentences:
         better = hold.rows & (expected < expected[choice]) & (np.arange(len(expected)) != now)
         if hold.code in OF_THE_MOMENT and better.any():
             best = int(np.argmin(np.where(better, expected, np.inf)))
+            yield f"{_name(best, problem.candidates)} looks promising but {hold.why}", hold.code
+
+
+def _of_memory(problem: Problem, choice: int, favourite: int) -> Sentences:
+    """What would be better by more than noise, were host memory enough for it: of these, what is expected to cost least.
+
+    Of the favourite the guard says it.
+    """
+    acquisition, noise = problem.acquisition, problem.belief.noise
+    for hold in problem.holds:
+        better = hold.rows & (acquisition.mean < acquisition.mean[choice] - noise)
+        if hold.code == TOO_LITTLE_MEMORY and problem.explore == "safe" and better.any() and not hold.rows[favourite]:
+            best = int(np.argmin(np.where(better, acquisition.expected, np.inf)))
             yield f"{_name(best, problem.candidates)} looks promising but {hold.why}", hold.code
 
 

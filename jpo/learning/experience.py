@@ -26,7 +26,7 @@ from jpo.optimizer.advise import problem_despite_sla
 from jpo.optimizer.candidates import collect, weighed_runs
 from jpo.optimizer.prior import Prior, believe, beside, prior_of
 from jpo.optimizer.request import Request
-from jpo.optimizer.surrogate import Surrogate, calibration, with_memory
+from jpo.optimizer.surrogate import Surrogate, calibration, with_failures
 from jpo.records import RESOURCES, VAL_LOSS, Candidates, Known, PhaseNeeds, Residuals, Run, same
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def problem_after(known: Known, prior: Prior, candidates: Candidates, request: R
     belief = believe(prior, candidates, known.runs, request.quality)
     belief = beside(prior, candidates, known.runs, belief, request.qualities)
     factors = (met.time, request.prices, met.loss, met.misses)
-    surrogate = with_memory(Surrogate(candidates, belief, known.runs, prior, *factors, room_gib=request.room_gib))
+    surrogate = with_failures(Surrogate(candidates, belief, known.runs, prior, *factors, room_gib=request.room_gib))
     return problem_despite_sla(surrogate, request, known)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from jpo.agent.change_detection import forecast_error
 from jpo.agent.rows import row_of, rows_of_run, rows_of_runs
+from jpo.agent.safety.failing import chance_of_failing
 from jpo.agent.safety.memory import MEMORY
 from jpo.cost import Prices, usd_per_hour
 from jpo.forecast import predict
@@ -229,20 +230,25 @@ def surrogate_of(
     met = calibration(prior, candidates, judged) if interval_factor is None else Calibration(interval_factor, interval_factor)
     belief = beside(prior, candidates, runs, believe(prior, candidates, runs, quality), request.qualities)
     factors = (met.time, request.prices, met.loss, met.misses)
-    return with_memory(Surrogate(candidates, belief, runs, prior, *factors, room_gib=request.room_gib))
+    return with_failures(Surrogate(candidates, belief, runs, prior, *factors, room_gib=request.room_gib))
 
 
-def with_memory(surrogate: Surrogate) -> Surrogate:
-    """The surrogate whose belief knows what host memory runs need: a run for which it is too little fails.
+def with_failures(surrogate: Surrogate) -> Surrogate:
+    """The surrogate whose belief knows what host memory runs need, and what of their failures is chance.
 
-    What simulated jobs say of a configuration counts as one run of it, and so does this.
+    A run for which memory is too little fails. What simulated jobs say of a configuration counts as one run of it, and so does
+    this; failures that are chance are as likely everywhere.
     """
     belief, short = surrogate.belief, surrogate.p_short_of_memory
-    if not short.any():
+    chance = chance_of_failing(belief.runs, belief.failures)
+    if not short.any() and not np.nan_to_num(chance).any():
         return surrogate
     ended = belief.runs + belief.failures
-    before = np.clip(belief.p_fail * (1 + ended) - belief.failures, 0.0, 1.0)
-    knowing = replace(surrogate, belief=replace(belief, p_fail=belief.p_fail + (1 - before) * short / (1 + ended)))
+    simulated = np.clip(belief.p_fail * (1 + ended) - belief.failures, 0.0, 1.0)
+    before: Floats = 1 - (1 - simulated) * (1 - short)
+    of_values = (before + np.where(np.isnan(chance), belief.failures, 0)) / (1 + ended)
+    p_fail = 1 - (1 - of_values) * (1 - np.nan_to_num(chance))
+    knowing = replace(surrogate, belief=replace(belief, p_fail=p_fail))
     vars(knowing).update({name: value for name, value in vars(surrogate).items() if name in _OF_RUNS})
     return knowing
 
@@ -260,7 +266,7 @@ def with_configuration(
     prior = with_siblings(prior_of(candidates, seed, others), candidates, siblings, seed)
     qualities = [each.quality for each in (surrogate.belief, *surrogate.belief.besides)]
     belief = beside(prior, candidates, surrogate.runs, believe(prior, candidates, surrogate.runs, qualities[0]), qualities)
-    return with_memory(replace(surrogate, candidates=candidates, belief=belief, prior=prior))
+    return with_failures(replace(surrogate, candidates=candidates, belief=belief, prior=prior))
 
 
 @dataclass(frozen=True, slots=True)

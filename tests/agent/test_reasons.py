@@ -115,3 +115,15 @@ def test_a_value_that_ran_beside_other_ones_is_new_with_those_of_today_alone(gri
     )
     never = problem_of(candidates, belief([[0, 0.1, HALF]], runs=(1, 0, 0)))
     assert of_decision(never, 2, 2, "try", by="sac")[0][0].startswith("batch_size 64 was not run yet and is expected to")
+
+
+def test_what_too_little_memory_keeps_from_is_said_though_nobody_would_choose_it(grid, belief):
+    hold = Hold(np.array([False, True, False]), "needs more host memory than it may have", "JPO-I648", lasting=False)
+    believed = belief([[0, HALF, 0]], p_fail=(0, 0.8, 0))
+    sentences, codes = of_decision(problem_of(grid(), believed, holds=(hold,)), 0, 0, "keep", by="belief")
+    assert "batch_size 64 looks promising but needs more host memory than it may have" in sentences
+    assert "JPO-I648" in codes
+    equal = belief([[0, 0, 0]], p_fail=(0, 0.8, 0))
+    assert "JPO-I648" not in of_decision(problem_of(grid(), equal, holds=(hold,)), 0, 0, "keep", by="belief")[1]
+    liked = of_decision(problem_of(grid(), believed, holds=(hold,)), 0, 1, "keep", by="belief")[1]
+    assert liked.count("JPO-I648") == 1, "once"

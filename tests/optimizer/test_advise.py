@@ -190,6 +190,19 @@ def test_todays_values_that_fail_often_are_left_at_once_and_not_come_back_to() -
     assert (once.suggested, "JPO-W649" in once.decision.codes) == (NOW, False)
 
 
+@pytest.mark.parametrize("explore", ["safe", "off"])
+def test_one_failure_of_values_that_end_well_is_no_reason_to_go_elsewhere(explore: str) -> None:
+    """The cluster loses a run now and then: with other values it is as likely."""
+    runs = [a_run(n, 60.0) for n in range(8)]
+    before, after = (advised(request(explore=explore), [*runs, *more]) for more in ([], [a_run(8, 9.0, status=RunStatus.FAILED)]))
+    assert after.suggested == before.suggested
+    assert before.surrogate is not None
+    assert after.surrogate is not None
+    was, now, today = before.surrogate.belief.p_fail, after.surrogate.belief.p_fail, after.surrogate.candidates.current
+    assert 0.05 < now[today] < 0.2
+    assert (now - was)[was < 0.2].min() > 0.6 * (now - was)[today], "as likely elsewhere"
+
+
 def test_where_nothing_else_ended_well_a_cause_on_record_says_which_step_helps() -> None:
     killed = [a_run(n, 60.0, status=RunStatus.OOM_KILLED if n % 2 == 0 else RunStatus.SUCCEEDED) for n in range(3)]
     helped, kept = (advised(request(explore=explore), killed) for explore in ("safe", "off"))

@@ -57,6 +57,21 @@ def _beta(prior: tuple[float, float], failed: int, well: int) -> Floats:
     return np.asarray(density / density.sum())
 
 
+def chance_of_failing(runs: Ints, failures: Ints) -> Floats:
+    """Chance that a run fails whatever its values, at each configuration, shape (K,): the cluster's, and a little more where runs
+    did fail; 0 as long as nothing that mostly ends well has failed.
+
+    NaN where failures are no chance, those of the configuration alone: it mostly fails, or fails too often. A failure of a
+    cluster that counts for the values it met would send the next night elsewhere, where it is as likely.
+    """
+    telling = (runs > failures) & ~often_failing(runs, failures)
+    lost, ended = int(failures[telling].sum()), int((runs + failures)[telling].sum())
+    worth = sum(_CLUSTER)
+    rate = (_CLUSTER[0] + lost) / (worth + ended) if lost else 0.0
+    here = (worth * rate + failures) / (worth + runs + failures)
+    return np.where(telling, here if lost else 0.0, np.where(failures > 0, np.nan, rate))
+
+
 def words(belief: Belief, row: int) -> str:
     """What is said of values that fail often, after their name: how often they did, and how often others did."""
     others = (belief.runs > belief.failures) & (np.arange(len(belief.runs)) != row)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats, PhaseNeeds, Run
 
 
+TOO_LITTLE_MEMORY = "JPO-I648"
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Hold:
     """Hold on some candidates.
@@ -134,7 +137,7 @@ def of_too_little_memory(
         return ()
     first = int(np.argmin(np.where(rows, need, np.inf)))
     words = f"needs more host memory than it may have: from {need[first]:.3g} GiB expected, where {there[first]:.3g} are allowed"
-    return (Hold(rows, words, "JPO-I648", lasting=False),)
+    return (Hold(rows, words, TOO_LITTLE_MEMORY, lasting=False),)
 
 
 def of_failing(candidates: Candidates, belief: Belief) -> tuple[Hold, ...]:

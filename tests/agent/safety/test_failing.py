@@ -5,7 +5,7 @@ import pytest
 
 from jpo.agent.decide import decide
 from jpo.agent.problem import Problem
-from jpo.agent.safety.failing import CODE, no_less_than, often_failing, words
+from jpo.agent.safety.failing import CODE, chance_of_failing, no_less_than, often_failing, words
 from jpo.agent.safety.holds import held, of_failing
 from jpo.records import Candidates, Preference
 
@@ -33,6 +33,15 @@ def test_two_of_three_are_no_chance_unless_others_fail_as_well(well, failed, oth
 
 def test_what_mostly_fails_says_nothing_of_chance():
     assert often_failing(np.array([5, 1, 1]), np.array([0, 2, 2])).tolist() == [False, True, True]
+
+
+def test_a_failure_that_is_chance_is_as_likely_everywhere():
+    assert chance_of_failing(np.array([8, 0, 0]), np.array([0, 0, 1])).tolist()[:2] == [0.0, 0.0], "nothing has failed by chance"
+    here, elsewhere, alone = chance_of_failing(np.array([4, 0, 0]), np.array([1, 0, 2]))
+    assert elsewhere == pytest.approx(1.5 / 11)
+    assert here == pytest.approx((6 * 1.5 / 11 + 1) / 11), "a little more where it happened"
+    assert np.isnan(alone), "that is the configuration's own"
+    assert np.isnan(chance_of_failing(np.array([5, 1]), np.array([0, 2]))[1])
 
 
 def problem(grid, belief, explore="safe", runs=(5, 1, 0), failures=(0, 2, 0), admissible=None, p_fail=0.5):
