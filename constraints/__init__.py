@@ -9,7 +9,7 @@
     check.py             check(current, proposed, limits) -> Verdict
     clamp.py             the nearest values that obey every rule
     verdict.py           Violation, Verdict
-    printable.py         text from files and programs, safe for terminals and CI logs
+    printable.py         text from files and programs, safe for terminals and CI logs; quoted.py: what messages repeat of files
     workload_checker.py  the team's own checker, run without a shell and within a time limit
     inifile.py           config.ini as the second look reads it
     settings_files.py    the files by whose limits jpo goes, and their tables laid over each other

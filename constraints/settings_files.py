@@ -7,6 +7,7 @@ not seen: the second look judges by what is in files.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from constraints.limits import table_of
 
 MOST_STEPS = 2e7  # of tomllib: about a second
 PYPROJECT = "pyproject.toml"
+NAMES = re.compile(r"""\((?=['"]).*['"],?\)|(?<=key )['"].*['"]""", re.DOTALL)  # what tomllib repeats of a text
 
 Tables = dict[str, object]
 
@@ -104,7 +106,7 @@ def read_tables(path: Path) -> Mapping[str, object] | None:
         own = tools.get("jpo")
         return None if own is None else table_of({"tool.jpo": own}, "tool.jpo")
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ValueError(f"{path}: is not TOML ({error}); see https://toml.io") from error
+        raise ValueError(f"{path}: is not TOML ({NAMES.sub('a name', str(error))}); see https://toml.io") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     except ValueError as error:

@@ -14,6 +14,7 @@ it, put it on record, write it. The map, floor by floor; imports go down only:
                      workload, prices, sources of runs, proposal (asks the guard), record (audit, then write);
                      checkout/: the values in force, where the file has the committed ones, and the branch of a pipeline;
                      tables/: the larger tables of jpo.toml; code_host/: notes and merge requests; start/: what init makes
+                     launch/: engines and runs of [launch]; watching/: a run that goes on; phases/: what containers need
     learning/        how the agent learns: from the history (experience), on simulated jobs (practice), and its release test;
                      serving.py: which policy may decide
     advisor/         JPO as a library: ask and tell

@@ -29,6 +29,8 @@ KNOWN = re.compile(
     rf"|[-_]*{WORD}(?:[_./:-]+{WORD})*"  # a name: training.batch_size
 )
 
+IN_QUOTES = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""")
+
 
 class JpoError(Exception):
     """An expected failure: `place: finding; remedy`, one line, no secrets in it.
@@ -69,6 +71,11 @@ def quoted(found: object) -> str:
     if not found or (len(text) <= LONGEST_QUOTE and KNOWN.fullmatch(text)):
         return repr(text) if isinstance(found, str) else text
     return f"<{len(text)} characters>"
+
+
+def words_of(error: Exception) -> str:
+    """What Python or a library says of an error, for a message: what it quotes of a file only as `quoted` does."""
+    return IN_QUOTES.sub(lambda found: quoted(found[0][1:-1]), str(error))
 
 
 class UsageError(JpoError):

@@ -28,6 +28,8 @@ MOST_STEPS = 2e7
 """Work of tomllib on dotted keys, which is quadratic in their parts: about a second."""
 WHOLE_NUMBERS = 2**63
 """TOML has 64 bits; JSON has no such limit."""
+NAMES = re.compile(r"""\((?=['"]).*['"],?\)|(?<=key )['"].*['"]""", re.DOTALL)
+"""What tomllib repeats of a text: names of tables and keys. Which character is illegal, it may say."""
 MOST_DIGITS = 400
 """Of a whole number in JSON: the largest float has 309."""
 LONGEST_NUMBER = 64
@@ -121,7 +123,7 @@ def toml(text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise ValueError(f"nests lists or tables deeper than {DEEPEST}") from error
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"is not TOML: {error}") from error
+        raise ValueError(f"is not TOML: {NAMES.sub('a name', str(error))}") from error
     except ValueError as error:  # Python reads no decimal number of more than 4300 digits
         raise ValueError("holds a number of thousands of digits") from error
     refuse_beyond_bounds(tables)

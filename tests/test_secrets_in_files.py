@@ -30,6 +30,8 @@ OTHERS = {
     "a.yaml": "users:\n- name: x\n  token: {0}\n",
     "cut.toml": '[auth]\npassword = "{0}\n',
     "a.toml": '[auth]\npassword = "{0}"\n"{1}" = "{0}"\n',
+    "twice.toml": '["{0}"]\n["{0}"]\n',
+    "inline.toml": 'a = {{ "{1}" = 1, "{1}" = 2 }}\n',
     "a.ini": "[auth]\npassword = {0}\n{1}\n",
     "a.csv": "user,{0}\nme,{1}\n",
     "tabs": "{0}\t{1}\n1\t2\n",
@@ -48,6 +50,7 @@ READERS = (
     ),
     *(
         "check config.ini --config FILE",
+        "config show --config FILE",
         "observe config.ini --csv FILE",
         "logs FILE",
         "import config.ini FILE --dry-run",

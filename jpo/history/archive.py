@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
-from jpo.errors import StoreError, quoted
+from jpo.errors import StoreError, quoted, words_of
 from jpo.history.audit import AuditRow, read_row
 from jpo.history.canonical import canonical
 from jpo.history.database import Database, insert_into
@@ -29,7 +29,6 @@ from jpo.history.rows import RUN_COLUMNS, SUGGESTION_COLUMNS, read_identity, rea
 from jpo.history.series import unpack
 from jpo.reading import json_object
 from jpo.records import Series
-from jpo.wording.printable import printable
 
 FORMAT, VERSION = "jpo state", 1
 OLDEST_SCHEMA = 2
@@ -169,7 +168,7 @@ def _check_header(header: Mapping[str, Any], place: str) -> None:
     if header.get("format") != FORMAT:
         raise _bad(place, "is not the header of an export")
     if header.get("version") != VERSION or header.get("schema") not in range(OLDEST_SCHEMA, len(MIGRATIONS) + 1):
-        finding = f"was written by another jpo ({quoted(str(header.get('jpo')))}, schema {str(header.get('schema'))[:20]})"
+        finding = f"was written by another jpo ({quoted(str(header.get('jpo')))}, schema {quoted(header.get('schema'))})"
         remedy = f"import it with a jpo that knows that schema (this one: {len(MIGRATIONS)})"
         raise StoreError(place, finding, remedy, code="JPO-E516")
 
@@ -192,7 +191,7 @@ def _put(database: Database, document: Mapping[str, Any], place: str) -> str:
         READ[name](row)
         database.rows(insert_into(name, table.columns), row)
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
-        raise _bad(place, f"holds no readable row ({printable(str(error))[:200]})") from error
+        raise _bad(place, f"holds no readable row of {name} ({words_of(error):.200})") from error
     except StoreError as error:
         if error.code not in ("JPO-E502", "JPO-E508"):
             raise

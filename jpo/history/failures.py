@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from jpo.errors import StoreError
+from jpo.errors import StoreError, words_of
 from jpo.wording.printable import printable
 
 _LOCKED = ("is locked by another process", "wait for it to end, or raise the timeout", "JPO-E501")
@@ -84,4 +84,4 @@ def readable(place: str) -> Iterator[None]:
 
 def line_of(error: object) -> str:
     """An error's text on one line, safe even if it quotes a damaged file."""
-    return printable(str(error))[:200]
+    return printable(words_of(error) if isinstance(error, Exception) else str(error))[:200]

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jpo.errors import LaunchError, UsageError, quoted
+from jpo.errors import LaunchError, UsageError, quoted, words_of
 from jpo.files import whole
 from jpo.launch.job import RUN_ID, JobState, JobStatus, LaunchJob, Needs
 from jpo.reading import contents, json_object
@@ -126,7 +126,7 @@ def read(ledger: Path, run_id: str) -> Entry | None:
     try:
         return _entry(json_object(text))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise refusal(f"is damaged ({type(error).__name__}: {error})") from error
+        raise refusal(f"is damaged ({type(error).__name__}: {words_of(error)})") from error
 
 
 def is_past(ledger: Path, run_id: str) -> bool:

@@ -32,6 +32,15 @@ def test_names_and_numbers_are_repeated_and_all_else_is_described(found: str, sa
     assert quoted(found) == errors.quoted(found) == said
 
 
+def test_what_python_quotes_of_a_file_is_not_repeated() -> None:
+    said = []
+    for text in ("hunter2", "it's a 'key'", "auto"):
+        with pytest.raises(ValueError, match="invalid literal") as caught:
+            int(text)
+        said.append(errors.words_of(caught.value).removeprefix("invalid literal for int() with base 10: "))
+    assert said == ["<7 characters>", "<12 characters>", "'auto'"]
+
+
 def test_of_other_values_the_kind_is_said() -> None:
     found = [True, 32, 0.5, [], {}, ["a", "b"], {"a": 1}, None, 10**100]
     said = ["True", "32", "0.5", "[]", "{}", "<a list of 2>", "<a table of 1>", "None", "<101 characters>"]

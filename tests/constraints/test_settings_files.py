@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from constraints.second_look import main, read_limits
-from constraints.settings_files import files_for, tables_of
+from constraints.settings_files import files_for, read_tables, tables_of
 from jpo.errors import UsageError
 from jpo.project.load import load
 from jpo.project.workload import limits_of
@@ -127,3 +127,11 @@ def test_tables_are_laid_over_each_other_key_by_key(tmp_path):
     (tmp_path / "a.toml").write_text("[x]\na = 1\nb = { c = 1, d = 2 }\n")
     (tmp_path / "b.toml").write_text("[x]\nb = { c = 3 }\n[y]\nz = 1\n")
     assert tables_of([tmp_path / "a.toml", tmp_path / "b.toml"]) == {"x": {"a": 1, "b": {"c": 3, "d": 2}}, "y": {"z": 1}}
+
+
+@pytest.mark.parametrize("text", ['["hunter2"]\n["hunter2"]\n', 'a = { "hunter2" = 1, "hunter2" = 2 }\n'])
+def test_names_of_tables_and_keys_are_not_repeated(text: str, tmp_path: Path) -> None:
+    (tmp_path / "jpo.toml").write_text(text)
+    with pytest.raises(ValueError, match=r"is not TOML \(.* a name.* \(at line ") as caught:
+        read_tables(tmp_path / "jpo.toml")
+    assert "hunter2" not in str(caught.value)

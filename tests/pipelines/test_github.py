@@ -190,6 +190,17 @@ def test_check_mode_succeeds_and_leaves_config_ini_alone(machine: Any, tmp_path:
     assert outputs(tmp_path)["status"] == "changed"
 
 
+@pytest.mark.parametrize("given", [{"mode": "dry-run"}, {"offline": "yes"}, {"strict": "True"}, {"learn": "off"}])
+def test_a_mistyped_input_stops_the_job_before_anything_is_written_or_asked(
+    given: dict[str, str], machine: Any, tmp_path: Path
+) -> None:
+    before = (machine.repository / "config.ini").read_bytes()
+    done = run_step(machine, tmp_path, ACTION, "Suggest", **given)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert next(iter(given.values())) in done.stderr
+    assert (machine.repository / "config.ini").read_bytes() == before
+
+
 def test_in_check_mode_the_committed_file_goes_on_however_far_it_is_from_the_values_in_force(
     machine: Any, tmp_path: Path, two_steps_in_force: bytes
 ) -> None:

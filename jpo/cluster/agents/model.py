@@ -13,7 +13,7 @@ from safetensors.numpy import load, save
 from jpo.cluster.agents.base import LearningAgent
 from jpo.cluster.environment.episode import PAIRS, EpisodeOptions
 from jpo.cluster.environment.observation import FIGURES, OF_A_JOB
-from jpo.errors import UsageError, quoted
+from jpo.errors import UsageError, quoted, words_of
 from jpo.reading import contents
 
 SCHEMA = f"jpo-cluster-1:{','.join((*FIGURES, *OF_A_JOB))}"
@@ -85,7 +85,7 @@ def read_agent(path: Path, *, seed: int = 0) -> tuple[LearningAgent, str]:
         )
         agent.load(_weights(data))
     except (KeyError, ValueError, SafetensorError) as error:
-        raise foreign(path, f"does not fit ({error})") from error
+        raise foreign(path, f"does not fit ({words_of(error)})") from error
     return agent, kind
 
 
@@ -97,7 +97,7 @@ def load_weights(agent: LearningAgent, path: Path) -> None:
     try:
         agent.load(_weights(data))
     except (KeyError, ValueError, SafetensorError) as error:
-        raise foreign(path, f"does not fit ({error})") from error
+        raise foreign(path, f"does not fit ({words_of(error)})") from error
 
 
 def _weights(data: bytes) -> dict[str, NDArray[np.float32]]:

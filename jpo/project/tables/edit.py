@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jpo.errors import ConflictError, EditError, UsageError
+from jpo.errors import ConflictError, EditError, UsageError, words_of
 from jpo.files import followed, successor, whole
 from jpo.reading import contents
 from jpo.reading import toml as toml_of
@@ -109,7 +109,7 @@ def edited(content: bytes, file: Path, table: str, lines: Mapping[str, TomlLine]
         text = content[len(bom) :].decode()
         was = toml_of(text)
     except ValueError as error:
-        raise UsageError(str(file), str(error), "see https://toml.io", code="JPO-E301") from error
+        raise UsageError(str(file), words_of(error), "see https://toml.io", code="JPO-E301") from error
     here = was.get(table, {})
     if not isinstance(here, dict):
         raise _lossy(file, f"{table} is no table")
@@ -119,7 +119,7 @@ def edited(content: bytes, file: Path, table: str, lines: Mapping[str, TomlLine]
         after = _with_lines(text, table, {name: lines[name] for name in put}, empty=not here) if put else text
         as_wanted = toml_of(after) == {**was, table: {**here, **{name: lines[name].value for name in put}}}
     except (ValueError, TypeError, AttributeError, TOMLKitError) as error:
-        raise _lossy(file, str(error)) from error
+        raise _lossy(file, words_of(error)) from error
     if put and not as_wanted:
         raise _lossy(file, f"[{table}] is written in a way that cannot be added to")
     return bom + after.encode(), EditedTable(file, put, tuple(name for name in differing if name not in put))

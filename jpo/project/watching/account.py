@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from jpo.errors import LaunchError
+from jpo.errors import LaunchError, words_of
 from jpo.history import AuditEvent
 from jpo.launch.ledger import folder_of, locked, put
 from jpo.optimizer.during.adjustment import Adjustment, Saving
@@ -61,7 +61,7 @@ def read(ledger: Path, run_id: str) -> list[Adjustment]:
     try:
         return [_adjustment(each) for each in json_object(contents(file, LARGEST_BYTES, refusal))["adjustments"]]
     except (ValueError, KeyError, TypeError) as error:
-        raise refusal(f"is damaged ({type(error).__name__}: {error})") from error
+        raise refusal(f"is damaged ({type(error).__name__}: {words_of(error)})") from error
 
 
 def of_runs(settings: LoadedSettings, run_ids: Collection[str]) -> Iterator[tuple[str, Adjustment]]:
