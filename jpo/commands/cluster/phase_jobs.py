@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from jpo.cluster.workload.convert import ConvertedJob
+from jpo.phases.files.read import read_traces
 from jpo.phases.model_file import read_model
 from jpo.phases.table import GIB
-from jpo.phases.traces import CPU, MEMORY, Floats, read_traces
+from jpo.phases.traces import CPU, MEMORY, Floats
 
 
 def phase_jobs(traces: Path, model: Path, gbps_per_core: float) -> list[tuple[ConvertedJob, str]]:
