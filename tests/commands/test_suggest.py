@@ -432,3 +432,26 @@ def test_logs_that_hold_other_workloads_alone_are_named_until_there_is_a_run(emp
     empty.log(9, 16, 100.0)
     told = json.loads(empty.jpo("suggest", "config.ini", "--dry-run", "-o", "json").out)
     assert "JPO-W142" not in told["reason_codes"]
+
+
+@pytest.mark.parametrize("explore", ["off", "safe"])
+def test_values_that_fail_in_two_of_three_runs_are_left_and_what_undoes_them_does_not_come_back(
+    empty: Project, explore: str
+) -> None:
+    """Nor is it forbidden: --set is the user's to decide."""
+    for number in range(4):
+        empty.log(number, 16, 100.0)
+    empty.config.write_text(empty.config.read_text().replace("batch_size = 16", "batch_size = 64"))
+    for number, status in enumerate(("failed", "succeeded"), start=4):
+        empty.log(number, 64, 40.0, status=status)
+    assert "JPO-W649" not in suggestion(empty, "--explore", explore, "--dry-run")["reason_codes"]  # type: ignore[operator]
+    empty.log(6, 64, 40.0, status="failed")
+    left = suggestion(empty, "--explore", explore)
+    assert left["reason_codes"][0] == "JPO-W649"  # type: ignore[index]
+    assert "failed in 2 of 3 runs, and runs with other values none of 4" in str(left["reasons"])
+    assert "batch_size = 16" in empty.config.read_text()
+    empty.log_now(16, 100.0)
+    later = suggestion(empty, "--explore", explore)
+    assert "batch_size = 64" not in empty.config.read_text(), later["reasons"]
+    by_hand = suggestion(empty, "--explore", explore, "--set", "batch_size=64")
+    assert (by_hand["decided_by"], "batch_size = 64" in empty.config.read_text()) == ("user", True)
