@@ -58,6 +58,12 @@ def test_the_end_that_is_left_out_is_said() -> None:
     assert any("five minutes at the end" in note and note.endswith("a [JPO-W877]") for note in notes)
 
 
+def test_two_servers_that_measure_the_same_count_once() -> None:
+    titles = [f'container_memory_rss{{pod="a",cpu="{cpu}",prometheus="{at}"}}' for at in "ab" for cpu in (0, 1)]
+    (one,), _ = measured_of([[series(title, [1e6] * 3) for title in titles]], TraceColumns())
+    assert one.values.tolist() == [2e6] * 3
+
+
 def test_of_several_metrics_of_memory_the_working_set_is_read() -> None:
     both = [
         series(f'container_memory_{name}{{pod="a"}}', [size] * 3) for name, size in (("rss", 1e6), ("working_set_bytes", 2e6))
