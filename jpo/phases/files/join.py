@@ -227,4 +227,4 @@ def _aligned(execution: str, features: Sequence[Measured]) -> ResourceCourse | N
 
 def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN_COLUMNS} more" if len(names) > SHOWN_COLUMNS else ""
-    return ", ".join(f"{name:.80}" for name in names[:SHOWN_COLUMNS]) + more
+    return ", ".join(f"{name:.80}" if name.isprintable() else f"{name!r:.80}" for name in names[:SHOWN_COLUMNS]) + more

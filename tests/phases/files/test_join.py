@@ -131,5 +131,8 @@ def test_executions_that_never_meet_are_named() -> None:
     with pytest.raises(UsageError, match="a has cpu_cores, b has memory_bytes") as error:
         joined([measured(CPU), measured(MEMORY, "b")], TraceColumns(), "f.csv")
     assert error.value.code == "JPO-E735"
+    with pytest.raises(UsageError, match="no execution has two samples") as error:
+        joined([measured(CPU, "a\n")], TraceColumns(), "f.csv")
+    assert "\n" not in str(error.value)
     with pytest.raises(UsageError, match="at like times"):
         joined([measured(CPU), measured(MEMORY, times=[900, 915, 930])], TraceColumns(), "f.csv")
