@@ -70,6 +70,8 @@ def read_wide(path: Path, header: Sequence[str], time: ColumnPlace, rows: Sequen
             raise malformed(str(path), finding, "give each series a legend of its own, e.g. {{pod}}")
         values, unit = _values(path, title, [(line, cells[at].strip()) for line, cells in rows])
         found.append(_series(path, f"{path}: column {title!r:.80}", title, (times[order], values[order]), unit))
+    if not found:
+        raise malformed(str(path), "has a column of times and no other", "name a file with a column per series")
     return found, notes
 
 

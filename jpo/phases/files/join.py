@@ -31,6 +31,10 @@ LOOKBACK_SECONDS = 300.0
 """Prometheus' default; cAdvisor's series have times of their own, so that their end is not marked."""
 
 
+REPLICAS = frozenset(("prometheus", "prometheus_replica", "replica", "receive_replica"))
+"""Labels of two servers that measure the same: one of them counts."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Measured:
     """What one file says of one feature of an execution.
@@ -107,11 +111,18 @@ def _together(execution: str, parts: Sequence[tuple[ExportedSeries, Meaning]]) -
     """The sum of a feature's series of one execution, the mean of GPUs' use; of several metrics the best."""
     best = min(meaning.rank for _, meaning in parts)
     first, meaning = next((one, meaning) for one, meaning in parts if meaning.rank == best)
-    courses = [_course(one, how) for one, how in parts if how.rank == best and (one.name == first.name or not one.labels)]
+    alone = {_without_replicas(one): (one, how) for one, how in reversed(parts)}.values()
+    courses = [_course(one, how) for one, how in alone if how.rank == best and (one.name == first.name or not one.labels)]
     times, at = np.unique(np.concatenate([times for times, _ in courses]), return_inverse=True)
     values = np.bincount(at, np.concatenate([values for _, values in courses]), len(times))
     count = np.bincount(at, minlength=len(times)) if meaning.feature == GPU else 1
     return Measured(first.file, execution, meaning.feature, times, values / count)
+
+
+def _without_replicas(one: ExportedSeries) -> tuple[str, frozenset[tuple[str, str]]]:
+    """What tells a series from others but not from the same of another server."""
+    labels = frozenset((label, text) for label, text in one.labels.items() if label not in REPLICAS)
+    return (one.name if one.labels else one.title), labels
 
 
 def _course(one: ExportedSeries, meaning: Meaning) -> tuple[Floats, Floats]:
@@ -216,4 +227,4 @@ def _aligned(execution: str, features: Sequence[Measured]) -> ResourceCourse | N
 
 def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN_COLUMNS} more" if len(names) > SHOWN_COLUMNS else ""
-    return ", ".join(f"{name:.80}" for name in names[:SHOWN_COLUMNS]) + more
+    return ", ".join(f"{name:.80}" if name.isprintable() else f"{name!r:.80}" for name in names[:SHOWN_COLUMNS]) + more

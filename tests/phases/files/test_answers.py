@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import requests
 
 from jpo.errors import UsageError
 from jpo.phases.files.answers import is_printed, read_answers, read_printed
+from jpo.phases.files.read import read_traces
 
 PATH = Path("a.json")
 RESULT = {"metric": {"__name__": "up", "pod": "a"}, "values": [[10, "1"], [20.5, "NaN"], [30, "2.5"]]}
@@ -66,3 +70,31 @@ def test_what_promtool_prints_is_read() -> None:
     for wrong in ("a =>\n5\n", "a =>\n5 @[x]\n", "a =>\nx @[5]\n"):
         with pytest.raises(UsageError, match=r"a.json"):
             read_printed(PATH, wrong)
+
+
+def test_a_real_prometheus_is_understood_in_each_of_its_ways(start_prometheus: Callable[[Path], str], tmp_path: Path) -> None:
+    begin, samples = 1_700_000_100, 40
+    text = {"container_cpu_usage_seconds": "counter", "container_memory_working_set_bytes": "gauge"}
+    lines = []
+    for metric, kind in text.items():
+        lines.append(f"# TYPE {metric} {kind}")
+        name, size = (f"{metric}_total", 22.5) if kind == "counter" else (metric, 1e6)
+        lines += [f'{name}{{pod="a",container="t"}} {size * (at + 1)} {begin + 15 * at}' for at in range(samples)]
+    (tmp_path / "history.om").write_text("\n".join([*lines, "# EOF\n"]))
+    made = ["promtool", "tsdb", "create-blocks-from", "openmetrics", tmp_path / "history.om", tmp_path / "data"]
+    subprocess.run(made, check=True, capture_output=True, timeout=60)
+    url = start_prometheus(tmp_path)
+    span = [f"--start={begin}", f"--end={begin + 3600}", "--step=15s"]
+    for name in ("container_cpu_usage_seconds_total", "container_memory_working_set_bytes"):
+        for form in ("promql", "json"):
+            ask = ["promtool", "query", "range", *span, "-o", form, url, name]
+            done = subprocess.run(ask, check=True, capture_output=True, timeout=60)
+            (tmp_path / f"{form}-{name}").write_bytes(done.stdout)
+        asked: dict[str, str | int] = {"query": name, "start": begin, "end": begin + 3600, "step": 15}
+        (tmp_path / f"api-{name}").write_bytes(requests.get(f"{url}/api/v1/query_range", asked, timeout=60).content)
+    for form in ("promql", "json", "api"):
+        traces = read_traces([*sorted(tmp_path.glob(f"{form}-*"))])
+        (course,) = traces.courses
+        assert (course.execution, len(course.times)) == ("a", samples - 1), "without the five minutes that follow the end"
+        assert course.values[:, 0].tolist() == [1.5] * (samples - 1)
+        assert course.values[-1, 1] == 1e6 * samples

@@ -83,6 +83,7 @@ def test_the_hour_that_comes_twice_is_said() -> None:
         ("Time,a\n1,1\nx,1\n", "g.csv:3: time = 'x'"),
         ("Time,a\n1,1\n1,1\n", "g.csv:3: time goes from 1 in row 2 to 1"),
         ("Time,a,b,a\n1,1,1,1\n", "g.csv: column 4 is called 'a', as column 2 is"),
+        ("Time\n1\n", "g.csv: has a column of times and no other"),
         ("Time,a\n1,1,1\n", "g.csv:2: has 3 cells below 2 columns"),
         ("Time,a\n", "g.csv: has a header and no sample"),
     ],

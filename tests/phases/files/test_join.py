@@ -58,6 +58,12 @@ def test_the_end_that_is_left_out_is_said() -> None:
     assert any("five minutes at the end" in note and note.endswith("a [JPO-W877]") for note in notes)
 
 
+def test_two_servers_that_measure_the_same_count_once() -> None:
+    titles = [f'container_memory_rss{{pod="a",cpu="{cpu}",prometheus="{at}"}}' for at in "ab" for cpu in (0, 1)]
+    (one,), _ = measured_of([[series(title, [1e6] * 3) for title in titles]], TraceColumns())
+    assert one.values.tolist() == [2e6] * 3
+
+
 def test_of_several_metrics_of_memory_the_working_set_is_read() -> None:
     both = [
         series(f'container_memory_{name}{{pod="a"}}', [size] * 3) for name, size in (("rss", 1e6), ("working_set_bytes", 2e6))
@@ -125,5 +131,8 @@ def test_executions_that_never_meet_are_named() -> None:
     with pytest.raises(UsageError, match="a has cpu_cores, b has memory_bytes") as error:
         joined([measured(CPU), measured(MEMORY, "b")], TraceColumns(), "f.csv")
     assert error.value.code == "JPO-E735"
+    with pytest.raises(UsageError, match="no execution has two samples") as error:
+        joined([measured(CPU, "a\n")], TraceColumns(), "f.csv")
+    assert "\n" not in str(error.value)
     with pytest.raises(UsageError, match="at like times"):
         joined([measured(CPU), measured(MEMORY, times=[900, 915, 930])], TraceColumns(), "f.csv")
