@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from jpo.errors import TelemetryError
 from jpo.launch.ledger import Entry
@@ -39,6 +40,26 @@ def longest_training_seconds(settings: LoadedSettings, runs: Sequence[Run], valu
     if values is not None and not any(run.outcome.converged is not None for run in runs):
         well = [run for run in well if same(run.parameters, values)] or well
     return stop_at * min(run.outcome.duration_seconds or 0.0 for run in well) if stop_at and well else None
+
+
+def longest_usual_seconds(settings: LoadedSettings, reached: Sequence[Run], values: Parameters) -> float | None:
+    """[launch] stop_at times what values usually take to their target: the best ones, or those of the run where these are known.
+
+    A run that is no trial is to deliver a model, and the shortest of many runs was lucky: twice its time would end every other
+    run of a job that reaches its target after two epochs, or after nine.
+
+    Args:
+        reached: runs that reached their target.
+        values: of the run.
+    """
+    stop_at, taken = settings.values.launch.stop_at, dict[tuple[tuple[str, float], ...], list[float]]()
+    for run in reached:
+        if run.outcome.duration_seconds:
+            taken.setdefault(tuple(sorted(run.parameters.items())), []).append(run.outcome.duration_seconds)
+    if not (stop_at and taken):
+        return None
+    own = [each for known, seconds in taken.items() if same(dict(known), values) for each in seconds]
+    return stop_at * (median(own) if own else min(map(median, taken.values())))
 
 
 def startup_seconds(entry: Entry, run: Run | None) -> float | None:

@@ -12,7 +12,7 @@ from jpo.errors import UsageError
 from jpo.history import Store
 from jpo.launch.job import RUN_ID, LaunchJob, Needs
 from jpo.launch.ledger import entries
-from jpo.project.launch.boundaries import longest_training_seconds, startup_seconds
+from jpo.project.launch.boundaries import longest_usual_seconds, startup_seconds
 from jpo.project.launch.engines import ledger_of
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
@@ -86,13 +86,13 @@ def shortened(job: LaunchJob, seconds: float | None) -> LaunchJob:
 
 
 def stop_after_seconds(workload: Workload, settings: LoadedSettings, store: Store) -> float | None:
-    """After how long a run of this workload cannot win any more: [launch] stop_at times the shortest that reached its target.
+    """After how long a run of this workload cannot win any more: [launch] stop_at times what runs usually took to their target.
 
-    What a process takes besides training (imports, data) comes on top, as launched runs have shown it. None: nothing is known
-    that it could be compared with, or `stop_at` is 0.
+    Those with its values, where there are any, else those with the best. What a process takes besides training (imports, data)
+    comes on top, as launched runs have shown it. None: nothing is known that it could be compared with, or `stop_at` is 0.
     """
     reached = {run.run_id: run for run in store.runs_of(workload.identity) if run.outcome.converged}
-    training = longest_training_seconds(settings, [*reached.values()])
+    training = longest_usual_seconds(settings, [*reached.values()], workload.current)
     if training is None:
         return None
     besides = [startup_seconds(entry, reached.get(entry.job.run_id)) for entry in entries(ledger_of(settings))]

@@ -74,8 +74,8 @@ class AwsTable(EngineTable):
 class LaunchTable(EngineTable):
     """Command that trains (program and arguments, never a shell's line), the engine, and after how long a run is ended.
 
-    `stop_at`: multiple of the shortest run that reached its target after which a run is ended; 0: never. `keep`: how long output
-    and files of a run stay after its end, once it is on record; 0: for ever.
+    `stop_at`: multiple of what runs usually took to their target after which a run is ended, of the shortest one in `jpo optimize`;
+    0: never. `keep`: how long output and files of a run stay after its end, once it is on record; 0: for ever.
     """
 
     command: tuple[str, ...] = ()

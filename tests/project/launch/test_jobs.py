@@ -60,19 +60,26 @@ def test_a_run_is_ended_when_it_cannot_win_any_more(repository: Repository, tmp_
     path, settings = repository("[launch]\nstop_at = 3\n")
     workload = read_workload(path, settings, now=0.0)
 
-    def run(name: str, seconds: float, **outcome: bool) -> Run:
+    def run(name: str, seconds: float, factor: float = 1.0, **outcome: bool) -> Run:
         measured = Outcome(duration_seconds=seconds, **outcome)  # type: ignore[arg-type]
-        return Run(name, workload.identity, {}, RunStatus.SUCCEEDED, 1000.0, 1000.0 + seconds, measured, "csv")
+        values = {"batch_size": factor * workload.current["batch_size"]}
+        return Run(name, workload.identity, values, RunStatus.SUCCEEDED, 1000.0, 1000.0 + seconds, measured, "csv")
 
     with open_store(settings.store_url) as store:
         store.record(Finished((run("a", 5.0), run("b", 6.0, converged=False))), now=0.0)
         assert stop_after_seconds(workload, settings, store) is None  # nobody knows what reaches the target
         store.record(Finished((run("c", 100.0, converged=True), run("d", 80.0, converged=True))), now=0.0)
-        assert stop_after_seconds(workload, settings, store) == 3 * 80.0 + 60.0
+        assert stop_after_seconds(workload, settings, store) == 3 * 90.0 + 60.0  # what these values usually take
         job = job_of(workload, settings, ("true",), run_id="d")
         ledger = ledger_of(settings)
         folder_of(ledger, "d").mkdir(parents=True)
         write(ledger, Entry(job, "local", 0.0, end=JobStatus(JobState.ENDED, started_at=995.0, ended_at=1082.0)))
-        assert stop_after_seconds(workload, settings, store) == 3 * 80.0 + 7.0
+        assert stop_after_seconds(workload, settings, store) == 3 * 90.0 + 7.0
+        store.record(Finished((run("e", 20.0, 2.0, converged=True), run("f", 70.0, 2.0, converged=True))), now=0.0)
+        assert stop_after_seconds(workload, settings, store) == 3 * 90.0 + 7.0  # they deliver, though others are faster
+        path.write_text(path.read_text().replace(f"batch_size = {workload.current['batch_size']:g}", "batch_size = 8"))
+        untried = read_workload(path, settings, now=0.0)
+        assert untried.current["batch_size"] == 8.0
+        assert stop_after_seconds(untried, settings, store) == 3 * 45.0 + 7.0  # the best values, not their luckiest run
         _, never = repository("[launch]\nstop_at = 0\n")
         assert stop_after_seconds(workload, never, store) is None
