@@ -74,7 +74,7 @@ class AwsTable(EngineTable):
 class LaunchTable(EngineTable):
     """Command that trains (program and arguments, never a shell's line), the engine, and after how long a run is ended.
 
-    `stop_at`: multiple of what runs usually took to their target after which a run is ended, of the shortest one in `jpo optimize`;
+    `stop_at`: multiple of what runs usually took to their target after which one is ended, in `jpo optimize` of the shortest one;
     0: never. `keep`: how long output and files of a run stay after its end, once it is on record; 0: for ever.
     """
 
