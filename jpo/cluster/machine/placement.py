@@ -80,7 +80,7 @@ Way = Literal["in order", "upwards", "downwards"]
 Shares = list[tuple[int, int]]
 """How many tasks of a job each processor gets, in the order of its first task."""
 FEW = 64
-"""Processors up to which looking at one after the other is faster than keeping them sorted, where their order stays."""
+"""Processors up to which sorting them for a job of several tasks is faster than keeping them sorted."""
 
 
 def with_room(state: Occupancy, place: int) -> float:
@@ -167,7 +167,8 @@ class Placement:
             least = -UNLIMITED
         else:
             least = tasks * (need.gpus or (1 if self.name == "high_cores" else need.cpus))
-        if state is self._state and (way != "in order" or len(self._candidates[gpu]) > FEW):
+        several = level is with_room and (need.tasks > 1 or need.of_single_cores)
+        if state is self._state and (len(self._candidates[gpu]) > FEW or not (several or way == "in order")):
             levels = self._levels[gpu] = self._levels[gpu] or FreeLevels(state, self._candidates[gpu], level)
             if way == "in order":
                 return levels.in_order(least)
@@ -175,9 +176,12 @@ class Placement:
         if way == "in order":
             return self._candidates[gpu]
         sign = -1 if way == "downwards" else 1
+        if level is with_room and not gpu:  # without a call for each of them
+            free, rooms, node = state.free, state.free_cpus, state.node
+            sizes = [(sign * rooms[node[at]], at) for at in self._candidates[0] if free[at] and rooms[node[at]] >= least]
+            return [place for _, place in sorted(sizes)]
         found = [(sign * value, place) for place in self._candidates[gpu] if (value := level(state, place)) >= least]
-        found.sort()
-        return [place for _, place in found]
+        return [place for _, place in sorted(found)]
 
     def _several(self, state: Occupancy, need: Need) -> Holding | None:
         if not self._independent(need):
