@@ -12,7 +12,7 @@ is its real loop and its real suggestions, on an engine that trains in a fork. B
 its own launcher. Ratios are against keep, geometric means over the seeds with 90% t intervals.
 
     python benchmarks/optimize.py [--full] [--seeds 5] [--runs 10] [--baseline 3] [--policies jpo,tpe,...] [--start careless]
-        [--target 0.97] [--clock cpu|wall] [--explore off|safe|on] [--keep FOLDER] [--json]
+        [--target 0.97] [--clock cpu|wall] [--cpus 1] [--explore off|safe|on] [--keep FOLDER] [--json]
 
 Without --full: two seeds of keep, jpo and random, a few minutes. What JPO should hold is printed as "holds" or "DOES NOT HOLD".
 """
@@ -62,7 +62,7 @@ TOML = """\
 [parameters]
 batch_size = { min = 8, max = 256, step = "pow2" }
 learning_rate = { min = 0.001, max = 0.1, scale = "log" }
-cpus = { freeze = true }
+cpus = CPUS
 [prices]
 usd_per_cpu_hour = 0.04
 """
@@ -125,10 +125,13 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--policies", help="default: keep,jpo,random, with --full all")
     parser.add_argument("--target", type=float, default=0.97)
     parser.add_argument("--clock", choices=("cpu", "wall"), default="cpu")
+    parser.add_argument("--cpus", type=int, default=1, help="threads that JPO may choose, by the wall clock; all others have one")
     parser.add_argument("--explore", choices=("off", "safe", "on"), help="how bold jpo is; default: its own plan")
     parser.add_argument("--keep", help="folder that stays")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
+    if arguments.cpus > 1 and arguments.clock == "cpu":
+        parser.error("--cpus: by the CPU clock a second is one of one thread; add --clock wall")
     arguments.seeds = arguments.seeds or (5 if arguments.full else 2)
     arguments.policies = arguments.policies or ",".join(POLICIES if arguments.full else SHORT)
     return arguments
@@ -140,7 +143,8 @@ def searched(policy: str, seed: int, folder: Path, arguments: argparse.Namespace
     (folder / "config.ini").write_text((EXAMPLE / "config.ini").read_text(encoding="utf-8"), encoding="utf-8")
     written(folder / "config.ini", {"target_accuracy": arguments.target, **STARTS[arguments.start]})
     if policy == "jpo":
-        (folder / "jpo.toml").write_text(TOML, encoding="utf-8")
+        cpus = f"{{ max = {arguments.cpus} }}" if arguments.cpus > 1 else "{ freeze = true }"
+        (folder / "jpo.toml").write_text(TOML.replace("CPUS", cpus), encoding="utf-8")
         (folder / ".git").mkdir(exist_ok=True)  # the project ends here
         by = by_jpo if arguments.clock == "wall" else by_jpo_in_virtual_time
         return Search(policy, seed, by(seed, folder, arguments))
