@@ -1,9 +1,9 @@
 """Digits really trained, ten times after a baseline: what `jpo optimize` spends until 97% validation accuracy, and its peers.
 
-The job is examples/digits, one thread (or --cpus of them, by the wall clock), target 0.97, with its config.ini as it is (`--start
+The job is examples/digits, one thread, target 0.97, with its config.ini as it is (`--start
 example`: good values already), or with those of a careless user (batch size 256, learning rate 0.01, epochs enough to reach the
 target). Each seed has baseline runs with these values, then RUNS more, chosen by: jpo, Optuna's TPE and GPSampler, random search
-over the same space (batch sizes 8 to 256, learning rates 0.001 to 0.1), and keep, which never changes anything. All but keep are
+over the same space (batch sizes 8 to 256, learning rates 0.001 to 0.1; by the wall clock also up to --cpus threads), and keep, which never changes anything. All but keep are
 stopped at twice the shortest run so far that reached the target, and all start from their own three baseline runs.
 
 Time is that of the training alone, from its log; a run that was stopped costs what it took and reaches nothing, which is said.
@@ -63,7 +63,7 @@ TOML = """\
 [parameters]
 batch_size = { min = 8, max = 256, step = "pow2" }
 learning_rate = { min = 0.001, max = 0.1, scale = "log" }
-cpus = { freeze = true }
+cpus = CPUS
 [prices]
 usd_per_cpu_hour = 0.04
 """
@@ -98,7 +98,8 @@ class Search:
     @property
     def totals(self) -> dict[str, float]:
         seconds, cpu = (sum(getattr(run, name) for run in self.runs) for name in ("seconds", "cpu_seconds"))
-        return {"seconds": seconds, "cpu_seconds": cpu, "usd": seconds / 3600 * USD_PER_CPU_HOUR}
+        reserved = sum(run.seconds * run.values.get("cpus", 1) for run in self.runs)
+        return {"seconds": seconds, "cpu_seconds": cpu, "usd": reserved / 3600 * USD_PER_CPU_HOUR}
 
 
 def main() -> None:
@@ -126,7 +127,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--policies", help="default: keep,jpo,random, with --full all")
     parser.add_argument("--target", type=float, default=0.97)
     parser.add_argument("--clock", choices=("cpu", "wall"), default="cpu")
-    parser.add_argument("--cpus", type=int, default=1, help="threads of a run; above 1 with --clock wall alone")
+    parser.add_argument("--cpus", type=int, default=1, help="threads that a search may choose; above 1 with --clock wall alone")
     parser.add_argument("--explore", choices=("off", "safe", "on"), help="how bold jpo is; default: its own plan")
     parser.add_argument("--keep", help="folder that stays")
     parser.add_argument("--json", action="store_true")
@@ -150,9 +151,10 @@ def searched(policy: str, seed: int, folder: Path, arguments: argparse.Namespace
     """One search in a folder of its own."""
     (folder / "runs").mkdir(parents=True, exist_ok=True)
     (folder / "config.ini").write_text((EXAMPLE / "config.ini").read_text(encoding="utf-8"), encoding="utf-8")
-    written(folder / "config.ini", {"target_accuracy": arguments.target, "cpus": arguments.cpus, **STARTS[arguments.start]})
+    written(folder / "config.ini", {"target_accuracy": arguments.target, **STARTS[arguments.start]})
     if policy == "jpo":
-        (folder / "jpo.toml").write_text(TOML, encoding="utf-8")
+        cpus = f"{{ max = {arguments.cpus} }}" if arguments.cpus > 1 else "{ freeze = true }"
+        (folder / "jpo.toml").write_text(TOML.replace("CPUS", cpus), encoding="utf-8")
         (folder / ".git").mkdir(exist_ok=True)  # the project ends here
         by = by_jpo if arguments.clock == "wall" else by_jpo_in_virtual_time
         return Search(policy, seed, by(seed, folder, arguments))
@@ -160,7 +162,7 @@ def searched(policy: str, seed: int, folder: Path, arguments: argparse.Namespace
     baseline = [train(f"{policy}-{seed}-b{number}", {}) for number in range(arguments.baseline)]
     if policy == "keep":
         return Search(policy, seed, [train(f"keep-{seed}-{number}", {}) for number in range(arguments.runs)])
-    choose, tell = chooser(policy, seed, baseline)
+    choose, tell = chooser(policy, seed, baseline, arguments.cpus)
     runs: list[Trained] = []
     for number in range(arguments.runs):
         best = min((run.seconds for run in (*baseline, *runs) if run.reached), default=None)
@@ -172,7 +174,7 @@ def searched(policy: str, seed: int, folder: Path, arguments: argparse.Namespace
 
 
 def chooser(
-    policy: str, seed: int, baseline: Sequence[Trained]
+    policy: str, seed: int, baseline: Sequence[Trained], cpus: int
 ) -> tuple[Callable[[], dict[str, float]], Callable[[Trained], None]]:
     """Ask and tell of a sampler of Optuna, which knows the baseline."""
     import optuna
@@ -183,16 +185,18 @@ def chooser(
     space: dict[str, optuna.distributions.BaseDistribution] = {
         "exponent": optuna.distributions.IntDistribution(*EXPONENTS),
         "learning_rate": optuna.distributions.FloatDistribution(*RATES, log=True),
+        "cpus": optuna.distributions.IntDistribution(1, cpus),
     }
     for run in baseline:
-        at = {"exponent": round(math.log2(run.values["batch_size"])), "learning_rate": run.values["learning_rate"]}
+        at = {"exponent": round(math.log2(run.values["batch_size"])), **{n: run.values[n] for n in ("learning_rate", "cpus")}}
         study.add_trial(optuna.trial.create_trial(params=at, distributions=space, value=run.seconds))
     asked: list[optuna.trial.Trial] = []
 
     def choose() -> dict[str, float]:
         asked.append(study.ask(space))
         found = asked[-1].params
-        return {"batch_size": 2 ** found["exponent"], "learning_rate": float(f"{found['learning_rate']:.4g}")}
+        rate = float(f"{found['learning_rate']:.4g}")
+        return {"batch_size": 2 ** found["exponent"], "learning_rate": rate, "cpus": found["cpus"]}
 
     def tell(run: Trained) -> None:
         study.tell(asked[-1], run.seconds if run.reached else max(run.seconds, run.allowed or 0.0))
@@ -374,7 +378,7 @@ def of_result(each: Mapping[str, Any], logs: Path) -> Trained:
 
 def of_log(log: Path) -> Trained:
     found = facts(log)
-    values = {name: float(found[name]) for name in ("batch_size", "learning_rate")}
+    values = {name: float(found[name]) for name in ("batch_size", "learning_rate", "cpus")}
     seconds = float(found.get("end", log.stat().st_mtime)) - float(found["start"])
     return Trained(values, seconds, float(found.get("cpu_seconds", seconds)), found.get("converged") == "true")
 
@@ -417,20 +421,16 @@ def told(searches: Sequence[Search], arguments: argparse.Namespace) -> None:
         return
     counted = f"{len(arguments.seeds)} seeds, {arguments.runs} runs after {arguments.baseline} baseline runs"
     print(f"{stamp()}; load {load:.1f}, {arguments.clock} clock, {arguments.cpus} CPU; {counted}")
-    print(
-        f"{'policy':8} {'seconds':>8} {'ratio (90%)':>20} {'CPU ratio (90%)':>20} {'reached':>8} {'per model':>9} {'beyond':>7}"
-    )
+    print(f"{'policy':8} {'seconds':>8} {'ratio (90%)':>20} {'cost (90%)':>20} {'reached':>8} {'per model':>9} {'beyond':>7}")
     for policy in policies:
         own = [each for each in searches if each.policy == policy]
         reached, count = (sum(run.reached for each in own for run in each.runs), sum(len(each.runs) for each in own))
         spent = sum(each.totals["seconds"] for each in own)
-        columns = (
-            f"{'{:.2f} ({:.2f}-{:.2f})'.format(*interval(ratios(searches, policy, q))):>20}" for q in ("seconds", "cpu_seconds")
-        )
+        columns = (f"{'{:.2f} ({:.2f}-{:.2f})'.format(*interval(ratios(searches, policy, q))):>20}" for q in ("seconds", "usd"))
         per_model = f"{spent / reached:8.2f}s" if reached else "     none"
         over = f"{max(map(beyond, own)):6.2f}s"
         print(f"{policy:8} {spent / len(own):7.1f}s {' '.join(columns)} {reached:4}/{count:<3} {per_model} {over}")
-    print("Cost is time x 0.04 USD/h of each CPU, so its ratios are those of time.")
+    print("Cost is time x 0.04 USD/h of each CPU that a run asked for.")
     for claim, holds in held.items():
         print(f"{'holds' if holds else 'DOES NOT HOLD'}: {claim}")
 

@@ -19,7 +19,7 @@ import numpy as np
 from jpo.forecast.discrepancy import TIME_TAU, AdjustedParticles, Discrepancy, adjusted, explained
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.evidence.groups import Groups, groups_without
-from jpo.forecast.evidence.stopped import samples_needed
+from jpo.forecast.evidence.stopped import beyond, samples_needed
 from jpo.forecast.evidence.work import Work, epochs_asked, samples_of, usual_samples_per_epoch
 from jpo.forecast.measurements import (
     NO_MEASUREMENTS,
@@ -94,15 +94,9 @@ def _squares(known: Sequence[float], bounds: Sequence[float], noise: float) -> f
     """Expected sum of squares around the mean of equal runs, of which some came to more than their bounds."""
     mean = fmean(known)
     for _ in range(_ROUNDS if bounds else 0):
-        mean = fmean([*known, *(mean + noise * _beyond((bound - mean) / noise) for bound in bounds)])
+        mean = fmean([*known, *(mean + noise * beyond((bound - mean) / noise) for bound in bounds)])
     apart = [(bound - mean) / noise for bound in bounds]
-    return sum((log - mean) ** 2 for log in known) + noise**2 * sum(1 + each * _beyond(each) for each in apart)
-
-
-def _beyond(bound: float) -> float:
-    """Mean of a standard normal above a bound; as the bound itself where hardly anything is left."""
-    left = math.erfc(bound / math.sqrt(2)) / 2
-    return math.exp(-(bound**2) / 2) / math.sqrt(2 * math.pi) / left if left > 1e-12 else bound
+    return sum((log - mean) ** 2 for log in known) + noise**2 * sum(1 + each * beyond(each) for each in apart)
 
 
 def seconds_of(run: CandidateRun) -> float | None:
@@ -143,8 +137,12 @@ class MeasuredDurations:
 
     @property
     def censored(self) -> Sequence[CandidateRun]:
-        """Runs that would have taken longer than they did, newest first among those of one end."""
-        return [*self.runs[End.STOPPED], *self.runs[End.MISSED]]
+        """Runs that would have taken longer than they did, newest first among those of one end.
+
+        Where equal runs reached the target, one that did not is a failure alone: their time is what a run takes that ends well.
+        """
+        well = {run.row for run in self.runs[End.WELL]}
+        return [*self.runs[End.STOPPED], *(run for run in self.runs[End.MISSED] if run.row not in well)]
 
     def adjusted(self, draws: Draws) -> AdjustedParticles:
         """Particles of the duration at every candidate, adjusted to the runs."""
@@ -227,7 +225,7 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
         return AdjustedParticles(speed.log + log_work, speed.level + math.log(samples_today), speed.log_likelihood)
     missed = [run for run in censored if run.run.missed]
     work_noise = noise_of(well, lambda run: samples_of(run.run), _NOISE / math.sqrt(2), missed)
-    guessed = samples_needed(well, censored) if measured.work is Work.TO_TARGET else []
+    guessed = samples_needed(well, censored, work_noise) if measured.work is Work.TO_TARGET else []
     by_id = {each.run.run.run_id: each.samples for each in guessed}
     unsure = [replace(each.run, count=each.run.count * min(1.0, work_noise / each.deviation) ** 2) for each in guessed]
     needed = adjusted(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 
 from jpo.forecast.curves.target import EpochsAhead
 from jpo.forecast.evidence.work import samples_of
@@ -29,16 +29,24 @@ class SamplesNeeded:
     deviation: float
 
 
-def samples_needed(well: Sequence[CandidateRun], stopped: Sequence[CandidateRun]) -> list[SamplesNeeded]:
+def samples_needed(well: Sequence[CandidateRun], stopped: Sequence[CandidateRun], noise: float) -> list[SamplesNeeded]:
     """What stopped runs would have needed, of those whose error and samples are known and that were stopped as too far from a
     target: they did not converge. Who lost its node, or was stopped by a user, may have been about to.
 
     Runs that reached the target had such an error when they had done (error / their last)^(-1 / slope) of their epochs, by their
     own slope; from there it is as far as in forecast/curves/target.py.
 
+    Where equal runs reached the target, it is one of these that took longer: they tell how it goes on better than the curves of
+    others, which may be lower at first, as under another schedule.
+
     Args:
         well: runs that reached the target.
+        noise: standard deviation of ln samples between equal runs.
     """
+    equal: dict[int, list[float]] = {}
+    for run in well:
+        if samples := samples_of(run.run):
+            equal.setdefault(run.row, []).append(math.log(samples))
     last = [error for run in well if (error := run.outcome.val_loss) and error > 0]
     if not last:
         return []
@@ -48,7 +56,18 @@ def samples_needed(well: Sequence[CandidateRun], stopped: Sequence[CandidateRun]
     found = []
     for run in stopped:
         error, samples = run.outcome.val_loss, samples_of(run.run)
-        if error and error > 0 and samples and run.outcome.converged is False:
+        if run.outcome.converged is not False or not samples:
+            continue
+        if run.row in equal:
+            usual = fmean(equal[run.row])
+            found.append(SamplesNeeded(run, math.exp(usual + noise * beyond((math.log(samples) - usual) / noise)), noise))
+        elif error and error > 0:
             ahead = EpochsAhead.of(min(max(0.0, math.log(error / median(last))) / slope, farthest), len(last))
             found.append(SamplesNeeded(run, samples * math.exp(ahead.mean), ahead.deviation))
     return found
+
+
+def beyond(bound: float) -> float:
+    """Mean of a standard normal above a bound; as the bound itself where hardly anything is left."""
+    left = math.erfc(bound / math.sqrt(2)) / 2
+    return math.exp(-(bound**2) / 2) / math.sqrt(2 * math.pi) / left if left > 1e-12 else bound

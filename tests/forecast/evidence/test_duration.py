@@ -181,3 +181,11 @@ def test_who_was_stopped_while_it_may_have_been_starting_is_not_slow() -> None:
     well = [run(at, 7, 100 + at, samples=20_000.0, val_loss=0.1, loss_slope=-0.7, epochs=20, converged=1) for at in range(3)]
     soon = run(9, 13, 9.0, RunStatus.STOPPED, converged=0)
     assert seconds(posterior(draws(), CANDIDATES, [*well, soon]), 13) < 1.1 * seconds(posterior(draws(), CANDIDATES, well), 13)
+
+
+def test_where_equal_runs_reached_the_target_one_that_missed_it_is_a_failure_and_no_longer_run() -> None:
+    well = [run(at, 7, 100 + at, samples=20_000.0, val_loss=0.1, loss_slope=-0.7, epochs=20, converged=1) for at in range(3)]
+    missed = run(9, 7, 300.0, samples=60_000.0, val_loss=0.2, epochs=60, converged=0)
+    before, after = (posterior(draws(), CANDIDATES, some) for some in (well, [*well, missed]))
+    assert seconds(after, 7) == pytest.approx(seconds(before, 7), rel=0.05)
+    assert after.p_fail[7] > before.p_fail[7]
