@@ -15,7 +15,7 @@ from jpo.learning.serving import LEARNING, policy_for, with_learning_noted
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import instances_of, suggestion_of
-from jpo.project.collect import collect, with_file_noted
+from jpo.project.collect import collect, with_file_noted, with_notes
 from jpo.project.launch.waiting import queue_ahead, queued_with
 from jpo.project.load import LoadedSettings
 from jpo.project.phases.needs import with_needs_after, with_phase_needs
@@ -65,8 +65,10 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         known = with_phase_needs(known, job)
         request = request_of(job, known.runs, reaches=known.reaches, chosen=chosen, policy=options.policy)
         known = learn_what_is_new(job, request, known, options)
+        silent: dict[str, str] = {}
         if not options.offline:
-            request = replace(request, queue=queue_ahead(request, known, job.workload, settings), done_by=options.done_by)
+            ahead, silent = queue_ahead(request, known, job.workload, settings)
+            known, request = with_notes(known, silent), replace(request, queue=ahead, done_by=options.done_by)
         policy = policy_for(job.store, request.explore, request.policy)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)
@@ -75,7 +77,7 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         suggestion, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
         diff = diff_of(proposal) if options.diff else None
         instances = instances_of(suggestion, request.prices, now=options.now)
-        asked = () if options.offline else ((suggestion.suggested, suggestion.next),)
+        asked = () if options.offline or silent else ((suggestion.suggested, suggestion.next),)
         queue = next(iter(queued_with(asked, job.workload, settings, now=options.now)), None)
         return Report(suggestion, path, written, known.track, diff, job.currency, job.workload.content, instances, queue)
 

@@ -100,7 +100,7 @@ def ahead(request: Request, tmp_path: Path, on: str = "slurm", runs: int = 1) ->
         "r", Identity("d", "m", "f"), request.current, RunStatus.SUCCEEDED, 0.0, 10.0, Outcome(duration_seconds=10.0), "csv"
     )
     workload, settings = project(tmp_path, on)
-    return queue_ahead(request, Known(runs=(run,) * runs), workload, settings)
+    return queue_ahead(request, Known(runs=(run,) * runs), workload, settings)[0]
 
 
 def asking_for(gpus: float, **more: float) -> Request:
