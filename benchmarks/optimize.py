@@ -1,10 +1,10 @@
 """Digits really trained, ten times after a baseline: what `jpo optimize` spends until 97% validation accuracy, and its peers.
 
-The job is examples/digits, one thread, target 0.97, with its config.ini as it is (`--start
-example`: good values already), or with those of a careless user (batch size 256, learning rate 0.01, epochs enough to reach the
-target). Each seed has baseline runs with these values, then RUNS more, chosen by: jpo, Optuna's TPE and GPSampler, random search
-over the same space (batch sizes 8 to 256, learning rates 0.001 to 0.1; by the wall clock also up to --cpus threads), and keep, which never changes anything. All but keep are
-stopped at twice the shortest run so far that reached the target, and all start from their own three baseline runs.
+The job is examples/digits, one thread, target 0.97, with its config.ini as it is (`--start example`: good values already), or
+with those of a careless user (batch size 256, learning rate 0.01, epochs enough to reach the target). Each seed has baseline runs
+with these values, then RUNS more, chosen by: jpo, Optuna's TPE and GPSampler, random search over the same space (batch sizes 8 to
+256, learning rates 0.001 to 0.1; by the wall clock also up to --cpus threads), and keep, which never changes anything. All but
+keep are stopped at twice the shortest run so far that reached the target, and all start from their own three baseline runs.
 
 Time is that of the training alone, from its log; a run that was stopped costs what it took and reaches nothing, which is said.
 By the CPU clock (the default) a second is one of CPU time of the one thread, so that what else the machine does is no noise: jpo

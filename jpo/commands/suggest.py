@@ -16,7 +16,7 @@ from jpo.optimizer import candidates
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import instances_of, suggestion_of
-from jpo.project.collect import collect, with_file_noted
+from jpo.project.collect import collect, with_file_noted, with_notes
 from jpo.project.launch.waiting import EngineQueue
 from jpo.project.load import LoadedSettings
 from jpo.project.phases.needs import with_needs_after, with_phase_needs
@@ -71,7 +71,7 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
             ahead = queue.ahead(
                 request.current, lambda: candidates.admissible_of(candidates.collect(request, known.runs, known.siblings))
             )
-            request = replace(request, queue=ahead, done_by=options.done_by)
+            known, request = with_notes(known, queue.notes), replace(request, queue=ahead, done_by=options.done_by)
         policy = policy_for(job.store, request.explore, request.policy)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)

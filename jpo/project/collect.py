@@ -236,7 +236,11 @@ def with_doubts_noted(known: Known) -> Known:
 
 def with_file_noted(known: Known, job: Project) -> Known:
     """What is known, with a note for each value that a rollback pins, and for what else a change of this config.ini means."""
-    notes = dict.fromkeys(pin_notes(job.workload), "JPO-I846") | dict(config.caveats(job.workload.path))
+    return with_notes(known, dict.fromkeys(pin_notes(job.workload), "JPO-I846") | dict(config.caveats(job.workload.path)))
+
+
+def with_notes(known: Known, notes: Mapping[str, str]) -> Known:
+    """What is known, with what the report must say besides: sentence -> reason code."""
     evidence = replace(known.evidence, notes=(*known.evidence.notes, *notes))
     return replace(known, evidence=evidence, codes=(*known.codes, *dict.fromkeys(notes.values())))
 

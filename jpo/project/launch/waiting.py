@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from jpo.agent.safety.queue_ahead import QueueAhead
 from jpo.errors import JpoError
+from jpo.launch.course import UNREACHABLE
 from jpo.launch.job import Needs, Room
 from jpo.launch.launcher import Launcher
 from jpo.launch.queued import Queued, queued
@@ -26,6 +26,7 @@ OF_THE_RUNNER = ("launch.kubernetes.context", "launch.slurm.options")
 a suggestion, which pipelines make of branches of strangers, asks no queue with such."""
 MOST_AMOUNTS = 5
 """Numbers of GPUs, or CPUs, of which the engine is asked at most before a choice."""
+NOT_SAID = "JPO-W656"
 LONGEST_SECONDS = 2.0
 """For all answers together: a forecast does not wait for a busy controller."""
 
@@ -36,6 +37,14 @@ class EngineQueue:
     def __init__(self, workload: Workload, settings: LoadedSettings) -> None:
         self._workload, self._settings = workload, settings
         self._rooms = dict[Needs | None, Room | None]()
+        self._silence = ""
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """That the engine was asked and is away, or did not answer, sentence -> reason code; it is asked no more then."""
+        engine = self._settings.values.launch.on
+        why = f"How long runs would wait on {engine} is not known ({self._silence}); it counts for nothing"
+        return {why: NOT_SAID} if self._silence else {}
 
     def ends(self, expected: Sequence[tuple[Parameters, Forecast]], *, now: float) -> tuple[Queued | None, ...]:
         """For configurations with what is expected of them: when their runs would be done, if they were submitted now.
@@ -76,10 +85,12 @@ class EngineQueue:
     def _told(self, asked: Sequence[Needs | None]) -> Mapping[Needs | None, Room | None]:
         """All answers so far, with those to these that come within LONGEST_SECONDS."""
         new = [needs for needs in dict.fromkeys(asked) if needs is not None and needs not in self._rooms]
-        if new:
+        if new and not self._silence:
             rooms = dict[Needs, Room]()
-            with suppress(OutOfPatience):
-                within(LONGEST_SECONDS, [partial(_ask, new, self._settings, rooms)])
+            try:
+                (self._silence,) = within(LONGEST_SECONDS, [partial(_ask, new, self._settings, rooms)])
+            except OutOfPatience as error:
+                self._silence = str(error)
             self._rooms |= {needs: rooms.get(needs) for needs in new}
         return self._rooms
 
@@ -100,11 +111,12 @@ def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings)
         return None
 
 
-def _ask(asked: Sequence[Needs], settings: LoadedSettings, rooms: dict[Needs, Room]) -> None:
-    """Ask for one after the other; an engine that cannot be asked says nothing."""
+def _ask(asked: Sequence[Needs], settings: LoadedSettings, rooms: dict[Needs, Room]) -> str:
+    """Ask for one after the other; why the engine is away, or "", also where it is not set up here: then it says nothing."""
     try:
         launcher: Launcher = launcher_of(settings, environ=os.environ, detached=True)
         for needs in asked:
             rooms[needs] = launcher.room(needs)
-    except JpoError:
-        return
+    except JpoError as error:
+        return f"{error.place}: {error.finding}" if error.code == UNREACHABLE else ""
+    return ""
