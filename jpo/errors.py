@@ -73,7 +73,7 @@ def quoted(found: object) -> str:
     return f"<{len(text)} characters>"
 
 
-def words_of(error: Exception) -> str:
+def words_of(error: object) -> str:
     """What Python or a library says of an error, for a message: what it quotes of a file only as `quoted` does."""
     return IN_QUOTES.sub(lambda found: quoted(found[0][1:-1]), str(error))
 
