@@ -28,7 +28,7 @@ KNOWN = re.compile(
     r"[-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?\s?[A-Za-z%]{0,6}"  # a number, with a unit: 1,5 16 GiB 90% 1e-3
     rf"|[-_]*+{WORD}(?:[_./:-]++{WORD})*+"  # a name: training.batch_size
 )
-"""What is repeated of a file. No part of it is tried twice: a text of 64 characters could keep JPO busy else."""
+"""What is repeated of a file. No part of it is tried twice: otherwise a text of 64 characters could keep JPO busy."""
 IN_QUOTES = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""")
 """Texts as Python's `repr` writes them."""
 
