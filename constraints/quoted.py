@@ -9,11 +9,11 @@ import re
 
 LONGEST = 64
 """Characters of what is repeated: the keys of config.ini have thirty."""
-WORD = r"(?:[A-Za-z]{1,20}|[A-Za-z]{0,5}[0-9]{1,2}|[A-Za-z]?[0-9]{1,4})"
+WORD = r"(?>(?:[A-Za-z]{1,20}|[A-Za-z]{0,5}[0-9]{1,2}|[A-Za-z]?[0-9]{1,4})(?![A-Za-z0-9]))"
 """Letters, or a few with a short number behind them: batch, lr0, fp16, A100."""
 KNOWN = re.compile(
     r"[-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?\s?[A-Za-z%]{0,6}"  # a number, with a unit: 1,5 16 GiB 90% 1e-3
-    rf"|[-_]*{WORD}(?:[_./:-]+{WORD})*"  # a name: training.batch_size
+    rf"|[-_]*+{WORD}(?:[_./:-]++{WORD})*+"  # a name: training.batch_size
 )
 
 

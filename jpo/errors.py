@@ -22,14 +22,15 @@ LONGEST = 2000
 """Characters of a place or a finding; a long list of violations has a thousand."""
 LONGEST_QUOTE = 64
 """Characters of what is repeated of a file: the keys of config.ini have thirty."""
-WORD = r"(?:[A-Za-z]{1,20}|[A-Za-z]{0,5}[0-9]{1,2}|[A-Za-z]?[0-9]{1,4})"
+WORD = r"(?>(?:[A-Za-z]{1,20}|[A-Za-z]{0,5}[0-9]{1,2}|[A-Za-z]?[0-9]{1,4})(?![A-Za-z0-9]))"
 """Letters, or a few with a short number behind them: batch, lr0, fp16, A100."""
 KNOWN = re.compile(
     r"[-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?\s?[A-Za-z%]{0,6}"  # a number, with a unit: 1,5 16 GiB 90% 1e-3
-    rf"|[-_]*{WORD}(?:[_./:-]+{WORD})*"  # a name: training.batch_size
+    rf"|[-_]*+{WORD}(?:[_./:-]++{WORD})*+"  # a name: training.batch_size
 )
-
+"""What is repeated of a file. No part of it is tried twice: otherwise a text of 64 characters could keep JPO busy."""
 IN_QUOTES = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""")
+"""Texts as Python's `repr` writes them."""
 
 
 class JpoError(Exception):
@@ -73,7 +74,7 @@ def quoted(found: object) -> str:
     return f"<{len(text)} characters>"
 
 
-def words_of(error: Exception) -> str:
+def words_of(error: object) -> str:
     """What Python or a library says of an error, for a message: what it quotes of a file only as `quoted` does."""
     return IN_QUOTES.sub(lambda found: quoted(found[0][1:-1]), str(error))
 

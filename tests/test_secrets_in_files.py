@@ -17,9 +17,52 @@ model = m
 framework = f
 [training]
 batch_size = 32
+dropout = 0.1
 [resources]
 cpus = 2
 memory = 16Gi
+"""
+PLATFORM = """\
+name = "lab"
+
+[processor.epyc]
+kind = "cpu"
+cores = 64
+watts = 3.0
+bandwidth_gbps = 200.0
+
+[processor.a100]
+kind = "gpu"
+watts = 400
+
+[processor.v100]
+kind = "gpu"
+speed = 0.5
+speeds = { bert = 0.3 }
+watts = 300
+
+[node.dgx]
+processors = [{ type = "epyc", count = 2 }, { type = "a100", count = 8 }]
+memory_gib = 1024
+usd_per_hour = 20.0
+
+[node.old]
+processors = [{ type = "epyc" }, { type = "v100", count = 4 }]
+memory_gib = 256
+usd_per_hour = 6.0
+
+[[cluster]]
+name = "train"
+nodes = [{ type = "dgx", count = 2 }, { type = "old", count = 4 }]
+
+[slowdowns]
+nodes = 1.2
+clusters = 1.5
+conflict = 0.75
+
+[power]
+beside_busy = 0.15
+idle = 0.05
 """
 OTHERS = {
     "shadow": "root:$y$j9T${1}:19000:0:99999:7:::\ndaemon:{0}:1\n",
@@ -33,6 +76,8 @@ OTHERS = {
     "twice.toml": '["{0}"]\n["{0}"]\n',
     "inline.toml": 'a = {{ "{1}" = 1, "{1}" = 2 }}\n',
     "a.ini": "[auth]\npassword = {0}\n{1}\n",
+    "hparams.yaml": "a: *{0}\n",
+    "a.py": "# -*- coding: {0} -*-\n",
     "a.csv": "user,{0}\nme,{1}\n",
     "tabs": "{0}\t{1}\n1\t2\n",
     "a.swf": "{0} 2 {1}\n",
@@ -53,7 +98,7 @@ READERS = (
         "config show --config FILE",
         "observe config.ini --csv FILE",
         "logs FILE",
-        "import config.ini FILE --dry-run",
+        "import config.ini FILE",
         "replay FILE",
     ),
     *("audit verify config.ini --head FILE", "state import config.ini FILE", "phases predict FILE FILE", "run FILE"),
@@ -74,7 +119,10 @@ time,epoch,samples,train_loss
 # end=1700000100
 # status=succeeded
 """,
-    "import config.ini x.csv --dry-run": "run,began,took,batch_size,val_loss,status\na,1700000000,100,16,0.1,finished\n",
+    "import config.ini x.csv --dataset d --model m --framework f": """\
+run,start_seconds,duration_seconds,batch_size,val_loss,status
+a,1700000000,100,16,0.1,finished
+""",
     "replay x.csv --runs 1": """\
 # workload = "toy"
 # family = "zeus"
@@ -83,10 +131,15 @@ time,epoch,samples,train_loss
 # cost_column = "energy_j"
 batch_size,power_limit_w,rep,converged,time_to_target_s,energy_j,time_full_s,energy_full_j
 16,250,1,1,100,1000,300,3000
+32,250,1,1,60,700,300,3000
+64,200,1,1,55,300,300,3000
 """,
     "cluster describe --workload x.swf": "; MaxProcs: 4\n1 0 0 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n",
-    "cluster describe --workload x.csv": "id,submit,duration,gpus,gpu_type,cpus,memory,phases\na,0,10,1,a100,1,1,10:3 5:2\n",
-    "cluster convert x.csv --from pollux": "time,num_gpus,application,name\n0,2,bert,a\n",
+    "cluster evaluate --platform platform.toml --jobs 1 --policy fcfs --workload x.csv": """\
+id,submit,duration,gpus,gpu_type,cpus,memory,phases
+a,0,10,1,a100,1,1,10:3 5:2
+""",
+    "cluster convert x.csv --from pollux": "time,name,num_replicas,batch_size,duration\n10,bert-0,4,512,30\n",
     "check config.ini --config x.toml": """\
 [prices]
 usd_per_cpu_hour = 0.04
@@ -100,6 +153,7 @@ choices = [0.1, 0.2]
 [csv]
 logs = ["x/*.csv"]
 """,
+    "cluster evaluate --draw 5 --policy fcfs --jobs 1 --platform x.toml": PLATFORM,
     "check x.ini": CONFIG,
 }
 
@@ -108,6 +162,7 @@ logs = ["x/*.csv"]
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("config.ini").write_text(CONFIG)
+    Path("platform.toml").write_text(PLATFORM)
 
 
 @pytest.mark.parametrize("command", READERS)
@@ -123,6 +178,8 @@ def test_a_file_of_another_kind_is_not_repeated(command: str, capfd: pytest.Capt
 @pytest.mark.parametrize("command", TABLES)
 def test_what_stands_in_a_wrong_place_is_not_repeated(command: str, capfd: pytest.CaptureFixture[str]) -> None:
     name = next(word for word in command.split() if word.startswith("x."))
+    Path(name).write_text(TABLES[command])
+    assert run(command.split()) == 0, capfd.readouterr()
     refused = 0
     for text in wrong(TABLES[command]):
         Path(name).write_text(text)

@@ -84,4 +84,4 @@ def readable(place: str) -> Iterator[None]:
 
 def line_of(error: object) -> str:
     """An error's text on one line, safe even if it quotes a damaged file."""
-    return printable(words_of(error) if isinstance(error, Exception) else str(error))[:200]
+    return printable(words_of(error))[:200]

@@ -24,6 +24,7 @@ DESCRIBED = {
         for text in ("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "ghp_A1b2C3d4E5f6", "AKIAIOSFODNN7EXAMPLE", "a" * 65)
     },
     "-----BEGIN PRIVATE KEY-----": "<27 characters>",
+    "1." * 31 + "!": "<63 characters>",  # in time
 }
 
 

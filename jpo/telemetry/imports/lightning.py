@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from jpo.errors import UsageError
+from jpo.errors import UsageError, words_of
 from jpo.reading import number
 from jpo.telemetry.imports.foreign import (
     ForeignColumn,
@@ -93,7 +93,7 @@ def yaml_of(path: Path, most_bytes: int) -> Mapping[str, object]:
     except (yaml.YAMLError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         place = str(path) if line is None else f"{path}:{line + 1}"
-        finding = f"is no plain YAML ({getattr(error, 'problem', None) or type(error).__name__})"
+        finding = f"is no plain YAML ({words_of(getattr(error, 'problem', None) or type(error).__name__)})"
         raise unreadable(place, finding, "keep numbers, texts, lists and mappings") from error
     if not isinstance(document, dict):
         raise unreadable(path, "is not a mapping of names to values")

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from jpo import reading
-from jpo.errors import TelemetryError, quoted
+from jpo.errors import TelemetryError, quoted, words_of
 from jpo.reading import number
 from jpo.records import Skipped
 from jpo.telemetry.imports.foreign import (
@@ -105,7 +105,7 @@ def read_database(path: Path) -> ForeignRuns:
                 cells = {key: as_text(value) for key, value in own.items() if value is not None}
                 runs.append(run_of(place, {**cells, **_rows_of(database, run_id)}, _metrics_of(database, run_id)))
     except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:  # the last: of a message that quotes the file
-        finding = f"cannot be read as a database of MLflow ({error})"
+        finding = f"cannot be read as a database of MLflow ({words_of(error)})"
         raise unreadable(path, finding, "name the file of MLflow's --backend-store-uri") from error
     return ForeignRuns("mlflow", str(path), tuple(runs), KNOWN, tuple(skipped))
 
