@@ -20,11 +20,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = sorted(
-    path
-    for path in (ROOT / "constraints", ROOT / "jpo", *(ROOT / "jpo").iterdir())
-    if (path / "__init__.py").is_file() and path.name != "phases"
+    path for path in (ROOT / "constraints", ROOT / "jpo", *(ROOT / "jpo").iterdir()) if (path / "__init__.py").is_file()
 )
-"""But for phases, whose patterns are being mended."""
 LENGTH = 100_000
 PATIENCE_CPU_SECONDS = 2.0
 """For one text: many times what the slowest pattern takes, and a twentieth of what a quadratic one does."""
