@@ -122,6 +122,14 @@ class Occupancy:
         for changed in self._watchers:
             changed.update([node[place] for place, _ in allocation.cores])
 
+    def want_more(self, allocation: Holding, gbps: float) -> None:
+        """Each CPU core that an allocation names wants more memory bandwidth than when it was taken, or less."""
+        for place, count in allocation.cores:
+            if not self.is_gpu[place]:
+                self.bandwidth[place] -= count * gbps
+        for changed in self._watchers:
+            changed.update([self.node[place] for place, _ in allocation.cores])
+
     def rooms(self, places: Iterable[int], need: Need) -> Iterator[tuple[int, int]]:
         """How many tasks of a job could start with each of some processors as the one that does their main work.
 

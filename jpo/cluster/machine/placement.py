@@ -154,9 +154,7 @@ class Placement:
         """The processor for a single task."""
         if self.name in LOOKED_THROUGH:
             return self._looked_through(state, need, self._candidates[need.gpus > 0])
-        for place, _ in state.rooms(self._walk(state, need, self._way), need):
-            return place
-        return None
+        return next((place for place, _ in state.rooms(self._walk(state, need, self._way), need)), None)
 
     def _walk(self, state: Occupancy, need: Need, way: Way, tasks: int = 1) -> Iterable[int]:
         """Processors that so many tasks may fit, the best first."""

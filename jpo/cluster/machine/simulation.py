@@ -288,9 +288,7 @@ class Simulation:
         assert allocation is not None
         more = phases[phase][1] - phases[self._phase[job]][1]
         self._phase[job] = phase
-        for place, count in allocation.cores:
-            if not self.state.is_gpu[place]:
-                self.state.bandwidth[place] -= count * more
+        self.state.want_more(allocation, more)
 
     def _outlook(self, place: int) -> list[tuple[Need, int, float]]:
         """For Occupancy.outlook."""

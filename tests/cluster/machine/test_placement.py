@@ -137,3 +137,16 @@ def test_tasks_of_one_core_are_spread_and_packed_where_processors_share_a_node()
     six = packed.place(state, one_core(6))
     assert six is not None
     assert six.cores == ((1, 4), (0, 2))  # by then 3 cores are free on that node, fewer than on the next one
+
+
+def test_bandwidth_that_a_phase_leaves_is_seen() -> None:
+    """Two equal nodes: the first has more left only once its job's second phase begins."""
+    socket = NodeType("s", (ProcessorType("c", "cpu", 4, bandwidth_gbps=100.0),))
+    state = Occupancy(Platform("p", (NodeGroup("c", socket, 2),)))
+    placement, need = Placement("high_mem_bw", state), Need(1, 1, 0, 0.0, 50.0, "")
+    held = [Holding(((place, 1),), ()) for place in (0, 1)]
+    state.take(held[0], need)
+    state.take(held[1], need._replace(bandwidth_gbps=20.0))
+    assert placement.place(state, need) == held[1]
+    state.want_more(held[0], -49.0)
+    assert placement.place(state, need) == held[0]
