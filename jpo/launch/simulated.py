@@ -107,6 +107,8 @@ def until(log: str, moment: float) -> str:
     lines = list[str]()
     for line in log.splitlines(keepends=True):
         first = line.split(",", 1)[0]
+        if line.startswith("# start=") and float(line.split("=", 1)[1]) > moment:
+            return ""  # it imports its libraries
         if line.startswith("#"):
             if any(not each.startswith("#") for each in lines):
                 break  # how it ended

@@ -45,6 +45,7 @@ def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | 
     while errors and not math.isfinite(errors[-1][1]) and not seen.diverged:
         errors.pop()  # a validation that measured nothing
     curve = curve_of(errors)
+    training = elapsed if seen.trains_since is not None else 0.0  # of imports nothing says how slow its epochs are
     return RunProgress(
         elapsed,
         _total(seen, past),
@@ -55,7 +56,7 @@ def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | 
         share_of(seen),
         seen.course.began_at,
         ahead=(curve and epochs_ahead(curve, past.reached))
-        or epochs_ahead_by_pace(done_of(seen) or 0.0, elapsed, past.longest_epoch_seconds, past.reached),
+        or epochs_ahead_by_pace(done_of(seen) or 0.0, training, past.longest_epoch_seconds, past.reached),
     )
 
 

@@ -41,6 +41,7 @@ class SeenRun:
         curves: by quality of the model, epochs done and value.
         busy_cpus, memory_gib, busy_gpus: over the last minutes, memory the highest.
         cpu_seconds: CPU time of all its processes so far.
+        trains_since: unix seconds at which its log says that training began; without a log `started_at` counts imports, too.
     """
 
     run_id: str
@@ -64,6 +65,7 @@ class SeenRun:
     memory_gib: float | None = None
     busy_gpus: float | None = None
     share_done: float | None = None
+    trains_since: float | None = None
 
     @property
     def over(self) -> bool:
@@ -144,6 +146,7 @@ class LogEye:
             at,
             words,
             status=RunStatus(said) if said in set(RunStatus) else None,
+            trains_since=log.number("start"),
             started_at=log.number("start") or (self._rows[0].time if self._rows else None),
             ended_at=log.number("end") if log.closed else log.latest.get("time") if silent else None,
             epochs_done=_count(log.latest.get("epoch")),

@@ -311,6 +311,21 @@ def test_a_trial_far_from_its_target_is_stopped_by_its_curve_and_other_values_ar
     assert "learning_rate = 0.01\n" in config.read_text(encoding="utf-8")
 
 
+def test_imports_that_take_longer_than_an_epoch_are_no_slow_pace(lab: Lab) -> None:
+    """Before its log begins, a run imports its libraries: seconds, of which a small job needs less for all of its epochs."""
+    config = lab.config()
+    config.write_text(config.read_text(encoding="utf-8").replace("epochs = 10", "epochs = 400"), encoding="utf-8")
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        made = logged(job, lab.now + 900.0, 1000.0 if "-b" in job.run_id else 1200.0)
+        log = made.log.replace("# status", "# converged=true\n# status")
+        return replace(made, log=log, run_seconds=900.0 + made.run_seconds)
+
+    lab.train = train
+    (job,) = lab.optimize(runs=2, baseline=3).result.jobs
+    assert [each.run.status for each in job.runs if each.run] == [RunStatus.SUCCEEDED] * 5
+
+
 def test_a_trial_whose_epochs_take_several_times_as_long_is_stopped_by_its_pace_and_says_so(lab: Lab) -> None:
     """Threads that wait for each other: in its first epoch, of 800 s and not 100."""
     config = lab.config()
