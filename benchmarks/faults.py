@@ -39,6 +39,10 @@ READERS = {"history": ("history",), "explain": ("explain",), "audit verify": ("a
 STORES = ("SQLite", "PostgreSQL")
 
 
+SETTINGS = ("JPO_STORE__URL", "JPO_STORE__TIMEOUT", "JPO_STORE__KEEP_RUNS", "JPO_STORE__KEEP_SERIES")
+"""In the environment while there is a bench."""
+
+
 @dataclass
 class Bench:
     """A place where a command can be begun again and again from the same state.
@@ -90,13 +94,15 @@ def bench(store: str, command: str, *, login: bool = False) -> Iterator[Bench]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         start = POSTGRESQL["with_login" if login else "server"]
         server = stack.enter_context(start("-c fsync=off")) if store == "PostgreSQL" else None
-        os.environ.pop("JPO_STORE__URL", None)
+        for name in SETTINGS:
+            os.environ.pop(name, None)
+            stack.callback(os.environ.pop, name, None)
         shutil.copytree(ROOT / "examples" / "quickstart", folder / "project")
         place = Bench(folder / "project", folder / "prepared", server)
         if server is not None:
             server.sql("CREATE DATABASE jpo_now", "postgres")
             os.environ["JPO_STORE__URL"] = server.url("jpo_now")
-            os.environ["JPO_STORE__TIMEOUT"] = "1s"  # a message that the kernel did not take is never answered
+            os.environ["JPO_STORE__TIMEOUT"] = "4s"  # a message that the kernel did not take is never answered
         if command not in ("suggest", "observe"):
             place.jpo(*SUGGEST)
         if command == "gc":
@@ -105,8 +111,6 @@ def bench(store: str, command: str, *, login: bool = False) -> Iterator[Bench]:
         place.jpo(*(COMMANDS | READERS)[command])  # what it imports is imported before the first fork
         place.renew()
         yield place
-        for name in ("JPO_STORE__URL", "JPO_STORE__TIMEOUT", "JPO_STORE__KEEP_RUNS", "JPO_STORE__KEEP_SERIES"):
-            os.environ.pop(name, None)
 
 
 def with_what_is_old(place: Bench) -> None:

@@ -286,30 +286,22 @@ def trained(
     clock: str = "cpu",
     start: float | None = None,
 ) -> Trained:
-    """Train in a fork of this process, which has torch in memory, and stop it when it has had its time.
+    """Train, and stop it when it has had its time: by the CPU clock in a fork of this process, which has torch in memory, by the
+    wall clock in a process of its own, since threads of torch do not survive a fork.
 
     Args:
         values: written into config.ini first.
         start: moment at which a run by the CPU clock begins; None: now.
     """
-    import torch  # noqa: F401 - before the fork
-
     config = folder / "config.ini"
     written(config, values)
     log = folder / "runs" / f"{run_id}.csv"
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            os.dup2(os.open(folder / f"{run_id}.out", os.O_WRONLY | os.O_CREAT, 0o600), 1)
-            sys.argv = ["train.py", str(config), "--run-id", run_id, "--log-dir", str(folder / "runs")]
-            if clock == "cpu":
-                live_by_cpu_time(start, allowed)
-            runpy.run_path(str(EXAMPLE / "train.py"), run_name="__main__")
-        except SystemExit as end:
-            code = int(end.code or 0)
-        finally:
-            os._exit(code)
+    words = ["train.py", str(config), "--run-id", run_id, "--log-dir", str(folder / "runs")]
+    with (folder / f"{run_id}.out").open("wb") as output:
+        if clock == "wall":
+            child = subprocess.Popen([sys.executable, str(EXAMPLE / words[0]), *words[1:]], stdout=output).pid
+        else:
+            child = forked(words, output.fileno(), start, allowed)
     begun, stopped = None, clock == "cpu"
     while os.waitpid(child, os.WNOHANG) == (0, 0):
         begun = begun or started(log)
@@ -319,6 +311,25 @@ def trained(
         time.sleep(0.02)
     run = of_log(log)
     return Trained(run.values, run.seconds, run.cpu_seconds, run.reached, allowed)
+
+
+def forked(words: list[str], output: int, start: float | None, allowed: float | None) -> int:
+    """The id of a fork that trains by the CPU clock, and whose words go to a file."""
+    import torch  # noqa: F401 - before the fork
+
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.dup2(output, 1)
+            sys.argv = words
+            live_by_cpu_time(start, allowed)
+            runpy.run_path(str(EXAMPLE / "train.py"), run_name="__main__")
+        except SystemExit as end:
+            code = int(end.code or 0)
+        finally:
+            os._exit(code)
+    return child
 
 
 def written(config: Path, values: Mapping[str, float]) -> None:

@@ -17,8 +17,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.string import StrDumperUnknown, TextLoader
 
 from jpo.errors import StoreError, UsageError
-from jpo.history.failures import line_of
 from jpo.history.postgres.watchdog import in_time
+from jpo.wording.printable import printable
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it warns of while a wait is cut is said by our error
 
@@ -96,7 +96,7 @@ def _message(error: psycopg.Error | OSError) -> str:
     """The end of libpq's message: the beginning repeats host and port."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = next((line.rpartition("FATAL:")[2] for line in lines if "FATAL:" in line), lines[0] if lines else "no answer")
-    return line_of(text.strip())
+    return printable(text.strip())[:200]  # names of servers and files that settings have, nothing of a file's text
 
 
 class Connection(psycopg.Connection[Any]):
