@@ -18,7 +18,7 @@ from jpo.agent.harm import outlasting, setback
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.agent.reasons import of_loss_watch, of_watch
-from jpo.agent.rows import rows_of
+from jpo.agent.rows import rows_of, rows_of_runs
 from jpo.agent.safety import failing, recovery
 from jpo.cost import usd_per_hour
 from jpo.cost.sla import sla_target
@@ -172,9 +172,12 @@ def out_of_frequent_failure(problem: Problem, runs: Sequence[Run]) -> Decision |
     candidates, belief = problem.candidates, problem.belief
     if not problem.leaves_today or not belief.runs[candidates.current] or failing.known_to_end_well(belief, candidates).any():
         return None
-    failed = [run for run in runs if not run.ended_well and run.status is not RunStatus.STOPPED][-1:]
-    row = recovery.step_out(candidates, belief, failed) if recovery.cause_of_last(failed) in recovery.PREVENTABLE else None
-    if row is None:
+    today = rows_of_runs(candidates, runs) == candidates.current  # why others failed is no reason to leave these
+    ended = [run for run, now in zip(runs, today, strict=True) if now and run.status is not RunStatus.STOPPED]
+    failed = [run for run in ended if not run.ended_well][-1:]
+    if not failed or recovery.cause_of_last(failed) not in recovery.PREVENTABLE:
+        return None
+    if (row := recovery.step_out(candidates, belief, failed)) is None:
         return None
     finding = f"today's configuration {failing.words(belief, candidates.current)}, and {recovery.last_time(failed)}"
     return Decision(row, None, "recovery", (f"{finding}: {recovery.step(candidates, row)}",), (failing.CODE,), "try")

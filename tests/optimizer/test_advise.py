@@ -209,6 +209,8 @@ def test_where_nothing_else_ended_well_a_cause_on_record_says_which_step_helps()
     assert (helped.decision.decided_by, helped.decision.codes, helped.suggested["batch_size"]) == ("recovery", ("JPO-W649",), 8)
     assert "and the last of them ran out of memory" in helped.decision.reasons[0]
     assert (kept.suggested, kept.decision.codes[0]) == (NOW, "JPO-W649")
+    since = [*killed, a_run(3, 5.0, status=RunStatus.DIVERGED, learning_rate=0.02)]
+    assert advised(request(), since).decision.reasons == helped.decision.reasons, "why other values failed does not matter"
 
 
 @pytest.mark.parametrize("explore", ["safe", "off"])

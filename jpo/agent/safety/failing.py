@@ -29,6 +29,8 @@ _CLUSTER = (0.5, 5.5)
 _LEAST = 1e-9
 """Where a parameter is 0, as GPUs may be: far from any other value."""
 _RATES = (np.arange(400) + 0.5) / 400
+_MUCH_FURTHER = round(MUCH * len(_RATES))
+"""MUCH, in steps of _RATES."""
 
 
 def often_failing(runs: Ints, failures: Ints) -> Bools:
@@ -40,21 +42,20 @@ def often_failing(runs: Ints, failures: Ints) -> Bools:
         runs, failures: shape (K,), runs there that ended well, and that failed. Those stopped from outside are neither.
     """
     often = np.zeros(len(runs), dtype=np.bool_)
-    telling = (runs > failures) & (runs > 0)
-    for row in np.flatnonzero(failures >= FEWEST):
-        others = telling & (np.arange(len(runs)) != row)
-        here = _beta(_UNKNOWN, int(failures[row]), int(runs[row]))
-        chance = _beta(_CLUSTER, int(failures[others].sum()), int(runs[others].sum()))
-        more = np.interp(_RATES + MUCH, _RATES, 1 - np.cumsum(here), right=0.0)  # P(rate here > rate + MUCH)
-        often[row] = chance @ more >= SURE
+    telling, suspected = runs > failures, np.flatnonzero(failures >= FEWEST)
+    lost, well = np.where(telling, failures, 0), np.where(telling, runs, 0)
+    here = _beta(_UNKNOWN, failures[suspected], runs[suspected])  # (suspected, rates)
+    chance = _beta(_CLUSTER, (lost.sum() - lost)[suspected], (well.sum() - well)[suspected])  # of all others
+    more = 1 - np.cumsum(here, axis=1)  # P(rate here > rate)
+    often[suspected] = (chance[:, :-_MUCH_FURTHER] * more[:, _MUCH_FURTHER:]).sum(axis=1) >= SURE
     return often
 
 
-def _beta(prior: tuple[float, float], failed: int, well: int) -> Floats:
-    """Posterior of a rate of failures over _RATES, sum 1."""
-    log = (prior[0] + failed - 1) * np.log(_RATES) + (prior[1] + well - 1) * np.log1p(-_RATES)
-    density = np.exp(log - log.max())
-    return np.asarray(density / density.sum())
+def _beta(prior: tuple[float, float], failed: Ints, well: Ints) -> Floats:
+    """Posteriors of rates of failures over _RATES, (n,), (n,) -> (n, rates), each with sum 1."""
+    log = np.outer(prior[0] + failed - 1, np.log(_RATES)) + np.outer(prior[1] + well - 1, np.log1p(-_RATES))
+    density = np.exp(log - log.max(axis=1, keepdims=True))
+    return np.asarray(density / density.sum(axis=1, keepdims=True))
 
 
 def chance_of_failing(runs: Ints, failures: Ints) -> Floats:
@@ -87,12 +88,15 @@ def known_to_end_well(belief: Belief, candidates: Candidates) -> Bools:
     return np.asarray((belief.runs > 0) & ~often_failing(belief.runs, belief.failures) & ~now)
 
 
-def no_less_than(candidates: Candidates, belief: Belief, row: int) -> Bools:
+def no_less_than(candidates: Candidates, belief: Belief, row: int, often: Bools) -> Bools:
     """Rows at least as far as a failing one from the nearest that ends well, in whatever differs between the two, shape (K,).
 
     A batch of 128 that fails where 64 does not will fail at another rate, too. None where one of them is known to end well.
+
+    Args:
+        often: shape (K,), as `often_failing` says; there may be many such rows, and it is the same for all.
     """
-    well = (belief.runs > 0) & ~often_failing(belief.runs, belief.failures)
+    well = (belief.runs > 0) & ~often
     nothing = np.zeros(len(belief.runs), dtype=np.bool_)
     if not well.any():
         return nothing

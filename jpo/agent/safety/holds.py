@@ -151,7 +151,7 @@ def of_failing(candidates: Candidates, belief: Belief) -> tuple[Hold, ...]:
     for row in map(int, np.flatnonzero(often)):
         says = failing_words(belief, row)
         held += [Hold((rows == row) & (leaves or row != now), says, OFTEN_FAILING)]
-        held += [Hold(no_less_than(candidates, belief, row) & ~often & (rows != now), beyond + says, OFTEN_FAILING)]
+        held += [Hold(no_less_than(candidates, belief, row, often) & ~often & (rows != now), beyond + says, OFTEN_FAILING)]
     return tuple(hold for hold in held if hold.rows.any())
 
 

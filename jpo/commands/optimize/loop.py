@@ -16,6 +16,7 @@ from jpo.errors import LaunchError, NothingAdmissible
 from jpo.launch.array import StartsTogether
 from jpo.launch.course import start_together
 from jpo.launch.ledger import is_past, locked, read
+from jpo.optimizer.advise import FIRST_VALUES
 from jpo.project.launch.boldness import settings_of_step, trials_of
 from jpo.project.launch.boundaries import ended_early, longest_training_seconds, startup_seconds
 from jpo.project.launch.finished import EndedRun, run_again
@@ -166,9 +167,10 @@ def left_at_the_best(task: Task, plan: LoopPlan, outside: Outside) -> None:
 
 
 def in_short(suggestion: Suggestion) -> str:
-    """What a suggestion changes: "batch_size 64 -> 128"."""
+    """What a suggestion changes: "batch_size 64 -> 128"; and why, where it is no better value but the way out of nothing."""
     changes = ", ".join(f"{change.parameter} {change.old_text} -> {change.new_text}" for change in suggestion.changes)
-    return changes or "values kept"
+    why = f": {suggestion.reasons[0]} [{FIRST_VALUES}]" if FIRST_VALUES in suggestion.codes else ""
+    return f"{changes or 'values kept'}{why}"
 
 
 def boundary_of(task: Task, values: Parameters | None = None, before: float | None = None) -> Boundary:

@@ -135,15 +135,6 @@ class MeasuredDurations:
         rows = [run.row for run in self.runs[End.WELL]]
         return np.bincount(np.array(rows, dtype=np.int64), minlength=len(self.groups.first))[self.groups.of].astype(np.int64)
 
-    @property
-    def censored(self) -> Sequence[CandidateRun]:
-        """Runs that would have taken longer than they did, newest first among those of one end.
-
-        Where equal runs reached the target, one that did not is a failure alone: their time is what a run takes that ends well.
-        """
-        well = {run.row for run in self.runs[End.WELL]}
-        return [*self.runs[End.STOPPED], *(run for run in self.runs[End.MISSED] if run.row not in well)]
-
     def adjusted(self, draws: Draws) -> AdjustedParticles:
         """Particles of the duration at every candidate, adjusted to the runs."""
         well = self.runs[End.WELL]
@@ -180,14 +171,23 @@ def measured_durations(candidates: Candidates, candidate_runs: Sequence[Candidat
     groups = groups_of(candidates, work)
     runs = by_end(groups.runs(candidate_runs))
     seconds = measurements_of(runs[End.WELL], seconds_of)
-    bounds = lower_bounds_of([*runs[End.STOPPED], *runs[End.MISSED]]) if seconds.rows.size else NO_MEASUREMENTS
+    bounds = lower_bounds_of(censored(runs)) if seconds.rows.size else NO_MEASUREMENTS
     longer = [run for run in (*runs[End.STOPPED], *runs[End.MISSED]) if run.run.missed]
     return MeasuredDurations(candidates, work, groups, runs, noise_of(runs[End.WELL], seconds_of, longer=longer), seconds, bounds)
 
 
+def censored(runs: Mapping[End, Sequence[CandidateRun]]) -> list[CandidateRun]:
+    """Runs that would have taken longer than they did, newest first among those of one end.
+
+    Where equal runs reached the target, one that did not is a failure alone: their time is what a run takes that ends well.
+    """
+    well = {run.row for run in runs[End.WELL]}
+    return [*runs[End.STOPPED], *(run for run in runs[End.MISSED] if run.row not in well)]
+
+
 def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedParticles:
     """Particles of the duration at the groups, as the sum of ln work and ln seconds per sample, each adjusted to what says it."""
-    well, censored = measured.runs[End.WELL], measured.censored
+    well, longer = measured.runs[End.WELL], censored(measured.runs)
     candidates = measured.groups.candidates
     assert draws.log_throughput is not None
     fixed = measured.work is Work.FIXED
@@ -204,15 +204,15 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
     failed = _of_which_none_ended_well(measured.runs[End.FAILED], well)
     halfway = [
         replace(run, count=run.count * min(share, 1.0))
-        for run in (*failed, *censored)
+        for run in (*failed, *longer)
         if pace(run) and (share := (samples_of(run.run) or 0.0) / usual_samples(run)) >= _LEAST_SHARE
     ]
     tau = TIME_TAU if fixed else TIME_TAU / math.sqrt(2)
     pace_noise = measured.noise if fixed else noise_of(well, pace, _NOISE / math.sqrt(2))
-    least = least_paces(well, censored)
+    least = least_paces(well, longer)
     slowest = max(filter(None, map(pace, well)), default=math.inf)
-    slow = [run for run in censored if run not in halfway and least.get(run.run.run_id, 0.0) >= _SLOW * slowest]
-    silent = [run for run in censored if run not in slow and not samples_of(run.run)]
+    slow = [run for run in longer if run not in halfway and least.get(run.run.run_id, 0.0) >= _SLOW * slowest]
+    silent = [run for run in longer if run not in slow and not samples_of(run.run)]
     speed = adjusted(
         -measured.grouped(draws.log_throughput),
         measurements_of([*well, *halfway, *slow], lambda run: least[run.run.run_id] if run in slow else pace(run)),
@@ -223,15 +223,15 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
     if fixed:
         log_work, samples_today = log_epochs(candidates), usual * (today.get("epochs") or 1.0)
         return AdjustedParticles(speed.log + log_work, speed.level + math.log(samples_today), speed.log_likelihood)
-    missed = [run for run in censored if run.run.missed]
+    missed = [run for run in longer if run.run.missed]
     work_noise = noise_of(well, lambda run: samples_of(run.run), _NOISE / math.sqrt(2), missed)
-    guessed = samples_needed(well, censored, work_noise) if measured.work is Work.TO_TARGET else []
+    guessed = samples_needed(well, longer, work_noise) if measured.work is Work.TO_TARGET else []
     by_id = {each.run.run.run_id: each.samples for each in guessed}
     unsure = [replace(each.run, count=each.run.count * min(1.0, work_noise / each.deviation) ** 2) for each in guessed]
     needed = adjusted(
         measured.grouped(draws.log_time) + measured.grouped(draws.log_throughput),
         measurements_of([*well, *unsure], lambda run: by_id.get(run.run.run_id) or samples_of(run.run)),
-        _least_samples(censored),
+        _least_samples(longer),
         Discrepancy(tau, work_noise),
         candidates,
     )

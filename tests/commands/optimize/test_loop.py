@@ -248,6 +248,7 @@ def test_where_no_run_reaches_its_target_config_ini_gets_its_first_values_back(l
     assert lab.config().read_text() == before
     with lab.history() as store:
         assert store.suggestion(f"{job.name}-best7").codes == ("JPO-W651",)
+    assert lab.notes[-1].endswith(": no run has ended well yet (9 did not): the first values come back [JPO-W651]")
 
 
 def test_a_trial_that_cannot_win_is_stopped_before_twice_the_best_and_the_reason_is_on_the_audit_log(lab: Lab) -> None:

@@ -10,8 +10,9 @@ import pytest
 from loops import CONFIG, Lab
 
 from jpo.__main__ import run
-from jpo.cli.optimize import told_apart
+from jpo.cli.optimize import optimize, told_apart
 from jpo.errors import UsageError
+from jpo.project.launch.boldness import trials_of
 
 
 def test_jobs_go_side_by_side_and_each_has_its_own_runs(tmp_path: Path) -> None:
@@ -121,3 +122,7 @@ def test_why_a_single_job_failed_is_said_once(
     Path("config.ini").write_text(CONFIG.format(model="cnn"))
     assert run(["optimize", "config.ini", "--runs", "0", "--baseline", "1", "-o", "json", "--", "nosuch"]) == 7
     assert capsys.readouterr().err.count("JPO-E758") == 1
+
+
+def test_the_help_says_how_many_runs_are_trials() -> None:
+    assert f"try values out ({trials_of(10)} of 10)" in " ".join(str(optimize.help).split())

@@ -183,9 +183,12 @@ def test_who_was_stopped_while_it_may_have_been_starting_is_not_slow() -> None:
     assert seconds(posterior(draws(), CANDIDATES, [*well, soon]), 13) < 1.1 * seconds(posterior(draws(), CANDIDATES, well), 13)
 
 
-def test_where_equal_runs_reached_the_target_one_that_missed_it_is_a_failure_and_no_longer_run() -> None:
-    well = [run(at, 7, 100 + at, samples=20_000.0, val_loss=0.1, loss_slope=-0.7, epochs=20, converged=1) for at in range(3)]
-    missed = run(9, 7, 300.0, samples=60_000.0, val_loss=0.2, epochs=60, converged=0)
+@pytest.mark.parametrize("samples", [20_000.0, None])
+def test_where_equal_runs_reached_the_target_one_that_missed_it_is_a_failure_and_no_longer_run(samples: float | None) -> None:
+    """Whether or not the runs say how many samples they processed."""
+    told: dict[str, float] = {"samples": samples} if samples else {}
+    well = [run(at, 7, 100 + at, val_loss=0.1, loss_slope=-0.7, epochs=20, converged=1, **told) for at in range(3)]
+    missed = run(9, 7, 300.0, val_loss=0.2, epochs=60, converged=0, **{name: 3 * known for name, known in told.items()})
     before, after = (posterior(draws(), CANDIDATES, some) for some in (well, [*well, missed]))
     assert seconds(after, 7) == pytest.approx(seconds(before, 7), rel=0.05)
     assert after.p_fail[7] > before.p_fail[7]
