@@ -32,7 +32,7 @@ def test_one_answer_per_query_may_be_in_a_list() -> None:
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ({"status": "error", "error": "parse error"}, "is an error of Prometheus: 'parse error'"),
+        ({"status": "error", "errorType": "bad_data", "error": "parse error"}, "is an error of Prometheus of type 'bad_data'"),
         ({"status": "success", "data": {"resultType": "vector", "result": []}}, "is an answer of type 'vector'"),
         ({"status": "success", "data": {"resultType": "matrix", "result": []}}, "has no series"),
         ({"status": "success", "data": {"resultType": "matrix", "result": {}}}, "is an answer of type 'matrix'"),
