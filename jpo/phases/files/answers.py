@@ -12,6 +12,7 @@ import numpy as np
 
 from jpo.errors import quoted
 from jpo.phases.files.cells import LARGEST, is_nothing, number
+from jpo.phases.files.dates import LATEST
 from jpo.phases.files.labels import named
 from jpo.phases.files.rows import malformed
 from jpo.phases.files.series import ExportedSeries
@@ -91,6 +92,8 @@ def _series(path: Path, at: int, result: Any) -> ExportedSeries:
         where = f"{place}, value {row}"
         if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], bool) or not isinstance(pair[0], int | float):
             raise malformed(where, "is no time with a value", ASK)
+        if not abs(pair[0]) <= LATEST:  # NaN, and a whole number that no float holds
+            raise malformed(where, "has a time that cannot be", ASK)
         if not is_nothing(str(pair[1])):
             measured.append((float(pair[0]), _value(where, str(pair[1]))))
     times, values = np.array(measured, dtype=np.float64).reshape(-1, 2).T
