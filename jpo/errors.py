@@ -29,8 +29,8 @@ KNOWN = re.compile(
     rf"|[-_]*+{WORD}(?:[_./:-]++{WORD})*+"  # a name: training.batch_size
 )
 """What is repeated of a file. No part of it is tried twice: otherwise a text of 64 characters could keep JPO busy."""
-IN_QUOTES = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""")
-"""Texts as Python's `repr` writes them."""
+IN_QUOTES = re.compile(r"""(?<![A-Za-z]{2})(?:'(?:[^'\\]|\\.)*+(?:'|$)|"(?:[^"\\]|\\.)*+(?:"|$))""", re.DOTALL)
+"""Texts as Python's `repr` writes them, also one that is cut off; b'...' is one, and the apostrophe of "doesn't" begins none."""
 
 
 class JpoError(Exception):
@@ -76,7 +76,7 @@ def quoted(found: object) -> str:
 
 def words_of(error: object) -> str:
     """What Python or a library says of an error, for a message: what it quotes of a file only as `quoted` does."""
-    return IN_QUOTES.sub(lambda found: quoted(found[0][1:-1]), str(error))
+    return IN_QUOTES.sub(lambda found: quoted(found[0][1:].removesuffix(found[0][0])), str(error))
 
 
 class UsageError(JpoError):

@@ -81,6 +81,14 @@ OTHERS = {
     "a.csv": "user,{0}\nme,{1}\n",
     "tabs": "{0}\t{1}\n1\t2\n",
     "a.swf": "{0} 2 {1}\n",
+    "times.csv": "time,{0}\n{1},3\n",
+    "graph.csv": "Time,{1},{1}\n1700000000,1,2\n1700000060,1,2\n",
+    "series.csv": "time,value,pod\n1700000000,{0},a\n1700000060,{1},a\n",
+    "answer.json": '{{"resultType": "{0}", "result": []}}',
+    "error.json": '{{"status": "error", "errorType": "{0}", "error": "{1}"}}',
+    "values.json": '[{{"metric": {{"a": "{0}"}}, "values": [[1, "1"], [2, "{1}"]]}}]',
+    "names.json": '[{{"metric": {{"a": "{0}"}}, "values": [[1, "1"], [2, "1"]]}}]',
+    "printed": "{{pod}} =>\n{0}\n",
 }
 READERS = (
     *(
@@ -102,9 +110,17 @@ READERS = (
         "replay FILE",
     ),
     *("audit verify config.ini --head FILE", "state import config.ini FILE", "phases predict FILE FILE", "run FILE"),
+    "phases fit FILE -o x.model",
     *("cluster describe --workload FILE", "cluster evaluate --workload FILE", "cluster evaluate --draw 5 --platform FILE"),
     *("cluster convert FILE --from philly", "cluster convert FILE --from pollux", "cluster train --options FILE"),
 )
+TRACE = """\
+time,execution,cpu_cores,memory_bytes
+1700000000,a,1,300000000
+1700000060,a,2,200000000
+1700000120,a,1,200000000
+1700000180,a,2,300000000
+"""
 TABLES = {
     "observe config.ini --csv x.csv": """\
 # run_id=a
@@ -155,12 +171,30 @@ logs = ["x/*.csv"]
 """,
     "cluster evaluate --draw 5 --policy fcfs --jobs 1 --platform x.toml": PLATFORM,
     "check x.ini": CONFIG,
+    "phases predict phases.model x.csv": TRACE,
+    "phases predict phases.model x.csv memory.csv": """\
+Time,cpu usage a
+1700000000,1 cores
+1700000060,2 cores
+1700000120,1 cores
+1700000180,2 cores
+""",
 }
 
 
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    traces, found = (tmp_path_factory.mktemp("phases") / name for name in ("traces.csv", "phases.model"))
+    traces.write_text(TRACE)
+    assert run(["phases", "fit", str(traces), "--phases", "2", "-o", str(found)]) == 0
+    return found.read_bytes()
+
+
 @pytest.fixture(autouse=True)
-def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: bytes) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("phases.model").write_bytes(model)
+    Path("memory.csv").write_text("Time,memory a\n1700000000,1 GiB\n1700000060,2 GiB\n1700000120,1 GiB\n1700000180,2 GiB\n")
     Path("config.ini").write_text(CONFIG)
     Path("platform.toml").write_text(PLATFORM)
 
@@ -186,7 +220,7 @@ def test_what_stands_in_a_wrong_place_is_not_repeated(command: str, capfd: pytes
         exit_code = run(command.split())
         said = "".join(capfd.readouterr())
         assert exit_code != 1, said
-        if exit_code > 1:  # else it is a name: of a run, of a section
+        if exit_code > 1 and "JPO-E735" not in said:  # else it is a name: of a run, of a section; of executions that do not meet
             refused += 1
             assert not [secret for secret in SECRETS if secret[:12] in said], said
     assert refused > 3

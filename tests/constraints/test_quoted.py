@@ -42,6 +42,17 @@ def test_what_python_quotes_of_a_file_is_not_repeated() -> None:
     assert said == ["<7 characters>", "<12 characters>", "'auto'"]
 
 
+def test_apostrophes_bytes_and_texts_cut_off_hide_nothing_that_is_quoted() -> None:
+    said = {
+        "doesn't match 'Tr0ub4dor&3'": "doesn't match <11 characters>",
+        "can't read b'Tr0ub4dor&3'": "can't read b<11 characters>",
+        "near 'Tr0ub4dor&3 and so": "near <18 characters>",
+        "near 'Tr0ub4\ndor' and 'auto'": "near <10 characters> and 'auto'",
+        "it's 'batch_size'": "it's 'batch_size'",
+    }
+    assert {text: errors.words_of(text) for text in said} == said
+
+
 def test_of_other_values_the_kind_is_said() -> None:
     found = [True, 32, 0.5, [], {}, ["a", "b"], {"a": 1}, None, 10**100]
     said = ["True", "32", "0.5", "[]", "{}", "<a list of 2>", "<a table of 1>", "None", "<101 characters>"]

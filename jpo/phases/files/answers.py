@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from jpo.errors import quoted
 from jpo.phases.files.cells import LARGEST, is_nothing, number
+from jpo.phases.files.dates import LATEST
 from jpo.phases.files.labels import named
 from jpo.phases.files.rows import malformed
 from jpo.phases.files.series import ExportedSeries
@@ -44,11 +46,12 @@ def _results(path: Path, answer: Any) -> Iterator[Any]:
         yield answer
         return
     if isinstance(answer, dict) and answer.get("status") == "error":
-        raise malformed(str(path), f"is an error of Prometheus: {answer.get('error')!r:.200}", "correct the query")
+        finding = f"is an error of Prometheus of type {quoted(answer.get('errorType', 'unknown'))}"
+        raise malformed(str(path), finding, "correct the query: the file says what is wrong")
     data = answer.get("data", answer) if isinstance(answer, dict) else None
     kind, result = (data.get("resultType"), data.get("result")) if isinstance(data, dict) else (None, None)
     if kind != "matrix" or not isinstance(result, list):
-        finding = f"is an answer of type {kind!r:.40}" if kind else "is JSON, but no answer of Prometheus"
+        finding = f"is an answer of type {quoted(kind)}" if kind else "is JSON, but no answer of Prometheus"
         raise malformed(str(path), finding, ASK)
     yield from result
 
@@ -74,7 +77,7 @@ def read_printed(path: Path, text: str) -> list[ExportedSeries]:
             value, at, time = content.removesuffix("]").partition(" @[")
             stamp = number(time)
             if not at or not found or stamp is None:
-                raise malformed(f"{path}:{line}", f"{content!r:.80} is no value at a time", ASK)
+                raise malformed(f"{path}:{line}", f"{quoted(content)} is no value at a time", ASK)
             found[-1]["values"].append([stamp.value, value])
     return [_series(path, at, result) for at, result in enumerate(found, start=1)]
 
@@ -89,18 +92,20 @@ def _series(path: Path, at: int, result: Any) -> ExportedSeries:
         where = f"{place}, value {row}"
         if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], bool) or not isinstance(pair[0], int | float):
             raise malformed(where, "is no time with a value", ASK)
+        if not abs(pair[0]) <= LATEST:  # NaN, and a whole number that no float holds
+            raise malformed(where, "has a time that cannot be", ASK)
         if not is_nothing(str(pair[1])):
             measured.append((float(pair[0]), _value(where, str(pair[1]))))
     times, values = np.array(measured, dtype=np.float64).reshape(-1, 2).T
     if (np.diff(times) <= 0).any() or not np.isfinite(times).all():
         raise malformed(place, "has times that do not go on", ASK)
     name = labels.get("__name__", "")
-    quoted = ",".join(f'{label}="{text}"' for label, text in labels.items() if label != "__name__")
-    return ExportedSeries(str(path), place, f"{name}{{{quoted}}}", name, labels, times, values)
+    inside = ",".join(f'{label}="{text}"' for label, text in labels.items() if label != "__name__")
+    return ExportedSeries(str(path), place, f"{name}{{{inside}}}", name, labels, times, values)
 
 
 def _value(where: str, text: str) -> float:
     cell = number(text)
     if cell is None or cell.unit is not None or not 0 <= cell.value <= LARGEST:
-        raise malformed(where, f"{text!r:.80} is nothing that can be used", "correct the query: usage is a number from 0 on")
+        raise malformed(where, f"{quoted(text)} is nothing that can be used", "correct the query: usage is a number from 0 on")
     return cell.value

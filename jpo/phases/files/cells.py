@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from jpo import reading
+from jpo.errors import quoted
 from jpo.phases.files.rows import malformed
 from jpo.phases.traces import CPU, GPU, GPU_MEMORY, MEMORY
 
@@ -68,14 +69,14 @@ def measurement(where: str, feature: str, text: str) -> CellValue:
     cell = number(text)
     if cell is None:
         remedy = "write a number, with a decimal point; % and units of size or cores may follow"
-        raise malformed(where, f"{feature} = {text!r:.80} is not a number", remedy)
+        raise malformed(where, f"{feature} = {quoted(text)} is not a number", remedy)
     if not math.isfinite(cell.value):
-        raise malformed(where, f"{feature} = {text} is not finite", "remove the row: a gap is no error")
+        raise malformed(where, f"{feature} = {quoted(text)} is not finite", "remove the row: a gap is no error")
     if cell.value < 0:
         remedy = "nothing uses less than nothing: correct or remove the row"
-        raise malformed(where, f"{feature} = {text:.80} is negative", remedy)
+        raise malformed(where, f"{feature} = {quoted(text)} is negative", remedy)
     if cell.value > LARGEST:
-        raise malformed(where, f"{feature} = {text:.80} is more than anything can use", "correct or remove the row")
+        raise malformed(where, f"{feature} = {quoted(text)} is more than anything can use", "correct or remove the row")
     return cell
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.phases.files import units
 from jpo.phases.files.rows import malformed
 from jpo.phases.traces import ALWAYS, CPU, GPU, GPU_MEMORY, MEMORY, SHOWN_COLUMNS
@@ -75,12 +75,12 @@ def places_of(place: str, header: Sequence[str], columns: TraceColumns, *, alone
     for name in dict.fromkeys(wanted):
         header_name, unit = column_of(header, name, columns)
         if header_name is not None and header.count(header_name) > 1:
-            finding = f"has {header.count(header_name)} columns named {header_name!r:.80}"
+            finding = f"has {header.count(header_name)} columns named {quoted(header_name)}"
             raise malformed(place, finding, "give each column a name of its own")
         if header_name is not None:
             places[name] = ColumnPlace(header.index(header_name), unit)
         elif name not in (EXECUTION, *optional) or (alone and _is_named(name, columns)):
-            shown = ", ".join(repr(each) for each in header[:SHOWN_COLUMNS] if each)
+            shown = ", ".join(quoted(each) for each in header[:SHOWN_COLUMNS] if each)
             usual = " or ".join(repr(each) for each, _ in _names(name, columns)[:3])
             raise UsageError(
                 place,

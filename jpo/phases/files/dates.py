@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jpo import reading
+from jpo.errors import quoted
 from jpo.phases.files.rows import malformed
 from jpo.phases.traces import Floats
 
@@ -53,7 +54,7 @@ def moment(where: str, text: str, *, day_first: bool | None = None) -> Moment:
             return found
         value = np.nan
     if not abs(value) <= LATEST:  # NaN too
-        finding = f"time = {text!r:.80} is neither a number of seconds nor a date"
+        finding = f"time = {quoted(text)} is neither a number of seconds nor a date"
         unknown = day_first is None and LOCAL.fullmatch(text[:LONGEST]) is not None
         raise malformed(
             where, f"{finding} whose day and month are known" if unknown else finding, "write Unix seconds or ISO 8601"

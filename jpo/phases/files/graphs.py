@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.phases.files import units
 from jpo.phases.files.cells import LARGEST, is_nothing, number
 from jpo.phases.files.columns import TIME, ColumnPlace, TraceColumns, column_of
@@ -66,10 +66,10 @@ def read_wide(path: Path, header: Sequence[str], time: ColumnPlace, rows: Sequen
         if at == time.at or (not title and all(is_nothing(cells[at]) for _, cells in rows)):  # a comma behind each row
             continue
         if first.setdefault(title, at) < at:
-            finding = f"column {at + 1} is called {title!r:.80}, as column {first[title] + 1} is"
+            finding = f"column {at + 1} is called {quoted(title)}, as column {first[title] + 1} is"
             raise malformed(str(path), finding, "give each series a legend of its own, e.g. {{pod}}")
-        values, unit = _values(path, title, [(line, cells[at].strip()) for line, cells in rows])
-        found.append(_series(path, f"{path}: column {title!r:.80}", title, (times[order], values[order]), unit))
+        values, unit = _values(path, f"{at + 1}, {quoted(title)}", [(line, cells[at].strip()) for line, cells in rows])
+        found.append(_series(path, f"{path}: column {at + 1}, {quoted(title)}", title, (times[order], values[order]), unit))
     if not found:
         raise malformed(str(path), "has a column of times and no other", "name a file with a column per series")
     return found, notes
@@ -91,7 +91,9 @@ def read_long(path: Path, header: Sequence[str], time: ColumnPlace, value: int, 
     for told, members in together.items():
         own = [rows[row] for row in members]
         order = _order(path, own, times[members])
-        values, unit = _values(path, header[value], [(line, cells[value].strip()) for line, cells in own])
+        values, unit = _values(
+            path, f"{value + 1}, {quoted(header[value])}", [(line, cells[value].strip()) for line, cells in own]
+        )
         title = _title([header[at] for at in whose], told)
         found.append(_series(path, f"{path}:{own[0][0]}", title, (times[members][order], values[order]), unit))
     return found, notes
@@ -108,8 +110,8 @@ def _title(header: Sequence[str], told: Sequence[str]) -> str:
         elif text:
             metric, of_it = named(text)
             name, labels = metric, labels | of_it
-    quoted = (f'{label}="{_escaped(text)}"' for label, text in labels.items() if text)
-    return f"{name}{{{','.join(quoted)}}}" if any(labels.values()) else name
+    inside = (f'{label}="{_escaped(text)}"' for label, text in labels.items() if text)
+    return f"{name}{{{','.join(inside)}}}" if any(labels.values()) else name
 
 
 def _escaped(text: str) -> str:
@@ -163,17 +165,17 @@ def _values(path: Path, column: str, cells: Sequence[tuple[int, str]]) -> tuple[
             if is_nothing(text):
                 continue
             raise _wrong(
-                path, line, column, f"{text!r:.80} is not a number", "write one, with a decimal point, or leave the cell empty"
+                path, line, column, f"{quoted(text)} is not a number", "write one, with a decimal point, or leave the cell empty"
             )
         if not 0 <= cell.value <= LARGEST:
-            raise _wrong(path, line, column, f"{text:.80} is nothing that can be used", "correct it, or leave the cell empty")
+            raise _wrong(path, line, column, f"{quoted(text)} is nothing that can be used", "correct it, or leave the cell empty")
         if cell.value and cell.unit not in units_of_cells:  # nothing has no unit
             units_of_cells.append(cell.unit)
             if len(units_of_cells) > 1:
-                raise _wrong(path, line, column, f"{text!r:.80} has another unit than the cells above", "export one unit")
+                raise _wrong(path, line, column, f"{quoted(text)} has another unit than the cells above", "export one unit")
         found[at] = cell.value
     return found, units_of_cells[0] if units_of_cells else None
 
 
 def _wrong(path: Path, line: int, column: str, finding: str, remedy: str) -> UsageError:
-    return malformed(f"{path}:{line}: column {column!r:.80}", finding, remedy)
+    return malformed(f"{path}:{line}: column {column}", finding, remedy)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.phases.files import units
 from jpo.phases.files.cells import PERCENT, CellValue, in_base
 from jpo.phases.files.columns import EXECUTION, TraceColumns, features_of
@@ -203,7 +203,7 @@ def _continued(had: Measured, one: Measured) -> Measured:
     """
     step = float(np.median(np.diff(had.times))) if len(had.times) > 1 else 0.0
     if not (len(one.times) and len(had.times) and 0 < one.times[0] - had.times[-1] <= OLDEST_STEPS * step):
-        finding = f"has {one.feature} of execution {one.execution!r:.80}, as {had.file} has, and does not go on where that ends"
+        finding = f"has {one.feature} of execution {quoted(one.execution)}, as {had.file} has, and does not go on where that ends"
         raise UsageError(one.file, finding, "name one of the files, or give executions names of their own", code="JPO-E730")
     return replace(one, times=np.r_[had.times, one.times], values=np.r_[had.values, one.values])
 

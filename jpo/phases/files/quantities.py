@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted
 from jpo.phases.files import units
 from jpo.phases.files.cells import PERCENT
 from jpo.phases.files.columns import EXECUTION, TIME, TraceColumns
@@ -96,7 +96,7 @@ def meanings(series: Sequence[ExportedSeries], columns: TraceColumns) -> list[Me
     for one, said, aside in zip(series, own, beside, strict=True):
         meaning = _named(one, columns) or (None if aside else said if by_legend or (one.labels and said) else file)
         if meaning is None and not aside:
-            finding = f"nothing says what {one.title!r:.80} measures"
+            finding = f"nothing says what {quoted(one.title)} measures"
             remedy = f"say it: --column {CPU}={one.file} or --column {MEMORY}={one.file}"
             raise UsageError(one.place, finding, remedy, code=UNKNOWN)
         if meaning is file and meaning is not None:
@@ -111,7 +111,7 @@ def _require_agreement(series: Sequence[ExportedSeries], file: Meaning, features
     """All legends say the same, and the file's name something else: containers may be called like it."""
     if len(features) == 1 and features != {file.feature} and len(series) > 1:
         (feature,) = features
-        finding = f"has {file.feature} by its name and {feature} by its legends, e.g. {series[0].title!r:.80}"
+        finding = f"has {file.feature} by its name and {feature} by its legends, e.g. {quoted(series[0].title)}"
         raise UsageError(series[0].file, finding, f"say which: --column {feature}={series[0].file}", code=UNKNOWN)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
-from jpo.errors import UsageError
+from jpo.errors import UsageError, quoted, words_of
 from jpo.reading import contents
 
 LARGEST_BYTES = 512 << 20
@@ -52,7 +52,7 @@ def rows_of(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
         except StopIteration:
             return
         except csv.Error as error:
-            raise malformed(f"{path}:{reader.line_num}", f"is not CSV ({error})", REMEDY) from error
+            raise malformed(f"{path}:{reader.line_num}", f"is not CSV ({words_of(error)})", REMEDY) from error
         if any(cell.strip() for cell in cells) and not (reader.line_num == 1 and _is_separator(text[:6])):
             if delimiter == ";":
                 _require_clear(f"{path}:{reader.line_num}", cells)
@@ -63,7 +63,7 @@ def _require_clear(place: str, cells: list[str]) -> None:
     """Where semicolons part cells a comma may part decimals: 1,234 is one and a bit, or a thousand."""
     for cell in cells:
         if len(cell) < LONGEST_UNCLEAR and UNCLEAR.fullmatch(cell.strip()):
-            finding = f"{cell.strip()!r} may be a thousand times as much: its comma may part decimals or thousands"
+            finding = f"{quoted(cell.strip())} may be a thousand times as much: its comma may part decimals or thousands"
             raise malformed(place, finding, "write a decimal point, and nothing between thousands")
 
 

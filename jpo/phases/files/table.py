@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jpo.errors import quoted
 from jpo.phases.files import units
 from jpo.phases.files.cells import in_base, measurement
 from jpo.phases.files.columns import EXECUTION, TIME, ColumnPlace
@@ -52,7 +53,7 @@ def read_table(path: Path, width: int, places: Mapping[str, ColumnPlace], rows: 
     percent: set[str] = set()
     for number, cells in rows:
         execution = cells[places[EXECUTION].at].strip() if EXECUTION in places else path.stem
-        where = f"{path}:{number}: execution {execution:.80}"
+        where = f"{path}:{number}: execution {quoted(execution)}"
         if not execution:
             raise malformed(f"{path}:{number}", "names no execution")
         time = moment(where, cells[places[TIME].at].strip(), day_first=day_first)
@@ -71,12 +72,12 @@ def _require_order(path: Path, found: Mapping[str, Sequence[_Sample]]) -> None:
     """Each execution has two samples, and its time goes on."""
     for execution, samples in found.items():
         if len(samples) < 2:
-            where = f"{path}:{samples[0].number}: execution {execution:.80}"
+            where = f"{path}:{samples[0].number}: execution {quoted(execution)}"
             raise malformed(where, "has one sample only", "remove it: a course begins with two samples")
         for before, after in pairwise(samples):
             if after.time > before.time:
                 continue
-            where = f"{path}:{after.number}: execution {execution:.80}"
+            where = f"{path}:{after.number}: execution {quoted(execution)}"
             if after.time == before.time:
                 finding = f"has the same time as row {before.number} ({after.time:.15g})"
                 raise malformed(where, finding, "keep one sample for each time")

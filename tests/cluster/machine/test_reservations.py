@@ -42,6 +42,18 @@ def test_each_job_is_promised_particular_gpus_for_as_long_as_it_takes_there() ->
     assert schedule.ends.tolist() == [10, 20, 20, 35]
 
 
+def test_memory_that_is_promised_to_another_job_is_not_taken_where_cores_stay_free() -> None:
+    """A holds 2 of 4 cores and 6 of 10 GiB until 10, B is promised 2 and 8 from then on: C fits beside A, but not beside B."""
+    column = np.array
+    run_seconds, nothing, two = column([10.0, 10.0, 15.0]), np.zeros(3, dtype=np.int64), column([2, 2, 2])
+    jobs = JobTable(column([1, 2, 3]), column([0.0, 1, 2]), run_seconds, run_seconds, two, nothing)
+    demand = replace(one_core_each(jobs), tasks=column([1] * 3), cpus=two, memory_gib=column([6.0, 8.0, 4.0]))
+    node = NodeType("n", (ProcessorType("c", "cpu", 4),), 10)
+    platform = Platform("p", (NodeGroup("c", node, 1),))
+    schedule = run(jobs, demand, platform, Discipline(selection("fcfs", seed=0), "first", "conservative"))
+    assert schedule.starts.tolist() == [0, 10, 20]
+
+
 SOCKETS = NodeType("n", (ProcessorType("s", "cpu", 3, 1.0, 1.0, 40.0), ProcessorType("s", "cpu", 2, 0.5, 1.0, 40.0)), 6)
 MIXED = Platform("m", (NodeGroup("c", SOCKETS, 2), NodeGroup("c", NodeType("g", (*SOCKETS.processors, *FAST.processors)), 2)))
 JOBS = st.tuples(*(st.integers(low, high) for low, high in ((1, 30), (1, 4), (1, 3), (0, 1), (0, 2), (0, 2))))

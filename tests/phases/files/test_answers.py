@@ -32,13 +32,14 @@ def test_one_answer_per_query_may_be_in_a_list() -> None:
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ({"status": "error", "error": "parse error"}, "is an error of Prometheus: 'parse error'"),
+        ({"status": "error", "errorType": "bad_data", "error": "parse error"}, "is an error of Prometheus of type 'bad_data'"),
         ({"status": "success", "data": {"resultType": "vector", "result": []}}, "is an answer of type 'vector'"),
         ({"status": "success", "data": {"resultType": "matrix", "result": []}}, "has no series"),
         ({"status": "success", "data": {"resultType": "matrix", "result": {}}}, "is an answer of type 'matrix'"),
         ({"a": 1}, "is JSON, but no answer of Prometheus"),
         ([1], "is JSON, but no answer of Prometheus"),
         ([{"metric": {}, "values": [[1]]}], "series 1, value 1: is no time with a value"),
+        ([{"metric": {}, "values": [[10**400, "1"]]}], "series 1, value 1: has a time that cannot be"),
         ([{"metric": {}, "values": [[1, "x"]]}], "series 1, value 1: 'x' is nothing that can be used"),
         ([{"metric": {}, "values": [[1, "-1"]]}], "'-1' is nothing that can be used"),
         ([{"metric": {"a": 1}, "values": []}], "series 1: has no metric with values"),

@@ -76,10 +76,10 @@ def test_the_hour_that_comes_twice_is_said() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("Time,a\n1,1\n2,x\n", "g.csv:3: column 'a': 'x' is not a number"),
-        ("Time,a\n1,1\n2,-5\n", "g.csv:3: column 'a': -5 is nothing that can be used"),
-        ("Time,a\n1,1\n2,1e30\n", "g.csv:3: column 'a': 1e30 is nothing that can be used"),
-        ("Time,a\n1,5 GiB\n2,5%\n", "g.csv:3: column 'a': '5%' has another unit"),
+        ("Time,a\n1,1\n2,x\n", "g.csv:3: column 2, 'a': 'x' is not a number"),
+        ("Time,a\n1,1\n2,-5\n", "g.csv:3: column 2, 'a': '-5' is nothing that can be used"),
+        ("Time,a\n1,1\n2,1e30\n", "g.csv:3: column 2, 'a': '1e30' is nothing that can be used"),
+        ("Time,a\n1,5 GiB\n2,5%\n", "g.csv:3: column 2, 'a': '5%' has another unit"),
         ("Time,a\n1,1\nx,1\n", "g.csv:3: time = 'x'"),
         ("Time,a\n1,1\n1,1\n", "g.csv:3: time goes from 1 in row 2 to 1"),
         ("Time,a,b,a\n1,1,1,1\n", "g.csv: column 4 is called 'a', as column 2 is"),

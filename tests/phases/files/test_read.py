@@ -76,7 +76,7 @@ def test_one_container_in_a_graph_has_the_files_name(tmp_path: Path) -> None:
 
 def test_a_table_is_read_as_strictly_as_ever(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("t,id,cpu,memory\n0,a,1,5\n15,a,,5\n")
-    with pytest.raises(UsageError, match=r"t.csv:3: execution a: has no value of cpu_cores"):
+    with pytest.raises(UsageError, match=r"t.csv:3: execution 'a': has no value of cpu_cores"):
         read_traces(tmp_path / "t.csv")
 
 
