@@ -72,7 +72,7 @@ def posterior(
     draws, time = of_kind(draws, work), measured_durations(candidates, candidate_runs, work)
     ends = by_end(candidate_runs)
     succeeded, failed, stopped = ends[End.WELL], [*ends[End.FAILED], *ends[End.MISSED]], ends[End.STOPPED]
-    loss = measured_losses(candidates, succeeded, slope_of(succeeded, work))
+    loss = measured_losses(candidates, succeeded, slope_of(succeeded, work), work)
     utilisation = _MeasuredQuantity(_utilisation(succeeded), NO_MEASUREMENTS, UTILISATION)
     power, price = _price(draws, candidates, [*succeeded, *stopped])
 

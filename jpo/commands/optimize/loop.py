@@ -26,7 +26,7 @@ from jpo.project.project import open_history, open_project
 from jpo.project.sources import own_names
 from jpo.project.watching import account
 from jpo.project.workload import content_now, read_workload
-from jpo.records import Parameters, Run, RunStatus, Suggestion
+from jpo.records import Parameters, Run, RunStatus, Suggestion, same
 from jpo.telemetry.csv.folder import read_logs
 from jpo.wording import numbers
 
@@ -142,17 +142,18 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
         runs = job.store.runs_of(task.identity)
         free, on_record, measured = free_id(suggestion_id, job.store), len(runs), any(run.ended_well for run in runs)
         began = made_under(task.run_id(1, baseline=False), job.store, task.identity)
+        vain = began is not None and not any(run.ended_well and not same(run.parameters, began.current) for run in runs)
         within = kept_to_room(task.settings, job.workload, outside.engine(task.settings, task.engine))
 
     def made(step_number: int) -> Suggestion:
-        settings = settings_of_step(within, step_number, plan.runs, on_record)
+        settings = settings_of_step(within, step_number, plan.runs, on_record, vain=vain)
         settings = replace(settings, first_values=began.current if began else {})
         return outside.suggest(replace(task, settings=settings), free, outside.clock())
 
     try:
         suggestion = made(number if measured or number > plan.runs else 1)  # of nothing that ended well there is no best
     except NothingAdmissible:
-        if not trials_of(plan.runs) < number <= plan.runs:
+        if not trials_of(plan.runs, vain=vain) < number <= plan.runs:
             raise
         suggestion = made(1)  # nothing that was measured keeps the SLA: another trial may
     outside.note(f"{suggestion_id}: {in_short(suggestion)}")

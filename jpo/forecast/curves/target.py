@@ -2,7 +2,8 @@
 
 A run that has come down to an error after e epochs, where one that reached the target was after e' of its N epochs, reaches it
 after e N / e' epochs if its learning is that one's at another pace. That is the best that is to be hoped for: of runs with other
-values, one in ten is faster by a quarter, half need twice as long, and many of those that are slow never get there.
+values, one in ten is faster by a quarter, half need twice as long, and many of those that are slow never get there. A run that
+differs in its hardware alone learns as they did: it is later than at their pace by chance alone (decision 0106).
 
 The numbers are fitted to seven families of small networks (benchmarks/curves: teacher, autoencoder, overfitting; four more that
 were trained for this; decision 0092), and were judged on others.
@@ -17,6 +18,7 @@ from itertools import accumulate
 from statistics import median
 
 from jpo.forecast.curves.curve import Curve
+from jpo.records import RESOURCES, Parameters, same
 
 FEWEST_EPOCHS = 2
 FEWEST_REACHED = 3
@@ -27,6 +29,8 @@ LATER, LATER_BY = 0.1, 0.7
 """By how much the ln of the epochs in all is larger than that of e N / e', and how much more for each unit of ln(N / e')."""
 SPREAD, SPREAD_BY = 0.15, 0.75
 """Standard deviation of the ln of the epochs in all, likewise."""
+ALIKE_BY = 0.15
+"""SPREAD_BY of runs that learn alike."""
 
 
 SLOW = 2.0
@@ -51,30 +55,52 @@ class EpochsAhead:
     by_curve: bool = True
 
     @classmethod
-    def of(cls, at_their_pace: float, runs: int) -> EpochsAhead:
-        """What is ahead of a run, by the natural log of what would be at the pace of those that reached the target."""
+    def of(cls, at_their_pace: float, runs: int, *, alike: bool = False) -> EpochsAhead:
+        """What is ahead of a run, by the natural log of what would be at the pace of those that reached the target.
+
+        Args:
+            alike: the run learns as they did.
+        """
         far = min(at_their_pace, FARTHEST)
+        if alike:
+            return cls(at_their_pace, SPREAD + ALIKE_BY * far, runs)
         return cls(at_their_pace + LATER + LATER_BY * far, SPREAD + SPREAD_BY * far, runs)
 
 
-def epochs_ahead(curve: Curve, reached: Sequence[Curve]) -> EpochsAhead | None:
-    """How far the target is.
+@dataclass(frozen=True, slots=True)
+class ReachedTarget:
+    """A run that reached the target: its curve up to there, and whether the run that goes on learns alike."""
+
+    curve: Curve
+    alike: bool = False
+
+
+def learns_alike(values: Parameters, others: Parameters) -> bool:
+    """Whether runs differ at most in their hardware and in how many epochs they may have; False where nothing is known of one."""
+    learnt = {name: value for name, value in values.items() if name not in (*RESOURCES, "epochs")}
+    return bool(learnt.keys() & others.keys()) and same(learnt, others)
+
+
+def epochs_ahead(curve: Curve, reached: Sequence[ReachedTarget]) -> EpochsAhead | None:
+    """How far the target is; by those alone that learn alike, where there are enough of them.
 
     Args:
         curve: of the run so far.
-        reached: curves of runs of the same workload up to where they reached the target.
+        reached: runs of the same workload.
 
     Returns:
         None before FEWEST_EPOCHS, and where fewer than FEWEST_REACHED runs have reached it.
     """
     if len(curve.epochs) < FEWEST_EPOCHS or len(reached) < FEWEST_REACHED:
         return None
-    lowest = min(curve.logs)
-    return EpochsAhead.of(median(math.log(other.epochs[-1] / _after(other, lowest)) for other in reached), len(reached))
+    lowest, alike = min(curve.logs), [run for run in reached if run.alike]
+    among = alike if len(alike) >= FEWEST_REACHED else reached
+    at_their_pace = median(math.log(run.curve.epochs[-1] / _after(run.curve, lowest)) for run in among)
+    return EpochsAhead.of(at_their_pace, len(among), alike=among is alike)
 
 
 def epochs_ahead_by_pace(
-    done: float, elapsed: float, longest_epoch: float | None, reached: Sequence[Curve]
+    done: float, elapsed: float, longest_epoch: float | None, reached: Sequence[ReachedTarget]
 ) -> EpochsAhead | None:
     """How far the target is of a run that has no curve yet: as far as it was for those that reached it, and their first epochs.
 
@@ -93,7 +119,7 @@ def epochs_ahead_by_pace(
         return None
     if elapsed < SLOW * longest_epoch * max(done, 1.0):
         return None
-    ahead = EpochsAhead.of(max(0.0, median(math.log(other.epochs[-1] / max(done, 1.0)) for other in reached)), len(reached))
+    ahead = EpochsAhead.of(max(0.0, median(math.log(run.curve.epochs[-1] / max(done, 1.0)) for run in reached)), len(reached))
     return replace(ahead, deviation=math.hypot(ahead.deviation, FIRST_EPOCH), by_curve=False)
 
 

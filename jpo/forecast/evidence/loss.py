@@ -15,6 +15,7 @@ from jpo.forecast.discrepancy import LOSS, AdjustedParticles, Discrepancy, adjus
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.evidence.duration import noise_of
 from jpo.forecast.evidence.groups import Groups, groups_without
+from jpo.forecast.evidence.work import Work
 from jpo.forecast.measurements import NO_MEASUREMENTS, CandidateRun, Measurements, measurements_of
 from jpo.records import RESOURCES
 
@@ -25,6 +26,9 @@ _PROGRESS_TAU = 0.2
 """sd of ln epochs for the same progress between a job and its best particle. On LCBench's recorded losses of a batch doubled
 twice, after two runs, .65, .2 and .08 had mean errors of .061, .054 and .053 and log scores of .445, .435 and .433."""
 _LEAST_TAU = 0.02
+_AT_TARGET = 0.15
+"""Standard deviation of the ln of losses with which runs end at their target, before any is known, and pooled over all values:
+each has done what was asked, and a target of another metric, as of accuracy, is reached by chance an epoch sooner or later."""
 _APART = 3.0
 """Standard deviations by which the mean losses on two kinds of hardware differ if they do not train the same model, as where the
 batch size is one of each GPU."""
@@ -57,16 +61,17 @@ class MeasuredLosses:
         return replace(particles, log=self.groups.expanded(particles.log))
 
 
-def measured_losses(candidates: Candidates, succeeded: Sequence[CandidateRun], slope: float | None) -> MeasuredLosses:
+def measured_losses(candidates: Candidates, succeeded: Sequence[CandidateRun], slope: float | None, work: Work) -> MeasuredLosses:
     """What the runs that ended well say of losses.
 
     Args:
         slope: d ln loss / d ln epochs of their learning curves; None = not measured.
     """
     groups = groups_without(candidates, RESOURCES)
-    if not groups.single and _differ(succeeded, groups, noise_of(succeeded, _loss, LOSS.noise)):
+    least = noise_of([replace(run, row=0) for run in succeeded], _loss, _AT_TARGET) if work is Work.TO_TARGET else 0.0
+    if not groups.single and _differ(succeeded, groups, max(least, noise_of(succeeded, _loss, LOSS.noise))):
         groups = groups_without(candidates, ())
-    noise = noise_of(groups.runs(succeeded), _loss, LOSS.noise)
+    noise = max(least, noise_of(groups.runs(succeeded), _loss, LOSS.noise))
     tau = LOSS.tau if slope is None else min(max(_PROGRESS_TAU * abs(slope), _LEAST_TAU), LOSS.tau)
     return MeasuredLosses(groups, measurements_of(groups.runs(succeeded), _loss), Discrepancy(tau, noise))
 

@@ -20,24 +20,30 @@ TRIAL_FLOOR = 5.0
 number of epochs is fixed, the floor itself held nearly all that was worth trying. Measured in decision 0104."""
 
 
-def trials_of(runs: int) -> int:
-    """How many of so many runs try out values that were not run before."""
-    return min(runs, round(TRIALS * math.sqrt(runs)))
+def trials_of(runs: int, *, vain: bool = False) -> int:
+    """How many of so many runs try out values that were not run before.
+
+    Args:
+        vain: none of them has ended well so far; then there are half as many again. Measured in decision 0106.
+    """
+    trials = round(TRIALS * math.sqrt(runs))
+    return min(runs, trials + trials // 2 if vain else trials)
 
 
-def settings_of_step(settings: LoadedSettings, number: int, runs: int, on_record: int) -> LoadedSettings:
+def settings_of_step(settings: LoadedSettings, number: int, runs: int, on_record: int, *, vain: bool = False) -> LoadedSettings:
     """The settings with which the values of a step are suggested; where the user says how bold to be, that holds for all of them.
 
     Args:
         number: of the step, from 1; `runs` + 1: nothing follows, and the best values that were measured are wanted.
         on_record: runs of the workload so far.
+        vain: no values but the first ended well so far.
     """
     if number > runs:
         return _measured_alone(settings)
     known: dict[str, float] = {} if "agent.horizon_runs" in settings.origins else {"horizon_runs": on_record + runs - number + 1}
     if "agent.explore" in settings.origins:
         return _with_agent(settings, **known)
-    if number > trials_of(runs):
+    if number > trials_of(runs, vain=vain):
         return _measured_alone(settings, **known)
     known |= _floor_of_trials(settings)
     return _with_agent(settings, explore="on", exploration_runs=on_record + 1, **known)  # one more than can have been tried

@@ -15,6 +15,7 @@ from jpo.agent.preference import scalarise
 from jpo.cost import Prices, run_cost_usd
 from jpo.errors import TelemetryError
 from jpo.forecast.curves.curve import Curve, curve_of
+from jpo.forecast.curves.target import ReachedTarget, learns_alike
 from jpo.forecast.evidence.work import ALIKE
 from jpo.history import Store, latest_start
 from jpo.history.figures import usual_values
@@ -65,7 +66,7 @@ class PastRuns:
     basis: str = ""
     alike: tuple[tuple[float, float | None], ...] = ()
     finished: tuple[Curve, ...] = ()
-    reached: tuple[Curve, ...] = ()
+    reached: tuple[ReachedTarget, ...] = ()
     baseline_curve: tuple[tuple[float, float], ...] = ()
     well: int = 0
     has_target: bool = False
@@ -95,7 +96,10 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
     logs = {log.run_id: log for log in islice(_logs(seen, settings), MOST_LOGS)}
     curves = {run_id: quality.errors_of(log.curves.get(quality.name, ())) for run_id, log in logs.items()}
     known = [run for run in well if run.run_id in curves and _as_much(data[run.run_id])]
-    finished = [(curve, run.outcome.converged) for run in known if (curve := curve_of(curves[run.run_id]))]
+    finished = [(run, curve) for run in known if (curve := curve_of(curves[run.run_id]))]
+    reached = [
+        ReachedTarget(curve, learns_alike(seen.parameters, run.parameters)) for run, curve in finished if run.outcome.converged
+    ]
     as_now = [_as_of(run, data) for run in well]
     rival = best_of(as_now, costs, quality, preference)
     return PastRuns(
@@ -104,8 +108,8 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
         tuple((_as_of(run, data), costs[run.run_id]) for run in baseline),
         f"{basis}, scaled to the data of this one" if any(data[run.run_id] != 1 for run in baseline) else basis,
         tuple((seconds * data[run.run_id], run.outcome.epochs) for run in _alike(seen, well) if (seconds := _seconds(run))),
-        tuple(curve for curve, _ in finished),
-        tuple(curve for curve, converged in finished if converged),
+        tuple(curve for _, curve in finished),
+        tuple(reached),
         tuple(logs[baseline[-1].run_id].curves.get(quality.name, ())) if baseline and baseline[-1].run_id in logs else (),
         len(well),
         any(_ended_early(run) for run in well[-NEWEST_WELL:]),

@@ -236,6 +236,25 @@ def test_trials_may_miss_the_quality_floor_and_config_ini_is_left_with_what_keep
     assert first.items() <= read_workload(lab.config(), lab.settings(), now=lab.now).current.items()
 
 
+@pytest.mark.parametrize(("found", "trials"), [(False, 7), (True, 5)])
+def test_while_no_trial_ends_well_there_are_more_of_them(lab: Lab, found: bool, trials: int) -> None:
+    """The second one may; all others miss their target, which the first values reach."""
+    first = {"batch_size": 64.0, "learning_rate": 0.01, "epochs": 10.0, "cpus": 2.0}
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        second = found and job.run_id.endswith("-2")
+        made = logged(job, lab.now, 1000.0)
+        reaches = str(second or first.items() <= job.parameters.items()).lower()
+        return replace(made, log=made.log.replace("# status", f"# converged={reaches}\n# status"))
+
+    lab.train = train
+    (job,) = lab.optimize(runs=10, baseline=3).result.jobs
+    new = {
+        tuple(each.run.parameters.values()) for each in job.runs if each.run and not first.items() <= each.run.parameters.items()
+    }
+    assert len(new) == trials
+
+
 def test_where_no_run_reaches_its_target_config_ini_gets_its_first_values_back(lab: Lab) -> None:
     def train(job: LaunchJob) -> VirtualCourse:
         made = logged(job, lab.now, 1000.0)

@@ -6,7 +6,7 @@ import pytest
 from jpo.commands.watch.standing import ProjectTerms, progress_of, share_of, standing
 from jpo.cost import Prices
 from jpo.forecast.curves.curve import curve_of
-from jpo.forecast.curves.target import EpochsAhead
+from jpo.forecast.curves.target import EpochsAhead, ReachedTarget
 from jpo.launch.job import JobState
 from jpo.project.watching.past import PastRuns
 from jpo.project.watching.seen import SeenRun
@@ -118,7 +118,7 @@ def test_an_epoch_more_than_planned_is_no_more_than_all():
 
 def test_how_far_a_target_is_shows_where_runs_end_at_one():
     reached = tuple(curve_of((n, 1 / n) for n in range(1, 21)) for _ in range(3))
-    past = PastRuns(VAL_LOSS, finished=reached, reached=reached, has_target=True)
+    past = PastRuns(VAL_LOSS, finished=reached, reached=tuple(map(ReachedTarget, reached)), has_target=True)
     assert progress_of(NOW, past, TERMS.prices).ahead == EpochsAhead.of(math.log(2), 3)
     assert past.usual_epochs == 20
     assert progress_of(NOW, replace(past, reached=()), TERMS.prices).ahead is None  # they ended since they got no better

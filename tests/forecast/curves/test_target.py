@@ -3,7 +3,15 @@ import math
 import pytest
 
 from jpo.forecast.curves.curve import curve_of
-from jpo.forecast.curves.target import FARTHEST, FIRST_EPOCH, EpochsAhead, epochs_ahead, epochs_ahead_by_pace
+from jpo.forecast.curves.target import (
+    FARTHEST,
+    FIRST_EPOCH,
+    EpochsAhead,
+    ReachedTarget,
+    epochs_ahead,
+    epochs_ahead_by_pace,
+    learns_alike,
+)
 
 
 def falling(per_epoch, epochs):
@@ -11,7 +19,7 @@ def falling(per_epoch, epochs):
     return curve_of((n, per_epoch**n) for n in range(1, epochs + 1))
 
 
-REACHED = [falling(0.5, 10)] * 3
+REACHED = [ReachedTarget(falling(0.5, 10))] * 3
 
 
 def test_of_a_run_at_half_the_pace_the_target_is_expected_after_twice_the_epochs_or_more():
@@ -45,7 +53,34 @@ def test_one_bad_epoch_is_no_step_back():
 
 
 def test_half_of_those_that_reached_it_outvote_the_slowest():
-    assert epochs_ahead(falling(0.5, 2), [*REACHED, falling(0.99, 100)]) == EpochsAhead.of(math.log(5), 4)
+    assert epochs_ahead(falling(0.5, 2), [*REACHED, ReachedTarget(falling(0.99, 100))]) == EpochsAhead.of(math.log(5), 4)
+
+
+def test_a_run_that_learns_as_they_did_is_as_far_as_they_were_and_that_is_surer():
+    """After 5 of 10 epochs. Those that learn otherwise say nothing where enough learn alike."""
+    alike = [ReachedTarget(run.curve, alike=True) for run in REACHED]
+    slow = [ReachedTarget(falling(0.7, 30))] * 5
+    found, usual = epochs_ahead(falling(0.5, 5), [*alike, *slow]), epochs_ahead(falling(0.5, 5), REACHED)
+    assert found.mean == pytest.approx(math.log(2))
+    assert (found.runs, usual.mean) == (3, pytest.approx(math.log(2) + 0.1 + 0.7 * math.log(2)))
+    assert found.deviation < usual.deviation / 2
+    assert epochs_ahead(falling(0.5, 5), [*alike[:2], *REACHED]) == EpochsAhead.of(math.log(2), 5)
+
+
+@pytest.mark.parametrize(
+    ("others", "alike"),
+    [
+        ({"batch_size": 64, "learning_rate": 0.1, "cpus": 4, "gpus": 1, "memory_gib": 9, "epochs": 3}, True),
+        ({"batch_size": 64, "learning_rate": 0.1000001}, True),
+        ({"batch_size": 64}, True),
+        ({"batch_size": 128, "learning_rate": 0.1}, False),
+        ({"cpus": 2, "epochs": 9}, False),
+        ({}, False),
+    ],
+)
+def test_who_differs_in_hardware_alone_learns_alike(others, alike):
+    values = {"batch_size": 64, "learning_rate": 0.1, "cpus": 2, "epochs": 9}
+    assert learns_alike(values, others) is learns_alike(others, values) is alike
 
 
 @pytest.mark.parametrize(("done", "reached"), [(1, REACHED), (5, REACHED[:2]), (5, [])])

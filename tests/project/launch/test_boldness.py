@@ -21,6 +21,13 @@ def test_some_of_the_runs_are_trials(runs: int, trials: int) -> None:
     assert trials_of(runs) == trials
 
 
+@pytest.mark.parametrize(("runs", "trials"), [(0, 0), (1, 1), (2, 2), (10, 7), (30, 13), (100, 24)])
+def test_there_are_half_as_many_again_where_none_of_them_ended_well(tmp_path: Path, runs: int, trials: int) -> None:
+    assert trials_of(runs, vain=True) == trials
+    agents = [settings_of_step(settings(tmp_path), at, runs, 3, vain=True).values.agent for at in (trials, trials + 1)]
+    assert [agent.explore for agent in agents[runs == 0 :]] == ["on", "off"][runs == 0 :]
+
+
 def test_trials_come_first_then_what_was_measured(tmp_path: Path) -> None:
     agents = [settings_of_step(settings(tmp_path), number, 10, on_record=2 + number).values.agent for number in range(1, 12)]
     assert [agent.explore for agent in agents] == ["on"] * 5 + ["off"] * 6
