@@ -31,8 +31,6 @@ Z = 2.12
 """Noise alone makes 5 of 100 changes look so much worse, one-sided, after any of the first five runs by which they are judged.
 
 Source: Pocock, "Group Sequential Methods in the Design and Analysis of Clinical Trials", Biometrika 1977, table 1."""
-LOSS_NOISE = 0.03
-"""sd of ln validation loss between equal runs, as the belief has it."""
 REPEATED = 2
 """Number of failures, without a run that ended well, that are the change's fault."""
 
@@ -92,4 +90,4 @@ def worsening(problem: Problem, before: int) -> tuple[float, float]:
     log_loss = belief.weights @ belief.log_loss  # (K,)
     beyond = belief.val_loss is not None and max(log_loss[now], log_loss[before]) - log_loss[reference] > LOSS_TOLERANCE
     weight = preference.loss or (LOSS_WEIGHT if beyond else 0.0)
-    return worse, math.hypot(belief.noise, weight * LOSS_NOISE) * math.sqrt(1 / belief.runs[now] + 1 / belief.runs[before])
+    return worse, math.hypot(belief.noise, weight * belief.loss_noise) * math.sqrt(1 / belief.runs[now] + 1 / belief.runs[before])

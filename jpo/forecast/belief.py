@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.discrepancy import PRICE, UTILISATION, AdjustedParticles, Discrepancy, adjusted
+from jpo.forecast.discrepancy import LOSS, PRICE, UTILISATION, AdjustedParticles, Discrepancy, adjusted
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.evidence.duration import MeasuredDurations, measured_durations
 from jpo.forecast.evidence.loaders import loaders_log_likelihood
@@ -120,6 +120,7 @@ def posterior(
         knows_utilisation=bool(utilisation.measurements.rows.size),
         loss_runs=_counts([run.row for run in succeeded if (run.outcome.val_loss or 0) > 0], len(candidates.values)),
         time_runs=time.count,
+        loss_noise=max(loss.discrepancy.noise, LOSS.noise),
     )
 
 

@@ -57,7 +57,7 @@ def predict(
             cost = _scaled(duration, usd_per_hour / 3600.0)
     if belief.val_loss is not None:
         runs = belief.runs if belief.loss_runs is None else belief.loss_runs
-        losses = _ForecastQuantity(belief.log_loss, belief.val_loss, runs, LOSS)
+        losses = _ForecastQuantity(belief.log_loss, belief.val_loss, runs, Discrepancy(LOSS.tau, belief.loss_noise))
         loss = _interval(belief, losses, row, loss_interval_factor, coverage)
     return belief.quality.forecast(Forecast(duration, cost), loss)
 

@@ -92,7 +92,7 @@ class Belief:
         fails: shape (J, K), where a particle fails.
         p_fail: shape (K,), probability that a run there fails.
         runs, failures, stopped: shape (K,), own runs there that ended well, that failed, and that were stopped from outside.
-        noise: standard deviation of the natural log of a single run's duration.
+        noise, loss_noise: standard deviation of the natural log of a single run's duration, and of its loss.
         duration_seconds: what log_time = 0 means, None before the first finished run.
         val_loss: what log_loss = 0 means, None before the first validation loss.
         effective_share: effective sample size of the particles / J, in 0..1: small means that the prior does not fit.
@@ -120,6 +120,7 @@ class Belief:
     knows_utilisation: bool
     loss_runs: Ints | None = None
     time_runs: Ints | None = None
+    loss_noise: float = 0.03
     quality: Quality = VAL_LOSS
     besides: tuple[Belief, ...] = ()
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.harm import LOSS_NOISE, Z, outlasting, setback, worsening
+from jpo.agent.harm import Z, outlasting, setback, worsening
 from jpo.agent.problem import Problem
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
@@ -41,9 +41,9 @@ def test_a_worse_validation_loss_is_a_setback_although_time_is_saved(grid, belie
 
 def test_the_noise_of_the_loss_counts_where_the_loss_does(grid, belief):
     believed = replace(belief([[0, 0]], runs=(1, 1), failures=(0, 0), val_loss=0.1), log_loss=np.array([[0.0, -0.1]]))
-    worse, noise = worsening(Problem(grid((64, 16)), believed, TIME), 1)
+    worse, noise = worsening(Problem(grid((64, 16)), replace(believed, loss_noise=0.2), TIME), 1)
     assert worse == pytest.approx(3 * (0.1 - math.log(1.02)))
-    assert noise == pytest.approx(math.sqrt(2) * math.hypot(0.05, 3 * LOSS_NOISE))
+    assert noise == pytest.approx(math.sqrt(2) * math.hypot(0.05, 3 * 0.2))
     assert worsening(Problem(grid((64, 16)), replace(believed, val_loss=None), TIME), 1) == pytest.approx(
         (0, math.sqrt(2) * 0.05)
     )

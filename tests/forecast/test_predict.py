@@ -82,6 +82,16 @@ def test_loss_is_forecast_once_measured() -> None:
     assert loss.mean == pytest.approx(0.4)
 
 
+def test_a_loss_that_varies_much_between_equal_runs_has_a_wide_interval() -> None:
+    quiet, loud = (
+        predict(replace(BELIEF, runs=np.array([4, 4]), val_loss=0.4, loss_noise=noise), 1, usd_per_hour=None).val_loss
+        for noise in (0.03, 0.3)
+    )
+    assert quiet is not None
+    assert loud is not None
+    assert math.log(loud.high / loud.low) > 0.9 > 2 * math.log(quiet.high / quiet.low)
+
+
 def test_a_run_that_measured_no_loss_does_not_tell_the_loss_there() -> None:
     belief = replace(BELIEF, runs=np.array([4, 4]), val_loss=0.4)
     unspecified, unmeasured = (
