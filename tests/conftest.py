@@ -60,6 +60,10 @@ LONGEST = (
     "end_to_end/test_prometheus",
     "commands/test_learn_at_once",
     "test_packaging",
+    "benchmarks/test_optimize",
+    "benchmarks/test_faults",
+    "commands/optimize/test_loop",
+    "commands/test_learn",
 )
 """Modules of half a minute and more, which begin first: else the last of them ends long after all others."""
 
