@@ -89,5 +89,5 @@ def worsening(problem: Problem, before: int) -> tuple[float, float]:
     worse = float(belief.weights @ np.clip(objective[:, now] - objective[:, before], -CLIP, CLIP))
     log_loss = belief.weights @ belief.log_loss  # (K,)
     beyond = belief.val_loss is not None and max(log_loss[now], log_loss[before]) - log_loss[reference] > LOSS_TOLERANCE
-    weight = preference.loss or (LOSS_WEIGHT if beyond else 0.0)
+    weight = 0.0 if belief.val_loss is None else preference.loss or (LOSS_WEIGHT if beyond else 0.0)
     return worse, math.hypot(belief.noise, weight * belief.loss_noise) * math.sqrt(1 / belief.runs[now] + 1 / belief.runs[before])

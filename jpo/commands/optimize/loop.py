@@ -26,7 +26,7 @@ from jpo.project.project import open_history, open_project
 from jpo.project.sources import own_names
 from jpo.project.watching import account
 from jpo.project.workload import content_now, read_workload
-from jpo.records import Parameters, Run, RunStatus, Suggestion, same
+from jpo.records import Parameters, Run, RunStatus, Suggestion
 from jpo.telemetry.csv.folder import read_logs
 from jpo.wording import numbers
 
@@ -142,7 +142,8 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
         runs = job.store.runs_of(task.identity)
         free, on_record, measured = free_id(suggestion_id, job.store), len(runs), any(run.ended_well for run in runs)
         began = made_under(task.run_id(1, baseline=False), job.store, task.identity)
-        vain = began is not None and not any(run.ended_well and not same(run.parameters, began.current) for run in runs)
+        trials = {task.run_id(at, baseline=False, attempt=again + 1) for at in range(1, number) for again in range(ATTEMPTS)}
+        vain = not any(run.run_id in trials and run.ended_well for run in runs)
         within = kept_to_room(task.settings, job.workload, outside.engine(task.settings, task.engine))
 
     def made(step_number: int) -> Suggestion:

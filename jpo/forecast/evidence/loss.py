@@ -27,8 +27,8 @@ _PROGRESS_TAU = 0.2
 twice, after two runs, .65, .2 and .08 had mean errors of .061, .054 and .053 and log scores of .445, .435 and .433."""
 _LEAST_TAU = 0.02
 _AT_TARGET = 0.15
-"""Standard deviation of the ln of losses with which runs end at their target, before any is known, and pooled over all values:
-each has done what was asked, and a target of another metric, as of accuracy, is reached by chance an epoch sooner or later."""
+"""LOSS.noise of runs that end at their target: each has done what was asked, and a target of another metric, as of accuracy, is
+reached by chance an epoch sooner or later. Three close losses are no proof of less."""
 _APART = 3.0
 """Standard deviations by which the mean losses on two kinds of hardware differ if they do not train the same model, as where the
 batch size is one of each GPU."""
@@ -68,10 +68,10 @@ def measured_losses(candidates: Candidates, succeeded: Sequence[CandidateRun], s
         slope: d ln loss / d ln epochs of their learning curves; None = not measured.
     """
     groups = groups_without(candidates, RESOURCES)
-    least = noise_of([replace(run, row=0) for run in succeeded], _loss, _AT_TARGET) if work is Work.TO_TARGET else 0.0
-    if not groups.single and _differ(succeeded, groups, max(least, noise_of(succeeded, _loss, LOSS.noise))):
+    usual = _AT_TARGET if work is Work.TO_TARGET else LOSS.noise
+    if not groups.single and _differ(succeeded, groups, noise_of(succeeded, _loss, usual)):
         groups = groups_without(candidates, ())
-    noise = max(least, noise_of(groups.runs(succeeded), _loss, LOSS.noise))
+    noise = noise_of(groups.runs(succeeded), _loss, usual)
     tau = LOSS.tau if slope is None else min(max(_PROGRESS_TAU * abs(slope), _LEAST_TAU), LOSS.tau)
     return MeasuredLosses(groups, measurements_of(groups.runs(succeeded), _loss), Discrepancy(tau, noise))
 

@@ -24,7 +24,7 @@ def trials_of(runs: int, *, vain: bool = False) -> int:
     """How many of so many runs try out values that were not run before.
 
     Args:
-        vain: none of them has ended well so far; then there are half as many again. Measured in decision 0106.
+        vain: none of those that were made has ended well; then there are half as many again. Measured in decision 0106.
     """
     trials = round(TRIALS * math.sqrt(runs))
     return min(runs, trials + trials // 2 if vain else trials)
@@ -36,7 +36,7 @@ def settings_of_step(settings: LoadedSettings, number: int, runs: int, on_record
     Args:
         number: of the step, from 1; `runs` + 1: nothing follows, and the best values that were measured are wanted.
         on_record: runs of the workload so far.
-        vain: no values but the first ended well so far.
+        vain: no trial has ended well so far.
     """
     if number > runs:
         return _measured_alone(settings)

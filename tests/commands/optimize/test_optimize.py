@@ -125,4 +125,5 @@ def test_why_a_single_job_failed_is_said_once(
 
 
 def test_the_help_says_how_many_runs_are_trials() -> None:
-    assert f"try values out ({trials_of(10)} of 10)" in " ".join(str(optimize.help).split())
+    told = f"try values out ({trials_of(10)} of 10, up to {trials_of(10, vain=True)} while none of them ends well)"
+    assert told in " ".join(str(optimize.help).split())

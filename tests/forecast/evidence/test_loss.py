@@ -52,12 +52,29 @@ def test_losses_that_have_no_logarithm_say_nothing(val_loss: float | None) -> No
     assert not measured_losses(CANDIDATES, [a_run(0, val_loss), a_run(0, val_loss)], None, Work.FIXED).measurements.rows.size
 
 
-def test_at_a_target_losses_differ_by_chance() -> None:
-    """One that is a third worse than three that happen to be close, on other hardware: the same model, and no worse values."""
-    runs = [a_run(0, 0.100), a_run(0, 0.101), a_run(0, 0.099), a_run(1, 0.135), a_run(2, 0.135)]
-    fixed, target = (measured_losses(CANDIDATES, runs, None, work) for work in (Work.FIXED, Work.TO_TARGET))
-    assert fixed.groups.single
-    assert not target.groups.single
-    worse = [measured.adjusted(np.zeros((3, 4))).log for measured in (fixed, target)]
-    of_other_batch = [float((log[:, 2] - log[:, 0]).mean()) for log in worse]
-    assert of_other_batch[0] > 0.2 > 0.15 > of_other_batch[1] > 0.0
+def believed(work: Work, *losses: tuple[int, float]) -> np.ndarray:
+    """By what factor the loss is above the first candidate's, at each."""
+    log = measured_losses(CANDIDATES, [a_run(*loss) for loss in losses], None, work).adjusted(np.zeros((3, 4))).log
+    return np.asarray(np.exp((log - log[:, :1]).mean(0)))
+
+
+def test_three_close_losses_at_a_target_are_no_proof_that_others_are_not_by_chance() -> None:
+    """A third worse: on other hardware it is the same model, and of other values that is half believed."""
+    runs = ((0, 0.100), (0, 0.101), (0, 0.099), (1, 0.135), (2, 0.135))
+    assert believed(Work.FIXED, *runs)[1] > 1.3
+    at_target = believed(Work.TO_TARGET, *runs)
+    assert at_target[1] == pytest.approx(1)
+    assert 1.05 < at_target[2] < 1.2 < believed(Work.FIXED, *runs)[2]
+
+
+@pytest.mark.parametrize("other", [1, 2])
+def test_a_worse_model_at_a_target_is_known_from_a_few_runs_on_other_hardware_as_with_other_values(other: int) -> None:
+    few = [(0, 0.1 + at / 1e3) for at in range(4)] + [(other, 0.3 + at / 1e3) for at in range(4)]
+    assert believed(Work.TO_TARGET, *few)[other] > 2.3
+    many = [(0, 0.1 + at / 1e4) for at in range(15)] + [(other, 0.13 + at / 1e4) for at in range(15)]
+    assert believed(Work.TO_TARGET, *many)[other] == pytest.approx(1.3, rel=0.05)
+
+
+def test_however_unlike_all_values_are_the_noise_is_that_of_equal_runs() -> None:
+    runs = [a_run(row, loss * (1 + at / 1e3)) for row, loss in ((0, 0.1), (2, 0.9)) for at in range(20)]
+    assert measured_losses(CANDIDATES, runs, None, Work.TO_TARGET).discrepancy.noise < 0.06

@@ -14,8 +14,8 @@ NOW = SeenRun("now", IDENTITY, {"batch_size": 64.0, "cpus": 2.0}, "csv", JobStat
 PRICES = Prices(usd_per_cpu_hour=0.04)
 
 
-def run(name, seconds, batch=64.0, *, loss=0.1, at=1000.0, status=RunStatus.SUCCEEDED, epochs=None):
-    outcome = Outcome(duration_seconds=seconds, val_loss=loss, epochs=epochs)
+def run(name, seconds, batch=64.0, *, loss=0.1, at=1000.0, status=RunStatus.SUCCEEDED, epochs=None, converged=None):
+    outcome = Outcome(duration_seconds=seconds, val_loss=loss, epochs=epochs, converged=converged)
     return Run(name, IDENTITY, {"batch_size": batch, "cpus": 2.0}, status, at, at + seconds, outcome, "csv")
 
 
@@ -83,6 +83,24 @@ def test_learning_curves_are_those_of_logs_of_runs_on_record(repository, tmp_pat
     past = known(repository, run("r0", 100), run("r1", 100, status=RunStatus.FAILED))
     assert len(past.finished) == 1
     assert past.baseline_curve[0] == (1, 1.0)
+
+
+def test_of_those_that_reached_a_target_it_is_known_which_learn_alike(repository, tmp_path):
+    """On other hardware, that is. One that ended well and says nothing of a target may have stopped getting better."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    runs = [
+        run("same", 100, converged=1.0),
+        replace(run("slower", 200, converged=1.0), parameters={"batch_size": 64.0, "cpus": 1.0}),
+        run("other", 100, 128.0, converged=1.0),
+        run("patient", 100),
+    ]
+    head = "# dataset=digits\n# model=cnn\n# framework=pytorch\n# start=1000\ntime,epoch,samples,train_loss,val_loss\n"
+    for number, one in enumerate(runs, start=2):
+        rows = "".join(f"{1000 + n},{n},{n},0.2,{1 / n}\n" for n in range(1, number))
+        (folder / f"{one.run_id}.csv").write_text(f"# run_id={one.run_id}\n{head}{rows}# end=1010\n# status=succeeded\n")
+    reached = known(repository, *runs).reached
+    assert sorted((each.curve.epochs[-1], each.alike) for each in reached) == [(1, True), (2, True), (3, False)]
 
 
 def test_what_the_best_configuration_usually_costs_is_told_beside_its_shortest_run(repository):
