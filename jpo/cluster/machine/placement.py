@@ -154,7 +154,9 @@ class Placement:
         """The processor for a single task."""
         if self.name in LOOKED_THROUGH:
             return self._looked_through(state, need, self._candidates[need.gpus > 0])
-        return next((place for place, _ in state.rooms(self._walk(state, need, self._way), need)), None)
+        for place, _ in state.rooms(self._walk(state, need, self._way), need):
+            return place
+        return None
 
     def _walk(self, state: Occupancy, need: Need, way: Way, tasks: int = 1) -> Iterable[int]:
         """Processors that so many tasks may fit, the best first."""
@@ -165,8 +167,10 @@ class Placement:
             least = -UNLIMITED
         else:
             least = tasks * (need.gpus or (1 if self.name == "high_cores" else need.cpus))
-        several = level is with_room and (need.tasks > 1 or need.of_single_cores)
-        if state is self._state and (len(self._candidates[gpu]) > FEW or not (several or way == "in order")):
+        if state is self._state and (
+            len(self._candidates[gpu]) > FEW
+            or (way != "in order" and not (level is with_room and (need.tasks > 1 or need.of_single_cores)))
+        ):
             levels = self._levels[gpu] = self._levels[gpu] or FreeLevels(state, self._candidates[gpu], level)
             if way == "in order":
                 return levels.in_order(least)
@@ -301,13 +305,10 @@ class Placement:
 
     def _task_by_task(self, state: Occupancy, need: Need) -> Holding | None:
         """Where a task also changes what fits beside it: on a copy, looking through all processors for each."""
-        candidates = self._candidates[need.gpus > 0]
-        trial, left = state.copy(), need.tasks
-        cores: list[tuple[int, int]] = []
-        memory: list[tuple[int, float]] = []
-        used: set[int] = set()
+        trial, left, used = state.copy(), need.tasks, set[int]()
+        cores, memory = list[tuple[int, int]](), list[tuple[int, float]]()
         while left:
-            chosen = self._next(trial, need, candidates, left, used)
+            chosen = self._next(trial, need, self._candidates[need.gpus > 0], left, used)
             if chosen is None:
                 return None
             room = dict(trial.rooms((chosen,), need))[chosen]
@@ -328,8 +329,7 @@ class Placement:
             return found if found is not None else self._looked_through(state, need, candidates)
         if self.name == "pack":
             room = dict(state.rooms(candidates, need))
-            whole = [place for place, count in room.items() if count >= left]
-            if whole:
+            if whole := [place for place, count in room.items() if count >= left]:
                 return min(whole, key=lambda place: free_on_node(state, place))
             return max(room, key=lambda place: room[place], default=None)
         return self._looked_through(state, need, candidates)
