@@ -28,7 +28,6 @@ from jpo.agent.departure import of_policy
 from jpo.agent.problem import Problem
 from jpo.agent.rows import base_row
 from jpo.agent.safety.claim import MOST, log_loss_of, p_nothing_better
-from jpo.agent.safety.failing import known_to_end_well, often_failing
 from jpo.agent.safety.promise import LOWER
 from jpo.agent.state import observe
 from jpo.records import Decision
@@ -103,10 +102,9 @@ def gone_back_to(problem: Problem) -> int | None:
 
     Whatever `explore` says: it was run, and what today's values save when they end well is no reason to fail again.
     """
-    rows = problem.candidates.admissible & known_to_end_well(problem.belief, problem.candidates)
-    if not (problem.leaves_today and rows.any()):
+    if not (problem.leaves_today and problem.ways_back.any()):
         return None
-    return int(np.argmin(np.where(rows, problem.acquisition.expected, np.inf)))
+    return int(np.argmin(np.where(problem.ways_back, problem.acquisition.expected, np.inf)))
 
 
 def in_failure(problem: Problem) -> bool:
@@ -116,7 +114,7 @@ def in_failure(problem: Problem) -> bool:
     The budget has no say then: it keeps the reference from being risked, and keeping would fail every night.
     """
     now, belief = problem.candidates.current, problem.belief
-    if problem.leaves_today and known_to_end_well(belief, problem.candidates).any():
+    if problem.leaves_today and problem.known_to_end_well.any():
         return True
     return bool(belief.only_failed[now] and problem.acquisition.incumbent == now)
 
@@ -129,10 +127,10 @@ def way_back(problem: Problem) -> int:
     """
     candidates, belief, expected = problem.candidates, problem.belief, problem.acquisition.expected
     logs = np.log(np.maximum(candidates.values, _NONE))
-    well = known_to_end_well(belief, candidates)
+    well = problem.known_to_end_well
     goal = int(np.argmin(np.where(well if well.any() else belief.runs > 0, expected, np.inf)))
     apart = np.abs(logs - logs[goal]).sum(axis=1)  # (K,)
-    failing = belief.only_failed | often_failing(belief.runs, belief.failures)
+    failing = belief.only_failed | problem.often_failing
     return int(np.lexsort((expected, apart, failing, ~candidates.admissible))[0])
 
 

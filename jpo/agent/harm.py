@@ -16,7 +16,6 @@ from jpo.agent import reasons
 from jpo.agent.acquisition import CLIP, log_objective
 from jpo.agent.preference import LOSS_TOLERANCE, LOSS_WEIGHT
 from jpo.agent.safety.failing import CODE as OFTEN_FAILING
-from jpo.agent.safety.failing import often_failing
 from jpo.agent.safety.failing import words as failing_words
 from jpo.records import RunStatus, same
 
@@ -69,8 +68,7 @@ def setback(problem: Problem, before: int, broken: Iterable[Broken] = (), outlas
         return (finding, "JPO-I843") if failures + outlasted >= REPEATED and often_well else None
     if belief.failures[before] >= belief.runs[before]:
         return None  # whatever is worse now, it is no way back
-    often = often_failing(belief.runs, belief.failures)
-    if often[now] and not often[before]:
+    if problem.often_failing[now] and not problem.often_failing[before]:
         return f"what it changed to {failing_words(belief, now)}", OFTEN_FAILING
     for name, limit, then, today in broken:
         return f"{name} = {limit:g} was kept before it and is not since: {then:.4g} became {today:.4g}", "JPO-I841"

@@ -16,7 +16,7 @@ from jpo.agent.budget import BUDGET, SHARE
 from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.rows import base_row
 from jpo.agent.safety.claim import p_claim, p_loss_worse
-from jpo.agent.safety.failing import often_failing
+from jpo.agent.safety.failing import known_to_end_well, often_failing
 from jpo.agent.safety.holds import Hold, held
 from jpo.agent.safety.promise import Promise
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
@@ -131,8 +131,23 @@ class Problem:
     @cached_property
     def leaves_today(self) -> bool:
         """Whether today's values end well at times, and fail more often than chance would have it: they are left for others."""
-        belief, now = self.belief, self.candidates.current
-        return bool(belief.runs[now] and often_failing(belief.runs, belief.failures)[now])
+        now = self.candidates.current
+        return bool(self.belief.runs[now] and self.often_failing[now])
+
+    @cached_property
+    def often_failing(self) -> Bools:
+        """Rows that fail more often than chance would have it, shape (K,)."""
+        return often_failing(self.belief.runs, self.belief.failures)
+
+    @cached_property
+    def known_to_end_well(self) -> Bools:
+        """Rows besides today's that have ended well and do not fail often, shape (K,), admissible or not."""
+        return known_to_end_well(self.candidates, self.belief.runs, self.often_failing)
+
+    @property
+    def ways_back(self) -> Bools:
+        """Those of them that may be gone back to."""
+        return self.candidates.admissible & self.known_to_end_well
 
     @property
     def only_measured(self) -> bool:

@@ -92,8 +92,7 @@ def _promise(problem: Problem, choice: int) -> Sentences:
 def _failing(problem: Problem) -> Sentences:
     """That today's values fail more often than chance would have it, and whether there is a way back."""
     if problem.leaves_today:
-        back = problem.candidates.admissible & failing.known_to_end_well(problem.belief, problem.candidates)
-        nothing = "" if back.any() else "; nothing that ended well may be gone back to"
+        nothing = "" if problem.ways_back.any() else "; nothing that ended well may be gone back to"
         yield f"today's configuration {failing.words(problem.belief, problem.candidates.current)}{nothing}", failing.CODE
 
 

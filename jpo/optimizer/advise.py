@@ -170,7 +170,7 @@ def out_of_failure(problem: Problem, runs: Sequence[Run]) -> Decision:
 def out_of_frequent_failure(problem: Problem, runs: Sequence[Run]) -> Decision | None:
     """Decision where today's values fail more often than by chance, for a cause on record, and nothing else has ended well."""
     candidates, belief = problem.candidates, problem.belief
-    if not problem.leaves_today or not belief.runs[candidates.current] or failing.known_to_end_well(belief, candidates).any():
+    if not problem.leaves_today or problem.known_to_end_well.any():
         return None
     today = rows_of_runs(candidates, runs) == candidates.current  # why others failed is no reason to leave these
     ended = [run for run, now in zip(runs, today, strict=True) if now and run.status is not RunStatus.STOPPED]

@@ -82,10 +82,14 @@ def words(belief: Belief, row: int) -> str:
     return f"failed in {failed} of {numbers.counted(there, 'run')}{besides}: more often than by chance"
 
 
-def known_to_end_well(belief: Belief, candidates: Candidates) -> Bools:
-    """Rows besides today's that have ended well and do not fail often, shape (K,): where one can go back to."""
-    now = np.arange(len(belief.runs)) == candidates.current
-    return np.asarray((belief.runs > 0) & ~often_failing(belief.runs, belief.failures) & ~now)
+def known_to_end_well(candidates: Candidates, runs: Ints, often: Bools) -> Bools:
+    """Rows besides today's that have ended well and do not fail often, shape (K,): where one can go back to.
+
+    Args:
+        runs, often: shape (K,), those that ended well there, and what `often_failing` says.
+    """
+    now = np.arange(len(runs)) == candidates.current
+    return np.asarray((runs > 0) & ~often & ~now)
 
 
 def no_less_than(candidates: Candidates, belief: Belief, row: int, often: Bools) -> Bools:

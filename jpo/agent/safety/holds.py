@@ -145,7 +145,7 @@ def of_failing(candidates: Candidates, belief: Belief) -> tuple[Hold, ...]:
     today's values too, where what ended well may be gone back to.
     """
     often, now, rows = often_failing(belief.runs, belief.failures), candidates.current, np.arange(len(candidates.values))
-    leaves = belief.runs[now] and (candidates.admissible & known_to_end_well(belief, candidates)).any()
+    leaves = belief.runs[now] and (candidates.admissible & known_to_end_well(candidates, belief.runs, often)).any()
     beyond = "asks for no less than values that "
     held = []
     for row in map(int, np.flatnonzero(often)):

@@ -120,8 +120,11 @@ def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline:
             if entry is None and not baseline and attempt == 1:
                 job_for(task, plan, outside, run_id, Boundary())  # a command that cannot be run changes no config.ini
                 suggested(task, plan, outside, number)
-            values = entry.job.parameters if entry else read_workload(task.path, task.settings, now=outside.clock()).current
-            ended = yield from made(task, plan, outside, run_id, Boundary() if baseline else boundary_of(task, values))
+            boundary = Boundary()
+            if not baseline:
+                values = entry.job.parameters if entry else read_workload(task.path, task.settings, now=outside.clock()).current
+                boundary = boundary_of(task, values)
+            ended = yield from made(task, plan, outside, run_id, boundary)
         else:
             with open_history(task.settings) as store:
                 ended = run_again(entry, task.ledger, task.settings, store)
