@@ -23,8 +23,8 @@ from jpo.advisor.candidates import candidates_among
 from jpo.advisor.space import numbered_space
 from jpo.forecast import predict
 from jpo.optimizer.prior import believe, prior_of
+from jpo.plugins.lab.replay.traces import Trace, read_trace
 from jpo.records import Belief, Candidates, Identity, Outcome, Run, RunStatus
-from jpo.replay.traces import Trace, read_trace
 from jpo.simulate import draw_jobs, draw_noise, observe, random_candidates
 
 ROOT = Path(__file__).parents[1]

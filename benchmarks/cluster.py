@@ -30,15 +30,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from peers import event_scheduler
 
-from jpo.cluster.environment.episode import EpisodeOptions
-from jpo.cluster.machine.discipline import Discipline, run
-from jpo.cluster.platform.platform import NodeGroup, NodeType, Platform, ProcessorType, equal_processors
-from jpo.cluster.queueing.selection import selection
-from jpo.cluster.queueing.simulate import Rule, simulate
-from jpo.cluster.workload.demand import DemandTable, one_core_each
-from jpo.cluster.workload.jobs import JobTable
-from jpo.cluster.workload.lublin import draw_jobs
-from jpo.cluster.workload.swf import read_swf
+from jpo.plugins.cluster.environment.episode import EpisodeOptions
+from jpo.plugins.cluster.machine.discipline import Discipline, run
+from jpo.plugins.cluster.platform.platform import NodeGroup, NodeType, Platform, ProcessorType, equal_processors
+from jpo.plugins.cluster.queueing.selection import selection
+from jpo.plugins.cluster.queueing.simulate import Rule, simulate
+from jpo.plugins.cluster.workload.demand import DemandTable, one_core_each
+from jpo.plugins.cluster.workload.jobs import JobTable
+from jpo.plugins.cluster.workload.lublin import draw_jobs
+from jpo.plugins.cluster.workload.swf import read_swf
 
 KEYS: dict[str, Callable[[event_scheduler.Job], float]] = {
     "fcfs": lambda job: job.submit,
@@ -214,8 +214,8 @@ def beside_accasim(measured: dict[str, dict[str, float]], jobs: JobTable, option
 def decisions() -> dict[str, dict[str, float]]:
     """Decisions per second through Gymnasium, observations and rewards included."""
     try:
-        from jpo.cluster.agents.sequences import Sequences
-        from jpo.cluster.environment.gym import ClusterEnv
+        from jpo.plugins.cluster.agents.sequences import Sequences
+        from jpo.plugins.cluster.environment.gym import ClusterEnv
     except ImportError as error:
         raise SystemExit('needs gymnasium, which is not installed: pip install "jpo[cluster]"') from error
     jobs = draw_jobs(4000, 128, load=0.9, seed=2)

@@ -4,7 +4,7 @@
 
 A play takes the runs of one family (benchmarks/curves) in a random order, one after the other, each with its recorded losses
 and seconds; after each epoch a policy may stop the run. The best run is the one with the lowest last loss of all. Policies:
-`jpo` (jpo/optimizer/during/stop.py, of trials that nobody waits for, by the loss alone), Optuna's MedianPruner,
+`jpo` (jpo/plugins/launch/during/stop.py, of trials that nobody waits for, by the loss alone), Optuna's MedianPruner,
 SuccessiveHalvingPruner (ASHA) and HyperbandPruner as they come, and `none`. Shares are of the seconds of running all to the end.
 
 The curves of "begun with" were there when the rule was written, those of "judged at the end" came after its last change: see
@@ -29,8 +29,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from apparatus.stamp import stamp
 
 from jpo.forecast.curves.curve import Curve, curve_of
-from jpo.optimizer.during.progress import Rival, RunProgress
-from jpo.optimizer.during.stop import verdict
+from jpo.plugins.launch.during.progress import Rival, RunProgress
+from jpo.plugins.launch.during.stop import verdict
 from jpo.records import Interval, Preference
 
 CURVES = Path(__file__).parent / "curves"

@@ -232,12 +232,12 @@ def by_jpo(seed: int, folder: Path, arguments: argparse.Namespace) -> list[Train
 def by_jpo_in_virtual_time(seed: int, folder: Path, arguments: argparse.Namespace) -> list[Trained]:
     """JPO's loop and suggestions in this process, on an engine whose jobs really train and last as long as their CPU time."""
     from jpo.commands.compare import compared
-    from jpo.commands.optimize.optimize import optimize
-    from jpo.commands.optimize.task import LoopPlan, Outside, Task, task_of
     from jpo.commands.suggest import SuggestOptions, suggest
-    from jpo.commands.watch.story import trial
-    from jpo.launch.job import LaunchJob
-    from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
+    from jpo.plugins.launch.job import LaunchJob
+    from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualCourse
+    from jpo.plugins.launch.story.optimize.optimize import optimize
+    from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, Task, task_of
+    from jpo.plugins.launch.story.watch.story import trial
     from jpo.project.load import load
     from jpo.records import RunStatus, Suggestion
 

@@ -23,13 +23,13 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from phase_traces import made_traces  # noqa: E402 - the made job of the tests
 
-from jpo.phases.best_path import in_blocks, viterbi  # noqa: E402
-from jpo.phases.chain import Chain  # noqa: E402
-from jpo.phases.fit import METHODS, FitOptions, fit_model, fit_phases  # noqa: E402
-from jpo.phases.methods.labels import phases_of  # noqa: E402
-from jpo.phases.requests.evaluate import leave_out, standings  # noqa: E402
-from jpo.phases.stream import Stream  # noqa: E402
-from jpo.phases.traces import Floats, Traces  # noqa: E402
+from jpo.plugins.phases.best_path import in_blocks, viterbi  # noqa: E402
+from jpo.plugins.phases.chain import Chain  # noqa: E402
+from jpo.plugins.phases.fit import METHODS, FitOptions, fit_model, fit_phases  # noqa: E402
+from jpo.plugins.phases.methods.labels import phases_of  # noqa: E402
+from jpo.plugins.phases.requests.evaluate import leave_out, standings  # noqa: E402
+from jpo.plugins.phases.stream import Stream  # noqa: E402
+from jpo.plugins.phases.traces import Floats, Traces  # noqa: E402
 
 SEEDS = range(5)
 RUNS = 10

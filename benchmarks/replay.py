@@ -24,11 +24,11 @@ from apparatus.stamp import stamp
 
 from jpo.agent.policy import Policy
 from jpo.cli.output import track
-from jpo.commands.replay import ALL_POLICIES, Advised
 from jpo.optimizer.prior import Prior
+from jpo.plugins.lab.replay import Contest, Estimate, Execution, PolicyFactory, Result, Score, Standing, Trace, hold, read_trace
+from jpo.plugins.lab.report import replay
+from jpo.plugins.lab.story.replay import ALL_POLICIES, Advised
 from jpo.records import Candidates, Draws, Run
-from jpo.replay import Contest, Estimate, Execution, PolicyFactory, Result, Score, Standing, Trace, hold, read_trace
-from jpo.report import replay
 from jpo.report.document import Document
 from jpo.report.forms import json, markdown
 from jpo.simulate import draw_jobs, random_candidates

@@ -24,11 +24,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from apparatus.stamp import stamp
 
-from jpo.commands.replay import Advised
+from jpo.plugins.lab.replay import Execution, ReplayProblem, Score, Trace, play, read_trace
+from jpo.plugins.lab.replay.metrics import over_workloads, score
+from jpo.plugins.lab.replay.policies.simple import Default
+from jpo.plugins.lab.story.replay import Advised
 from jpo.records import Candidates, Outcome
-from jpo.replay import Execution, ReplayProblem, Score, Trace, play, read_trace
-from jpo.replay.metrics import over_workloads, score
-from jpo.replay.policies.simple import Default
 from jpo.report.forms import json
 from jpo.simulate import Latents, jobs_of, random_candidates
 

@@ -6,6 +6,8 @@ it, put it on record, write it. The map, floor by floor; imports go down only:
 
     __main__.py      exit codes, and the one place that catches everything
 
+    plugins/         what JPO does besides: launch ci imports page phases cluster lab; each a folder, found through plugin.py
+
     cli/             names, options and help: one small click file per command; main.py groups them; gate.py lets texts out
 
     commands/        the story of each command, independent of each other; doctor/ is a folder of checks
@@ -13,13 +15,11 @@ it, put it on record, write it. The map, floor by floor; imports go down only:
     project/         one repository, opened once: settings.py declares jpo.toml, load.py merges it, project.py holds all of it;
                      workload, prices, sources of runs, proposal (asks the guard), record (audit, then write);
                      checkout/: the values in force, where the file has the committed ones, and the branch of a pipeline;
-                     tables/: the larger tables of jpo.toml; code_host/: notes and merge requests; start/: what init makes
-                     launch/: engines and runs of [launch]; watching/: a run that goes on; phases/: what containers need
+                     tables/: the larger tables of jpo.toml
     learning/        how the agent learns: from the history (experience), on simulated jobs (practice), and its release test;
                      serving.py: which policy may decide
     advisor/         JPO as a library: ask and tell
-    report/          results for people and programs: document(x) and as_json(x) of each subject, in the five forms of forms/;
-                     review/ is `jpo report`, pipeline/ what pipelines show
+    report/          results for people and programs: document(x) and as_json(x) of each subject, in the five forms of forms/
 
     optimizer/       where the parts meet: request, surrogate, sla, advise, suggestion, predictions, pareto/, explain/;
                      account/: what came of the suggestions, from runs alone
@@ -28,24 +28,20 @@ it, put it on record, write it. The map, floor by floor; imports go down only:
     forecast/        what will happen: the belief after the runs, its calibration, trials, transfer from other workloads
     simulate/        training jobs drawn at random: the prior of the belief, and the agent's school
     history/         runs, suggestions and agents in SQLite or PostgreSQL; the audit log; undoing
-    telemetry/       finished runs from Prometheus, CSV logs and other tools' files, and why there are none
+    telemetry/       finished runs from Prometheus and CSV logs, and why there are none
     config/          config.ini -> Workload; Edits -> the same bytes but for the values
     cost/            prices, catalogues, what a run costs; SLA targets
     inventory/       what this machine has; GPUs that stay idle
-    replay/          recorded jobs played again, with JPO's peers
-    phases/          what a container uses over time, and requests that follow it
-    cluster/         queues and machines under policies of workload management
-    launch/          runs on an engine: started once, followed, cancelled, accounted for
 
     wording/         numbers, names and units as people read them
     files/           files that appear whole or not at all; reading.py: files that others wrote
-    patience.py      programs and clients that are asked: waited for so long, then ended with all they started
+    timeouts.py      programs and clients that are asked: waited for so long, then ended with all they started
 
     records/         the vocabulary: what the parts hand to each other; policies.py: the names of those who may decide
     errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means
     version.py  runlog.py (what a training script imports: standard library only)
 
-The twelve from agent to launch are the parts: none imports another, only optimizer and the floors above combine them. The four
+The eight from agent to inventory are the parts: none imports another, only optimizer and the floors above combine them. The four
 of project, learning, advisor and report do not know each other. Next to this package is `constraints`, the guard: standard
 library only, it knows nothing of jpo and reads its own tables of jpo.toml. It filters candidates, decides on the proposal, and
 looks again as a process of its own in the pipeline. tests/ has the same tree.

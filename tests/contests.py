@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jpo.replay import POLICIES, Contest, Execution, Trace
+from jpo.plugins.lab.replay import POLICIES, Contest, Execution, Trace
 
 
 def noisy(name: str, *seconds: float) -> Trace:

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from jpo.errors import LaunchError
-from jpo.launch.course import follow, look, recorded, start
-from jpo.launch.job import JobState, LaunchJob, Needs
-from jpo.launch.launcher import Launcher
-from jpo.launch.ledger import Entry, entries, read
+from jpo.plugins.launch.job import JobState, LaunchJob, Needs
+from jpo.plugins.launch.launcher import Launcher
+from jpo.plugins.launch.ledger import Entry, entries, read
+from jpo.plugins.launch.lifecycle import follow, look, recorded, start
 from jpo.records import Identity, RunStatus
 
 DIGITS = Identity("digits", "cnn", "pytorch")

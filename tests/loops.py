@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jpo.commands.compare import compared
-from jpo.commands.optimize.optimize import LoopsEnded, optimize
-from jpo.commands.optimize.task import LoopPlan, Outside, Task, task_of
 from jpo.commands.suggest import SuggestOptions, suggest
-from jpo.commands.watch.story import trial
 from jpo.history import Store
-from jpo.launch.job import LaunchJob
-from jpo.launch.launcher import Launcher
-from jpo.launch.ledger import Entry, entries
-from jpo.launch.simulated import SimulatedLauncher, VirtualCourse
+from jpo.plugins.launch.job import LaunchJob
+from jpo.plugins.launch.launcher import Launcher
+from jpo.plugins.launch.ledger import Entry, entries
+from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualCourse
+from jpo.plugins.launch.story.optimize.optimize import LoopsEnded, optimize
+from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, Task, task_of
+from jpo.plugins.launch.story.watch.story import trial
 from jpo.project.load import LoadedSettings, load
 from jpo.project.project import open_history
 from jpo.records import RunStatus, Suggestion

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from made import a_suggestion
 
+from jpo.plugins.ci.report.comment import Comment
 from jpo.records import Change, Forecast, Interval, Suggestion, TrackRecord
-from jpo.report.pipeline.comment import Comment
 from jpo.report.suggestion import Report
 
 CHANGE = Change("batch_size", "training.batch_size", 16, 64, "16", "64", "3 runs at 64", 0.95, "max_change")

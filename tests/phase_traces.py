@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from jpo.phases.chain import Ints
-from jpo.phases.traces import CPU, MEMORY, ResourceCourse, Traces
+from jpo.plugins.phases.chain import Ints
+from jpo.plugins.phases.traces import CPU, MEMORY, ResourceCourse, Traces
 
 LEVELS = {"init": (0.1, 0.05e9), "load": (1.6, 0.6e9), "train": (3.0, 2.0e9), "validate": (1.2, 2.6e9), "upload": (0.4, 1.0e9)}
 NAMES = tuple(LEVELS)

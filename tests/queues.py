@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from hypothesis import strategies as st
 
-from jpo.cluster.workload.jobs import JobTable
+from jpo.plugins.cluster.workload.jobs import JobTable
 
 MACHINE = 8
 Rank = Callable[[int, float], tuple[float, ...]]

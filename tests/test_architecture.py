@@ -19,10 +19,22 @@ DANGEROUS_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "she
 DANGEROUS_CALLS = {"eval", "exec", "compile", "__import__", "system", "popen"}
 CLOCK_AND_ENVIRONMENT = {"time.time", "os.environ", "datetime.now", "datetime.datetime.now", "date.today", "os.getenv"}
 MAY_READ_CLOCK = {"__main__.py", "cli", "commands", "project", "runlog.py"}
+UPPER_FLOORS_OF_PLUGINS = {
+    "cli": "cli",
+    "cli.py": "cli",
+    "cli_workloads.py": "cli",
+    "story": "commands",
+    "story.py": "commands",
+    "project": "project",
+    "watching": "project",
+    "start": "project",
+    "code_host": "project",
+}
+"""Folders and files of a plugin that stand on a floor of the core's, by its name; all others are parts."""
 SEE_THE_CLOCK = {
-    "jpo/launch/local/supervisor.py": "a process of its own, beside a run that takes real time",
-    "jpo/launch/local/launcher.py": "the same machine: whether a supervisor elsewhere still writes",
-    "jpo/launch/aws/supervisor.py": "a program of its own, which runs on the instance",
+    "jpo/plugins/launch/engines/local/supervisor.py": "a process of its own, beside a run that takes real time",
+    "jpo/plugins/launch/engines/local/launcher.py": "the same machine: whether a supervisor elsewhere still writes",
+    "jpo/plugins/launch/engines/aws/supervisor.py": "a program of its own, which runs on the instance",
 }
 """Modules below that may read the clock, and why."""
 MOST_PARAMETERS = 7
@@ -49,14 +61,14 @@ JSON_WRITERS = {
     "jpo/report/forms/json.py": "the one place for people and programs",
     "jpo/history/canonical.py": "canonical JSON, which hashes are made of",
     "jpo/agent/sealed.py": "the header of a file of weights, whose bytes are hashed",
-    "jpo/phases/model_file.py": "the head of a model of phases, whose bytes are hashed",
-    "jpo/launch/ledger.py": "launch.json, which nobody but JPO reads",
-    "jpo/project/launch/command.py": "keyword arguments for a function of the user's script",
-    "jpo/launch/local/order.py": "what JPO tells its supervisor, through a pipe",
-    "jpo/launch/local/page.py": "the page of a run, which nobody but JPO reads",
-    "jpo/launch/aws/user_data.py": "cloud-init's user data: JSON is YAML, and quotes all values",
-    "jpo/launch/aws/supervisor.py": "runs on the instance; the record of a run's end, for JPO to read",
-    "jpo/project/watching/account.py": "adjustments.json, which nobody but JPO reads",
+    "jpo/plugins/phases/model_file.py": "the head of a model of phases, whose bytes are hashed",
+    "jpo/plugins/launch/ledger.py": "launch.json, which nobody but JPO reads",
+    "jpo/plugins/launch/project/command.py": "keyword arguments for a function of the user's script",
+    "jpo/plugins/launch/engines/local/order.py": "what JPO tells its supervisor, through a pipe",
+    "jpo/plugins/launch/engines/local/state_file.py": "the page of a run, which nobody but JPO reads",
+    "jpo/plugins/launch/engines/aws/user_data.py": "cloud-init's user data: JSON is YAML, and quotes all values",
+    "jpo/plugins/launch/engines/aws/supervisor.py": "runs on the instance; the record of a run's end, for JPO to read",
+    "jpo/plugins/launch/watching/account.py": "adjustments.json, which nobody but JPO reads",
     "jpo/telemetry/csv/remembered.py": "a cache of thousands of logs, compressed, which nobody but JPO reads",
 }
 """Modules that may serialise JSON, and why."""
@@ -72,22 +84,22 @@ MAY_WRITE_FILES = {
     "jpo/__main__.py": "/dev/null in place of a closed stdout, and the log file of an internal error",
     "jpo/cli/gate.py": "/dev/null in place of a closed stdout",
     "constraints/workload_checker.py": "the checker's private copy",
-    "jpo/launch/ledger.py": "an empty file that is locked; what stands in the ledger goes through the writer",
-    "jpo/launch/local/leases.py": "empty files that are locked",
-    "jpo/launch/local/output.py": "appends what a run prints to its output.log, which nobody else writes",
-    "jpo/launch/local/page.py": "one block, rewritten in place: a full disk must still take how a run ended; and an empty file",
-    "jpo/launch/aws/supervisor.py": "runs on the instance and imports nothing of JPO: the output of a run and its end",
+    "jpo/plugins/launch/ledger.py": "an empty file that is locked; what stands in the ledger goes through the writer",
+    "jpo/plugins/launch/engines/local/leases.py": "empty files that are locked",
+    "jpo/plugins/launch/engines/local/output.py": "appends what a run prints to its output.log, which nobody else writes",
+    "jpo/plugins/launch/engines/local/state_file.py": "one block, rewritten in place: a full disk must still take a run's end",
+    "jpo/plugins/launch/engines/aws/supervisor.py": "runs on the instance, without JPO: a run's output and its end",
 }
 """Modules that may create or replace files, and why; what config.ini, results and exports go through is jpo/files."""
 STARTING = re.compile(
     r"\bimport subprocess\b|\bfrom subprocess\b|\bos\.(fork|forkpty|exec[lv]\w*|posix_spawnp?|spawn\w+)\b|\bProcessPool"
 )
 MAY_START_PROCESSES = {
-    "jpo/patience.py": "programs that are asked something, each with a limit, and ended with all that they start",
-    "jpo/launch/local/launcher.py": "the supervisor of a run",
-    "jpo/launch/local/supervisor.py": "the run, which it watches",
-    "jpo/launch/aws/supervisor.py": "the same on the instance, and the AWS CLI there",
-    "jpo/cluster/agents/guarded.py": "a user's agent, with a limit, and a keeper that ends what it leaves",
+    "jpo/timeouts.py": "programs that are asked something, each with a limit, and ended with all that they start",
+    "jpo/plugins/launch/engines/local/launcher.py": "the supervisor of a run",
+    "jpo/plugins/launch/engines/local/supervisor.py": "the run, which it watches",
+    "jpo/plugins/launch/engines/aws/supervisor.py": "the same on the instance, and the AWS CLI there",
+    "jpo/plugins/cluster/agents/guarded.py": "a user's agent, with a limit, and a keeper that ends what it leaves",
     "jpo/learning/pretraining.py": "workers that practise, forked by who releases JPO",
     "constraints/workload_checker.py": "the supervisor of the team's own checker",
     "constraints/supervisor.py": "that checker, with a limit",
@@ -121,44 +133,44 @@ AT_THE_GATE = {
     "jpo/cli/gate.py": "the gate",
     "jpo/cli/output.py": "a bar behind the gate, where stderr is a terminal",
     "jpo/report/progress.py": "the same, with notes in it; lines go through the gate",
-    "jpo/report/watch/screen.py": "a text that changes in its place, behind the gate",
+    "jpo/plugins/launch/report/watch/screen.py": "a text that changes in its place, behind the gate",
     "jpo/report/forms/text.py": "rich lays out a text in memory",
     "jpo/__main__.py": "traceback makes a text for the gate",
     "jpo/telemetry/prometheus/session.py": "silences what requests would warn of",
     "jpo/history/postgres/session.py": "silences what psycopg would warn of",
-    "jpo/cluster/agents/guarded.py": "sends what a user's agent prints nowhere",
+    "jpo/plugins/cluster/agents/guarded.py": "sends what a user's agent prints nowhere",
     "constraints/supervisor.py": "hands the answer of the checker on, through a pipe",
-    "jpo/launch/kubernetes/session.py": "silences what Kubernetes' client would log",
-    "jpo/launch/local/output.py": "a run's output, from a pipe into its own file",
-    "jpo/launch/local/supervisor.py": "a process of its own: one line to JPO through a pipe, then /dev/null",
-    "jpo/replay/policies/gp_ei.py": "silences what scikit-learn would warn of",
+    "jpo/plugins/launch/engines/kubernetes/session.py": "silences what Kubernetes' client would log",
+    "jpo/plugins/launch/engines/local/output.py": "a run's output, from a pipe into its own file",
+    "jpo/plugins/launch/engines/local/supervisor.py": "a process of its own: one line to JPO through a pipe, then /dev/null",
+    "jpo/plugins/lab/replay/policies/gp_ei.py": "silences what scikit-learn would warn of",
     "jpo/runlog.py": "a logger of the training script, which is another process; it quotes what it names",
-    "jpo/launch/aws/supervisor.py": "runs on the instance, whose console it tells what cannot be brought home",
+    "jpo/plugins/launch/engines/aws/supervisor.py": "runs on the instance, whose console it tells what cannot be brought home",
     "constraints/second_look.py": "the guard's own process, which has a gate of its own",
     "constraints/__main__.py": "how its streams write what they have no sign for",
 }
 """Modules that may name these, and why."""
 WRITTEN = {
     "jpo/cli/gate.py": "results in one of the forms, and config.ini as it was in force",
-    "jpo/commands/cluster/agents.py": "weights",
-    "jpo/commands/run.py": "a task of SkyPilot: YAML, with every value quoted",
-    "jpo/commands/simulate.py": "config.ini and jpo.toml of simulated jobs, by JPO's own names",
-    "jpo/commands/logs.py": "the extended table, made of csv_line",
+    "jpo/plugins/cluster/story/agents.py": "weights",
+    "jpo/plugins/launch/story/run.py": "a task of SkyPilot: YAML, with every value quoted",
+    "jpo/plugins/lab/story/simulate.py": "config.ini and jpo.toml of simulated jobs, by JPO's own names",
+    "jpo/plugins/lab/story/logs.py": "the extended table, made of csv_line",
     "jpo/commands/prices.py": "a catalogue: what instances AWS has",
     "jpo/commands/state.py": "an archive of harmless JSON lines",
     "jpo/commands/learn.py": "weights",
-    "jpo/project/start/new_files.py": "the files of `jpo init`, where none is",
+    "jpo/plugins/ci/start/new_files.py": "the files of `jpo init`, where none is",
     "jpo/project/tables/edit.py": "jpo.toml: numbers and durations of JPO's own, read back before they are written",
     "jpo/report/plots/picture.py": "pictures",
     "jpo/__main__.py": "the log of a bug, released",
     "jpo/files/writer.py": "how a file is replaced whole, config.ini among them",
-    "jpo/launch/ledger.py": "launch.json and adjustments.json, for JPO to read; config.ini as a run was given it, byte for byte",
-    "jpo/launch/slurm/run_files.py": "what batch.sh reads, words ended by NUL; an empty output file",
-    "jpo/launch/kubernetes/output.py": "what a run's pods printed, for the user alone, and its run log",
-    "jpo/launch/aws/attempts.py": "instance types that were asked for, and AWS' codes",
-    "jpo/launch/aws/bucket.py": "output and run log of a run, for the user alone",
-    "jpo/launch/aws/supervisor.py": "the same, on the instance",
-    "jpo/launch/simulated.py": "what a simulated job would have written, made by its caller",
+    "jpo/plugins/launch/ledger.py": "launch.json and adjustments.json, for JPO to read; a run's config.ini, byte for byte",
+    "jpo/plugins/launch/engines/slurm/run_files.py": "what batch.sh reads, words ended by NUL; an empty output file",
+    "jpo/plugins/launch/engines/kubernetes/output.py": "what a run's pods printed, for the user alone, and its run log",
+    "jpo/plugins/launch/engines/aws/attempts.py": "instance types that were asked for, and AWS' codes",
+    "jpo/plugins/launch/engines/aws/bucket.py": "output and run log of a run, for the user alone",
+    "jpo/plugins/launch/engines/aws/supervisor.py": "the same, on the instance",
+    "jpo/plugins/launch/simulated.py": "what a simulated job would have written, made by its caller",
     "jpo/runlog.py": "the log of a run, for JPO to read",
     "constraints/workload_checker.py": "what the team's checker reads",
 }
@@ -168,20 +180,26 @@ MODES = {repr(kind + suffix) for kind in ("w", "a", "x", "r+", "w+") for suffix 
 UNTESTED = {
     "jpo/errors.py": "a tree of classes without behaviour; tests/commands/test_exit_codes.py raises each",
     "jpo/policies.py": "names alone; tests/agent/alternatives/test_named.py makes each",
-    "jpo/launch/resize.py": "a Protocol; tests/commands/watch/test_deciding.py and each engine that follows it hold it",
-    "jpo/launch/launcher.py": "a Protocol; tests/launches.py is the suite of all that follow it",
-    "jpo/launch/local/supervisor.py": "a process of its own; tests/launch/local/test_launcher.py starts it for every run",
+    "jpo/plugins/launch/resize.py": "a Protocol; tests/plugins/launch/story/watch/test_deciding.py holds it",
+    "jpo/plugins/launch/launcher.py": "a Protocol; tests/launches.py is the suite of all that follow it",
+    "jpo/plugins/launch/engines/local/supervisor.py": "a process; tests/plugins/launch/engines/local/test_launcher.py starts it",
     "jpo/records/arrays.py": "shapes alone; tests/forecast and tests/agent build each",
     "jpo/records/knowledge.py": "one record; tests/project/test_collect.py fills it",
-    "jpo/optimizer/during/progress.py": "records alone; tests/optimizer/during/test_stop.py fills each",
-    "jpo/report/optimize/record.py": "records alone; tests/report/optimize/test_result.py fills each",
-    "jpo/report/review/record.py": "records alone; tests/commands/test_report.py fills each",
+    "jpo/plugins/launch/during/progress.py": "records alone; tests/plugins/launch/during/test_stop.py fills each",
+    "jpo/plugins/launch/report/optimize/record.py": "records alone; test_result.py beside fills each",
+    "jpo/plugins/page/report/record.py": "records alone; tests/plugins/page/test_story.py fills each",
     "jpo/records/suggestions.py": "tests/history/test_rows.py and tests/history/test_undo.py hold them",
     "jpo/version.py": "one constant; tests/test_packaging.py holds it to pyproject.toml",
     "jpo/history/archive.py": "tests/contracts/test_archive.py, against both databases",
     "jpo/history/sql.py": "tests/contracts/test_store.py, against both databases",
 }
 """Modules without a test file of their name, and which tests hold them."""
+
+
+def floor(path: Path) -> str:
+    """The floor that a module of jpo stands on: `cli`, `commands`, `project`, ...; of a part the part."""
+    first, *rest = path.relative_to(ROOT / "jpo").parts
+    return UPPER_FLOORS_OF_PLUGINS.get(rest[1], rest[0]) if first == "plugins" and len(rest) > 1 else first
 
 
 @cache
@@ -244,7 +262,7 @@ def test_no_parameter_list_is_longer_than_one_reads_at_a_glance() -> None:
     long = [
         f"{name_of(path)}:{node.name}"
         for path in SOURCES
-        if "cli" not in path.parts
+        if path not in JPO or floor(path) != "cli"
         for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and parameters(node) > MOST_PARAMETERS
     ]
@@ -271,10 +289,19 @@ def test_the_list_of_untested_modules_is_no_longer_than_it_must_be() -> None:
 def mirrored(path: Path) -> Path:
     """The place of a module's test file under tests/. A command line is tested where its command is."""
     inside = path.relative_to(ROOT)
-    command = ROOT / "jpo/commands" / inside.stem
-    if inside.parts[:2] == ("jpo", "cli") and (command.is_dir() or command.with_suffix(".py").exists()):
-        return Path("commands", *([inside.stem] if command.is_dir() else []), f"test_{path.name}")
     folder = inside.parent if inside.parts[0] == "constraints" else inside.parent.relative_to("jpo")
+    of_plugin = folder.parts[:1] == ("plugins",)
+    if inside.parts[0] == "jpo" and floor(path) == "cli":
+        stories = folder / "story" if inside.stem == "cli" else folder.with_name("story") if of_plugin else Path("commands")
+        if inside.stem == "cli" and (ROOT / "jpo" / stories).with_suffix(".py").exists():
+            return folder / "test_story.py"
+        command = stories / (folder.name if inside.stem == "cli" else inside.stem)
+        if (ROOT / "jpo" / command).is_dir():
+            return command / f"test_{inside.stem}.py"
+        if inside.stem == "cli" and (ROOT / "jpo" / stories).is_dir():
+            return stories / f"test_{folder.name}.py"
+        if (ROOT / "jpo" / command).with_suffix(".py").exists():
+            return stories / f"test_{inside.stem}.py"
     return folder / f"test_{path.name}"
 
 
@@ -283,7 +310,7 @@ def test_only_the_project_and_the_command_line_read_settings() -> None:
     readers = [
         f"{name_of(path)}:{node.lineno}"
         for path in JPO
-        if path.relative_to(ROOT / "jpo").parts[0] not in ("project", "cli", "runlog.py")
+        if floor(path) not in ("project", "cli", "runlog.py")
         for node in nodes(path)
         if isinstance(node, ast.Attribute)
         and (found := re.search(r"\bsettings\.(\w+)$", ast.unparse(node)))
@@ -414,7 +441,7 @@ def test_nothing_below_commands_and_project_reads_clock_or_environment() -> None
     found = [
         f"{name_of(path)}:{getattr(node, 'lineno', '?')}"
         for path in JPO
-        if path.relative_to(ROOT / "jpo").parts[0] not in MAY_READ_CLOCK and name_of(path) not in SEE_THE_CLOCK
+        if floor(path) not in MAY_READ_CLOCK and name_of(path) not in SEE_THE_CLOCK
         for node in nodes(path)
         if (isinstance(node, ast.Attribute) and ast.unparse(node) in CLOCK_AND_ENVIRONMENT)
         or imported_names(node) & CLOCK_AND_ENVIRONMENT

@@ -17,10 +17,10 @@ import pytest
 from jpo.__main__ import run
 from jpo.cli.main import cli
 from jpo.errors import ConflictError, EditError, JpoError, LaunchError, NothingAdmissible, StoreError, TelemetryError, UsageError
+from jpo.plugins.imports.columns import FIELDS
 from jpo.project.settings import Settings
 from jpo.records import PARAMETERS
 from jpo.telemetry import contract
-from jpo.telemetry.imports.columns import FIELDS
 from jpo.telemetry.prometheus.names import LABELS, METRICS
 
 ROOT = Path(__file__).parents[1]

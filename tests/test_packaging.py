@@ -60,7 +60,7 @@ def test_the_wheel_holds_both_packages_with_their_data_and_nothing_else(clone: P
     carried = {"gitlab": "gitlab/.gitlab-ci.yml", "github": "github/example-workflow.yml"}
     with zipfile.ZipFile(next(tmp_path.glob("jpo-*.whl"))) as wheel:  # one source: the templates of `jpo init` are those files
         for host, source in carried.items():
-            assert wheel.read(f"jpo/project/start/{host}.yml") == (clone / "pipelines" / source).read_bytes()
+            assert wheel.read(f"jpo/plugins/ci/start/{host}.yml") == (clone / "pipelines" / source).read_bytes()
 
 
 def test_the_wheel_suggests_without_being_installed(clone: Path, tmp_path: Path) -> None:

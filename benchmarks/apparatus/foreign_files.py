@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from jpo.telemetry.imports import mlflow_server
-from jpo.telemetry.imports.columns import columns_of
-from jpo.telemetry.imports.recognise import READERS
-from jpo.telemetry.imports.translate import Said, translated
-from jpo.telemetry.imports.wandb import HEAD_BYTES
+from jpo.plugins.imports import mlflow_server
+from jpo.plugins.imports.columns import columns_of
+from jpo.plugins.imports.recognise import READERS
+from jpo.plugins.imports.translate import Said, translated
+from jpo.plugins.imports.wandb import HEAD_BYTES
 
 DATA = Path(__file__).parents[2] / "tests" / "telemetry" / "imports" / "data"
 TABLE = b"""\

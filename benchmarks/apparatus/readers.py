@@ -23,13 +23,14 @@ from jpo.__main__ import run
 from jpo.agent.alternatives.named import OF_FILES
 from jpo.agent.policy import SHIPPED, load_policy
 from jpo.agent.sealed import BLANK, SEAL
-from jpo.commands.logs import ours
 from jpo.cost.catalogue import SHIPPED as CATALOGUES
 from jpo.cost.catalogue import read_catalogue
 from jpo.errors import JpoError
 from jpo.history import open_store, verify
 from jpo.history.archive import read_lines
 from jpo.inventory.gpus import _card, _slices
+from jpo.plugins.lab.replay import read_trace
+from jpo.plugins.lab.story.logs import ours
 from jpo.project.load import load
 from jpo.project.settings import AuthTable
 from jpo.project.sources import secret
@@ -37,7 +38,6 @@ from jpo.project.tables.effective import effective
 from jpo.project.trial_logs import read_trials
 from jpo.project.workload import limits_of, read_workload
 from jpo.records import Identity
-from jpo.replay import read_trace
 from jpo.telemetry import read_log
 from jpo.telemetry.csv.follow import Tail
 from jpo.telemetry.prometheus import answers

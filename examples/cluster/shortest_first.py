@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from jpo.cluster.agents.base import ClassicAgent, LearningAgent, LivedEpisode, Mask, Seen
-from jpo.cluster.environment.episode import Episode, EpisodeOptions
-from jpo.cluster.environment.observation import FIGURES, OF_A_JOB
+from jpo.plugins.cluster.agents.base import ClassicAgent, LearningAgent, LivedEpisode, Mask, Seen
+from jpo.plugins.cluster.environment.episode import Episode, EpisodeOptions
+from jpo.plugins.cluster.environment.observation import FIGURES, OF_A_JOB
 
 
 class ShortestFirst(ClassicAgent):

@@ -12,9 +12,9 @@ In the order of the story:
     state.py                the problem as WIDTH numbers per candidate, which the networks read
     residuals.py            what earlier jobs of this installation say, which no simulated job does
     policy.py               an ensemble of critics in numpy: all that a suggestion needs
-    decide.py               the answer: one candidate, or keep; reasons.py: why; departure.py: what SAC did
-    safety/                 what may be run: holds, the chance of what is claimed, the way out of failure
-    harm.py                 whether the last change did harm and is to be undone
+    decide.py               the answer: one candidate, or keep; reasons.py: why; policy_override.py: what SAC did
+    safety/                 what may be run: vetoes, the chance of what is claimed, the way out of failure
+    setback.py              whether the last change did harm and is to be undone
     reward.py               what a run was worth
     sealed.py               files that notice damage: policies and checkpoints
     sac/                    learning (torch, imported only when called for)

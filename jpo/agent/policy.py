@@ -19,7 +19,7 @@ import numpy as np
 from jpo.agent.sealed import of_this_schema, seal, unseal
 from jpo.agent.state import OWN, SCHEMA, WIDTH, WITHOUT_PHASES, WITHOUT_QUEUE
 from jpo.errors import StoreError
-from jpo.reading import contents
+from jpo.files.reading import contents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

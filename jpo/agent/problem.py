@@ -15,11 +15,11 @@ from jpo.agent.acquisition import AcquisitionValues, acquisition_values, clearly
 from jpo.agent.budget import BUDGET, SHARE
 from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.rows import base_row
-from jpo.agent.safety.claim import p_claim, p_loss_worse
+from jpo.agent.safety.confidence import p_claim, p_loss_worse
 from jpo.agent.safety.failing import known_to_end_well, often_failing
-from jpo.agent.safety.holds import Hold, held
 from jpo.agent.safety.promise import Promise
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
+from jpo.agent.safety.vetoes import Hold, held
 from jpo.records import PARAMETERS
 
 if TYPE_CHECKING:

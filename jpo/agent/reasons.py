@@ -11,8 +11,8 @@ from jpo.agent.acquisition import clearly_better
 from jpo.agent.rows import base_row
 from jpo.agent.safety import failing
 from jpo.agent.safety.distances import NEAR_A_MISS, NO_WAY_BACK
-from jpo.agent.safety.holds import TOO_LITTLE_MEMORY
 from jpo.agent.safety.queue_ahead import TOO_LATE, TOO_MUCH
+from jpo.agent.safety.vetoes import TOO_LITTLE_MEMORY
 from jpo.records import RESOURCES, VAL_LOSS
 from jpo.wording import numbers, quality
 

@@ -16,7 +16,7 @@ from safetensors.numpy import load, save
 
 from jpo.agent.state import SCHEMA, SCHEMA_WITHOUT_PHASES, SCHEMA_WITHOUT_QUEUE, WIDTH, WITHOUT_PHASES, WITHOUT_QUEUE
 from jpo.errors import StoreError
-from jpo.reading import json_object
+from jpo.files.reading import json_object
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from jpo.cli.output import track
 from jpo.errors import UsageError
+from jpo.files.reading import number
 from jpo.project.caller import author_of
 from jpo.project.checkout.branch import side_branch_of
-from jpo.reading import number
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
@@ -41,7 +41,7 @@ def load_settings(
 
 def config_of(given: Path | None, settings: LoadedSettings) -> Path:
     """The config.ini that was named, else the one that jpo.toml names; UsageError JPO-E322 if that is outside of the project."""
-    from jpo.project.trust import check_config
+    from jpo.project.secrets import check_config
 
     if not given:
         check_config(settings)

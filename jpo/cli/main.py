@@ -8,32 +8,32 @@ import click
 
 from jpo.cli.audit import audit
 from jpo.cli.check import check
-from jpo.cli.cluster import cluster
-from jpo.cli.comment import comment
 from jpo.cli.config import config
 from jpo.cli.doctor import doctor
 from jpo.cli.explain import explain
 from jpo.cli.history import history
-from jpo.cli.import_ import import_
-from jpo.cli.init import init
 from jpo.cli.learn import learn
-from jpo.cli.logs import logs
 from jpo.cli.observe import observe
-from jpo.cli.optimize import optimize
 from jpo.cli.pareto import pareto
-from jpo.cli.persist import persist
-from jpo.cli.phases import phases
 from jpo.cli.predict import predict
 from jpo.cli.prices import prices
-from jpo.cli.replay import replay
-from jpo.cli.report import report
 from jpo.cli.rollback import rollback
-from jpo.cli.run import run
-from jpo.cli.simulate import simulate
 from jpo.cli.sla import sla
 from jpo.cli.state import state
 from jpo.cli.suggest import suggest
-from jpo.cli.watch import watch
+from jpo.plugins.ci.cli.comment import comment
+from jpo.plugins.ci.cli.init import init
+from jpo.plugins.ci.cli.persist import persist
+from jpo.plugins.cluster.cli import cluster
+from jpo.plugins.imports.cli import import_
+from jpo.plugins.lab.cli.logs import logs
+from jpo.plugins.lab.cli.replay import replay
+from jpo.plugins.lab.cli.simulate import simulate
+from jpo.plugins.launch.cli.optimize import optimize
+from jpo.plugins.launch.cli.run import run
+from jpo.plugins.launch.cli.watch import watch
+from jpo.plugins.page.cli import report
+from jpo.plugins.phases.cli.phases import phases
 from jpo.version import __version__
 
 COMMANDS: Mapping[str, tuple[click.Command, ...]] = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 from jpo.cli.gate import ELSEWHERE, for_people, progress_stream, put, save, stdout_encoding
 from jpo.errors import UsageError
 from jpo.files import refuse_unwritable
-from jpo.reading import same_file
+from jpo.files.reading import same_file
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings

@@ -15,7 +15,7 @@ from jpo.forecast import before_after
 from jpo.forecast.before_after import FEWEST, BeforeAfter
 from jpo.history import Store
 from jpo.history.undo import in_effect
-from jpo.optimizer.account.sides import UNKNOWN, Sides, sides_of
+from jpo.optimizer.account.before_and_after import UNKNOWN, Sides, sides_of
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project_store, own_direction
 from jpo.project.workload import read_workload

@@ -16,11 +16,11 @@ from jpo.history.following.contradictions import contradictions
 from jpo.history.runs import RunKey, key_of
 from jpo.history.undo import in_effect
 from jpo.history.unsettled import open_ends
-from jpo.optimizer.account.sides import as_they_ran
+from jpo.optimizer.account.before_and_after import as_they_ran
+from jpo.plugins.launch.watching.account import of_runs
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project_store, targets_of
-from jpo.project.watching.account import of_runs
 from jpo.project.workload import content_now, only_of
 from jpo.records import Forecast, Identity, Run, Suggestion, share_interval
 from jpo.report.history import Compared, Follower, History, Ledger, PastRun

@@ -9,6 +9,7 @@ from pathlib import Path
 from jpo.agent.policy import MOST_BYTES
 from jpo.errors import StoreError, UsageError
 from jpo.files import whole
+from jpo.files.reading import contents
 from jpo.history import Store
 from jpo.history.following.contradictions import contradictions
 from jpo.learning import alternatives, continual
@@ -18,12 +19,11 @@ from jpo.learning.installation import residuals_here
 from jpo.learning.release import CERTAINTY_OF_LOOKS, SAVED_SECONDS, Candidate, Release, ReleaseTest, release_if_passed
 from jpo.learning.serving import LEARNING, own_policy, policy_for
 from jpo.optimizer.request import Request
+from jpo.plugins.phases.project.needs import with_needs_after, with_phase_needs
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
-from jpo.project.phases.needs import with_needs_after, with_phase_needs
 from jpo.project.project import open_project
 from jpo.project.request import request_of
-from jpo.reading import contents
 from jpo.records import Identity, Known, PolicyName, Track
 from jpo.wording.numbers import counted, percent_in_words, times
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.errors import UsageError
+from jpo.files.reading import number
 from jpo.project.checkout.in_force import job_as_run
 from jpo.project.collect import collect
 from jpo.project.durations import seconds
@@ -15,7 +16,6 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history, open_project, own_direction
 from jpo.project.sources import own_names
 from jpo.project.workload import read_workload, refuse_unknown
-from jpo.reading import number
 from jpo.records import MEASURED, Finished, Outcome, Parameters, Run, RunStatus, Workload
 from jpo.report.progress import Live
 from jpo.telemetry.csv.folder import doubts_of, logged_run

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from jpo.cost import usd_of_text
 from jpo.errors import UsageError
+from jpo.files.reading import number
 from jpo.learning.serving import policy_for
 from jpo.optimizer.pareto.choices import choices_of
 from jpo.optimizer.pareto.front import Front
@@ -20,7 +21,6 @@ from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project, own_metrics
 from jpo.project.request import request_of
-from jpo.reading import number
 from jpo.records import Currency
 
 

@@ -22,8 +22,8 @@ from jpo.optimizer.question import Question, asked_for, can_be_scaled
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import surrogate_of, with_configuration
 from jpo.optimizer.what_if import Bounds
+from jpo.plugins.launch.project.waiting import EngineQueue
 from jpo.project.collect import collect, with_doubts_noted
-from jpo.project.launch.waiting import EngineQueue
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import gpu_type_of
 from jpo.project.project import open_project

@@ -14,12 +14,12 @@ from jpo.cost.catalogue import COLUMNS, as_csv
 from jpo.cost.price_list import PriceList, price_list
 from jpo.errors import UsageError
 from jpo.files import whole
+from jpo.files.reading import beginning
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.price_list import catalogue_shown, named_prices
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.workload import read_workload
-from jpo.reading import beginning
 
 MOST_SECONDS = 3600.0
 LONGEST_HEAD = 1000

@@ -13,11 +13,11 @@ from typing import BinaryIO
 
 from jpo.errors import StoreError, UsageError
 from jpo.files import whole
+from jpo.files.reading import opened
 from jpo.history import Store
 from jpo.history.archive import read_lines
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history, runs_kept, series_kept_seconds
-from jpo.reading import opened
 from jpo.report.forms.json import harmless
 from jpo.version import __version__
 

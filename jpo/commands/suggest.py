@@ -16,10 +16,10 @@ from jpo.optimizer import candidates
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import instances_of, suggestion_of
+from jpo.plugins.launch.project.waiting import EngineQueue
+from jpo.plugins.phases.project.needs import with_needs_after, with_phase_needs
 from jpo.project.collect import collect, with_file_noted, with_notes
-from jpo.project.launch.waiting import EngineQueue
 from jpo.project.load import LoadedSettings
-from jpo.project.phases.needs import with_needs_after, with_phase_needs
 from jpo.project.project import Project, open_project
 from jpo.project.proposal import diff_of, propose
 from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, noted, refusals_on_record

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from jpo.cost.catalogue import Instance
 from jpo.errors import TelemetryError, UsageError
-from jpo.patience import OutOfPatience, within
+from jpo.timeouts import OutOfPatience, within
 
 if TYPE_CHECKING:
     from botocore.config import Config

@@ -17,8 +17,8 @@ from io import StringIO
 from pathlib import Path
 
 from jpo.errors import UsageError, quoted
-from jpo.reading import contents
-from jpo.reading import number as as_number
+from jpo.files.reading import contents
+from jpo.files.reading import number as as_number
 
 SHIPPED: Mapping[str, Path] = {"aws": Path(__file__).with_name("data") / "aws.csv"}
 """Catalogues that come with JPO, by their name in jpo.toml."""

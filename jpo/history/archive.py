@@ -21,13 +21,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 from jpo.errors import StoreError, quoted, words_of
+from jpo.files.reading import json_object
 from jpo.history.audit import AuditRow, read_row
 from jpo.history.canonical import canonical
 from jpo.history.database import Database, insert_into
 from jpo.history.migrations import MIGRATIONS
 from jpo.history.rows import RUN_COLUMNS, SUGGESTION_COLUMNS, read_identity, read_reading, read_run, read_suggestion
 from jpo.history.series import unpack
-from jpo.reading import json_object
 from jpo.records import Series
 
 FORMAT, VERSION = "jpo state", 1

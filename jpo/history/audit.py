@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from jpo.errors import StoreError
+from jpo.files.reading import finite
 from jpo.history.canonical import Json
-from jpo.reading import finite
 from jpo.records import Identity
 
 GENESIS = "0" * 64

@@ -21,8 +21,8 @@ from jpo.history.database import Changes, Database, Link, TableRow, insert_into
 from jpo.history.events import MADE, SETTLED, observed, suggested
 from jpo.history.failures import readable
 from jpo.history.retention.forget import ForgottenRuns, numbers_of_runs, remembered, without_runs, without_series
+from jpo.history.retention.needed import SUGGESTIONS, telling
 from jpo.history.retention.readings import forgotten_until, move_reading, readings_of_sources
-from jpo.history.retention.telling import SUGGESTIONS, telling
 from jpo.history.rows import (
     RUN_COLUMNS,
     SUGGESTION_COLUMNS,

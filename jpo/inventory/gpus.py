@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.patience import OutOfPatience, answer_of
+from jpo.timeouts import OutOfPatience, answer_of
 
 FIELDS = ("index", "uuid", "memory.total", "memory.used", "utilization.gpu", "name")
 MIB_PER_GIB = 1024.0

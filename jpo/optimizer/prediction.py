@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from jpo.cost.rented import Rented
-from jpo.launch.queued import Queued
 from jpo.optimizer.surrogate import FailureChance
+from jpo.plugins.launch.queued import Queued
 from jpo.records import USD, Currency, Forecast, Identity, SlaCheck
 from jpo.wording import numbers
 from jpo.wording.names import SHORT

@@ -16,9 +16,9 @@ from jpo.agent.context import UNKNOWN, Context, after_misses, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import base_row, rows_of, rows_of_runs
 from jpo.agent.safety.distances import of_trials
-from jpo.agent.safety.holds import Hold, held, holds_of, of_failing, of_loss, of_phases, of_unmeasured
 from jpo.agent.safety.promise import Promise, promise_of
 from jpo.agent.safety.queue_ahead import of_queue
+from jpo.agent.safety.vetoes import Hold, held, holds_of, of_failing, of_loss, of_phases, of_unmeasured
 from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jpo.errors import UsageError
+from jpo.files.reading import number
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.request import Request
-from jpo.reading import number
 from jpo.records import LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, TOTAL_OF, WHOLE, Parameters, Word, Workload
 
 MOST_ROWS = 200

@@ -22,7 +22,7 @@ from jpo.history.following.followers import followed_up
 from jpo.history.following.labelled_pods import counted_once
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
-from jpo.project.launch.source import launched
+from jpo.plugins.launch.project.source import launched
 from jpo.project.left_out import by_cause
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, only_others, prometheus_of, why_nothing

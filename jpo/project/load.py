@@ -16,12 +16,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from jpo.errors import UsageError
+from jpo.files.reading import DEEPEST, contents
+from jpo.files.reading import toml as toml_of
 from jpo.project.checkout.root import folders_up, store_beside
 from jpo.project.settings import AgentTable, CardTable, CheckTable, QuotaTable, Settings
 from jpo.project.tables.faults import explained, place_of, refuse_impossible
 from jpo.project.tables.promises import SlaTable
-from jpo.reading import DEEPEST, contents
-from jpo.reading import toml as toml_of
 from jpo.records import Parameters, Track, silently
 
 SECRETS = ("token", "password")

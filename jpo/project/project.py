@@ -17,7 +17,7 @@ from jpo.project.checkout.in_force import start_of
 from jpo.project.checkout.root import about_its_place
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
-from jpo.project.trust import check_store
+from jpo.project.secrets import check_store
 from jpo.project.workload import limits_of, read_workload, refuse_unknown, with_pins
 from jpo.records import Currency, Identity, Parameters, Preference, Quality, Workload
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from jpo.errors import StoreError, TelemetryError, UsageError, quoted
+from jpo.files.reading import soon_read
 from jpo.history import Store
 from jpo.history.following.labelled_pods import values_in_force
 from jpo.history.undo import in_effect
 from jpo.project.load import LoadedSettings
 from jpo.project.project import own_metrics
+from jpo.project.secrets import check_mlflow, check_prometheus, travels_openly, unencrypted
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.project.tables.parameters import is_own
 from jpo.project.tables.promises import METRIC_NAME
-from jpo.project.trust import check_mlflow, check_prometheus, travels_openly, unencrypted
-from jpo.reading import soon_read
 from jpo.records import KUBERNETES, MEASURED, Finished, Identity, Running, Workload
 from jpo.telemetry.diagnosis.near_identical import MOST_NAMED, near_identical
 from jpo.telemetry.outcome import Own
@@ -29,8 +29,8 @@ from jpo.version import __version__
 from jpo.wording.numbers import counted
 
 if TYPE_CHECKING:
+    from jpo.plugins.imports.foreign import ForeignColumn
     from jpo.telemetry import PrometheusSource
-    from jpo.telemetry.imports.foreign import ForeignColumn
 
 PROMETHEUS, CSV = "prometheus", "csv"
 LOGS = "logs"
@@ -237,9 +237,9 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
     Raises:
         UsageError: JPO-E157, a name or unit that JPO does not know.
     """
-    from jpo.telemetry.imports.columns import FIELDS, GIVEN_OWN, OWN
-    from jpo.telemetry.imports.foreign import ForeignColumn
-    from jpo.telemetry.imports.units import UNITS
+    from jpo.plugins.imports.columns import FIELDS, GIVEN_OWN, OWN
+    from jpo.plugins.imports.foreign import ForeignColumn
+    from jpo.plugins.imports.units import UNITS
 
     found, own = dict[str, ForeignColumn](), own_names(settings)
     for field, entry in settings.values.imports.columns.items():

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from jpo.forecast.track_record import inside
 from jpo.history.figures import ending
 from jpo.records import LOSS_KEPT, Interval, Run, Running, Suggestion, in_order
-from jpo.report import claim
+from jpo.report import headline
 from jpo.report import suggestion as report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
 from jpo.report.history import assumed_in, run_document
@@ -64,7 +64,7 @@ def document(explained: Explanation) -> Document:
 
 def _seen(name: str, suggestion: Suggestion) -> str:
     """The name of what the agent saw; the record calls every quality of a model its loss."""
-    quality = claim.judged(suggestion)
+    quality = headline.judged(suggestion)
     return name.replace(" %", "%") if name != LOSS_KEPT or quality == "loss" else f"chance that it keeps the {quality}"
 
 

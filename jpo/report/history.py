@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
+from jpo.plugins.launch.report.watch.watched import decision
 from jpo.records import (
     PARAMETERS,
     Identity,
@@ -21,12 +22,11 @@ from jpo.records import (
 )
 from jpo.report.document import Block, Cell, Column, Document, Items, Note, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
-from jpo.report.watch.watched import decision
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
     from jpo.history import RecordedRun
-    from jpo.optimizer.during.adjustment import Adjustment
+    from jpo.plugins.launch.during.adjustment import Adjustment
 
 MOST_NAMED = 3
 """Runs that a sentence names; JSON says it of each."""

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from jpo.optimizer.prediction import Answer, Expected, Prediction, Row, configuration, label
 from jpo.records import Currency
-from jpo.report import claim
+from jpo.report import headline
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Note, Span, Table, estimate
 from jpo.report.document import Row as DocumentRow
 from jpo.report.prices import in_words
@@ -109,7 +109,7 @@ def instances(rows: Sequence[Row], currency: Currency) -> Iterator[str]:
 
 def ends(rows: Sequence[Row]) -> Iterator[str]:
     """When runs would be done that are submitted now, as far as their engine says."""
-    said = [f"{configuration(row)} {claim.done_by(row.queued)}" for row in rows if row.queued]
+    said = [f"{configuration(row)} {headline.done_by(row.queued)}" for row in rows if row.queued]
     if said:
         yield f"Submitted now: {'; '.join(dict.fromkeys(said[:MOST_NAMED]))}{'; ...' if len(said) > MOST_NAMED else ''}."
 

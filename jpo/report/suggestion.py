@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from jpo.cost.rented import Rented
-from jpo.launch.queued import Queued
+from jpo.plugins.launch.queued import Queued
 from jpo.records import FORECAST, USD, Change, Currency, Suggestion, TrackRecord, in_order, plain, same
-from jpo.report import claim
+from jpo.report import headline as headlines
 from jpo.report.document import Block, Cell, Column, Document, Inline, Note, Row, Span, Table, Verbatim, estimate
 from jpo.report.prices import now_and_next
 from jpo.wording import names, numbers
@@ -56,8 +56,8 @@ def document(report: Report) -> Document:
     """What changes, what it is expected to do and why, and what was done."""
     suggestion = report.suggestion
     diff = Verbatim(report.diff, "diff") if report.diff else ""
-    place = (now_and_next(*report.instances, report.currency), f"Next {claim.done_by(report.queue)}." if report.queue else "")
-    blocks = (*of_suggestion(suggestion, in_full=False), *place, claim.track_record(report.track), *notes(suggestion), diff)
+    place = (now_and_next(*report.instances, report.currency), f"Next {headlines.done_by(report.queue)}." if report.queue else "")
+    blocks = (*of_suggestion(suggestion, in_full=False), *place, headlines.track_record(report.track), *notes(suggestion), diff)
     return Document(headline(suggestion), blocks, verdict(report), report.currency)
 
 
@@ -111,9 +111,9 @@ def in_short(suggestion: Suggestion) -> Iterator[Inline]:
     """What a change is expected to do: "time -22%  cost +51%  loss ±0%   confidence high (95%)"; nothing of what is kept."""
     if suggestion.status == "kept":
         return
-    parts = [f"{name} {said}" for quantity, name in names.OBJECTIVES.items() if (said := claim.change(suggestion, quantity))]
-    expected = "  ".join((*parts, *claim.other_qualities(suggestion)))
-    sure = claim.with_confidence(suggestion)
+    parts = [f"{name} {said}" for quantity, name in names.OBJECTIVES.items() if (said := headlines.change(suggestion, quantity))]
+    expected = "  ".join((*parts, *headlines.other_qualities(suggestion)))
+    sure = headlines.with_confidence(suggestion)
     if expected or sure:
         yield (Span(expected), "   " if expected and sure else "", sure)
 
@@ -140,9 +140,10 @@ def forecasts(suggestion: Suggestion) -> Table:
     for quantity in quantities(suggestion):
         now, then = suggestion.now.of(quantity), suggestion.next.of(quantity)
         today = Cell(now.mean if now else None, quantity)
-        promised = claim.promise(checks.pop(next((name for name in checks if names.target(name).quantity == quantity), ""), None))
+        asked = next((name for name in checks if names.target(name).quantity == quantity), "")
+        promised = headlines.promise(checks.pop(asked, None))
         rows.append((names.heading(quantity), today, estimate(then, quantity), *promised))
-    rows += [(check.name, "", "", *claim.promise(check)) for check in checks.values()]
+    rows += [(check.name, "", "", *headlines.promise(check)) for check in checks.values()]
     return Table(tuple(map(Column, ("forecast", "now", "next (90% interval)", "SLA", ""))), tuple(rows), "forecasts")
 
 
@@ -166,7 +167,7 @@ def notes(suggestion: Suggestion) -> tuple[Note, ...]:
 
 def verdict(report: Report) -> str:
     """What became of it, in one line."""
-    suggestion, done = report.suggestion, claim.what_was_done(report.suggestion, written=report.written)
+    suggestion, done = report.suggestion, headlines.what_was_done(report.suggestion, written=report.written)
     decider = suggestion.of_policy or f"decided by {names.DECIDERS[suggestion.decided_by]}"
     return f"{report.path}: {done}; {decider}. Suggestion {suggestion.suggestion_id}"
 

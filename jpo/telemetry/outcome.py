@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from jpo.errors import quoted
-from jpo.reading import number
+from jpo.files.reading import number
 from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Quality, Run, RunStatus, Terms, Word
 from jpo.telemetry.contract import DATA_FRACTION
 

@@ -6,7 +6,7 @@ import pytest
 
 from jpo.agent.context import Context
 from jpo.agent.problem import PATIENCE, Problem, known_best, may_try
-from jpo.agent.safety.holds import Hold
+from jpo.agent.safety.vetoes import Hold
 from jpo.records import Candidates, Preference
 
 TIME = Preference(1, 0, 0)

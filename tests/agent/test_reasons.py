@@ -6,7 +6,7 @@ import pytest
 
 from jpo.agent.problem import Problem
 from jpo.agent.reasons import measured, of_decision, of_loss_watch, of_watch, out_of_failure, without_evidence
-from jpo.agent.safety.holds import Hold
+from jpo.agent.safety.vetoes import Hold
 from jpo.records import Preference
 
 TIME = Preference(1, 0, 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.replay import Estimate, Score, Standing
+from jpo.plugins.lab.replay import Estimate, Score, Standing
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "replay.py"
 REPLAY = runpy.run_path(str(SCRIPT))

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from two_runs import CONFIG, TOML
 
 from jpo.cli.main import cli
 from jpo.errors import UsageError
-from tests.cli.conftest import CONFIG, TOML
 
 
 def test_several_logs_are_read_in_one_call(jpo: Callable[..., str]) -> None:

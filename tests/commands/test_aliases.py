@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 ALIASES = '[workload]\naliases = { dataset = ["Digits"], framework = ["torch"] }\n'
 

@@ -39,8 +39,8 @@ from test_docs import leaves
 from jpo.__main__ import run
 from jpo.cli.main import cli
 from jpo.history import open_store
-from jpo.launch.job import JobState, JobStatus, LaunchJob
-from jpo.launch.ledger import Entry, write
+from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob
+from jpo.plugins.launch.ledger import Entry, write
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 PLACE = "a\n::error::folder ##[error]\x1b[2J\u202e @admin"
@@ -181,7 +181,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     name = json.dumps(STEERING[0])
     platform = f'name = {name}\n[processor.{name}]\nkind = "gpu"\n[node.{name}]\nprocessors = [{{ type = {name}, count = 4 }}]\n'
     (folder / "lab.toml").write_text(f"{platform}[[cluster]]\nname = {name}\nnodes = [{{ type = {name} }}]\n")
-    agent = "from jpo.cluster.agents.base import ClassicAgent\nclass Mine(ClassicAgent): pass\n"
+    agent = "from jpo.plugins.cluster.agents.base import ClassicAgent\nclass Mine(ClassicAgent): pass\n"
     (folder / "mine.py").write_text(f"{agent}class Bad(ClassicAgent):\n    def decide(self, *seen): raise ValueError({name})\n")
     said = " ".join(text.replace("\n", " ").replace("\0", " ") for text in (*STEERING, *LIVE))[:8000]
     (folder / "loud.py").write_text(

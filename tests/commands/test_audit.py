@@ -22,7 +22,7 @@ from jpo.learning.job import DOMAINS
 from jpo.optimizer.suggestion import decider
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 def records(project: Project) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 def checked(project: Project, resources: str, prices: str = "usd_per_gpu_hour = 2\n") -> tuple[int, str]:

@@ -12,7 +12,7 @@ from made import a_suggestion
 from jpo.history import open_store
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 def compared(project: Project) -> dict[str, Any]:

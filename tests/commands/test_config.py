@@ -11,7 +11,7 @@ from jpo.project.load import load
 from jpo.project.workload import limits_of
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 def test_config_show_names_values_and_origins_but_no_secret(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

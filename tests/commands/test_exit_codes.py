@@ -16,7 +16,7 @@ from jpo.__main__ import run
 from jpo.agent.policy import SHIPPED, load_policy
 
 if TYPE_CHECKING:
-    from conftest import Answer, Project
+    from user_project import Answer, Project
 
 
 def one_line(answer: Answer) -> str:

@@ -12,7 +12,7 @@ from jpo.commands.explain import undone_by
 from jpo.history import AuditEvent, open_store
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 SUGGEST = ("suggest", "config.ini", "--no-learn")
 

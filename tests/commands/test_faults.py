@@ -23,7 +23,7 @@ import pytest
 from answering import NOTHING, Handler, Reply, Server, cuts, echoes, refuses, sends, served, tells
 
 if TYPE_CHECKING:
-    from conftest import Answer, Project
+    from user_project import Answer, Project
 
 TOKEN, ORGANISATION, PASSWORD = "t0ken-of-the-test", "org-of-the-test", "p4ss-of-the-test"
 ALLOWANCE_SECONDS = 1.0

@@ -19,7 +19,7 @@ from freezing import Direction, freezing
 from jpo.history import open_store, verify
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 SUGGEST = ("suggest", "config.ini", "--explore", "off", "--no-learn")
 TIMEOUT_SECONDS = 0.4

@@ -19,7 +19,7 @@ from jpo.report import history as report
 from jpo.report.forms import text
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 def record(project: Project, *names: str, ended_at: float = 1.7e9) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 Trains = Callable[..., None]
 HOUR, GIB = 3600.0, 2.0**30

@@ -21,7 +21,7 @@ from jpo.learning.serving import AGENT, POLICY
 from jpo.records import silently
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 @pytest.fixture

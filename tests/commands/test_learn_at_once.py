@@ -20,7 +20,7 @@ from jpo.learning.serving import AGENT
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Project
+    from user_project import Project
 
 pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 

@@ -22,7 +22,7 @@ from jpo.errors import TelemetryError
 from jpo.report.progress import Lines
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 ROOT = Path(__file__).parents[2]
 

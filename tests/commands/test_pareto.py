@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 NIGHT = "\n[preferences.night]\ncost = 0.9\ntime = 0.1\n"
 

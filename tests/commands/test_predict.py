@@ -11,7 +11,7 @@ from jpo.cli.predict import predict as command
 from jpo.errors import JpoError
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 @pytest.fixture

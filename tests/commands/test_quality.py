@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from commands.conftest import Project
+from user_project import Project
 
 ACCURACIES = {16: (0.93, 0.932, 0.931), 64: (0.929, 0.93, 0.931), 256: (0.89, 0.885, 0.887)}
 SECONDS = {16: 100.0, 64: 40.0, 256: 30.0}

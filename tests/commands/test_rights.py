@@ -12,7 +12,7 @@ import pytest
 from answering import NOTHING, served, tells
 
 if TYPE_CHECKING:
-    from conftest import Answer, Project
+    from user_project import Answer, Project
 
 TOKEN = "s3cret-of-the-runner"
 

@@ -18,7 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conftest import Project
+    from user_project import Project
 
 SUGGEST = [sys.executable, "-m", "jpo", "suggest", "config.ini", "--explore", "off", "--no-learn"]
 """Exploring nothing, the answer is batch size 64, whatever the shipped policy likes."""

@@ -18,7 +18,7 @@ import pytest
 from jpo.history import open_store
 
 if TYPE_CHECKING:
-    from conftest import Answer, Project
+    from user_project import Answer, Project
 
 ROLLBACK = [sys.executable, "-m", "jpo", "rollback"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}

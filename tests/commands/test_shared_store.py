@@ -14,7 +14,7 @@ from jpo.project import record
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from conftest import Project
+    from user_project import Project
 
 STEPS = [(suggest, "propose", "batch_size = 16", 5), (record, "write", "batch_size = 64", 0)]
 """Step of the story in front of which the session ends -> what config.ini says afterwards, and the exit code.

@@ -14,7 +14,7 @@ from jpo.history import open_store
 from jpo.records import Finished, Series
 
 if TYPE_CHECKING:
-    from conftest import Answer, Project
+    from user_project import Answer, Project
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from jpo.history import open_store
 from jpo.learning.serving import POLICY
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 TRAINER = "per_device_train_batch_size = 8\naccumulate_grad_batches = 4\ndevices = 2\nnum_nodes = 2\n"
 GLOBAL = "batch_size = 128\ngpus = 4\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 TWO = """\
 0, GPU-5c5c4d3f-1e23-5b0e-8c7e-2b9a1f0e7d11, 16160, 10412, 97, Tesla V100-SXM2-16GB

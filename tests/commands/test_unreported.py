@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 HOUR_USD = 2 * 3.0 + 2 * 0.04
 """An hour of two GPUs and two CPUs; the logs of these runs name the CPUs alone."""

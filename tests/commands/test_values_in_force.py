@@ -18,7 +18,7 @@ import pytest
 from jpo.history import open_store
 
 if TYPE_CHECKING:
-    from conftest import Answer, Project
+    from user_project import Answer, Project
 
 GUARD = [sys.executable, "-I", "-S", str(Path(__file__).parents[2] / "constraints")]
 ON_GITLAB = {"GITLAB_CI": "true", "CI": "true", "CI_DEFAULT_BRANCH": "main", "CI_COMMIT_REF_NAME": "main"}

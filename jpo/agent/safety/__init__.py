@@ -1,9 +1,9 @@
 """Safety of a decision: what is not written although the belief likes it, and the way out of failure.
 
-    holds.py      what holds candidates back now: failures, memory, resources that nobody named, validation loss, confidence
+    vetoes.py     what holds candidates back now: failures, memory, resources that nobody named, validation loss, confidence
     failing.py   which values fail more often than chance would have it
     memory.py    what a job needs of the host's memory
-    claim.py      the chance of what a suggestion claims: better than today, with the validation loss kept
+    confidence.py  the chance of what a suggestion claims: better than today, with the validation loss kept
     promise.py    a promised validation loss that today's values break
     queue_ahead.py  what the engine says of runs that are submitted now: more than one may have, or too late for a deadline
     distances.py  how far trials keep from what missed, and that there is a way back to the best

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.safety.holds import Hold
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
+from jpo.agent.safety.vetoes import Hold
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats, Parameters

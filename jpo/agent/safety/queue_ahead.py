@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.safety.holds import Hold
+from jpo.agent.safety.vetoes import Hold
 from jpo.wording import numbers
 
 if TYPE_CHECKING:

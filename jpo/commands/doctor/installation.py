@@ -11,10 +11,10 @@ import constraints
 from jpo.commands.doctor.case import Case
 from jpo.errors import JpoError, UsageError
 from jpo.learning.serving import LEARNING
-from jpo.patience import answer_of
 from jpo.project.caller import author_of
 from jpo.project.request import decider_of, learn_seconds_of
 from jpo.report.doctor import Line
+from jpo.timeouts import answer_of
 from jpo.version import __version__
 
 PACKAGES = ("click", "configupdater", "numpy", "prometheus-api-client", "pydantic", "rich", "safetensors")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from jpo.forecast.curves.course import onward
+from jpo.forecast.curves.epochs import onward
 
 SMOOTHED = 3
 """Errors of which the median is the level: one bad batch is no level."""

@@ -2,7 +2,7 @@
 
     scene.py            the moment of the decision
     alternatives.py     configurations that were not chosen, and the objections to them
-    alone.py            what each changed value is expected to do by itself
+    single_effects.py   what each changed value is expected to do by itself
     counterfactuals.py  what would have led to another answer; which limits held a value back
     account.py          all of it, and the numbers that the agent saw
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from constraints import Facts, Limits
 from jpo.agent.policy import Policy
 from jpo.optimizer.advise import Advice, problem_despite_sla
-from jpo.optimizer.explain.alone import alone
 from jpo.optimizer.explain.alternatives import alternatives
 from jpo.optimizer.explain.counterfactuals import break_even, capped_by, counterfactuals
 from jpo.optimizer.explain.scene import DecisionScene
+from jpo.optimizer.explain.single_effects import alone
 from jpo.optimizer.request import Request
 from jpo.records import LOSS_KEPT, Alternative, Known
 

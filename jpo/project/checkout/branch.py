@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jpo.errors import UsageError
+from jpo.files.reading import contents, json_object
 from jpo.project.caller import LONGEST, TRUE
-from jpo.reading import contents, json_object
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import Any
 
 from jpo.errors import ConflictError, EditError, UsageError, words_of
 from jpo.files import followed, successor, whole
-from jpo.reading import contents
-from jpo.reading import toml as toml_of
+from jpo.files.reading import contents
+from jpo.files.reading import toml as toml_of
 
 MAX_TOML_BYTES = 1 << 20
 

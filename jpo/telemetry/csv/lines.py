@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jpo.errors import TelemetryError, quoted
-from jpo.reading import number
+from jpo.files.reading import number
 from jpo.records import MEASURED, PARAMETERS, Identity, Quality
 from jpo.telemetry import contract
 from jpo.telemetry.csv.doubts import Course

@@ -36,8 +36,8 @@ from functools import partial
 from io import BufferedReader
 from pathlib import Path
 
-from jpo import reading
 from jpo.errors import TelemetryError, quoted
+from jpo.files import reading
 from jpo.records import COUNTS, PARAMETERS, QUALITIES, Quality, Run
 from jpo.telemetry.contract import ALSO_CALLED, DATA_FRACTION
 from jpo.telemetry.csv.doubts import LOSSES, left_out

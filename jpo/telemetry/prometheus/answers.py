@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 from jpo.errors import TelemetryError
-from jpo.reading import number
+from jpo.files.reading import number
 
 LONGEST_QUOTE = 200
 """Characters of a server's own words that are repeated in a message."""

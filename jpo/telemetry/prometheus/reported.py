@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jpo.errors import TelemetryError
-from jpo.reading import number
+from jpo.files.reading import number
 from jpo.records import COUNTS, PARAMETERS
 from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries

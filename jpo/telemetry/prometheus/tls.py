@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.reading import beginning
+from jpo.files.reading import beginning
 
 
 def check_files(ca_file: Path | None, client_cert: tuple[Path, Path] | None) -> None:

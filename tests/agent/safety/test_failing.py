@@ -6,7 +6,7 @@ import pytest
 from jpo.agent.decide import decide
 from jpo.agent.problem import Problem
 from jpo.agent.safety.failing import CODE, chance_of_failing, no_less_than, often_failing, words
-from jpo.agent.safety.holds import held, of_failing
+from jpo.agent.safety.vetoes import held, of_failing
 from jpo.records import Candidates, Preference
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.safety.holds import held
 from jpo.agent.safety.queue_ahead import TOO_LATE, TOO_MUCH, QueueAhead, features_of, of_queue
+from jpo.agent.safety.vetoes import held
 from jpo.records import Candidates
 
 DAY = 86400.0

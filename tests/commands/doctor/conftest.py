@@ -14,7 +14,7 @@ from jpo.inventory.machine import Machine
 from jpo.project.load import load
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 V100 = Gpu("Tesla V100-SXM2-16GB", "v100", 15.78, 0.97, 10.2)
 USUAL = Machine((V100, replace(V100, utilisation=0.0)), "", 3.0, 4, "cgroup quota", 8.0, 16.0)

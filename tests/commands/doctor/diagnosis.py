@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 SECRET = "s3cret-of-the-test"
 

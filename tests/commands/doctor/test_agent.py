@@ -12,7 +12,7 @@ from jpo.history import open_store
 from jpo.learning.serving import AGENT, POLICY
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 def store_saves(project: Project, name: str, data: bytes) -> None:

@@ -12,7 +12,7 @@ from jpo.errors import JpoError, UsageError
 from jpo.project.load import LoadedSettings, load
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 def test_settings_are_read_once_and_not_before_they_are_needed(empty: Project) -> None:

@@ -8,7 +8,7 @@ import pytest
 from commands.doctor.diagnosis import configure, diagnosis, everything_in
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 def test_healthy_surroundings_are_all_ok_and_nothing_is_written(project: Project) -> None:

@@ -15,7 +15,7 @@ from jpo.errors import UsageError
 from jpo.version import __version__
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 @pytest.mark.usefixtures("learning")

@@ -13,7 +13,7 @@ from jpo.commands.doctor.machine import cpus_and_memory, gpus, gpus_in_words, ro
 from jpo.inventory.gpus import Gpu
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 V100 = Gpu("Tesla V100-SXM2-16GB", "v100", 15.78, 0.97, 10.2)
 OLD = Gpu("Quadro 600", "quadro 600", None, None, None)

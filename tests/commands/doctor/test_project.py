@@ -15,7 +15,7 @@ from jpo.errors import EditError
 from jpo.project.load import load
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 def test_a_value_beyond_its_limit_is_a_warning(empty: Project) -> None:

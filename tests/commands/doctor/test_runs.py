@@ -16,7 +16,7 @@ from answering import Handler, refuses, served, tells
 from commands.doctor.diagnosis import SECRET, configure, diagnosis
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from commands.doctor.diagnosis import SECRET, diagnosis, everything_in
 
 if TYPE_CHECKING:
-    from conftest import Project
+    from user_project import Project
 
 
 def test_before_the_first_run_no_store_is_made(empty: Project) -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from jpo.cost import Prices
+from jpo.optimizer.account.before_and_after import Sides
 from jpo.optimizer.account.savings import Saved, saved_of, savings, together
-from jpo.optimizer.account.sides import Sides
 from jpo.records import Forecast, Identity, Interval, Outcome, Run, RunStatus
 
 JOB = Identity("d", "m", "f")

@@ -1,0 +1,247 @@
+"""Holds: what keeps candidates from being run now, each with its reason; the same for belief rule and policy.
+
+A hold is a set of rows. Today's row is held by the validation loss, and by failures that are no chance: keeping needs no excuse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.agent.rows import base_row
+from jpo.agent.safety.confidence import LIKELIER, log_loss_of, p_loss_worse
+from jpo.agent.safety.failing import CODE as OFTEN_FAILING
+from jpo.agent.safety.failing import known_to_end_well, no_less_than, often_failing
+from jpo.agent.safety.failing import words as failing_words
+from jpo.agent.safety.memory import HEADROOM, MEMORY, memory_need_gib
+from jpo.agent.safety.recovery import cause_of, ruled_out
+from jpo.records import RESOURCES
+from jpo.wording.quality import worse_than
+
+if TYPE_CHECKING:
+    from jpo.records import Belief, Bools, Candidates, Floats, PhaseNeeds, Run
+
+
+TOO_LITTLE_MEMORY = "JPO-I648"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Hold:
+    """Hold on some candidates.
+
+    Attributes:
+        rows: shape (K,), True = must not be run now.
+        why: what it is about, after the name of a configuration: "asks for more gpus than ...".
+        code: stable reason code.
+        lasting: it counts where anything may be explored, too.
+    """
+
+    rows: Bools
+    why: str
+    code: str
+    lasting: bool = True
+
+
+def holds_of(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) -> tuple[Hold, ...]:
+    """What the runs so far, oldest first, and the lack of limits hold back.
+
+    Args:
+        named: parameters whose largest value the user has named.
+    """
+    failing = ruled_out(candidates, runs) if any(not run.ended_well for run in runs) else _none(candidates)
+    held = [
+        Hold(failing, "asks for no less than what failed", "JPO-I620"),
+        *_memory(candidates, runs, named),
+        *_cpus(candidates, runs),
+    ]
+    for name in RESOURCES:
+        if name in candidates.names and name not in named:
+            column = candidates.values[:, candidates.names.index(name)]
+            most = _most(name, candidates, runs)
+            words = f"asks for more {name} than any run so far, and [parameters] {name} names no max or choices"
+            held.append(Hold(column > most * (1 + 1e-9), words, "JPO-I622", lasting=False))
+    today = np.arange(len(candidates.values)) == candidates.current
+    return tuple(Hold(hold.rows & ~today, hold.why, hold.code, hold.lasting) for hold in held)
+
+
+def _none(candidates: Candidates) -> Bools:
+    return np.zeros(len(candidates.values), dtype=np.bool_)
+
+
+def _most(name: str, candidates: Candidates, runs: Sequence[Run]) -> float:
+    """The most of a resource that was ever asked for; where host memory ran out, as much as one step allows."""
+    if name == "memory_gib" and any(cause_of(run) in ("host memory", "memory") for run in runs if not run.ended_well):
+        return math.inf
+    now = candidates.parameters(candidates.current)[name]
+    return max(now, *(run.parameters.get(name, now) for run in runs), now)
+
+
+def _memory(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) -> Iterator[Hold]:
+    """Less host memory than the highest that was measured and some headroom; less than today where none was."""
+    if "memory_gib" not in candidates.names:
+        return
+    column = candidates.values[:, candidates.names.index("memory_gib")]
+    less = column < column[candidates.current] * (1 - 1e-9)
+    need = memory_need_gib(runs)
+    if need is None and MEMORY in named:
+        return
+    if need is None:
+        yield Hold(less, "asks for less memory_gib than today, and no run has measured what it uses", "JPO-I621", lasting=False)
+    else:
+        words = f"asks for less memory_gib than the {need:.3g} that runs need with a headroom of {HEADROOM:.0%}"
+        yield Hold(less & (column < need), words, "JPO-I621")
+
+
+def _cpus(candidates: Candidates, runs: Sequence[Run]) -> Iterator[Hold]:
+    """Fewer CPUs than runs like today's kept busy on the mean, with no smaller batch and no fewer GPUs: their work takes time.
+
+    CPUs that compute are left out: how well they share the work, the forecast knows.
+    """
+    if "cpus" not in candidates.names or candidates.parameters(candidates.current).get("gpus", 0) < 1:
+        return
+    demands = [candidates.names.index(name) for name in ("batch_size", "gpus") if name in candidates.names]
+    now = candidates.parameters(candidates.current)
+    busy = [
+        cores
+        for run in runs
+        if run.ended_well
+        and all(
+            run.parameters.get(candidates.names[at], now[candidates.names[at]]) == now[candidates.names[at]] for at in demands
+        )
+        and (cores := _busy_cores(run))
+    ]
+    if busy:
+        column = candidates.values[:, candidates.names.index("cpus")]
+        as_much = (candidates.values[:, demands] >= candidates.values[candidates.current, demands]).all(axis=1)
+        words = f"asks for fewer cpus than the {min(busy):.3g} that runs keep busy"
+        yield Hold(as_much & (column < min(busy)), words, "JPO-I637")
+
+
+def of_too_little_memory(
+    candidates: Candidates, belief: Belief, p_short: Floats, need: Floats, there: Floats
+) -> tuple[Hold, ...]:
+    """What host memory is likelier than not to be too little for, before a run is killed for it; not what has ended well already.
+
+    A smaller chance is weighed with all others: memory may not grow with the batch at all, and only a run shows that.
+
+    Args:
+        p_short: chance of it, shape (K,).
+        need, there: GiB that a run is expected to take, and may have, (K,).
+    """
+    rows = (p_short > LIKELIER) & (belief.runs == 0) & (np.arange(len(p_short)) != candidates.current)
+    if not rows.any():
+        return ()
+    first = int(np.argmin(np.where(rows, need, np.inf)))
+    words = f"needs more host memory than it may have: from {need[first]:.3g} GiB expected, where {there[first]:.3g} are allowed"
+    return (Hold(rows, words, TOO_LITTLE_MEMORY, lasting=False),)
+
+
+def of_failing(candidates: Candidates, belief: Belief) -> tuple[Hold, ...]:
+    """What fails more often than chance would have it, and what goes as far away from what ends well and was not seen to do so;
+    today's values too, where what ended well may be gone back to.
+    """
+    often, now, rows = often_failing(belief.runs, belief.failures), candidates.current, np.arange(len(candidates.values))
+    leaves = belief.runs[now] and (candidates.admissible & known_to_end_well(candidates, belief.runs, often)).any()
+    beyond = "asks for no less than values that "
+    held = []
+    for row in map(int, np.flatnonzero(often)):
+        says = failing_words(belief, row)
+        held += [Hold((rows == row) & (leaves or row != now), says, OFTEN_FAILING)]
+        held += [Hold(no_less_than(candidates, belief, row, often) & ~often & (rows != now), beyond + says, OFTEN_FAILING)]
+    return tuple(hold for hold in held if hold.rows.any())
+
+
+def of_phases(candidates: Candidates, needs: PhaseNeeds | None) -> tuple[Hold, ...]:
+    """Fewer CPUs or less memory than today that are below the peaks of the last runs' phases and some headroom."""
+    held = []
+    for name, need in (("cpus", needs.cpus), ("memory_gib", needs.memory_gib)) if needs else ():
+        if name in candidates.names:
+            column = candidates.values[:, candidates.names.index(name)]
+            rows = (column < column[candidates.current] * (1 - 1e-9)) & (column < need * (1 - 1e-9))
+            held.append(Hold(rows, f"asks for less {name} than the {need:.3g} that the phases of the last runs need", "JPO-I870"))
+    return tuple(held)
+
+
+def _busy_cores(run: Run) -> float | None:
+    """Cores that a run kept busy on the mean; None: not measured."""
+    share, cpus = run.outcome.cpu_utilisation, run.parameters.get("cpus")
+    return run.outcome.cpu_cores_mean or (share * cpus if share is not None and cpus else None)
+
+
+def held(holds: Iterable[Hold], *, lasting: bool = False) -> Bools | np.bool_:
+    """Rows that any of these holds, (K,); `lasting`: those alone that count where anything may be explored."""
+    rows = [hold.rows for hold in holds if hold.lasting or not lasting]
+    return np.asarray(np.logical_or.reduce(rows), dtype=np.bool_) if rows else np.bool_(False)
+
+
+LOSS_RISK = 0.2
+"""Chance of a validation loss below the floor from which a value is not written."""
+MUCH = 5.0
+"""A trial must be likelier than not to keep the floor, and risk no more than LOSS_RISK of a loss this many times farther below:
+what one run will show, no belief knows, and a floor that forbids what was never run forbids learning. That is said of small steps
+from what ended well; a larger one is held as what was run is."""
+EXPECTED = 2.0
+"""Most of the floor that the expected loss of such a trial lies below it: a long tail is no small risk."""
+STEP = 2.0
+"""Factor of batch size, learning rate and the like within which a trial is a small step from what ended well."""
+
+
+def of_loss(
+    candidates: Candidates,
+    belief: Belief,
+    reference: int | None,
+    floor: float | None,
+    loss_interval_factor: float = 1.0,
+    *,
+    trial_risk: float = LOSS_RISK,
+) -> tuple[Hold, ...]:
+    """The quality floor: what is likely to end with a validation loss worse than the reference's by more than `floor`.
+
+    What was never run must be likelier than not to keep it, and a much worse loss unlikely, if it is a small step. Nothing is
+    held where there is no floor, or no loss was ever measured.
+
+    Args:
+        trial_risk: the chance of a much worse loss from which something that was never run is held.
+    """
+    if floor is None or belief.val_loss is None:
+        return ()
+    now = candidates.current
+    base = base_row(candidates, reference)
+    below = p_loss_worse(belief, candidates, base, floor, loss_interval_factor)
+    much_below = p_loss_worse(belief, candidates, base, MUCH * floor, loss_interval_factor)
+    expected = belief.weights @ log_loss_of(belief, candidates, base)
+    lenient = ~belief.tried & _small_steps(candidates, belief) & (expected <= EXPECTED * math.log1p(floor))
+    rows = np.where(lenient, (below > LIKELIER) | (much_below > trial_risk), below > LOSS_RISK)
+    rows[now] = below[now] > LIKELIER
+    rows[base] = False
+    level = belief.val_loss * math.exp(float(belief.weights @ belief.log_loss[:, base]))
+    words = f"is likely to end with {worse_than(belief.quality, level, floor)}"
+    return (Hold(rows, words, "JPO-I623"),)
+
+
+def of_unmeasured(candidates: Candidates, belief: Belief, reference: int | None) -> tuple[Hold, ...]:
+    """Models whose loss nobody would see: where runs report none, only those are run of which some run measured one, today's, and
+    the reference's. Hardware is no part of the model. A job that only ever failed has none to lose.
+    """
+    now = candidates.current
+    if belief.only_failed[now]:
+        return ()
+    at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
+    known = np.zeros(len(candidates.values), dtype=np.bool_) if belief.loss_runs is None else belief.loss_runs > 0
+    known[[now, base_row(candidates, reference)]] = True
+    _, model = np.unique(candidates.values[:, at], axis=0, return_inverse=True)
+    rows = ~np.isin(model.reshape(-1), model.reshape(-1)[known])
+    return (Hold(rows, "trains another model, and the runs do not report how good it is", "JPO-I660"),)
+
+
+def _small_steps(candidates: Candidates, belief: Belief) -> Bools:
+    """Rows within a STEP of one that ended well in everything but hardware, shape (K,)."""
+    at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
+    places, where = np.unique(np.log2(np.maximum(candidates.values[:, at], 1e-9)), axis=0, return_inverse=True)
+    well = np.unique(where.reshape(-1)[belief.runs > 0])
+    apart = np.abs(places[:, None, :] - places[None, well, :]).max(axis=2, initial=0.0)  # (G, W)
+    return np.asarray((apart <= math.log2(STEP) + 1e-6).any(axis=1)[where.reshape(-1)])

@@ -1,0 +1,1 @@
+"""Options and help of `jpo init`, `jpo comment` and `jpo persist`."""

@@ -1,0 +1,74 @@
+"""`jpo comment`: its options and help."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from jpo.cli.arguments import load_settings, seconds_until
+from jpo.cli.gate import answer, complain, put, save
+from jpo.cli.options import FILE, options, toml_option, verbose_option
+from jpo.cli.output import can_be_kept, not_settings
+from jpo.cli.subject import config_and_suggestion
+from jpo.errors import JpoError
+
+IN_A_PIPELINE = ("gitlab", "github")
+
+
+@click.command()
+@config_and_suggestion
+@click.option("--from", "source", type=FILE, metavar="FILE", help="The suggestion of a suggestion.json instead of the store's.")
+@click.option("--to", "number", type=click.IntRange(1), metavar="NUMBER", help="Merge request; default: the pipeline's own.")
+@click.option("--link", metavar="URL", help="Where the report is; default: this job's page.")
+@click.option("--dry-run", is_flag=True, help="Print the Markdown; ask no server.")
+@click.option("--output-file", "files", type=FILE, multiple=True, help="Write the Markdown there too.")
+@click.option("--strict", is_flag=True, help="Fail where the note cannot be written; else a pipeline goes on.")
+@click.option("--timeout", metavar="DURATION", default="30s", show_default=True, help="Deadline for all requests together.")
+@options(toml_option, verbose_option)
+def comment(
+    suggestion_id: str | None,
+    given: Path | None,
+    source: Path | None,
+    number: int | None,
+    link: str | None,
+    toml: Path | None,
+    files: Sequence[Path],
+    timeout: str,
+    *,
+    dry_run: bool,
+    strict: bool,
+) -> int:
+    """Show a suggestion as a note on the merge request.
+
+    One note per workload, updated in place, by default about the newest suggestion (of CONFIG.INI). Merge request and server
+    are what the pipeline of GitLab or GitHub says; the token is JPO_COMMENT_TOKEN (on GitHub also GITHUB_TOKEN).
+
+    \b
+    Examples:
+      jpo comment --dry-run
+      jpo comment --from jpo-report/suggestion.json
+    """
+    from jpo.plugins.ci.report import comment as report
+    from jpo.plugins.ci.story import comment as command
+
+    seconds = seconds_until("--timeout", timeout, 0.0)
+    not_settings(files)
+    can_be_kept(files)
+    settings = load_settings(given, toml, {})
+    pipeline = settings.author["where"] in IN_A_PIPELINE
+    try:
+        note = command.comment(suggestion_id, source, settings, given, link=link or settings.author.get("url"))
+        for file in files:
+            save(file, report.body(note))
+        if dry_run:
+            put(report.body(note))
+        else:
+            answer(command.post(note, os.environ, number, timeout_seconds=seconds))
+    except JpoError as error:
+        if strict or dry_run or not pipeline:
+            raise
+        complain(f"no note: {error} [{error.code}]")
+    return 0

@@ -1,0 +1,157 @@
+"""JSON calls to the API of a code host through the guarded session, and what a refusal means in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlencode
+
+from jpo.errors import CodeHostError, TelemetryError
+from jpo.plugins.ci.code_host.merge_request import MergeRequest
+from jpo.plugins.ci.code_host.repository import Repository
+from jpo.telemetry.prometheus.answers import BUSY, Busy, CheckedAnswer, PassingTrouble, quote
+from jpo.telemetry.prometheus.session import GuardedSession, Service
+from jpo.telemetry.prometheus.source import PrometheusSource
+
+REPEATABLE = ("GET", "PUT", "PATCH", "DELETE")
+"""Once more of these does nothing else; a second POST is a second note."""
+RATE_LIMITS = ("X-RateLimit-Remaining", "RateLimit-Remaining")
+REACHABLE = "is it reachable from the runner?"
+STRANGE = ("JPO-E104", "JPO-E109")
+"""Of the session: an answer that is none of an API."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How refusals of a kind of call are told: what was refused, what there may be none of, and what to do by host and status."""
+
+    what: str
+    missing: str
+    remedies: Mapping[tuple[str, int], str]
+
+
+NOTES = Manner(
+    "the note",
+    "merge request",
+    {
+        ("gitlab", 401): "set JPO_COMMENT_TOKEN to a project access token that has not expired, with the scope api",
+        ("github", 401): "pass the job's own: env GITHUB_TOKEN: ${{ github.token }}",
+        ("gitlab", 403): "the token needs the scope api and at least the role Reporter; is the discussion locked?",
+        ("github", 403): "the job needs permissions: pull-requests: write, which forks never get; is the conversation locked?",
+    },
+)
+REFUSALS = {
+    401: ("does not accept the token", "JPO-E901"),
+    403: ("does not let this token do that", "JPO-E902"),
+    404: ("knows no such {missing}, or does not show it to this token", "JPO-E903"),
+}
+
+
+class InDoubtError(CodeHostError):
+    """Nobody knows whether it arrived."""
+
+
+class Calls:
+    """Calls to the API that has a merge request; a context manager. One deadline holds for all of them."""
+
+    def __init__(self, request: MergeRequest | Repository, manner: Manner = NOTES, *, timeout_seconds: float) -> None:
+        gitlab = request.host == "gitlab"
+        self._host, self._manner = request.host, manner
+        source = PrometheusSource(
+            url=request.api_url,
+            timeout_seconds=timeout_seconds,
+            bearer_token=None if gitlab else request.token,
+            headers={"PRIVATE-TOKEN": request.token} if gitlab else {"X-GitHub-Api-Version": "2022-11-28"},
+            ca_file=request.ca_file,
+        )
+        name = "GitLab" if gitlab else "GitHub"
+        service = Service(name, self._accepted, absent=REACHABLE, late="raise --timeout", large="", repeatable=REPEATABLE)
+        self._session = GuardedSession(source, service)
+
+    def __enter__(self) -> Calls:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._session.close()
+
+    def ask(
+        self, method: str, path: str, *, body: Mapping[str, Any] | None = None, query: Mapping[str, object] | None = None
+    ) -> tuple[object, Mapping[str, str]]:
+        """The JSON of an answer, and its headers.
+
+        Raises:
+            InDoubtError: JPO-E905, temporary trouble: a POST may have been carried out.
+            CodeHostError: JPO-E901 to E906.
+        """
+        url = f"{self._session.place}/{path}" + (f"?{urlencode(query)}" if query else "")
+        try:
+            response = self._session.request(method, url, json=body)
+        except PassingTrouble as error:
+            raise InDoubtError(error.place, error.finding, "try again later", code="JPO-E905") from error
+        except TelemetryError as error:
+            remedy = (
+                "set JPO_COMMENT_CA_FILE to its authority" if error.code == "JPO-E106" else "is it reachable from the runner?"
+            )
+            code = "JPO-E906" if error.code in STRANGE else "JPO-E905"
+            raise CodeHostError(error.place, error.finding, remedy, code=code) from error
+        return self._session.answer.data, response.headers
+
+    def _accepted(
+        self, place: str, status: int, headers: Mapping[str, str], body: bytes, hide: Callable[[str], str]
+    ) -> CheckedAnswer:
+        """What was answered; status, content type and form say what it is instead."""
+        if status == 204:
+            return CheckedAnswer({}, ())
+        document = _document(body) if "json" in headers.get("Content-Type", "").lower() else None
+        said = quote(hide(_reason(document))) if document is not None else "a web page"
+        limited = headers.get("Retry-After") or any(headers.get(name) == "0" for name in RATE_LIMITS)
+        if status in BUSY or status >= 500 or (status == 403 and limited):
+            raise Busy(place, f"is not available (HTTP {status}): {said}", code="JPO-E905")
+        if status in REFUSALS:
+            finding, code = REFUSALS[status]
+            finding = finding.format(missing=self._manner.missing)
+            remedy = self._manner.remedies.get((self._host, status), "")
+            raise CodeHostError(place, f"{finding} (HTTP {status}): {said}", remedy, code=code)
+        if document is None:
+            finding = f"answered with HTTP {status} and no JSON (a sign-in page?)"
+            raise CodeHostError(place, finding, "is this the address of the API?", code="JPO-E906")
+        if not 200 <= status < 300:
+            raise CodeHostError(place, f"refused {self._manner.what} (HTTP {status}): {said}", code="JPO-E904")
+        return CheckedAnswer(document, ())
+
+
+def _document(body: bytes) -> dict[str, object] | list[object] | None:
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict | list) else None
+
+
+def _reason(document: object) -> str:
+    """The host's own words: {"message": ...} of both, {"errors": [{"message": ...}]} of GitHub, lists by field
+    and {"error", "error_description"} of GitLab; each once."""
+    if not isinstance(document, dict):
+        return "no reason given"
+    said = [words for name in ("message", "errors", "error", "error_description") for words in _words(document.get(name))]
+    return ": ".join(dict.fromkeys(said)) or "no reason given"
+
+
+def _words(said: object, levels: int = 3) -> Iterator[str]:
+    """The sentences in a part of an answer, as deep as hosts put them; of GitHub's errors without a message, field and code."""
+    match said:
+        case str() if said:
+            yield said
+        case [*parts] if levels:
+            for part in parts:
+                yield from _words(part, levels - 1)
+        case {"message": str(message)}:
+            yield message
+        case {"field": str(field), "code": str(code)}:
+            yield f"{field} {code}"
+        case dict() if levels:
+            for name, inner in said.items():
+                yield from (f"{name} {words}" for words in _words(inner, levels - 1))

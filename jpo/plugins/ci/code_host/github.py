@@ -1,0 +1,129 @@
+"""A branch and a pull request of GitHub through its REST API.
+
+The branch only ever goes forward: where the target has moved, the next commit has both as parents. So GitHub itself refuses it
+where somebody has put a commit on the branch meanwhile, and nobody's work is lost.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator
+
+from jpo.errors import CodeHostError
+from jpo.plugins.ci.code_host.calls import Calls
+from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, LostRaceError, PullRequest, TunedFile
+from jpo.plugins.ci.code_host.gitlab import listed, part, text
+from jpo.plugins.ci.code_host.repository import encoded, strange
+
+PER_PAGE = 100
+
+
+class GitHub:
+    """A repository of GitHub (changes.py, CodeHost)."""
+
+    def __init__(self, calls: Calls, project: str) -> None:
+        self._calls, self._repository, self._owner = calls, f"repos/{project}", project.partition("/")[0]
+
+    def head(self, branch: str) -> str | None:
+        path = f"{self._repository}/git/ref/{encoded(f'heads/{branch}')}"
+        try:
+            found, _ = self._calls.ask("GET", path)
+        except CodeHostError as error:
+            if error.code == "JPO-E903":
+                return None
+            raise
+        return text(part(found, "object", path), "sha", path)
+
+    def blob(self, commit: str, path: str) -> Blob | None:
+        """Folder by folder: nothing else says the mode of a file."""
+        digest, found = self._tree_of(commit), None
+        for name in path.split("/"):
+            address = f"{self._repository}/git/trees/{digest}"
+            tree, _ = self._calls.ask("GET", address)
+            entries = [entry for entry in listed(tree, "tree", address) if isinstance(entry, dict)]
+            found = next((entry for entry in entries if entry.get("path") == name), None)
+            if found is None:
+                return None
+            digest = text(found, "sha", address)
+        return Blob(digest, text(found, "mode", path))
+
+    def _tree_of(self, commit: str) -> str:
+        path = f"{self._repository}/git/commits/{commit}"
+        found, _ = self._calls.ask("GET", path)
+        return text(part(found, "tree", path), "sha", path)
+
+    def ahead(self, target: str, head: str) -> Ahead:
+        path = f"{self._repository}/compare/{target}...{head}"
+        found, _ = self._calls.ask("GET", path, query={"per_page": PER_PAGE})
+        commits = listed(found, "commits", path)
+        files = listed(found, "files", path) if isinstance(found, dict) and "files" in found else []
+        paths = {text(file, "filename", path) for file in files}
+        paths |= {str(file["previous_filename"]) for file in files if isinstance(file, dict) and "previous_filename" in file}
+        based = text(part(found, "merge_base_commit", path), "sha", path) == target
+        messages = tuple(text(part(commit, "commit", path), "message", path) for commit in commits)
+        return Ahead(messages, frozenset(paths), part(found, "total_commits", path) == len(commits), based)
+
+    def put(self, branch: str, start: BranchStart, file: TunedFile, message: str) -> None:
+        blob = self._made("git/blobs", {"content": b64encode(file.content).decode(), "encoding": "base64"})
+        entry = {"path": file.path, "mode": file.there.mode, "type": "blob", "sha": blob}
+        tree = self._made("git/trees", {"base_tree": self._tree_of(start.onto), "tree": [entry]})
+        parents = [commit for commit in (start.head, None if start.head and start.based else start.onto) if commit]
+        commit = self._made("git/commits", {"message": message, "tree": tree, "parents": parents})
+        try:
+            if start.head is None:
+                self._calls.ask("POST", f"{self._repository}/git/refs", body={"ref": f"refs/heads/{branch}", "sha": commit})
+            else:
+                path = f"{self._repository}/git/refs/{encoded(f'heads/{branch}')}"
+                self._calls.ask("PATCH", path, body={"sha": commit, "force": False})
+        except CodeHostError as error:
+            if error.code == "JPO-E904" and self.head(branch) != start.head:
+                raise LostRaceError(branch, "was changed meanwhile", "try again", code="JPO-E904") from error
+            raise
+
+    def _made(self, kind: str, body: dict[str, object]) -> str:
+        path = f"{self._repository}/{kind}"
+        return text(self._calls.ask("POST", path, body=body)[0], "sha", path)
+
+    def delete(self, branch: str) -> None:
+        try:
+            self._calls.ask("DELETE", f"{self._repository}/git/refs/{encoded(f'heads/{branch}')}")
+        except CodeHostError as error:
+            if error.code not in ("JPO-E903", "JPO-E904"):  # 422: reference does not exist
+                raise
+
+    def requests(self, branch: str, target: str) -> Iterator[PullRequest]:
+        path = f"{self._repository}/pulls"
+        wanted = {"head": f"{self._owner}:{branch}", "base": target, "state": "all", "sort": "created", "direction": "desc"}
+        found, _ = self._calls.ask("GET", path, query={**wanted, "per_page": PER_PAGE})
+        if not isinstance(found, list):
+            raise strange(path)
+        yield from (_request(one, path) for one in found)
+
+    def open(self, branch: str, target: str, title: str, body: str) -> PullRequest:
+        path = f"{self._repository}/pulls"
+        try:
+            found, _ = self._calls.ask("POST", path, body={"head": branch, "base": target, "title": title, "body": body})
+        except CodeHostError as error:
+            if error.code == "JPO-E904" and any(one.state == "open" for one in self.requests(branch, target)):
+                raise LostRaceError(branch, "has a pull request by now", "try again", code="JPO-E904") from error
+            raise
+        return _request(found, path)
+
+    def change(self, request: PullRequest, title: str, body: str, *, close: bool = False) -> None:
+        wanted = {"title": title, "body": body, **({"state": "closed"} if close else {})}
+        self._calls.ask("PATCH", f"{self._repository}/pulls/{request.number}", body=wanted)
+
+
+def _request(found: object, path: str) -> PullRequest:
+    number, state, body = (part(found, name, path) for name in ("number", "state", "body"))
+    if not isinstance(number, int) or state not in ("open", "closed"):
+        raise strange(path)
+    ended = "closed" if part(found, "merged_at", path) is None else "merged"
+    title, url = text(found, "title", path), text(found, "html_url", path)
+    return PullRequest(
+        number,
+        "open" if state == "open" else "merged" if ended == "merged" else "closed",
+        title,
+        body if isinstance(body, str) else "",
+        url,
+    )

@@ -1,0 +1,146 @@
+"""A branch and a merge request of GitLab through its REST API, version 4.
+
+A branch that starts from where the target is goes on by one commit, which loses nothing. Where the target has moved it is made
+anew from there (`force`), and GitLab has no condition for that: it is looked at once more just before.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from jpo.errors import CodeHostError
+from jpo.plugins.ci.code_host.calls import Calls
+from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, LostRaceError, PullRequest, TunedFile
+from jpo.plugins.ci.code_host.repository import encoded, strange
+
+STATES: Mapping[object, Literal["open", "closed", "merged"]] = {
+    "opened": "open",
+    "locked": "open",  # while it is being merged
+    "closed": "closed",
+    "merged": "merged",
+}
+PER_PAGE = 100
+
+
+class GitLab:
+    """A project of GitLab (changes.py, CodeHost)."""
+
+    def __init__(self, calls: Calls, project: str) -> None:
+        self._calls, self._repository, self._project = calls, f"projects/{project}/repository", f"projects/{project}"
+
+    def head(self, branch: str) -> str | None:
+        path = f"{self._repository}/branches/{encoded(branch)}"
+        found = self._found(path)
+        return None if found is None else text(part(found, "commit", path), "id", path)
+
+    def blob(self, commit: str, path: str) -> Blob | None:
+        address = f"{self._repository}/files/{encoded(path)}"
+        found = self._found(address, ref=commit)
+        if found is None:
+            return None
+        mode = "100755" if isinstance(found, dict) and found.get("execute_filemode") is True else "100644"
+        return Blob(text(found, "blob_id", address), mode, text(found, "last_commit_id", address))
+
+    def ahead(self, target: str, head: str) -> Ahead:
+        path = f"{self._repository}/compare"
+        found, _ = self._calls.ask("GET", path, query={"from": target, "to": head})
+        commits, diffs = listed(found, "commits", path), listed(found, "diffs", path)
+        parents = {parent for commit in commits for parent in listed(commit, "parent_ids", path)}
+        paths = {text(diff, side, path) for diff in diffs for side in ("old_path", "new_path")}
+        whole = isinstance(found, dict) and found.get("compare_timeout") is not True
+        messages = tuple(text(commit, "message", path) for commit in commits)
+        return Ahead(messages, frozenset(paths), whole, target == head or target in parents)
+
+    def put(self, branch: str, start: BranchStart, file: TunedFile, message: str) -> None:
+        action = {"action": "update", "file_path": file.path, "encoding": "base64", "content": b64encode(file.content).decode()}
+        body: dict[str, object] = {"branch": branch, "commit_message": message, "actions": [action]}
+        if start.head is not None and start.based and start.there:
+            action["last_commit_id"] = start.there.last_commit
+        else:
+            body |= {"start_sha": start.onto, "force": start.head is not None}
+            if self.head(branch) != start.head:
+                raise LostRaceError(branch, "was changed meanwhile", "try again", code="JPO-E904")
+        try:
+            self._calls.ask("POST", f"{self._repository}/commits", body=body)
+        except CodeHostError as error:
+            if error.code == "JPO-E904" and self.head(branch) != start.head:
+                raise LostRaceError(branch, "was changed meanwhile", "try again", code="JPO-E904") from error
+            raise
+
+    def delete(self, branch: str) -> None:
+        try:
+            self._calls.ask("DELETE", f"{self._repository}/branches/{encoded(branch)}")
+        except CodeHostError as error:
+            if error.code != "JPO-E903":
+                raise
+
+    def requests(self, branch: str, target: str) -> Iterator[PullRequest]:
+        path = f"{self._project}/merge_requests"
+        wanted = {"source_branch": branch, "target_branch": target, "state": "all", "order_by": "created_at", "sort": "desc"}
+        found, _ = self._calls.ask("GET", path, query={**wanted, "per_page": PER_PAGE})
+        if not isinstance(found, list):
+            raise strange(path)
+        for one in found:  # a fork's branch may have the same name
+            if isinstance(one, dict) and one.get("source_project_id") == one.get("target_project_id"):
+                yield _request(one, path)
+
+    def open(self, branch: str, target: str, title: str, body: str) -> PullRequest:
+        path = f"{self._project}/merge_requests"
+        wanted = {"source_branch": branch, "target_branch": target, "title": title, "description": body}
+        try:
+            found, _ = self._calls.ask("POST", path, body={**wanted, "remove_source_branch": True})
+        except CodeHostError as error:
+            if error.code == "JPO-E904" and any(one.state == "open" for one in self.requests(branch, target)):
+                raise LostRaceError(branch, "has a merge request by now", "try again", code="JPO-E904") from error
+            raise
+        return _request(found, path)
+
+    def change(self, request: PullRequest, title: str, body: str, *, close: bool = False) -> None:
+        wanted = {"title": title, "description": body, **({"state_event": "close"} if close else {})}
+        self._calls.ask("PUT", f"{self._project}/merge_requests/{request.number}", body=wanted)
+
+    def _found(self, path: str, **query: object) -> object | None:
+        """What is there; None for what is not."""
+        try:
+            return self._calls.ask("GET", path, query=query)[0]
+        except CodeHostError as error:
+            if error.code == "JPO-E903":
+                return None
+            raise
+
+
+def _request(found: object, path: str) -> PullRequest:
+    number = part(found, "iid", path)
+    state = STATES.get(part(found, "state", path))
+    body = part(found, "description", path)
+    if not isinstance(number, int) or state is None:
+        raise strange(path)
+    return PullRequest(
+        number, state, text(found, "title", path), body if isinstance(body, str) else "", text(found, "web_url", path)
+    )
+
+
+def part(found: object, name: str, path: str) -> object:
+    """A field of an answer; CodeHostError JPO-E906 where it has none of this name."""
+    if not (isinstance(found, dict) and name in found):
+        raise strange(path)
+    value: object = found[name]
+    return value
+
+
+def text(found: object, name: str, path: str) -> str:
+    """A field that is a text."""
+    value = part(found, name, path)
+    if not isinstance(value, str):
+        raise strange(path)
+    return value
+
+
+def listed(found: object, name: str, path: str) -> list[object]:
+    """A field that is a list."""
+    value = part(found, name, path)
+    if not isinstance(value, list):
+        raise strange(path)
+    return value

@@ -1,0 +1,140 @@
+"""A suggestion as a note on a merge request: in ten lines what changes, what that is expected to do, why, and how sure that is.
+
+Markdown alone. Every line begins with words of ours, so that none is a command to whoever reads notes (/close, !test, bors).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from jpo.history.canonical import canonical
+from jpo.records import Suggestion, TrackRecord
+from jpo.report import headline, suggestion
+from jpo.report.document import Cell, Column, Document, Items, Note, Row, Span, Table, estimate
+from jpo.report.forms import markdown
+from jpo.report.suggestion import Report
+from jpo.wording import names, numbers
+from jpo.wording.printable import printable
+
+LONGEST = 300
+"""Characters of one text: a note is read at a glance, and GitHub takes 65,536 of all."""
+MOST_CHANGES, MOST_LINES = 20, 5
+"""Rows of values, and sentences or notes of a kind; the report has all."""
+ELSEWHERE = "jpo explain"
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A note about a suggestion.
+
+    Attributes:
+        link: address of the report, as the pipeline that made it; None where nobody knows one.
+        file: config.ini within the project: a workload may have several.
+    """
+
+    report: Report
+    link: str | None = None
+    file: str = "config.ini"
+
+
+def marker(comment: Comment) -> str:
+    """What tells the note of this workload from all others: the first line, which nobody sees. No name is part of it."""
+    return f"<!-- jpo:suggestion:{digest(comment.report.suggestion, comment.file)[:32]} -->"
+
+
+def digest(suggestion: Suggestion, file: str) -> str:
+    """What tells this workload and config.ini from all others, in hexadecimal digits."""
+    return hashlib.sha256(canonical({"workload": suggestion.identity.labels, "file": file}).encode()).hexdigest()
+
+
+def body(comment: Comment) -> str:
+    """The note as it is posted."""
+    link = f"\n{markdown.link('Report and log', comment.link)}\n" if comment.link else ""
+    return f"{marker(comment)}\n\n{markdown.render(document(comment))}{link}"
+
+
+def document(comment: Comment) -> Document:
+    """What is seen of the note."""
+    report = comment.report
+    decided = report.suggestion
+    blocks = (
+        *suggestion.in_short(decided),
+        forecasts(decided),
+        changes(decided),
+        few_changes(decided),
+        Items(tuple(reasons(decided, report.track))),
+        *map(Note, shortened([note.text for note in suggestion.notes(decided)])),
+    )
+    return Document(("JPO: ", Span(short(str(decided.identity)))), blocks, verdict(report), report.currency)
+
+
+def verdict(report: Report) -> str:
+    """What became of it, in one line."""
+    decided = report.suggestion
+    decider = f"decided by {names.DECIDERS.get(decided.decided_by, decided.decided_by)}"
+    if decided.status == "kept":
+        done = "values kept as they are"
+    else:
+        done = f"{numbers.counted(len(decided.changes), 'value')} {'written' if report.written else 'proposed, not written'}"
+    return f"{short(str(report.path))}: {done}; {short(decider)}. Suggestion {short(decided.suggestion_id)}"
+
+
+def forecasts(decided: Suggestion) -> Table:
+    """What is expected of today's values and of the next ones, and by how much that differs; one column where nothing changes."""
+    rows: list[Row] = []
+    promised = {names.target(check.name).quantity: check for check in decided.sla}
+    for quantity in suggestion.quantities(decided):
+        now, then = decided.now.of(quantity), decided.next.of(quantity)
+        name = names.OBJECTIVES.get(quantity) or short(names.heading(quantity))
+        change = Cell("" if decided.status == "kept" else headline.change(decided, quantity), emphasis="strong")
+        check = promised.get(quantity)
+        word = Cell(check.verdict, emphasis=headline.VERDICTS[check.verdict]) if check else Cell("")
+        if now or then:
+            rows.append((name, change, Cell(now.mean if now else None, quantity), estimate(then, quantity), word))
+    heads = ("expected", "change", "now", "next (90% interval)", "SLA")
+    return Table(tuple(map(Column, heads)), tuple(rows), "forecasts")
+
+
+def changes(decided: Suggestion) -> Table:
+    """Old and new value of what changes, as the file says them."""
+    rows = tuple(
+        (
+            short(change.key),
+            short(change.old_text),
+            Cell(short(change.new_text), emphasis="strong"),
+            short(suggestion.held_back(change)),
+        )
+        for change in decided.changes[:MOST_CHANGES]
+    )
+    return Table((Column("value", "key"), Column("old"), Column("new"), Column("why", "prose")), rows, "changes")
+
+
+def few_changes(decided: Suggestion) -> str:
+    """That there are more than the table has."""
+    more = len(decided.changes[MOST_CHANGES:])
+    return f"and {numbers.counted(more, 'more value')}: {ELSEWHERE}" if more else ""
+
+
+def reasons(decided: Suggestion, track: tuple[TrackRecord, ...]) -> Iterator[str]:
+    """Why, the chance of harm, and how right the last forecasts were."""
+    first = suggestion.first_reasons(decided)
+    yield from (f"why: {reason}" for reason in shortened(first))
+    risks = [reason for reason in decided.reasons if reason not in first and reason.startswith("chance ")]
+    yield from (f"risk: {reason}" for reason in shortened(risks))
+    if decided.status == "kept" and (sure := headline.with_confidence(decided)):
+        yield sure
+    if said := headline.track_record(track):
+        yield f"track record: {said[0].lower()}{said[1:]}"
+
+
+def shortened(texts: list[str] | tuple[str, ...]) -> tuple[str, ...]:
+    """The first of them, none longer than a glance."""
+    more = len(texts[MOST_LINES:])
+    return (*map(short, texts[:MOST_LINES]), *([f"and {more} more: {ELSEWHERE}"] if more else []))
+
+
+def short(text: str) -> str:
+    """A text in one line; of a long one the beginning and the end."""
+    return printable(text, longest=LONGEST)

@@ -1,0 +1,127 @@
+"""A commented jpo.toml for a config.ini: what was found in it, the limits that hold anyway, and what else can be said.
+
+It is a start to be edited: with it JPO does the same as without. Each line of [parameters] is tried before it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from jpo.errors import UsageError
+from jpo.files.reading import toml
+from jpo.project.load import LoadedSettings, merge
+from jpo.project.workload import NOT_FREED, limits_of, read_workload
+from jpo.records import Parameter, Workload
+from jpo.wording.numbers import plain
+from jpo.wording.printable import printable
+
+HEAD = """\
+# What JPO may change in {config}, within which limits, and what matters to you. Made by `jpo init`.
+# With these lines JPO does the same as without this file: every one may be changed or deleted. `jpo config check` reads it again.
+# Secrets do not belong here: JPO_PROMETHEUS__AUTH__TOKEN, JPO_STORE__URL and the like are for the environment.
+
+[workload]
+{workload}
+
+[parameters]
+# What was found. Limits behind the # hold without a word here; more are choices, multiple_of, step = "pow2" and freeze = true.
+"""
+TAIL = """\
+# What an hour costs, so that runs have a cost. Without prices they have none, and resources are weighed at usual prices.
+# [prices]
+# usd_per_gpu_hour = 2.50
+# usd_per_cpu_hour = 0.04
+
+# What matters to you; the weights sum to 1.
+# [preference]
+# time = 0.5
+# cost = 0.5
+
+# What every run must keep.
+# [sla]
+# time_max = "6h"
+# cost_max = 20.0
+"""
+SOURCES = """
+# Where finished runs are found: Prometheus, and the CSV logs that runlog writes. Both may be used.
+{prometheus}
+# [csv]
+# logs = ["runs/*.csv"]
+
+"""
+
+
+def settings_text(workload: Workload, settings: LoadedSettings, *, config: str, prometheus_url: str | None, now: float) -> str:
+    """The text of jpo.toml.
+
+    Args:
+        config: config.ini as jpo.toml names it.
+        prometheus_url: an address that may be written into a file; None: it is left to the environment.
+    """
+    named = quoted(config)
+    said = f"config = {named}" if named else '# config = "config.ini"'
+    if prometheus_url and (address := quoted(prometheus_url)):
+        prometheus = f"[prometheus]\nurl = {address}\n"
+    else:
+        prometheus = '# [prometheus]\n# url = "http://prometheus:9090"  # or PROMETHEUS_URL in the environment\n'
+    lines = "\n".join(parameter_lines(workload, settings, now=now))
+    head = HEAD.format(config=printable(config), workload=said)
+    return f"{head}{lines}\n{SOURCES.format(prometheus=prometheus)}{TAIL}"
+
+
+def parameter_lines(workload: Workload, settings: LoadedSettings, *, now: float) -> Iterator[str]:
+    """A line for each parameter: those that JPO may change, and as comments those that stay as they are, with the reason."""
+    free = [p for p in workload.parameters if not p.held and same_with([p], workload, settings, now=now)]
+    if not same_with(free, workload, settings, now=now):
+        free = []
+    for p in workload.parameters:
+        entry = _entry(p)
+        if p in free:
+            yield f"{entry}  # {_limits(p, settings)}"
+        elif entry:
+            why = f"stays {printable(p.text)}: {printable(p.held)}" if p.held else "found by its name alone"
+            how = "; take the first # away to free it" if p.held == NOT_FREED else ""
+            yield f"# {entry}  # {why}{how}"
+
+
+def missing_lines(workload: Workload, settings: LoadedSettings, *, now: float) -> tuple[str, ...]:
+    """The lines of parameters that [parameters] does not name yet."""
+    named = settings.tables.get("parameters", {})
+    said = {p.term for p in workload.parameters} & set(named if isinstance(named, Mapping) else ())
+    lines = parameter_lines(workload, settings, now=now)
+    return tuple(line for line in lines if line.removeprefix("# ").partition(" =")[0] not in said)
+
+
+def same_with(some: Sequence[Parameter], workload: Workload, settings: LoadedSettings, *, now: float) -> bool:
+    """Whether config.ini means the same once jpo.toml names these parameters."""
+    try:
+        tables: Mapping[str, Any] = toml("[parameters]\n" + "\n".join(map(_entry, some)))
+        layers = [("settings", settings.tables), ("jpo.toml", tables)]
+        named = merge(layers, root=settings.root, toml=None)
+        found = read_workload(workload.path, named, now=now)
+    except (UsageError, ValueError):  # a key that could be two options, or that TOML cannot say
+        return False
+    return (found.parameters, found.identity, found.terms) == (workload.parameters, workload.identity, workload.terms)
+
+
+def quoted(text: str) -> str:
+    """A TOML string; empty where TOML has none for it (half a character of a file name that is no UTF-8)."""
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
+        return ""
+    signs = (sign if sign.isprintable() and sign not in '"\\' else f"\\U{ord(sign):08X}" for sign in text)
+    return f'"{"".join(signs)}"'
+
+
+def _entry(parameter: Parameter) -> str:
+    key = quoted(parameter.key)
+    return f"{parameter.term} = {{ key = {key} }}" if key else ""
+
+
+def _limits(parameter: Parameter, settings: LoadedSettings) -> str:
+    limit = limits_of(settings).parameters.get(parameter.term)
+    if limit is None:
+        return "no limits"
+    given: Iterable[tuple[str, float | None]] = (("min", limit.low), ("max", limit.high), ("max_change", limit.max_change))
+    said = [f"{name} = {plain(value)}" for name, value in given if value is not None and abs(value) != float("inf")]
+    return ", ".join(said) or "no limits"

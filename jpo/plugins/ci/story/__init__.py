@@ -1,0 +1,1 @@
+"""What `jpo init`, `jpo comment` and `jpo persist` do."""

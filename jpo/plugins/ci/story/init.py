@@ -1,0 +1,140 @@
+"""`jpo init config.ini`: what JPO finds, and the files to begin with. Nothing that is there is replaced."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from jpo.files.links import project_of
+from jpo.plugins.ci.report.setup import SetUp, SetUpFile
+from jpo.plugins.ci.start.new_files import NewFile, is_the_same, made, refuse_unmakeable, there_already
+from jpo.plugins.ci.start.pipeline import FILES, CodeHost, configs_in, hosts_of, pipeline_file, said_in
+from jpo.plugins.ci.start.settings_text import missing_lines, settings_text
+from jpo.project.checkout.root import folders_up
+from jpo.project.load import LoadedSettings
+from jpo.project.secrets import secrets_sent
+from jpo.project.sources import asked_since, names_of, prometheus_of
+from jpo.project.workload import read_workload
+from jpo.records import Workload
+from jpo.report.doctor import Line
+from jpo.telemetry.diagnosis.probes import examine
+
+GITIGNORE = "# The history of JPO on this machine: not for version control.\n*\n"
+
+
+@dataclass(frozen=True, slots=True)
+class InitOptions:
+    """Options of the command line; see `jpo init --help`.
+
+    Attributes:
+        ci: whose pipeline's file; None: of the hosts that the repository shows.
+    """
+
+    now: float
+    ci: Literal["gitlab", "github", "none"] | None = None
+    dry_run: bool = False
+    offline: bool = False
+
+
+def init(path: Path, settings: LoadedSettings, options: InitOptions) -> SetUp:
+    """Read, ask, plan, and make what is not there.
+
+    Raises:
+        UsageError: config.ini or the settings are invalid, or a file cannot be made; nothing is made then but what is named.
+    """
+    workload = read_workload(path, settings, now=options.now)
+    findings = () if options.offline else what_prometheus_has(workload, settings, now=options.now)
+    hosts: Sequence[CodeHost] = tuple(hosts_of(project_of(path)))
+    if options.ci is not None:
+        hosts = () if options.ci == "none" else (options.ci,)
+    plan = (*planned(workload, settings, options), *pipelines(path, hosts, settings_file(settings) or settings_to_make(path)))
+    for file in plan:
+        if not there_already(file):
+            refuse_unmakeable(file)
+    files = tuple(put_in_place(file, dry_run=options.dry_run) for file in plan)
+    return SetUp(path, workload.identity, workload.parameters, workload.others, findings, files, hosts)
+
+
+def what_prometheus_has(workload: Workload, settings: LoadedSettings, *, now: float) -> tuple[Line, ...]:
+    """The findings of `jpo doctor` about the server; none where nobody names one."""
+    server = prometheus_of(settings)
+    if server is None:
+        return ()
+    since, names = asked_since(settings, now=now), names_of(settings)
+    answers = examine(server, workload.identity, since=since, until=now, names=names)
+    return tuple(Line(name, answer.status, answer.text, answer.remedy, answer.code) for name, answer in answers.items())
+
+
+def planned(workload: Workload, settings: LoadedSettings, options: InitOptions) -> Iterator[NewFile]:
+    """jpo.toml at the root of the repository, else next to config.ini, and .gitignore for the history next to it."""
+    in_force = settings_file(settings)
+    path, now = in_force or settings_to_make(workload.path), options.now
+    config = os.path.relpath(workload.path, path.parent)
+    text = settings_text(workload, settings, config=config, prometheus_url=url_to_write(settings), now=now)
+    missing = "\n".join(missing_lines(workload, settings, now=now))
+    yield NewFile(path, text, f"[parameters]\n{missing}\n" if missing else "")
+    if settings.store_file:
+        yield NewFile(path.parent / ".jpo" / ".gitignore", GITIGNORE, "")
+
+
+def settings_file(settings: LoadedSettings) -> Path | None:
+    """The file with settings that is there: a jpo.toml, or a pyproject.toml."""
+    return settings.toml or next((Path(origin.removesuffix(" [tool.jpo]")) for origin in in_pyproject(settings)), None)
+
+
+def settings_to_make(config: Path) -> Path:
+    """A new jpo.toml, where every command looks for it, and beside which the history lies."""
+    *_, root = folders_up(config.parent)
+    taken = os.path.lexists(root / "jpo.toml")  # by another job
+    return (config.parent if taken else root) / "jpo.toml"
+
+
+def of_another_job(config: Path, settings: LoadedSettings) -> bool:
+    """Whether the settings lie above config.ini and name another file."""
+    file = settings_file(settings)
+    if (
+        file is None
+        or "workload.config" not in settings.origins
+        or os.path.realpath(file.parent) == os.path.realpath(config.parent)
+    ):
+        return False
+    return os.path.realpath(settings.config_ini) != os.path.realpath(config)
+
+
+def in_pyproject(settings: LoadedSettings) -> Iterator[str]:
+    """The pyproject.toml that holds settings of JPO."""
+    return (origin for origin in settings.origins.values() if origin.endswith(" [tool.jpo]"))
+
+
+def url_to_write(settings: LoadedSettings) -> str | None:
+    """The address of --prometheus-url for jpo.toml; not where it holds or gets a secret, which the environment must name."""
+    of_the_command_line = settings.origins.get("prometheus.url") == "command line" and not secrets_sent(settings)
+    server = prometheus_of(settings) if of_the_command_line else None
+    return server.shown_url if server else None
+
+
+def pipelines(path: Path, hosts: Sequence[CodeHost], toml: Path) -> Iterator[NewFile]:
+    """The pipeline's file of each host, at the root of the repository.
+
+    Args:
+        toml: the file with settings, beside which the history lies.
+    """
+    root = project_of(path)
+    config, folder = (os.path.relpath(os.path.realpath(one), root) for one in (path, toml.parent))
+    for host in hosts:
+        others = configs_in(said_in(root / FILES[host]))
+        file = pipeline_file(host, config, folder, beside_others=bool(others) and config not in others)
+        yield NewFile(Path(os.path.relpath(root)) / file.path, file.text, "" if config in others else file.part)
+
+
+def put_in_place(file: NewFile, *, dry_run: bool) -> SetUpFile:
+    """Make a file that is not there; what became of it."""
+    if there_already(file):
+        same = is_the_same(file)
+        return SetUpFile(file.path, "as it would be" if same else "there already", "" if same else file.add)
+    if dry_run:
+        return SetUpFile(file.path, "would be made", file.text)
+    return SetUpFile(file.path, "made", "") if made(file) else SetUpFile(file.path, "there already", file.add)

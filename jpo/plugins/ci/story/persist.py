@@ -1,0 +1,59 @@
+"""`jpo persist`: the values in force as a merge request to the default branch, one per workload, kept up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from jpo.plugins.ci.code_host.persist import Persisted, ProposedChange, marker, persist
+from jpo.plugins.ci.code_host.repository import repository_of
+from jpo.plugins.ci.report import proposal
+from jpo.plugins.ci.report.comment import Comment
+from jpo.project.load import LoadedSettings
+from jpo.project.workload import read_workload
+from jpo.records import same
+
+
+def propose(
+    note: Comment, config: Path, settings: LoadedSettings, environ: Mapping[str, str], *, timeout_seconds: float
+) -> Iterator[str]:
+    """Bring the merge request up to date with config.ini as it is here; what was done, a line each.
+
+    Raises:
+        UsageError: config.ini cannot be read.
+        UsageError: this is no pipeline of GitLab or GitHub.
+        ConflictError: JPO-E923, config.ini has changed on the default branch since.
+        CodeHostError: it could not be done; what was there is as it was.
+    """
+    repository = repository_of(environ)
+    if isinstance(repository, str):
+        yield f"nothing is proposed: {repository}"
+        return
+    workload, made = read_workload(config, settings, now=0.0), note.report.suggestion
+    if workload.identity != made.identity or not same(made.suggested, workload.current):
+        yield f"nothing is proposed: {config} does not have the values of suggestion {made.suggestion_id}"
+        return
+    done = persist(repository, wanted(note, workload.content, repository.path_of(config)), timeout_seconds=timeout_seconds)
+    yield in_words(done, "!" if repository.host == "gitlab" else "#")
+
+
+def wanted(note: Comment, content: bytes, path: str) -> ProposedChange:
+    """What is to be proposed.
+
+    Args:
+        content: of config.ini with the values of the suggestion.
+        path: of config.ini in the repository.
+    """
+    made = note.report.suggestion
+    values = proposal.values(made)
+    body, title = f"{marker(values)}\n\n{proposal.text(note)}", proposal.title(made, path)
+    return ProposedChange(proposal.branch(made, path), path, content, values, title, body, proposal.message(made))
+
+
+def in_words(done: Persisted, sign: str) -> str:
+    """What became of the merge request."""
+    if done.request is None:
+        return f"no merge request: {done.why}"
+    named = f"merge request {sign}{done.request.number}"
+    said = {"none": "", "left": " left as it is"}.get(done.how, f" {done.how}")
+    return f"{named}{said}{' ' if done.how == 'none' else ': ' if done.why else ''}{done.why}: {done.request.url}"

@@ -1,0 +1,88 @@
+"""Contest: an agent beside rules, on the same sequences, with intervals of the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jpo.plugins.cluster.agents.base import ClassicAgent, LearningAgent
+from jpo.plugins.cluster.agents.sequences import Sequence as JobSequence
+from jpo.plugins.cluster.agents.training import follow, live
+from jpo.plugins.cluster.environment.episode import Episode
+from jpo.plugins.cluster.environment.rewards import METRICS
+from jpo.plugins.cluster.grid import schedule_metrics
+from jpo.plugins.cluster.machine.bill import bill
+from jpo.plugins.cluster.machine.discipline import Discipline, run
+from jpo.plugins.cluster.queueing.selection import selection
+from jpo.plugins.cluster.queueing.simulate import Rule
+
+DRAWS = 4000
+SIDE_BY_SIDE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceScores:
+    """How an agent and rules did on sequences.
+
+    Attributes:
+        objective: of METRICS; smaller is better but for utilisation.
+        values: of each name, one per sequence, in their order.
+    """
+
+    objective: str
+    values: dict[str, NDArray[np.float64]]
+
+    def mean(self, name: str) -> float:
+        """The mean over sequences."""
+        return float(self.values[name].mean())
+
+    def difference(self, name: str, other: str) -> tuple[float, float, float]:
+        """Mean of name - other over sequences, and its 95% interval by bootstrap over sequences."""
+        gaps = self.values[name] - self.values[other]
+        draws = np.random.default_rng(0).integers(len(gaps), size=(DRAWS, len(gaps)))
+        low, high = np.percentile(gaps[draws].mean(axis=1), [2.5, 97.5])
+        return float(gaps.mean()), float(low), float(high)
+
+
+def values_of_agent(
+    agent: ClassicAgent | LearningAgent, drawn: Sequence[JobSequence], objective: str, turns: Iterable[int]
+) -> NDArray[np.float64]:
+    """The metric of each sequence; `turns` counts batches of SIDE_BY_SIDE and shows how far it is."""
+    found: list[float] = []
+    for turn in turns:
+        episodes = [Episode(*one, agent.options) for one in drawn[turn * SIDE_BY_SIDE : (turn + 1) * SIDE_BY_SIDE]]
+        if isinstance(agent, LearningAgent):
+            live(agent, episodes, explore=False, objective=objective)
+        else:
+            for episode in episodes:
+                follow(agent, episode)
+        found += [float(episode.ledger.metrics()[METRICS.index(objective)]) for episode in episodes]
+    return np.array(found)
+
+
+def value_of_rule(rule: Rule, drawn: JobSequence, objective: str) -> float:
+    """The metric of a sequence under a rule."""
+    jobs, demand, platform = drawn
+    schedule = run(
+        jobs,
+        demand,
+        platform,
+        Discipline(selection(rule.selection, seed=0), rule.resources or "first", rule.backfilling, elastic=rule.elastic),
+    )
+    if objective in ("energy", "edp"):
+        owed = bill(jobs, demand, platform, schedule)
+        return owed.energy_joules if objective == "energy" else owed.edp_joule_seconds
+    # Slowdowns are of run times on the reference device, as in the rewards: a slow device is the policy's doing.
+    found = schedule_metrics(jobs, demand, platform.cores("gpu" if demand.gpus.any() else "cpu"), schedule)
+    if objective == "slowdown":
+        wait = schedule.starts - jobs.submit_seconds
+        return float(np.maximum(1.0, (wait + jobs.run_seconds) / np.maximum(jobs.run_seconds, 10.0)).mean())
+    return {
+        "wait": found.wait_seconds.average,
+        "turnaround": found.turnaround_seconds.average,
+        "makespan": found.makespan_seconds,
+        "utilisation": found.utilisation,
+    }[objective]

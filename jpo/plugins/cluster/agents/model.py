@@ -1,0 +1,136 @@
+"""A learnt agent on disk: weights and the optimiser as safetensors, and in its header what it decides. Loading runs no code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from jpo.errors import UsageError, quoted, words_of
+from jpo.files.reading import contents
+from jpo.plugins.cluster.agents.base import LearningAgent
+from jpo.plugins.cluster.environment.episode import PAIRS, EpisodeOptions
+from jpo.plugins.cluster.environment.observation import FIGURES, OF_A_JOB
+
+SCHEMA = f"jpo-cluster-1:{','.join((*FIGURES, *OF_A_JOB))}"
+"""Changes with what an agent sees: weights of another one would see other things."""
+MOST_BYTES = 1 << 28
+MOST_SLOTS = 4096
+"""Slots, and width of networks, of a model that is read."""
+KINDS = ("reinforce", "actor-critic", "sac")
+HEADER = ("schema", "kind", "mode", "slots", "order", "resources", "pairs", "void", "hidden", "lr", "gamma")
+
+
+def new_agent(
+    kind: str, options: EpisodeOptions, *, hidden: int = 32, lr: float = 1e-3, gamma: float = 1.0, seed: int = 0
+) -> LearningAgent:
+    """An agent that has learnt nothing yet; `kind`: of KINDS.
+
+    Raises:
+        UsageError: JPO-E743, torch is not installed.
+    """
+    try:
+        import torch
+    except ImportError as error:
+        finding, remedy = "needs torch, which is not installed", 'pip install "jpo[cluster,learn]"'
+        raise UsageError("the agent", finding, remedy, code="JPO-E743") from error
+    torch.use_deterministic_algorithms(True)
+    from jpo.plugins.cluster.agents.actor_critic import ActorCritic
+    from jpo.plugins.cluster.agents.discrete_sac import DiscreteSac
+    from jpo.plugins.cluster.agents.reinforce import Reinforce
+
+    found = {"reinforce": Reinforce, "actor-critic": ActorCritic, "sac": DiscreteSac}[kind]
+    return found(options, hidden=hidden, lr=lr, gamma=gamma, seed=seed)
+
+
+def to_bytes(agent: LearningAgent, kind: str) -> bytes:
+    """What to keep of an agent."""
+    options = agent.options
+    header = {
+        "schema": SCHEMA,
+        "kind": kind,
+        "mode": options.mode,
+        "slots": str(options.slots),
+        "order": options.order,
+        "resources": options.resources,
+        "void": str(int(options.void)),
+        "pairs": ",".join(f"{job}-{resource}" for job, resource in options.pairs),
+        "hidden": str(agent.hidden),
+        "lr": repr(agent.lr),
+        "gamma": repr(agent.gamma),
+    }
+    return save(agent.weights(), header)
+
+
+def read_agent(path: Path, *, seed: int = 0) -> tuple[LearningAgent, str]:
+    """A learnt agent and its kind.
+
+    Raises:
+        UsageError: JPO-E747, the file is no agent, or one of another version.
+    """
+    data = contents(path, MOST_BYTES, lambda finding: foreign(path, finding))
+    header = _header(path, data)
+    if header.get("schema") != SCHEMA:
+        raise foreign(path, "was learnt with other observations than this version has")
+    try:
+        kind = header["kind"]
+        if kind not in KINDS:
+            raise ValueError(f"kind {quoted(kind)} is unknown")
+        agent = new_agent(
+            kind, _options(header), hidden=int(header["hidden"]), lr=float(header["lr"]), gamma=float(header["gamma"]), seed=seed
+        )
+        agent.load(_weights(data))
+    except (KeyError, ValueError, SafetensorError) as error:
+        raise foreign(path, f"does not fit ({words_of(error)})") from error
+    return agent, kind
+
+
+def load_weights(agent: LearningAgent, path: Path) -> None:
+    """Give a user's agent the weights that it kept; UsageError JPO-E747 as above."""
+    data = contents(path, MOST_BYTES, lambda finding: foreign(path, finding))
+    if _header(path, data).get("schema") != SCHEMA:
+        raise foreign(path, "was learnt with other observations than this version has")
+    try:
+        agent.load(_weights(data))
+    except (KeyError, ValueError, SafetensorError) as error:
+        raise foreign(path, f"does not fit ({words_of(error)})") from error
+
+
+def _weights(data: bytes) -> dict[str, NDArray[np.float32]]:
+    weights = load(data)
+    if not all(np.isfinite(values).all() for values in weights.values()):
+        raise ValueError("a weight is not finite")
+    return weights
+
+
+def _options(header: Mapping[str, str]) -> EpisodeOptions:
+    pairs = tuple(pair for pair in PAIRS if "-".join(pair) in header["pairs"].split(","))
+    mode, slots = header["mode"], int(header["slots"])
+    if not (slots <= MOST_SLOTS and 1 <= int(header["hidden"]) <= MOST_SLOTS):
+        raise ValueError("its header says nothing that could be decided")
+    options = {"order": header["order"], "resources": header["resources"], "void": header["void"] == "1"}
+    return EpisodeOptions(mode=mode, slots=slots, pairs=pairs, energy=False, **options)  # type: ignore[arg-type]
+
+
+def _header(path: Path, data: bytes) -> Mapping[str, str]:
+    from jpo.files.reading import json_object
+
+    size = int.from_bytes(data[:8], "little")
+    try:
+        found = json_object(data[8 : 8 + size]).get("__metadata__", {}) if 0 < size <= len(data) - 8 else {}
+    except ValueError as error:
+        raise foreign(path, "is no file of weights") from error
+    if not (isinstance(found, dict) and all(isinstance(value, str) for value in found.values())):
+        raise foreign(path, "is no file of weights")
+    if "schema" not in found:
+        raise foreign(path, "is no model of the cluster lab")
+    return found
+
+
+def foreign(path: Path, finding: str) -> UsageError:
+    """The error of a model that cannot be used."""
+    return UsageError(str(path), finding, "learn anew: jpo cluster train", code="JPO-E747")

@@ -1,0 +1,70 @@
+"""A schedule as Batsim writes it, out_jobs.csv and out_schedule.csv: the columns and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from jpo.plugins.cluster.schedule import DeviceCourse, intervals
+
+JOB_COLUMNS = (
+    *("job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources", "requested_time", "success"),
+    *("final_state", "starting_time", "execution_time", "finish_time", "waiting_time", "turnaround_time", "stretch"),
+    *("allocated_resources", "consumed_energy", "metadata"),
+)
+Value = str | float
+
+
+def job_rows(course: DeviceCourse) -> Iterator[tuple[Value, ...]]:
+    """A row per job under JOB_COLUMNS, as they came; stretch is turnaround / run time; -1: its energy is unknown.
+
+    A job that was resized has all devices that it ever held."""
+    jobs = course.jobs
+    columns = (jobs.ids, jobs.submit_seconds, jobs.requested_seconds, course.starts, course.ends)
+    joules = [-1] * len(jobs) if course.joules is None else course.joules.tolist()
+    rows = zip(*(column.tolist() for column in columns), course.asked, course.all_devices(), course.killed, joules, strict=True)
+    for number, submit, requested, start, end, asked, devices, killed, energy in rows:
+        run, turnaround = end - start, end - submit
+        yield (
+            *(number, "w0", str(number), submit, asked, requested, int(not killed)),
+            "COMPLETED_WALLTIME_REACHED" if killed else "COMPLETED_SUCCESSFULLY",
+            *(start, run, end, start - submit, turnaround, turnaround / run if run else 1.0, intervals(devices), energy, ""),
+        )
+
+
+def schedule_row(course: DeviceCourse) -> dict[str, Value]:
+    """The figures of the whole, by the names of their columns; nothing sleeps or switches here."""
+    run = course.ends - course.starts
+    turnaround = course.ends - course.jobs.submit_seconds
+    slowdown = np.divide(turnaround, run, out=np.ones_like(run), where=run > 0)
+    killed, count = sum(course.killed), len(course.jobs)
+    busy = float(run @ np.array([len(devices) for devices in course.devices]))
+    busy += sum((stay.end - stay.begin) * len(stay.devices) for stay in course.besides)
+    span = float(course.ends.max())
+    metrics = course.metrics
+    return {
+        "batsim_version": "jpo",
+        "consumed_joules": course.bill.energy_joules if course.bill else 0.0,
+        "makespan": span,
+        "max_slowdown": float(slowdown.max()),
+        "max_turnaround_time": metrics.turnaround_seconds.largest,
+        "max_waiting_time": metrics.wait_seconds.largest,
+        "mean_slowdown": float(slowdown.mean()),
+        "mean_turnaround_time": metrics.turnaround_seconds.average,
+        "mean_waiting_time": metrics.wait_seconds.average,
+        "nb_computing_machines": len(course.kinds),
+        "nb_grouped_switches": 0,
+        "nb_jobs": count,
+        "nb_jobs_finished": count,
+        "nb_jobs_killed": killed,
+        "nb_jobs_rejected": 0,
+        "nb_jobs_success": count - killed,
+        "nb_machine_switches": 0,
+        "scheduling_time": 0.0,
+        "simulation_time": 0.0,
+        "success_rate": (count - killed) / count,
+        "time_computing": busy,
+        "time_idle": span * len(course.kinds) - busy,
+        **{f"time_{state}": 0.0 for state in ("sleeping", "switching_off", "switching_on", "unavailable")},
+    }

@@ -1,0 +1,339 @@
+"""`jpo cluster`: its commands, their options and help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from jpo.cli.gate import put, save
+from jpo.cli.options import FILE, options, output_options, seed_option, verbose_option
+from jpo.cli.output import READABLE, Output, can_be_kept, not_settings, track
+from jpo.plugins.cluster.cli_workloads import RESOURCES_HELP, policy_options, workload_options
+
+if TYPE_CHECKING:
+    from jpo.plugins.cluster.story.scenarios import Sources
+
+FORMS = ("philly", "openb", "pollux", "history", "phases")
+"""FORMS of jpo.plugins.cluster.workload.convert, which needs numpy: help must not; and traces of resources."""
+
+
+@click.group()
+def cluster() -> None:
+    """Judge policies of workload management on clusters."""
+
+
+@cluster.command("evaluate")
+@workload_options
+@policy_options
+@click.option("--seeds", type=click.IntRange(1, 10_000), default=1, show_default=True, help="Of drawn jobs and `random`.")
+@seed_option
+@click.option("--fail-if", "claims", multiple=True, metavar="CLAIM", help='"saf+easy worse than fcfs+easy by 5%": exit code 3.')
+@click.option("--out-jobs", type=FILE, metavar="FILE", help="One schedule's jobs as Batsim's out_jobs.csv.")
+@click.option("--out-schedule", type=FILE, metavar="FILE", help="Its figures as Batsim's out_schedule.csv.")
+@click.option("--jobs", "processes", type=click.IntRange(1), help="Processes at once; default: one per core for much work.")
+@click.option("--backend", type=click.Choice(["loky", "threading", "ray"]), default="loky", show_default=True)
+@output_options("text", "json", "csv", "markdown", "html", files=True)
+@verbose_option
+def evaluate(
+    sources: Sources,
+    policies: Sequence[str],
+    backfill: Sequence[str],
+    resources: Sequence[str],
+    seeds: int,
+    seed: int,
+    claims: Sequence[str],
+    out_jobs: Path | None,
+    out_schedule: Path | None,
+    processes: int | None,
+    backend: Literal["loky", "threading", "ray"],
+    output: Output,
+) -> None:
+    """Simulate a workload under policies.
+
+    Waits, slowdowns, makespan and utilisation of each policy.
+
+    \b
+    Examples:
+      jpo cluster evaluate --workload log.swf --procs 128 --policy sjf --backfill easy -o json
+      jpo cluster evaluate --workload log.swf.gz --policy fcfs,saf,f1 --backfill none,easy
+      jpo cluster evaluate --draw 5000 --procs 256 --seeds 10 --policy fcfs+easy,saf+easy \\
+          --fail-if "saf+easy worse than fcfs+easy by 5%"
+    """
+    from jpo.plugins.cluster.report import batsim
+    from jpo.plugins.cluster.report import evaluation as subject
+    from jpo.plugins.cluster.story import evaluate as command
+    from jpo.plugins.cluster.story.scenarios import named_rules, refuse_inputs
+
+    kept = [file for file in (out_jobs, out_schedule) if file]
+    not_settings([*output.files, *kept])
+    refuse_inputs([*output.files, *kept], sources)
+    can_be_kept([*output.files, *kept])
+    rules = named_rules(policies, backfill, resources or ("",))
+    named = command.named_claims(claims, rules)
+    wanted = command.EvaluateOptions(rules, range(seed, seed + seeds), named, processes=processes, backend=backend)
+    if kept:
+        course = command.one_course(sources, wanted, "--out-jobs" if out_jobs else "--out-schedule")
+        if out_jobs:
+            save(out_jobs, batsim.jobs_csv(course))
+        if out_schedule:
+            save(out_schedule, batsim.schedule_csv(course))
+    evaluated = command.evaluate(sources, wanted, track=track)
+    output.show(subject, evaluated)
+    command.fail_if(named, evaluated)
+
+
+@cluster.command("describe")
+@workload_options
+@output_options(*READABLE, files=True)
+@verbose_option
+def describe(sources: Sources, output: Output) -> None:
+    """Show what a workload is like.
+
+    Sizes, run times, load, users, and how well requested times fit.
+
+    \b
+    Example:
+      jpo cluster describe --workload log.swf --procs 128
+    """
+    from jpo.plugins.cluster.description import describe as described
+    from jpo.plugins.cluster.report import description as subject
+    from jpo.plugins.cluster.story.scenarios import RulesAndSeeds, refuse_inputs, scenarios_of
+
+    not_settings(output.files)
+    refuse_inputs(output.files, sources)
+    can_be_kept(output.files)
+    output.show(subject, [described(one) for one in scenarios_of(sources, RulesAndSeeds((), range(1)), [])])
+
+
+@cluster.command("plot")
+@click.argument("picture", type=FILE, metavar="PICTURE.PNG|.SVG")
+@workload_options
+@policy_options
+@seed_option
+@verbose_option
+def plot(
+    picture: Path, sources: Sources, policies: Sequence[str], backfill: Sequence[str], resources: Sequence[str], seed: int
+) -> None:
+    """Draw one schedule: who held which device when.
+
+    Below it, how many devices were busy and how many jobs waited.
+
+    \b
+    Example:
+      jpo cluster plot gantt.png --workload log.swf --procs 128 --policy saf+easy --first 500
+    """
+    from jpo.plugins.cluster.report.plots import plot as draw_schedule
+    from jpo.plugins.cluster.story import evaluate as command
+    from jpo.plugins.cluster.story.scenarios import named_rules, refuse_inputs
+    from jpo.report.plots.picture import can_plot
+
+    can_plot(picture)
+    not_settings([picture])
+    refuse_inputs([picture], sources)
+    can_be_kept([picture])
+    wanted = command.EvaluateOptions(named_rules(policies, backfill, resources or ("",)), range(seed, seed + 1))
+    draw_schedule(command.one_course(sources, wanted, "jpo cluster plot"), picture)
+
+
+@cluster.command("convert")
+@click.argument("table", type=FILE)
+@click.option("--from", "form", type=click.Choice(FORMS), required=True, help="Whose table it is.")
+@click.option("--duration", "durations", multiple=True, metavar="NAME=SECONDS", help="Of an application (pollux); repeatable.")
+@click.option("--without-jpo", is_flag=True, help="A history as it would have been without JPO's suggestions.")
+@click.option("--model", type=FILE, help="Of `jpo phases fit`, for traces of resources (phases).")
+@click.option(
+    "--gbps-per-core",
+    type=click.FloatRange(0, 10_000),
+    default=8.0,
+    show_default=True,
+    help="Of memory, for a busy core (phases).",
+)
+@click.option("--output", "output_file", type=FILE, metavar="FILE", help="Write it there, not to stdout.")
+@verbose_option
+def convert(
+    table: Path,
+    form: str,
+    durations: Sequence[str],
+    model: Path | None,
+    gbps_per_core: float,
+    output_file: Path | None,
+    *,
+    without_jpo: bool,
+) -> None:
+    """Make a table of training jobs of another one.
+
+    Philly's, openb's and Pollux' tables, JPO's own history, and traces of resources with a model of their phases.
+
+    \b
+    Examples:
+      jpo cluster convert cluster_job_log --from philly --output jobs.csv
+      jpo cluster convert history.json --from history > team.csv
+      jpo cluster convert traces.csv --from phases --model MODEL --output jobs.csv
+    """
+    from jpo.plugins.cluster.story.convert import converted, converted_phases
+    from jpo.plugins.cluster.story.scenarios import Sources, refuse_inputs
+
+    if output_file:
+        not_settings([output_file])
+        refuse_inputs([output_file], Sources((table,)), model)
+        can_be_kept([output_file])
+    phased = converted_phases(table, form, model, gbps_per_core)
+    text, left_out = converted(table, form, durations, jpo=not without_jpo) if phased is None else (phased, 0)
+    if output_file:
+        save(output_file, text)
+    else:
+        put(text)
+    if left_out:
+        from jpo.cli.gate import complain
+
+        complain(f"{table}: {left_out} jobs never ran or still do, and are left out")
+
+
+agent_options = options(
+    click.option("--agent", "agent_file", metavar="MINE.PY:CLASS", help="An agent of yours: the file is run."),
+    click.option(
+        "--agent-limit",
+        type=click.FloatRange(0.01, 86_400),
+        default=60.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Longest that it may take for an answer.",
+    ),
+    click.option("--objective", default="slowdown", show_default=True, help="wait, slowdown, turnaround, makespan, ..."),
+    click.option("--length", type=click.IntRange(2, 100_000), default=256, show_default=True, help="Jobs of a sequence."),
+    click.option("--split", type=click.FloatRange(0.0, 0.95), default=0.7, show_default=True, help="Share to learn from."),
+)
+
+
+legacy_option = click.option(
+    "--options", "legacy", type=FILE, metavar="OPTIONS.JSON", help="An options file of HDeepRM, in place of a workload."
+)
+
+
+@cluster.command("train")
+@click.argument("model", type=FILE, metavar="MODEL.SAFETENSORS")
+@workload_options
+@agent_options
+@click.option("--learner", default="actor-critic", show_default=True, help="reinforce, actor-critic, or sac.")
+@click.option("--mode", type=click.Choice(["job", "backfill", "pair"]), default="backfill", show_default=True)
+@click.option("--order", default="saf", show_default=True, help="Job selection that sorts the queue.")
+@click.option("--resource", default="first", show_default=True, help=RESOURCES_HELP)
+@click.option("--slots", type=click.IntRange(1, 1024), default=32, show_default=True, help="Waiting jobs to choose from.")
+@click.option("--tries", type=click.IntRange(1, 100), default=1, show_default=True, help="Begin so often; the best one counts.")
+@click.option("--rounds", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How often to learn.")
+@click.option("--episodes", type=click.IntRange(1, 1000), default=16, show_default=True, help="Sequences of each round.")
+@click.option("--hidden", type=click.IntRange(1, 1024), default=32, show_default=True, help="Width of networks.")
+@click.option("--lr", type=click.FloatRange(0, 1), default=1e-3, show_default=True, help="Learning rate.")
+@click.option("--gamma", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="Discount of later rewards.")
+@click.option("--begin", type=FILE, metavar="MODEL", help="Go on from a model.")
+@legacy_option
+@seed_option
+@verbose_option
+def train(
+    model: Path,
+    sources: Sources,
+    agent_file: str | None,
+    agent_limit: float,
+    begin: Path | None,
+    legacy: Path | None,
+    seed: int,
+    **given: object,
+) -> None:
+    """Let an agent learn to manage a cluster.
+
+    On the first part of a workload; the model is kept as safetensors. Needs jpo[cluster,learn].
+
+    \b
+    Examples:
+      jpo cluster train model.safetensors --workload log.swf --procs 128 --rounds 100
+      jpo cluster train mine.safetensors --draw 20000 --procs 256 --agent mine.py:Mine
+    """
+    from jpo.cli.gate import answer
+    from jpo.plugins.cluster.story import agents as command
+    from jpo.plugins.cluster.story.scenarios import RulesAndSeeds, refuse_inputs, scenarios_of
+
+    not_settings([model])
+    refuse_inputs([model], sources, legacy, Path(agent_file.rpartition(":")[0]) if agent_file else None)
+    can_be_kept([model])
+    if legacy:
+        from jpo.plugins.cluster.story import legacy as of_hdeeprm
+
+        asked, scenario, _ = of_hdeeprm.read(legacy)
+        of_hdeeprm.refuse_unnamed(legacy, asked, agent_file)
+        lessons, scenarios = of_hdeeprm.lessons(asked, scenario, int(str(given["rounds"]))), [scenario]
+        begin = begin or asked.input_model
+    else:
+        lessons = command.lessons_of(given, seed)
+        scenarios = scenarios_of(sources, RulesAndSeeds((), range(seed, seed + 1)), [])
+    own = command.OwnAgent(agent_file, agent_limit) if agent_file else None
+    found = command.train(scenarios, lessons, model, begin=begin, own=own, track=track)
+    answer(command.learnt(found))
+
+
+@cluster.command("test")
+@workload_options
+@agent_options
+@click.option("--model", type=FILE, help="A model of `jpo cluster train`.")
+@click.option("--anchored", is_flag=True, help="Leave the rule only as far as that paid on the first part of the workload.")
+@click.option("--against", multiple=True, default=["saf+easy,f1+easy"], show_default=True, metavar="A,B,...", help="Rules.")
+@click.option("--sequences", type=click.IntRange(2, 10_000), default=40, show_default=True, help="How many to judge on.")
+@legacy_option
+@seed_option
+@output_options(*READABLE, files=True)
+@verbose_option
+def test(
+    sources: Sources,
+    agent_file: str | None,
+    agent_limit: float,
+    objective: str,
+    length: int,
+    split: float,
+    model: Path | None,
+    anchored: bool,
+    against: Sequence[str],
+    sequences: int,
+    legacy: Path | None,
+    seed: int,
+    output: Output,
+) -> None:
+    """Judge an agent beside rules on jobs it has not seen.
+
+    On sequences of the last part of a workload, with 95% intervals of the difference.
+
+    \b
+    Examples:
+      jpo cluster test --model model.safetensors --workload log.swf --procs 128
+      jpo cluster test --agent mine.py:Mine --workload other.swf --procs 256 --split 0
+    """
+    from jpo.plugins.cluster.report import standings as subject
+    from jpo.plugins.cluster.story import agents as command
+    from jpo.plugins.cluster.story.scenarios import RulesAndSeeds, named_rules, refuse_inputs, scenarios_of
+
+    not_settings(output.files)
+    refuse_inputs(output.files, sources, legacy, model)
+    can_be_kept(output.files)
+    rules = named_rules(against, ("none",))
+    own = command.OwnAgent(agent_file, agent_limit) if agent_file else None
+    if legacy:
+        from jpo.cli.gate import explain_at_length
+        from jpo.plugins.cluster.report import evaluation
+        from jpo.plugins.cluster.story import legacy as of_hdeeprm
+
+        asked, scenario, notes = of_hdeeprm.read(legacy)
+        of_hdeeprm.refuse_unnamed(legacy, asked, agent_file)
+        if asked.pair:
+            evaluated, course = of_hdeeprm.classic(asked, scenario, notes)
+            if asked.decisions:
+                explain_at_length("".join(f"{line}\n" for line in of_hdeeprm.decisions(course)))
+            output.show(evaluation, evaluated)
+            return
+        wanted = command.ContestOptions(asked.objective, 2, len(scenario.jobs), 0.0, asked.seed)
+        learnt = command.Contestant(own, model or asked.input_model, asked.seed, anchored)
+        output.show(subject, command.test([scenario], learnt, rules, wanted, track=track))
+        return
+    scenarios = scenarios_of(sources, RulesAndSeeds(rules, range(seed, seed + 1)), [])
+    wanted = command.ContestOptions(command.known_objective(objective), sequences, length, split, seed)
+    output.show(subject, command.test(scenarios, command.Contestant(own, model, seed, anchored), rules, wanted, track=track))

@@ -1,0 +1,72 @@
+"""Options that the commands of the cluster lab share: which jobs on which machine, and under which policies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+import click
+
+from jpo.cli.options import FILE, F, options
+
+SELECTIONS_HELP = (
+    "fcfs, sjf, ljf, saf, smallest, low_mem, low_mem_bw, f1, f2, f3, f4, wfp3, unicep, random; one may bring its "
+    "resource selection and backfilling, and resize jobs with min_tasks and max_tasks: saf-pack+easy+elastic."
+)
+RESOURCES_HELP = (
+    "On a platform: first, high_gflops, low_power, high_cores, high_mem, high_mem_bw, best_fit, worst_fit, spread, pack, "
+    "phase_pack, random."
+)
+
+
+def workload_options(function: F) -> F:
+    """What says which jobs there are on which machine, as the argument `sources`."""
+    names = ("logs", "draw", "load", "procs", "first", "oversized", "platform", "kill")
+
+    @wraps(function)
+    def with_sources(*args: object, **kwargs: object) -> object:
+        from jpo.plugins.cluster.story.scenarios import Sources
+
+        logs, draw, load, procs, first, oversized, platform, kill = (kwargs.pop(name) for name in names)
+        kwargs["sources"] = Sources(
+            tuple(logs),  # type: ignore[arg-type]
+            draw or 0,  # type: ignore[arg-type]
+            load,  # type: ignore[arg-type]
+            procs,  # type: ignore[arg-type]
+            first,  # type: ignore[arg-type]
+            oversized,  # type: ignore[arg-type]
+            platform,  # type: ignore[arg-type]
+            bool(kill),
+        )
+        return function(*args, **kwargs)
+
+    decorate: Callable[[F], F] = options(
+        click.option(
+            "--workload", "logs", type=FILE, multiple=True, metavar="LOG", help="SWF (also .gz), or training jobs (.csv)."
+        ),
+        click.option(
+            "--draw", type=click.IntRange(1, 1_000_000), metavar="JOBS", help="Draw so many jobs, others for each seed."
+        ),
+        click.option("--load", type=click.FloatRange(0.01, 10), default=0.9, show_default=True, help="Load of drawn jobs."),
+        click.option("--procs", type=click.IntRange(1, 100_000_000), help="Processors of the machine; default: as the log says."),
+        click.option(
+            "--platform", type=FILE, metavar="PLATFORM.TOML", help="Nodes and devices that differ, in place of --procs."
+        ),
+        click.option("--first", type=click.IntRange(1), metavar="JOBS", help="Only the earliest jobs of each log."),
+        click.option(
+            "--oversized",
+            type=click.Choice(["refuse", "drop", "clip"]),
+            default="refuse",
+            show_default=True,
+            help="Jobs larger than the machine: an error, left out, or given all of it.",
+        ),
+        click.option("--kill", is_flag=True, help="End jobs at their requested time, on a platform."),
+    )
+    return decorate(with_sources)  # type: ignore[arg-type]
+
+
+policy_options = options(
+    click.option("--policy", "policies", multiple=True, default=["fcfs"], metavar="A,B,...", help=SELECTIONS_HELP),
+    click.option("--backfill", multiple=True, default=["none"], metavar="A,B,...", help="none, easy, conservative."),
+    click.option("--resource", "resources", multiple=True, metavar="A,B,...", help=RESOURCES_HELP),
+)

@@ -1,0 +1,98 @@
+"""Claim: a sentence about an evaluation that a pipeline fails on, as `--fail-if` has it.
+
+saf+easy worse than fcfs+easy by 5%
+saf+easy worse than fcfs+easy by 0% in avg_wait_seconds
+saf+easy avg_wait_seconds above 7200
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from jpo.errors import UsageError
+from jpo.plugins.cluster.grid import Evaluation
+
+FIGURES: Mapping[str, Callable[[Evaluation], float]] = {
+    "avg_bounded_slowdown": lambda found: found.metrics.bounded_slowdown.average,
+    "avg_wait_seconds": lambda found: found.metrics.wait_seconds.average,
+    "p95_wait_seconds": lambda found: found.metrics.wait_seconds.p95,
+    "max_wait_seconds": lambda found: found.metrics.wait_seconds.largest,
+    "avg_turnaround_seconds": lambda found: found.metrics.turnaround_seconds.average,
+    "makespan_seconds": lambda found: found.metrics.makespan_seconds,
+    "utilisation": lambda found: found.metrics.utilisation,
+    "energy_joules": lambda found: found.bill.energy_joules if found.bill else 0.0,
+    "cost_usd": lambda found: found.bill.cost_usd if found.bill else 0.0,
+}
+"""What a claim can be about; the first unless it says so."""
+LARGER_IS_BETTER = ("utilisation",)
+RULE = r"([\w+-]+)"
+WORSE = re.compile(rf"{RULE}\s+worse\s+than\s+{RULE}(?:\s+by\s+([0-9]+(?:\.[0-9]+)?)\s*%)?(?:\s+in\s+(\w+))?")
+ABOVE = re.compile(rf"{RULE}\s+(\w+)\s+(above|below)\s+([0-9]+(?:\.[0-9]+)?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What must not be true.
+
+    Attributes:
+        rule: the name of the rule that it is about.
+        figure: of FIGURES.
+        reference: the rule that it is compared with; None: `limit` is a value of the figure.
+        limit: by how much it may be worse as a ratio (0.05), or the value.
+        above: whether larger values are what fails.
+    """
+
+    text: str
+    rule: str
+    figure: str
+    reference: str | None
+    limit: float
+    above: bool
+
+    def holds(self, evaluations: Sequence[Evaluation]) -> str | None:
+        """What was found where the claim is true; None where it is not. Figures are means over workloads and seeds."""
+        value = mean_figure(evaluations, self.rule, self.figure)
+        if self.reference is None:
+            true = value > self.limit if self.above else value < self.limit
+            return f"{self.figure} of {self.rule} is {value:.6g}" if true else None
+        other = mean_figure(evaluations, self.reference, self.figure)
+        better, worse = (value, other) if not self.above else (other, value)
+        if worse <= better * (1 + self.limit):
+            return None
+        change = f"{100 * (worse / better - 1):.3g}%" if better > 0 else "infinitely"
+        return f"{self.figure} of {self.rule} is {value:.6g}, of {self.reference} {other:.6g}: {change} worse"
+
+
+def mean_figure(evaluations: Sequence[Evaluation], rule: str, figure: str) -> float:
+    """The mean of a figure over all evaluations under a rule, of which there is at least one."""
+    values = [FIGURES[figure](found) for found in evaluations if found.rule.name == rule]
+    return math.fsum(values) / len(values)
+
+
+def parsed(text: str, rules: Sequence[str]) -> Claim:
+    """The claim of a sentence.
+
+    Args:
+        rules: the names of those that are evaluated.
+
+    Raises:
+        UsageError: JPO-E744, it is none, or names a rule that is not evaluated or a figure that there is not.
+    """
+    sentence = text.strip()
+    if found := WORSE.fullmatch(sentence):
+        figure = found[4] or next(iter(FIGURES))
+        claim = Claim(sentence, found[1], figure, found[2], float(found[3] or 0) / 100, figure not in LARGER_IS_BETTER)
+    elif found := ABOVE.fullmatch(sentence):
+        claim = Claim(sentence, found[1], found[2], None, float(found[4]), found[3] == "above")
+    else:
+        remedy = 'write e.g. "saf+easy worse than fcfs+easy by 5%" or "saf+easy avg_wait_seconds above 7200"'
+        raise UsageError("--fail-if", f"{text!r:.80} is no claim", remedy, code="JPO-E744")
+    for rule in (claim.rule, claim.reference):
+        if rule is not None and rule not in rules:
+            raise UsageError("--fail-if", f"{rule!r:.80} is not evaluated", f"name one of {', '.join(rules)}", code="JPO-E744")
+    if claim.figure not in FIGURES:
+        raise UsageError("--fail-if", f"{claim.figure!r:.80} is no figure", f"name one of {', '.join(FIGURES)}", code="JPO-E744")
+    return claim

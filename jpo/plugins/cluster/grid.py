@@ -1,0 +1,165 @@
+"""Grid: every rule on every workload with every seed, one process or several."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal
+
+import numpy as np
+
+from jpo.errors import UsageError
+from jpo.plugins.cluster.machine.bill import Bill, bill
+from jpo.plugins.cluster.machine.discipline import Discipline, run
+from jpo.plugins.cluster.machine.simulation import Schedule
+from jpo.plugins.cluster.metrics import QueueMetrics, queue_metrics
+from jpo.plugins.cluster.platform.platform import Platform
+from jpo.plugins.cluster.queueing.selection import selection
+from jpo.plugins.cluster.queueing.simulate import Rule, simulate
+from jpo.plugins.cluster.workload.demand import DemandTable
+from jpo.plugins.cluster.workload.jobs import JobTable
+from jpo.records import Track
+
+ParallelBackend = Literal["loky", "threading", "ray"]
+WORTH_PROCESSES = 300_000
+"""Jobs to simulate in all from which on processes save more time than they take to begin."""
+PIECES_PER_WORKER = 4
+"""Simulations that are handed out before progress is shown again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A heterogeneous platform, what jobs need of it, and whether jobs are ended at their requested time."""
+
+    platform: Platform
+    demand: DemandTable
+    kill: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A workload on a machine.
+
+    Attributes:
+        name: of the workload, as reports show it.
+        processors: of the machine; with a site: GPUs where a job needs one, else CPU cores.
+        seed: that it was drawn with, and that rules draw with.
+        site: where nodes and devices differ; None: equal processors.
+    """
+
+    name: str
+    jobs: JobTable
+    processors: int
+    seed: int = 0
+    site: Site | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What came of a scenario under a rule.
+
+    Attributes:
+        jobs_per_second: simulated jobs in a second of this machine's time, without reading.
+        resizes: how often running jobs got more or fewer tasks; None: they never do.
+    """
+
+    workload: str
+    processors: int
+    rule: Rule
+    seed: int
+    metrics: QueueMetrics
+    jobs_per_second: float
+    bill: Bill | None = None
+    resizes: int | None = None
+
+
+def evaluate(scenario: Scenario, rule: Rule) -> Evaluation:
+    """Simulate a scenario under a rule; every job fits the machine."""
+    if scenario.site is not None:
+        return _evaluate_on(scenario.site, scenario, rule)
+    began = time.perf_counter()
+    starts = simulate(scenario.jobs, scenario.processors, rule, seed=scenario.seed)
+    seconds = time.perf_counter() - began
+    metrics = queue_metrics(scenario.jobs, starts, scenario.processors)
+    speed = len(scenario.jobs) / max(seconds, 1e-9)
+    return Evaluation(scenario.name, scenario.processors, rule, scenario.seed, metrics, speed)
+
+
+def _evaluate_on(site: Site, scenario: Scenario, rule: Rule) -> Evaluation:
+    jobs, demand = scenario.jobs, site.demand
+    began = time.perf_counter()
+    schedule = run(jobs, demand, site.platform, discipline(site, rule, scenario.seed))
+    seconds = time.perf_counter() - began
+    metrics = schedule_metrics(jobs, demand, scenario.processors, schedule)
+    speed = len(jobs) / max(seconds, 1e-9)
+    owed = bill(jobs, demand, site.platform, schedule)
+    resizes = schedule.resizes if rule.elastic else None
+    return Evaluation(scenario.name, scenario.processors, rule, scenario.seed, metrics, speed, owed, resizes)
+
+
+def schedule_metrics(jobs: JobTable, demand: DemandTable, processors: int, schedule: Schedule) -> QueueMetrics:
+    """The metrics of a schedule on a platform of so many GPUs if a job needs one, else CPU cores."""
+    each = demand.gpus if demand.gpus.any() else demand.cpus
+    besides = None
+    if schedule.expansions:
+        who, begins, ends = (np.array(column) for column in list(zip(*schedule.expansions, strict=True))[:3])
+        besides = begins, ends, each[who]
+    return queue_metrics(
+        jobs,
+        schedule.starts,
+        processors,
+        run_seconds=schedule.ends - schedule.starts,
+        held=(demand.tasks if schedule.least_tasks is None else schedule.least_tasks) * each,
+        besides=besides,
+    )
+
+
+def discipline(site: Site, rule: Rule, seed: int) -> Discipline:
+    """A rule as it manages a heterogeneous platform."""
+    chosen = selection(rule.selection, seed=seed)
+    return Discipline(chosen, rule.resources or "first", rule.backfilling, site.kill, seed, rule.elastic)
+
+
+def evaluate_all(
+    scenarios: Sequence[Scenario], rules: Sequence[Rule], *, processes: int | None, backend: ParallelBackend, track: Track
+) -> tuple[Evaluation, ...]:
+    """Every rule on every scenario, scenario by scenario.
+
+    Args:
+        processes: at once; None: one per core where joblib is installed and there is enough to do.
+
+    Raises:
+        UsageError: JPO-E743, several processes were asked for without joblib, or Ray is missing.
+    """
+    pieces = [(scenario, rule) for scenario in scenarios for rule in rules]
+    much = len(pieces) > 1 and sum(len(scenario.jobs) for scenario in scenarios) * len(rules) > WORTH_PROCESSES
+    several = processes or (-1 if much and find_spec("joblib") else 1)
+    if several == 1 and backend == "loky":
+        return tuple(evaluate(*pieces[place]) for place in track(range(len(pieces)), "evaluate"))
+    need("--jobs", "joblib")
+    import joblib  # type: ignore[import-untyped]
+
+    if backend == "ray":
+        need("--backend ray", "ray")
+        from ray.util.joblib import register_ray  # type: ignore[import-not-found,unused-ignore]
+
+        register_ray()
+    found: list[Evaluation] = []
+    with joblib.parallel_config(backend=backend), joblib.Parallel(n_jobs=several) as workers:
+        batch = PIECES_PER_WORKER * joblib.effective_n_jobs(several)
+        for start in track(range(0, len(pieces), batch), "evaluate"):
+            found += workers(joblib.delayed(evaluate)(*piece) for piece in pieces[start : start + batch])
+    return tuple(found)
+
+
+def need(what: str, package: str) -> None:
+    """Check that a package is installed.
+
+    Raises:
+        UsageError: JPO-E743, it is not; with the command that installs it.
+    """
+    if find_spec(package) is None:
+        remedy = "pip install ray, or use --backend loky" if package == "ray" else 'pip install "jpo[cluster]"'
+        raise UsageError(what, f"needs {package}, which is not installed", remedy, code="JPO-E743")

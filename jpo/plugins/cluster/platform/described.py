@@ -1,0 +1,199 @@
+"""A platform described in TOML: processors, nodes made of them, clusters made of nodes. The format is in docs/cluster.md.
+
+What is not known is refused by its key, so that a typing error is not a default.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, cast
+
+from jpo.errors import UsageError, quoted
+from jpo.files.reading import contents, toml
+from jpo.plugins.cluster.platform.platform import (
+    NodeGroup,
+    NodeType,
+    Platform,
+    PowerShares,
+    ProcessorType,
+    ResizeCosts,
+    Slowdowns,
+)
+
+MOST_BYTES = 1 << 20
+MOST_CORES = 1_000_000
+"""Of a platform: each is a few hundred bytes while jobs run."""
+SMALLEST, LARGEST = 1e-9, 1e15
+"""Of a number that is not 0: with others, times and energies would leave what a float holds."""
+Table = Mapping[str, object]
+
+
+def read_platform(path: Path) -> Platform:
+    """The platform of a TOML file.
+
+    Raises:
+        UsageError: JPO-E742, it cannot be read or describes none; names the key.
+    """
+
+    def refusal(finding: str) -> UsageError:
+        return unusable(path, finding)
+
+    data = contents(path, MOST_BYTES, refusal)
+    try:
+        return _platform(toml(data.decode()), path.stem)
+    except UnicodeDecodeError as error:
+        raise refusal("is not UTF-8") from error
+    except ValueError as error:
+        raise refusal(str(error)) from error
+
+
+def unusable(path: Path, finding: str) -> UsageError:
+    """The error of a platform that cannot be used."""
+    return UsageError(str(path), finding, "the format is in docs/cluster.md", code="JPO-E742")
+
+
+def _platform(tables: Table, name: str) -> Platform:
+    known(tables, "the file", ("name", "processor", "node", "cluster", "slowdowns", "power", "elastic"))
+    processors = {
+        key: _table(value, f"processor.{key}") for key, value in _table(tables.get("processor", {}), "processor").items()
+    }
+    nodes = {
+        key: _node(key, _table(value, f"node.{key}"), processors) for key, value in _table(tables.get("node", {}), "node").items()
+    }
+    groups = []
+    for place, value in enumerate(_list(tables.get("cluster", []), "cluster"), start=1):
+        cluster = _table(value, f"cluster {place}")
+        known(cluster, f"cluster {place}", ("name", "nodes"))
+        cluster_name = text(cluster, "name", f"cluster {place}", default=f"cluster-{place}")
+        for part in _list(cluster.get("nodes", []), f"cluster {cluster_name}: nodes"):
+            entry = _table(part, f"cluster {cluster_name}: nodes")
+            known(entry, f"cluster {cluster_name}: nodes", ("type", "count"))
+            kind = text(entry, "type", f"cluster {cluster_name}: nodes")
+            if kind not in nodes:
+                raise ValueError(f"cluster {cluster_name}: there is no [node.{kind}]")
+            groups.append(
+                NodeGroup(cluster_name, nodes[kind], whole(entry, "count", f"cluster {cluster_name}: nodes", default=1))
+            )
+    if not groups:
+        raise ValueError("has no nodes: write [[cluster]] with nodes = [{ type = ..., count = ... }]")
+    slowdowns, power = _table(tables.get("slowdowns", {}), "slowdowns"), _table(tables.get("power", {}), "power")
+    known(slowdowns, "slowdowns", ("nodes", "clusters", "conflict"))
+    known(power, "power", ("beside_busy", "idle"))
+    elastic = _table(tables.get("elastic", {}), "elastic")
+    known(elastic, "elastic", ("serial_share", "resize_seconds", "cooldown_seconds"))
+    if isinstance(conflict := slowdowns.get("conflict"), str) and conflict != "proportional":
+        raise ValueError(f"slowdowns: conflict = {quoted(conflict)} is neither a number from 0 to 1 nor 'proportional'")
+    platform = Platform(
+        text(tables, "name", "the file", default=name),
+        tuple(groups),
+        Slowdowns(
+            number(slowdowns, "nodes", "slowdowns", default=1.0),
+            number(slowdowns, "clusters", "slowdowns", default=1.0),
+            None if slowdowns.get("conflict") == "proportional" else number(slowdowns, "conflict", "slowdowns", default=0.75),
+        ),
+        PowerShares(number(power, "beside_busy", "power", default=0.15), number(power, "idle", "power", default=0.05)),
+        ResizeCosts(**{key: number(elastic, key, "elastic") for key in elastic}),
+    )
+    size = sum(group.count * sum(processor.cores for processor in group.node.processors) for group in groups)
+    if size > MOST_CORES:
+        raise ValueError(f"has {size} cores, more than {MOST_CORES}")
+    return platform
+
+
+def _node(name: str, table: Table, processors: Mapping[str, Table]) -> NodeType:
+    where = f"node.{name}"
+    known(table, where, ("processors", "memory_gib", "usd_per_hour"))
+    built: list[ProcessorType] = []
+    for value in _list(table.get("processors", []), f"{where}.processors"):
+        part = _table(value, f"{where}.processors")
+        known(part, f"{where}.processors", ("type", "count"))
+        kind, count = text(part, "type", f"{where}.processors"), whole(part, "count", f"{where}.processors", default=1)
+        if kind not in processors:
+            raise ValueError(f"{where}: there is no [processor.{kind}]")
+        built += _processors(kind, processors[kind], count)
+    return NodeType(
+        name,
+        tuple(built),
+        number(table, "memory_gib", where, default=math.inf),
+        number(table, "usd_per_hour", where, default=0.0),
+    )
+
+
+def _processors(name: str, table: Table, count: int) -> list[ProcessorType]:
+    """So many of a type in one node: each socket by itself, GPUs as one processor whose cores they are."""
+    where = f"processor.{name}"
+    known(table, where, ("kind", "cores", "speed", "speeds", "watts", "bandwidth_gbps"))
+    kind = text(table, "kind", where)
+    if kind not in ("cpu", "gpu"):
+        raise ValueError(f"{where}: kind = {quoted(kind)} is neither cpu nor gpu")
+    if kind == "gpu" and "cores" in table:
+        raise ValueError(f"{where}: GPUs are given out whole; leave out cores")
+    speeds = {
+        key: number(_table(table["speeds"], f"{where}.speeds"), key, f"{where}.speeds")
+        for key in _table(table.get("speeds", {}), f"{where}.speeds")
+    }
+    one = ProcessorType(
+        name,
+        cast(Literal["cpu", "gpu"], kind),
+        count if kind == "gpu" else whole(table, "cores", where),
+        number(table, "speed", where, default=1.0),
+        number(table, "watts", where, default=0.0),
+        number(table, "bandwidth_gbps", where, default=math.inf),
+        speeds,
+    )
+    return [one] if kind == "gpu" else [one] * count
+
+
+def known(table: Table, where: str, keys: tuple[str, ...]) -> None:
+    """Raise ValueError for a key that is none."""
+    for key in table:
+        if key not in keys:
+            raise ValueError(f"{where}: {quoted(key)} is unknown; known are {', '.join(keys)}")
+
+
+def number(table: Table, key: str, where: str, *, default: float | None = None) -> float:
+    """A number from 0; one that is not 0 is within what sums of it can hold."""
+    value = table.get(key, default)
+    if value is default and default is not None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+        raise ValueError(
+            f"{where}: {key} = {quoted(value)} is not a number from 0" if key in table else f"{where}: {key} is missing"
+        )
+    if value and not SMALLEST <= value <= LARGEST:
+        raise ValueError(f"{where}: {key} = {quoted(value)} is neither 0 nor between {SMALLEST} and {LARGEST:g}")
+    return float(value)
+
+
+def whole(table: Table, key: str, where: str, *, default: int | None = None) -> int:
+    """A whole number from 1 to MOST_CORES."""
+    value = table.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_CORES:
+        raise ValueError(
+            f"{where}: {key} = {quoted(value)} is not a whole number from 1 to {MOST_CORES}"
+            if key in table
+            else f"{where}: {key} is missing"
+        )
+    return value
+
+
+def text(table: Table, key: str, where: str, *, default: str | None = None) -> str:
+    """A text that is not empty."""
+    value = table.get(key, default)
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{where}: {key} = {quoted(value)} is not a text" if key in table else f"{where}: {key} is missing")
+    return value
+
+
+def _table(value: object, where: str) -> Table:
+    if not isinstance(value, dict):
+        raise ValueError(f"{where} is not a table")
+    return cast(Table, value)
+
+
+def _list(value: object, where: str) -> list[object]:
+    if not isinstance(value, list):
+        raise ValueError(f"{where} is not a list")
+    return value

@@ -1,0 +1,181 @@
+"""Job selection: in which order waiting jobs are looked at. A policy is a function `key(job, now)`; the smallest goes first.
+
+`job` has the columns submit_seconds, requested_seconds, processors, memory_gib and bandwidth_gbps (of each task), of all jobs
+that are asked about at once; a key is an array of the same length. Ties go by submit time, then id. Keys know what was requested,
+never the true run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from jpo.plugins.cluster.workload.jobs import JobTable, Seconds, Whole
+
+SMALLEST_LOG = 1e-9
+"""log2(1) is 0 and would divide by zero. Serial jobs go first under UNICEP, among each other by wait / requested."""
+
+
+class Waiting(Protocol):
+    """What a key may look at, as columns."""
+
+    @property
+    def submit_seconds(self) -> Seconds: ...
+
+    @property
+    def requested_seconds(self) -> Seconds: ...
+
+    @property
+    def processors(self) -> Whole: ...
+
+    @property
+    def memory_gib(self) -> Seconds: ...
+
+    @property
+    def bandwidth_gbps(self) -> Seconds: ...
+
+
+@dataclass(slots=True)
+class WaitingRows:
+    """What a key sees of the waiting jobs."""
+
+    submit_seconds: Seconds
+    requested_seconds: Seconds
+    processors: Whole
+
+    @property
+    def memory_gib(self) -> Seconds:
+        """No key that changes with time looks at it."""
+        return np.zeros(len(self.processors))
+
+    @property
+    def bandwidth_gbps(self) -> Seconds:
+        """Nor at this."""
+        return np.zeros(len(self.processors))
+
+
+def waiting_rows(jobs: JobTable, rows: Whole) -> WaitingRows:
+    """What a key sees of these jobs."""
+    return WaitingRows(jobs.submit_seconds[rows], jobs.requested_seconds[rows], jobs.processors[rows])
+
+
+Key = Callable[[Waiting, float], Seconds]
+
+
+def fcfs(job: Waiting, now: float) -> Seconds:
+    """First come, first served."""
+    return job.submit_seconds
+
+
+def sjf(job: Waiting, now: float) -> Seconds:
+    """Shortest requested time first."""
+    return job.requested_seconds
+
+
+def ljf(job: Waiting, now: float) -> Seconds:
+    """Longest requested time first."""
+    return -job.requested_seconds
+
+
+def saf(job: Waiting, now: float) -> Seconds:
+    """Smallest area first: requested time x processors."""
+    return job.requested_seconds * job.processors
+
+
+def smallest(job: Waiting, now: float) -> Seconds:
+    """Fewest processors first."""
+    return job.processors.astype(np.float64)
+
+
+def low_mem(job: Waiting, now: float) -> Seconds:
+    """Least memory first; as fcfs where the workload says nothing of memory."""
+    return job.memory_gib
+
+
+def low_mem_bw(job: Waiting, now: float) -> Seconds:
+    """Least memory bandwidth first; as fcfs where the workload says nothing of it."""
+    return job.bandwidth_gbps
+
+
+def f1(job: Waiting, now: float) -> Seconds:
+    """log10(r) n + 870 log10(s), with r requested time, n processors, s submit time (1 at least).
+
+    Source of F1 to F4: Carastan-Santos, de Camargo, "Obtaining Dynamic Scheduling Policies with Simulation and Machine
+    Learning", SC 2017, table 3.
+    """
+    return np.log10(job.requested_seconds) * job.processors + 870 * _log_submit(job)
+
+
+def f2(job: Waiting, now: float) -> Seconds:
+    """sqrt(r) n + 25600 log10(s)."""
+    return np.sqrt(job.requested_seconds) * job.processors + 25_600 * _log_submit(job)
+
+
+def f3(job: Waiting, now: float) -> Seconds:
+    """r n + 6860000 log10(s)."""
+    return job.requested_seconds * job.processors + 6_860_000 * _log_submit(job)
+
+
+def f4(job: Waiting, now: float) -> Seconds:
+    """r sqrt(n) + 530000 log10(s)."""
+    return job.requested_seconds * np.sqrt(job.processors) + 530_000 * _log_submit(job)
+
+
+def wfp3(job: Waiting, now: float) -> Seconds:
+    """-(wait / r)^3 n: who has waited long for what they asked.
+
+    Source: Tang et al., "Fault-aware, Utility-based Job Scheduling on Blue Gene/P Systems", Cluster 2009; UNICEP as well.
+    """
+    ratio = (now - job.submit_seconds) / job.requested_seconds
+    return -ratio * ratio * ratio * job.processors
+
+
+def unicep(job: Waiting, now: float) -> Seconds:
+    """-wait / (log2(n) r)."""
+    return (job.submit_seconds - now) / (_log_size(job) * job.requested_seconds)
+
+
+def _log_size(job: Waiting) -> Seconds:
+    return np.maximum(np.log2(job.processors), SMALLEST_LOG)
+
+
+def _log_submit(job: Waiting) -> Seconds:
+    return np.log10(np.maximum(job.submit_seconds, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class JobSelection:
+    """A policy by its name.
+
+    Attributes:
+        timed: whether the key of a waiting job changes with time.
+        slope: of a timed key that orders jobs as -slope x wait does; None: there is no such number.
+    """
+
+    name: str
+    key: Key
+    timed: bool = False
+    slope: Callable[[Waiting], Seconds] | None = None
+
+
+SELECTIONS: Mapping[str, JobSelection] = {
+    **{
+        key.__name__: JobSelection(key.__name__, key)
+        for key in (fcfs, sjf, ljf, saf, smallest, low_mem, low_mem_bw, f1, f2, f3, f4)
+    },
+    "wfp3": JobSelection("wfp3", wfp3, timed=True, slope=lambda job: np.cbrt(job.processors) / job.requested_seconds),
+    "unicep": JobSelection("unicep", unicep, timed=True, slope=lambda job: 1 / (_log_size(job) * job.requested_seconds)),
+}
+"""Every policy but `random`, which needs a seed."""
+RANDOM = "random"
+NAMES = (*SELECTIONS, RANDOM)
+
+
+def selection(name: str, *, seed: int) -> JobSelection:
+    """The policy of a name; `random` gives each job a lot as it comes, from `seed`. KeyError: there is none."""
+    if name != RANDOM:
+        return SELECTIONS[name]
+    return JobSelection(RANDOM, lambda job, now: np.random.default_rng(seed).random(len(job.submit_seconds)))

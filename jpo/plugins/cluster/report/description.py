@@ -1,0 +1,56 @@
+"""Descriptions of workloads and machines: a section each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from jpo.plugins.cluster.description import WorkloadDescription
+from jpo.report.document import Cell, Column, Document, Row, Section, Table
+from jpo.wording.numbers import counted
+
+
+def document(found: Sequence[WorkloadDescription]) -> Document:
+    """A section for each workload."""
+    return Document("Workloads of a cluster", tuple(Section(title(one), (table(one), spreads(one))) for one in found))
+
+
+def title(one: WorkloadDescription) -> str:
+    """What it is."""
+    nodes = ", ".join(f"{count} x {name}" for name, count in one.nodes.items())
+    return f"{one.workload}: {counted(one.jobs, 'job')} for {counted(one.processors, 'processor')}" + (
+        f" ({nodes})" if nodes else ""
+    )
+
+
+def table(one: WorkloadDescription) -> Table:
+    """Single figures."""
+    rows: tuple[Row, ...] = (
+        ("load", Cell(one.load, "share")),
+        ("from the first submit to the last", Cell(one.span_seconds, "duration_seconds")),
+        ("users", one.users),
+        ("jobs on one processor", Cell(one.serial, "share")),
+        ("jobs on a power of two", Cell(one.power_of_two, "share")),
+        ("jobs that need GPUs", Cell(one.gpu_jobs, "share")),
+        *([("jobs that can be resized", Cell(one.elastic_jobs, "share"))] if one.elastic_jobs else []),
+        ("jobs that run longer than requested", Cell(one.overruns, "share")),
+        ("run time / requested time, average", Cell(one.accuracy, "share")),
+    )
+    return Table((Column("figure", "key"), Column("value", "figure")), rows, "figures")
+
+
+def spreads(one: WorkloadDescription) -> Table:
+    """Figures over jobs."""
+    named = (("run time", one.run_seconds), ("requested time", one.requested_seconds), ("processors", one.sizes))
+    rows: list[Row] = []
+    for name, figures in named:
+        quantity = "" if name == "processors" else "duration_seconds"
+        values = (figures.average, figures.median, figures.p95, figures.largest)
+        rows.append((name, *(Cell(value, quantity) for value in values)))
+    columns = (Column("of a job", "key"), *(Column(which, "figure") for which in ("average", "median", "p95", "max")))
+    return Table(columns, tuple(rows), "spreads")
+
+
+def as_json(found: Sequence[WorkloadDescription]) -> dict[str, object]:
+    """Every figure."""
+    return {"schema_version": 1, "workloads": [asdict(one) for one in found]}

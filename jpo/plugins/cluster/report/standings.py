@@ -1,0 +1,89 @@
+"""Standings of an agent beside rules: means, and its difference to each rule with an interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isinf
+
+from jpo.plugins.cluster.agents.contest import SequenceScores
+from jpo.report.document import Cell, Column, Document, Row, Span, Table
+from jpo.wording.numbers import counted
+
+LARGER_IS_BETTER = ("utilisation",)
+NOTHING = 1e-9
+"""Share of a mean below which a difference is one of rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContestResult:
+    """A contest and what it was about: so many sequences of so many jobs of these workloads.
+
+    Attributes:
+        margin: of an anchored agent, see agents/anchor.py; infinite: it stayed the rule. None: it is not anchored.
+    """
+
+    standings: SequenceScores
+    agent: str
+    sequences: int
+    length: int
+    workloads: tuple[str, ...]
+    margin: float | None = None
+
+
+def document(judged: ContestResult) -> Document:
+    """A row for each name; below, how to read it and what came of it."""
+    found = judged.standings
+    rows: list[Row] = []
+    for name in found.values:
+        mean, low, high = found.difference(judged.agent, name)
+        gap = Cell("", "") if name == judged.agent else Cell(mean, low=low, high=high)
+        rows.append((name, found.mean(name), gap))
+    heading = f"agent less it ({found.objective}, 95% interval)"
+    columns = (Column("policy", "key"), Column(found.objective, "figure"), Column(heading, "figure"))
+    size = f"{counted(judged.sequences, 'sequence')} of {counted(judged.length, 'job')}"
+    title = f"{judged.agent} on {size}: {', '.join(judged.workloads)}"
+    verdicts = tuple(Span(verdict(judged, name), "") for name in found.values if name != judged.agent)
+    return Document(title, (Table(columns, tuple(rows), "standings"), *verdicts, *anchorage(judged)))
+
+
+def anchorage(judged: ContestResult) -> tuple[Span, ...]:
+    """How far an anchored agent left the rule that it began with."""
+    if judged.margin is None:
+        return ()
+    if isinf(judged.margin):
+        return (Span(f"{judged.agent} stayed the rule that it began with: nothing else paid on the first part.", ""),)
+    return (Span(f"{judged.agent} left the rule where a score was above by more than {judged.margin:g}, as paid before.", ""),)
+
+
+def verdict(judged: ContestResult, rule: str) -> str:
+    """Better, worse, or not told apart."""
+    low, high = (bound if abs(bound) > NOTHING * abs(judged.standings.mean(rule)) else 0.0 for bound in gap(judged, rule))
+    sign = judged.standings.objective in LARGER_IS_BETTER
+    better, worse = (low > 0, high < 0) if sign else (high < 0, low > 0)
+    said = "better than" if better else "worse than" if worse else "not told apart from"
+    return f"{judged.agent} is {said} {rule}."
+
+
+def gap(judged: ContestResult, rule: str) -> tuple[float, float]:
+    """The interval of the agent's difference to a rule."""
+    return judged.standings.difference(judged.agent, rule)[1:]
+
+
+def as_json(judged: ContestResult) -> dict[str, object]:
+    """Means, differences with intervals, and every value."""
+    found = judged.standings
+    others = [name for name in found.values if name != judged.agent]
+    gaps = {name: dict(zip(("mean", "low", "high"), found.difference(judged.agent, name), strict=True)) for name in others}
+    return {
+        "schema_version": 1,
+        "agent": judged.agent,
+        "objective": found.objective,
+        "sequences": judged.sequences,
+        "length": judged.length,
+        "workloads": list(judged.workloads),
+        "means": {name: found.mean(name) for name in found.values},
+        "agent_less": gaps,
+        "verdicts": {name: verdict(judged, name) for name in others},
+        **({} if judged.margin is None else {"margin": None if isinf(judged.margin) else judged.margin}),
+        "values": {name: values.tolist() for name, values in found.values.items()},
+    }

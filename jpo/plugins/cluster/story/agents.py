@@ -1,0 +1,318 @@
+"""`jpo cluster train` and `jpo cluster test`: agents that manage a cluster, and how they do beside rules on sequences of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jpo.errors import UsageError
+from jpo.files import whole
+from jpo.plugins.cluster.agents.anchor import MARGINS, anchor
+from jpo.plugins.cluster.agents.base import ClassicAgent, LearningAgent
+from jpo.plugins.cluster.agents.contest import SIDE_BY_SIDE, SequenceScores, value_of_rule, values_of_agent
+from jpo.plugins.cluster.agents.guarded import AgentWatch, guarded
+from jpo.plugins.cluster.agents.loaded import AgentFaults, load_agent
+from jpo.plugins.cluster.agents.model import KINDS, load_weights, new_agent, read_agent, to_bytes
+from jpo.plugins.cluster.agents.sequences import Sequence as JobSequence
+from jpo.plugins.cluster.agents.sequences import Sequences, SeveralWorkloads
+from jpo.plugins.cluster.agents.training import live, reference, train_once
+from jpo.plugins.cluster.environment.episode import Episode, EpisodeOptions
+from jpo.plugins.cluster.environment.rewards import METRICS
+from jpo.plugins.cluster.grid import Scenario
+from jpo.plugins.cluster.machine.placement import RESOURCES
+from jpo.plugins.cluster.platform.platform import equal_processors
+from jpo.plugins.cluster.queueing.selection import NAMES, SELECTIONS
+from jpo.plugins.cluster.queueing.simulate import Rule
+from jpo.plugins.cluster.report.standings import ContestResult
+from jpo.plugins.cluster.story.scenarios import known_as
+from jpo.plugins.cluster.workload.demand import one_core_each
+from jpo.records import Track
+
+SHORTEST = 2
+"""Jobs of a sequence."""
+VALIDATION, VALIDATED, EXAM_EVERY = 0.25, 24, 5
+"""Share of what is learnt from that is kept for validation, if it is long enough; sequences of it; rounds between two looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """Options of `jpo cluster train`; see its help."""
+
+    kind: str
+    options: EpisodeOptions
+    objective: str
+    tries: int
+    rounds: int
+    episodes: int
+    length: int
+    split: float
+    hidden: int
+    lr: float
+    gamma: float
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAgent:
+    """`mine.py:Mine` as the command line names it, and how long each of its answers may take."""
+
+    file: str
+    limit_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedModel:
+    """Figures of each round, and the mean of the kept weights on validation: -1 is what taking the first open action brings."""
+
+    rounds: tuple[Mapping[str, float], ...]
+    score: float
+    model: Path
+
+
+class Exam:
+    """Sequences for validation, and the weights that did best there, without exploring."""
+
+    def __init__(self, drawn: Sequence[JobSequence], agent: LearningAgent, objective: str) -> None:
+        self._drawn, self._agent, self._objective = drawn, agent, objective
+        self._scales = [reference(one, agent.options, objective) for one in drawn]
+        self.best, self.score = agent.weights(), -np.inf
+
+    def look(self) -> None:
+        """See how good the agent is by now."""
+        episodes = [Episode(*one, self._agent.options) for one in self._drawn]
+        lived = live(self._agent, episodes, explore=False, objective=self._objective)
+        score = float(
+            np.mean(
+                [one.rewards.sum() / scale for one, scale in zip(lived, self._scales, strict=True) if len(one.actions)] or [0.0]
+            )
+        )
+        if score > self.score:
+            self.best, self.score = self._agent.weights(), score
+
+    def agent_at_its_best(self) -> LearningAgent:
+        """The agent with the weights that did best."""
+        self._agent.load(self.best)
+        return self._agent
+
+
+def train(
+    scenarios: Sequence[Scenario], lessons: Lessons, output: Path, *, begin: Path | None, own: OwnAgent | None, track: Track
+) -> TrainedModel:
+    """Let an agent learn on the first part of the workloads, and keep what did best on sequences that it did not learn from.
+
+    Args:
+        begin: a model to go on from.
+        own: in place of an agent that comes along.
+    """
+    turns = range(lessons.tries * lessons.rounds)
+    if own is None:
+        with AgentFaults("the agent"):
+            rounds, score, data = _lived(scenarios, lessons, lambda attempt: _learner(attempt, begin), track(turns, "train"))
+    else:
+        rounds, score, data = guarded(
+            lambda watch: _lived(scenarios, lessons, lambda attempt: _own_learner(attempt, own, watch), watch.turns(turns)),
+            own.file,
+            own.limit_seconds,
+            track(turns, "train"),
+        )
+    with whole(output) as file:
+        file.write(data)
+    return TrainedModel(tuple(rounds), score, output)
+
+
+def _lived(
+    scenarios: Sequence[Scenario], lessons: Lessons, learner: Callable[[Lessons], tuple[LearningAgent, str]], turns: Iterable[int]
+) -> tuple[list[dict[str, float]], float, bytes]:
+    """Figures of each round of the best try, how it did on validation, and its model."""
+    middle = lessons.split * (1 - VALIDATION) if lessons.split * VALIDATION * min(map(_size, scenarios)) > lessons.length else 0.0
+    draw = sequences_of(scenarios, lessons.length, 0.0, middle or lessons.split)
+    unseen = sequences_of(scenarios, lessons.length, middle, lessons.split) if middle else draw
+    rng = np.random.default_rng(lessons.seed)
+    drawn = [unseen(rng) for _ in range(VALIDATED)]
+    tries: list[tuple[Exam, str, list[dict[str, float]]]] = []
+    rounds: list[dict[str, float]]
+    for place in turns:
+        attempt, turn = divmod(place, lessons.rounds)
+        if not turn:
+            agent, kind = learner(replace(lessons, seed=lessons.seed + attempt))
+            exam, rounds = Exam(drawn, agent, lessons.objective), []
+            exam.look()
+            tries.append((exam, kind, rounds))
+        rounds.append(train_once(agent, draw, rng, episodes=lessons.episodes, objective=lessons.objective))
+        if turn % EXAM_EVERY == EXAM_EVERY - 1 or turn == lessons.rounds - 1:
+            exam.look()
+    exam, kind, rounds = max(tries, key=lambda one: one[0].score)
+    return rounds, float(exam.score), to_bytes(exam.agent_at_its_best(), kind)
+
+
+def _own_learner(lessons: Lessons, own: OwnAgent, watch: AgentWatch) -> tuple[LearningAgent, str]:
+    with watch.asking():
+        found = load_agent(own.file)
+        if not issubclass(found, LearningAgent):
+            raise UsageError(
+                "--agent", f"{found.__name__} does not learn", "jpo cluster test judges it as it is", code="JPO-E748"
+            )
+        agent = found(hidden=lessons.hidden, lr=lessons.lr, gamma=lessons.gamma, seed=lessons.seed)
+    return watch.over(agent), f"{Path(own.file).name}"
+
+
+def _learner(lessons: Lessons, begin: Path | None) -> tuple[LearningAgent, str]:
+    if begin:
+        return read_agent(begin, seed=lessons.seed)
+    numbers = {"hidden": lessons.hidden, "seed": lessons.seed}
+    return new_agent(lessons.kind, lessons.options, lr=lessons.lr, gamma=lessons.gamma, **numbers), lessons.kind
+
+
+@dataclass(frozen=True, slots=True)
+class ContestOptions:
+    """What an agent is judged by: the metric, how many sequences of how many jobs, from which share of the workload on."""
+
+    objective: str
+    sequences: int
+    length: int
+    split: float
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """An agent to be judged: of a model, of a user's file, or that with kept weights. `anchored`: as in anchor.py.
+
+    Raises:
+        UsageError: JPO-E744, neither is named, or a user's agent is to be anchored.
+    """
+
+    own: OwnAgent | None
+    model: Path | None
+    seed: int
+    anchored: bool = False
+
+    def __post_init__(self) -> None:
+        if self.anchored and self.own is not None:
+            raise UsageError("--anchored", "is for models", "leave out --agent or --anchored", code="JPO-E744")
+        if self.own is None and self.model is None:
+            raise UsageError("jpo cluster test", "has no agent", "give --model or --agent", code="JPO-E744")
+
+
+def test(
+    scenarios: Sequence[Scenario],
+    contestant: Contestant,
+    rules: Sequence[Rule],
+    by: ContestOptions,
+    *,
+    track: Track,
+) -> ContestResult:
+    """An agent beside rules on sequences of the last part of the workloads."""
+    own, seed = contestant.own, contestant.seed
+    margin: float | None = None
+    draw = sequences_of(scenarios, by.length, by.split, 1.0)
+    rng = np.random.default_rng(by.seed)
+    drawn = [draw(rng) for _ in range(by.sequences)]
+    turns = range((by.sequences + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE)
+    if own is None:
+        assert contestant.model is not None
+        agent, name = read_agent(contestant.model, seed=seed)[0], contestant.model.stem
+        if contestant.anchored:
+            _anchor(agent, scenarios, by, track)
+            margin = agent.margin
+        resources, found = agent.options.resources, values_of_agent(agent, drawn, by.objective, track(turns, "test"))
+    else:
+        name, resources, found = guarded(
+            lambda watch: _own_values(own, contestant.model, drawn, by.objective, watch),
+            own.file,
+            own.limit_seconds,
+            track(turns, "test"),
+        )
+    values = {name: found}
+    for rule in rules:
+        placed = rule if rule.resources else replace(rule, resources=resources)
+        values[rule.name] = np.array([value_of_rule(placed, one, by.objective) for one in drawn])
+    return ContestResult(
+        SequenceScores(by.objective, values), name, by.sequences, by.length, tuple(one.name for one in scenarios), margin
+    )
+
+
+def _anchor(agent: LearningAgent, scenarios: Sequence[Scenario], by: ContestOptions, track: Track) -> None:
+    """Try an agent on the first part of the workloads; UsageError, JPO-E744: there is none, or the agent began with no rule."""
+    if agent.options.mode == "pair" or not by.split:
+        finding = "has no first part of the workload to try the agent on" if not by.split else "has no rule to go back to"
+        remedy = "give a --split above 0" if not by.split else "use a model of mode backfill or job"
+        raise UsageError("--anchored", finding, remedy, code="JPO-E744")
+    past = sequences_of(scenarios, by.length, 0.0, by.split).one_after_the_other()
+    anchor(agent, past, by.objective, track(range(1 + len(MARGINS)), "anchor"))
+
+
+def _own_values(
+    own: OwnAgent, model: Path | None, drawn: Sequence[JobSequence], objective: str, watch: AgentWatch
+) -> tuple[str, str, NDArray[np.float64]]:
+    """The name of a user's agent, its resource selection, and the metric of each sequence."""
+    with watch.asking():
+        found = load_agent(own.file)
+        agent = found()
+    if model is not None:
+        if isinstance(agent, ClassicAgent):
+            raise UsageError("--model", f"{found.__name__} learns nothing", "leave out one of them", code="JPO-E744")
+        load_weights(agent, model)
+    turns = watch.turns(range((len(drawn) + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE))
+    return found.__name__, agent.options.resources, values_of_agent(watch.over(agent), drawn, objective, turns)
+
+
+def sequences_of(scenarios: Sequence[Scenario], length: int, begin: float, end: float) -> SeveralWorkloads:
+    """Draws sequences of a part of the workloads.
+
+    Raises:
+        UsageError: JPO-E744, a part is shorter than a sequence.
+    """
+    several = []
+    for scenario in scenarios:
+        if int((end - begin) * len(scenario.jobs)) < max(length, SHORTEST):
+            finding = f"has {len(scenario.jobs)} jobs, and a part of {end - begin:.0%} is shorter than {length}"
+            raise UsageError(scenario.name, finding, "give a smaller --length, or more jobs", code="JPO-E744")
+        platform = scenario.site.platform if scenario.site else equal_processors(scenario.processors)
+        demand = scenario.site.demand if scenario.site else one_core_each(scenario.jobs)
+        several.append(Sequences(scenario.jobs, demand, platform, length, begin, end))
+    return SeveralWorkloads(tuple(several))
+
+
+def known_objective(name: str) -> str:
+    """A metric that can be learnt for."""
+    if name not in METRICS:
+        raise UsageError("--objective", f"{name!r:.40} is no metric", f"name one of {', '.join(METRICS)}", code="JPO-E744")
+    return name
+
+
+def lessons_of(given: Mapping[str, Any], seed: int) -> Lessons:
+    """Options of the command line as lessons.
+
+    Raises:
+        UsageError: JPO-E744, an unknown learner, objective, order or resource selection, or an order that changes with time.
+    """
+    order = known_as("--order", given["order"], NAMES)
+    if order in SELECTIONS and SELECTIONS[order].timed:
+        raise UsageError("--order", f"{order} changes with time", "name a selection whose keys stay, e.g. saf", code="JPO-E744")
+    resources = known_as("--resource", given["resource"], RESOURCES)
+    energy = given["objective"] in ("energy", "edp")
+    options = EpisodeOptions(given["mode"], given["slots"], order, resources, energy=energy, seed=seed)
+    return Lessons(
+        known_as("--learner", given["learner"], KINDS),
+        options,
+        known_objective(given["objective"]),
+        **{name: given[name] for name in ("tries", "rounds", "episodes", "length", "split", "hidden", "lr", "gamma")},
+        seed=seed,
+    )
+
+
+def learnt(found: TrainedModel) -> tuple[str, str]:
+    """What came of it, in lines for people."""
+    first, last = found.rounds[0]["return"], found.rounds[-1]["return"]
+    said = f"mean return {first:.3f} in the first round, {last:.3f} in the last one, {found.score:.3f} on validation"
+    return f"{said} (-1: as the rule)", f"kept in {found.model}"
+
+
+def _size(scenario: Scenario) -> int:
+    return len(scenario.jobs)

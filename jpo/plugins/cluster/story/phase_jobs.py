@@ -1,0 +1,54 @@
+"""Executions of traces as training jobs whose phases a fitted model names, so that `phase_pack` can be judged on them.
+
+Traces say how much CPU was used, and nothing of memory bandwidth, by which `phase_pack` packs: a core that is busy is taken to
+want so many GB/s. In each phase a job wants what its executions used there on average.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from jpo.plugins.cluster.workload.convert import ConvertedJob
+from jpo.plugins.phases.files.read import read_traces
+from jpo.plugins.phases.model_file import read_model
+from jpo.plugins.phases.table import GIB
+from jpo.plugins.phases.traces import CPU, MEMORY, Floats
+
+
+def phase_jobs(traces: Path, model: Path, gbps_per_core: float) -> list[tuple[ConvertedJob, str]]:
+    """Each execution with its phases as a table of training jobs has them, counted from the first one.
+
+    Args:
+        gbps_per_core: memory bandwidth that a busy core wants.
+
+    Raises:
+        UsageError: JPO-E730, JPO-E731, of the traces; JPO-E732, of the model.
+    """
+    fitted, found = read_model(model), read_traces(traces)
+    phases = fitted.predict(found)
+    cores = found.narrowed((CPU,)).stacked()[:, 0]
+    used = np.bincount(phases, cores) / np.maximum(np.bincount(phases), 1)
+    first = min(course.times[0] for course in found.courses)
+    memory = found.features.index(MEMORY)
+    jobs, begin = [], 0
+    for course in found.courses:
+        rows = slice(begin, begin := begin + len(course.times))
+        asked = max(math.ceil(cores[rows].max()), 1)
+        gib = float(course.values[:, memory].max() / GIB)
+        job = ConvertedJob(course.execution, float(course.times[0] - first), course.seconds, cpus=asked, memory_gib=round(gib, 6))
+        stays = stays_of(course.times, phases[rows])
+        jobs.append((job, " ".join(f"{seconds:g}:{gbps_per_core * used[phase] / asked:.4g}" for seconds, phase in stays)))
+    return sorted(jobs, key=lambda one: one[0].submit_seconds)
+
+
+def stays_of(times: Floats, phases: np.ndarray) -> Iterator[tuple[float, int]]:
+    """How long an execution stays in which phase: from the first sample there to the first one in another, or to the end."""
+    changes = [0, *(np.flatnonzero(np.diff(phases)) + 1).tolist(), len(times) - 1]
+    for start, after in pairwise(changes):
+        if times[after] > times[start]:
+            yield float(times[after] - times[start]), int(phases[start])

@@ -1,0 +1,261 @@
+"""Scenarios: logs, tables of training jobs and drawn jobs on equal processors or a platform, and the rules named for them.
+
+All commands of the lab take them alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from jpo.errors import UsageError, quoted
+from jpo.files.reading import same_file
+from jpo.plugins.cluster.grid import Scenario, Site
+from jpo.plugins.cluster.machine.discipline import never_fitting
+from jpo.plugins.cluster.machine.placement import RESOURCES
+from jpo.plugins.cluster.platform.described import read_platform
+from jpo.plugins.cluster.platform.platform import Platform, ProcessorKind
+from jpo.plugins.cluster.queueing.selection import NAMES, RANDOM
+from jpo.plugins.cluster.queueing.simulate import BACKFILLINGS, ELASTIC, Rule
+from jpo.plugins.cluster.workload.demand import DemandTable, one_core_each
+from jpo.plugins.cluster.workload.jobs import JobTable
+from jpo.plugins.cluster.workload.lublin import draw_jobs
+from jpo.plugins.cluster.workload.swf import SwfLog, read_swf
+from jpo.plugins.cluster.workload.training_jobs import read_training_jobs
+from jpo.wording.numbers import counted
+
+Oversized = Literal["refuse", "drop", "clip"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where jobs come from, and what runs them.
+
+    Attributes:
+        logs: SWF files.
+        drawn: draw so many jobs in place of a log, anew for each seed; 0: none.
+        load: of drawn jobs.
+        processors: of the machine; None: as the header of each log says.
+        first: the earliest so many jobs of each log; None: all.
+        oversized: what becomes of jobs that need more processors than there are.
+        platform: a TOML file; None: equal processors.
+        kill: end jobs at their requested time, on a platform.
+    """
+
+    logs: tuple[Path, ...]
+    drawn: int = 0
+    load: float = 0.9
+    processors: int | None = None
+    first: int | None = None
+    oversized: Oversized = "refuse"
+    platform: Path | None = None
+    kill: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RulesAndSeeds:
+    """The rules that are to be looked at, and the seeds of what is drawn."""
+
+    rules: tuple[Rule, ...]
+    seeds: range
+
+
+def scenarios_of(sources: Sources, options: RulesAndSeeds, notes: list[str]) -> list[Scenario]:
+    """What is named by the sources, at least one; what was left out is noted."""
+    scenarios = on_a_platform(sources, options, notes) if sources.platform else on_equal_processors(sources, options, notes)
+    if not scenarios:
+        raise UsageError("jpo cluster", "has no jobs", "name a log by --workload, or --draw some", code="JPO-E744")
+    return scenarios
+
+
+def refuse_inputs(results: Sequence[Path], sources: Sources, *others: Path | None) -> None:
+    """Find out before anything is done that a result would destroy what it is made of.
+
+    Raises:
+        UsageError: JPO-E307.
+    """
+    for file in results:
+        if any(given is not None and same_file(file, given) for given in (*sources.logs, sources.platform, *others)):
+            raise UsageError(str(file), "is what the result is made of", "name another file", code="JPO-E307")
+
+
+def on_equal_processors(sources: Sources, options: RulesAndSeeds, notes: list[str]) -> list[Scenario]:
+    """Logs and drawn jobs on machines of equal processors."""
+    for path in sources.logs:
+        if path.suffix.lower() == ".csv":
+            raise UsageError(str(path), "is a table of training jobs, which need a platform", "give --platform", code="JPO-E744")
+    if any(rule.resources for rule in options.rules):
+        raise UsageError("--resource", "has nothing to select of equal processors", "give --platform", code="JPO-E744")
+    if any(rule.elastic for rule in options.rules):
+        remedy = "give --platform, and training jobs (.csv) with min_tasks and max_tasks"
+        raise UsageError("--policy", f"+{ELASTIC} has no jobs that could be resized", remedy, code="JPO-E744")
+    return [scenario for path in sources.logs for scenario in logged(path, sources, options, notes)] + drawn(
+        sources, options.seeds
+    )
+
+
+def on_a_platform(sources: Sources, options: RulesAndSeeds, notes: list[str]) -> list[Scenario]:
+    """Logs and tables of training jobs on a platform whose nodes differ.
+
+    Raises:
+        UsageError: JPO-E741, a job could never run there; JPO-E742, of the platform.
+    """
+    assert sources.platform is not None
+    platform = read_platform(sources.platform)
+    if sources.processors is not None:
+        raise UsageError("--procs", "is what --platform says", "leave out one of them", code="JPO-E744")
+    scenarios = []
+    for path in sources.logs:
+        work = read_work(path, sources.first, notes)
+        jobs, demand = without_misfits(path, work, platform, sources.oversized, notes)
+        if demand.elasticity is None and any(rule.elastic for rule in options.rules):
+            notes.append(f"{path.name}: no job has min_tasks below its max_tasks: +{ELASTIC} changes nothing.")
+        kind: ProcessorKind = "gpu" if demand.gpus.any() else "cpu"
+        site = Site(platform, demand, sources.kill)
+        scenarios += [Scenario(path.name, jobs, platform.cores(kind), seed, site) for seed in seeds_of(options)]
+    if sources.drawn:
+        cores = platform.cores("cpu")
+        if not cores:
+            raise UsageError(
+                "--draw", "has jobs of CPU cores, and the platform has none", "name a table of jobs", code="JPO-E744"
+            )
+        for seed in options.seeds:
+            jobs = draw_jobs(sources.drawn, cores, load=sources.load, seed=seed)
+            scenarios.append(Scenario("drawn", jobs, cores, seed, Site(platform, one_core_each(jobs), sources.kill)))
+    return scenarios
+
+
+def read_work(path: Path, first: int | None, notes: list[str]) -> FileOfJobs:
+    """A log, or a table of training jobs if it is .csv."""
+    if path.suffix.lower() == ".csv":
+        table = read_training_jobs(path, first=first)
+        never_ran(path, table.never_ran, notes)
+        return FileOfJobs(table.jobs, table.demand, table.names, table.lines)
+    log = read_swf(path, first=first)
+    never_ran(path, log.never_ran, notes)
+    return FileOfJobs(log.jobs, one_core_each(log.jobs), tuple(map(str, log.jobs.ids.tolist())), log.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class FileOfJobs:
+    """Jobs of a file with what they need, their names and lines there."""
+
+    jobs: JobTable
+    demand: DemandTable
+    names: tuple[str, ...]
+    lines: tuple[int, ...]
+
+
+def without_misfits(
+    path: Path, work: FileOfJobs, platform: Platform, oversized: Oversized, notes: list[str]
+) -> tuple[JobTable, DemandTable]:
+    """The jobs that can run on a platform; the first that cannot is an error, unless such jobs are dropped."""
+    misfits = never_fitting(work.demand, platform)
+    if misfits and oversized != "drop":
+        place = misfits[0]
+        wanted = work.demand.gpu_types[place]
+        there = {processor.name for _, node in platform.nodes for processor in node.processors if processor.kind == "gpu"}
+        why = f"it has no GPU {quoted(wanted)}" if wanted and wanted not in there else "its tasks do not fit"
+        finding = f"job {work.names[place] or place + 1:.80} could never run on platform {platform.name}: {why}"
+        remedy = "give the platform more, or --oversized drop"
+        raise UsageError(f"{path}:{work.lines[place]}", finding, remedy, code="JPO-E741")
+    if misfits:
+        notes.append(f"{path.name}: {counted(len(misfits), 'job')} could never run on {platform.name}: left out.")
+    kept = np.setdiff1d(np.arange(len(work.jobs)), misfits)
+    if not len(kept):
+        raise UsageError(str(path), f"has no job that could run on {platform.name}", "give the platform more", code="JPO-E741")
+    return work.jobs.rows(kept), work.demand.rows(kept)
+
+
+def never_ran(path: Path, count: int, notes: list[str]) -> None:
+    """Note jobs that are left out."""
+    if count:
+        notes.append(f"{path.name}: {counted(count, 'job')} never ran: left out.")
+
+
+def seeds_of(options: RulesAndSeeds) -> range:
+    """Every seed where a rule draws, else the first: all others would find the same."""
+    draws = any(RANDOM in (rule.selection, rule.resources) for rule in options.rules)
+    return options.seeds if draws else options.seeds[:1]
+
+
+def logged(path: Path, sources: Sources, options: RulesAndSeeds, notes: list[str]) -> list[Scenario]:
+    """A log on its machine; with every seed where a rule draws, else with the first."""
+    log = read_swf(path, first=sources.first)
+    processors = sources.processors or log.machine_processors
+    if processors is None:
+        raise UsageError(str(path), "says neither MaxProcs nor MaxNodes", "give --procs", code="JPO-E744")
+    never_ran(path, log.never_ran, notes)
+    if log.counted_from:
+        notes.append(f"{path.name}: submit times are Unix time; they are counted from {log.counted_from:.0f}.")
+    jobs, too_large = log.jobs, log.jobs.processors > processors
+    if count := int(too_large.sum()):
+        refuse_oversized(path, log, processors, sources.oversized)
+        jobs = (
+            jobs.rows(~too_large)
+            if sources.oversized == "drop"
+            else jobs.with_processors(np.minimum(jobs.processors, processors))
+        )
+        done = "left out" if sources.oversized == "drop" else f"given {processors}"
+        notes.append(f"{path.name}: {count} jobs need more than {processors} processors and are {done}.")
+    if not len(jobs):
+        raise UsageError(str(path), f"has no job that fits {processors} processors", "give more --procs", code="JPO-E741")
+    return [Scenario(path.name, jobs, processors, seed) for seed in seeds_of(options)]
+
+
+def refuse_oversized(path: Path, log: SwfLog, processors: int, oversized: Oversized) -> None:
+    """Raise UsageError, JPO-E741, for the first job that could never run, unless there is a rule for it."""
+    if oversized != "refuse":
+        return
+    place = int(np.argmax(log.jobs.processors > processors))
+    finding = f"job {log.jobs.ids[place]} needs {log.jobs.processors[place]} processors of {processors} and could never run"
+    raise UsageError(f"{path}:{log.lines[place]}", finding, "give more --procs, or --oversized drop or clip", code="JPO-E741")
+
+
+def drawn(sources: Sources, seeds: range) -> list[Scenario]:
+    """Jobs drawn at random, others for each seed."""
+    if not sources.drawn:
+        return []
+    if sources.processors is None:
+        raise UsageError("--draw", "has no machine to draw jobs for", "give --procs", code="JPO-E744")
+    size = sources.processors
+    return [Scenario("drawn", draw_jobs(sources.drawn, size, load=sources.load, seed=seed), size, seed) for seed in seeds]
+
+
+def named_rules(policies: Sequence[str], backfillings: Sequence[str], resources: Sequence[str] = ("",)) -> tuple[Rule, ...]:
+    """Every policy with every backfilling and resource selection; a policy that names its own has that alone: "saf-pack+easy".
+
+    Raises:
+        UsageError: JPO-E744, one of them is unknown.
+    """
+    backfilled = [known_as("--backfill", word, BACKFILLINGS) for word in words(backfillings)]
+    placed = [word and known_as("--resource", word, RESOURCES) for word in words(resources)]
+    rules: list[Rule] = []
+    for word in words(policies):
+        pair, *added = word.split("+")
+        name, dash, resource = pair.partition("-")
+        known_as("--policy", name, NAMES)
+        if dash:
+            known_as("--policy", resource, RESOURCES)
+        own = [known_as("--policy", one, (*BACKFILLINGS, ELASTIC)) for one in added if one != ELASTIC]
+        if len(own) > 1 or len(own) + 1 < len(added):
+            raise UsageError("--policy", f"{word!r:.80} says one thing twice", "write e.g. saf+easy+elastic", code="JPO-E744")
+        for chosen in [resource] if dash else placed:
+            rules += [Rule(name, how, chosen, ELASTIC in added) for how in BACKFILLINGS if how in (own or backfilled)]
+    return tuple(dict.fromkeys(rules))
+
+
+def known_as(option: str, word: str, names: Sequence[str]) -> str:
+    """A word that is one of the names."""
+    if word not in names:
+        raise UsageError(option, f"{quoted(word)} is unknown", f"known are {', '.join(names)}", code="JPO-E744")
+    return word
+
+
+def words(given: Sequence[str]) -> list[str]:
+    """`a,b` and repeated options as one list, each once."""
+    return list(dict.fromkeys(word.strip() for text in given for word in text.split(",")))

@@ -1,0 +1,121 @@
+"""DemandTable: what each task of a job needs of a node. A job starts with all of its tasks or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jpo.plugins.cluster.workload.elasticity import Elasticity
+from jpo.plugins.cluster.workload.jobs import JobTable, Seconds, Whole
+
+Amounts = NDArray[np.float64]
+Phases = tuple[tuple[float, float], ...]
+"""(seconds on the reference device, GB/s of each CPU core) pairs, seconds above 0, that a job goes through again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemandTable:
+    """One row per job, as in the JobTable.
+
+    Attributes:
+        tasks: how many; each lies on one node.
+        cpus, gpus: of each task; one of them at least.
+        memory_gib: of each task.
+        bandwidth_gbps: memory bandwidth of each CPU core in GB/s.
+        gpu_types: the type that the GPUs must be of; "": any.
+        classes: the class of the model, for speeds; "": none in particular.
+        deadlines: seconds after the submit by which a job should end; infinite where there is none.
+        phases: of each job; without any it wants its bandwidth_gbps all the time. Empty: no job has phases.
+        elasticity: with how many other tasks jobs can run; None: with none.
+    """
+
+    tasks: Whole
+    cpus: Whole
+    gpus: Whole
+    memory_gib: Amounts
+    bandwidth_gbps: Amounts
+    gpu_types: tuple[str, ...]
+    classes: tuple[str, ...]
+    deadlines: Seconds
+    phases: tuple[Phases, ...] = ()
+    elasticity: Elasticity | None = None
+
+    def __post_init__(self) -> None:
+        columns = (self.tasks, self.cpus, self.gpus, self.memory_gib, self.bandwidth_gbps, self.deadlines)
+        lengths = {*(len(column) for column in columns), len(self.gpu_types), len(self.classes), len(self.phases or self.classes)}
+        if len(lengths) != 1:
+            raise ValueError("columns of different lengths")
+        if (self.tasks < 1).any() or (self.cpus < 0).any() or (self.gpus < 0).any() or (self.cpus + self.gpus < 1).any():
+            raise ValueError("a job has no task, or a task that needs neither CPU nor GPU")
+        if (self.memory_gib < 0).any() or (self.bandwidth_gbps < 0).any():
+            raise ValueError("a task needs negative memory or bandwidth")
+        if any(seconds <= 0 or gbps < 0 for phases in self.phases for seconds, gbps in phases):
+            raise ValueError("a phase takes no time, or wants negative bandwidth")
+        if (ranges := self.elasticity) is not None and (
+            len(ranges.min_tasks) != len(self.tasks)
+            or (self.tasks < ranges.min_tasks).any()
+            or (self.tasks > ranges.max_tasks).any()
+        ):
+            raise ValueError("a job asks for other numbers of tasks than it can run with")
+
+    def rows(self, which: slice | Whole | NDArray[np.bool_]) -> DemandTable:
+        """Some of the rows."""
+        places = np.arange(len(self.tasks))[which]
+        return DemandTable(
+            self.tasks[which],
+            self.cpus[which],
+            self.gpus[which],
+            self.memory_gib[which],
+            self.bandwidth_gbps[which],
+            tuple(self.gpu_types[place] for place in places),
+            tuple(self.classes[place] for place in places),
+            self.deadlines[which],
+            tuple(self.phases[place] for place in places) if self.phases else (),
+            None if self.elasticity is None else self.elasticity.rows(which),
+        )
+
+
+def one_core_each(jobs: JobTable, memory_gib: Amounts | None = None, bandwidth_gbps: Amounts | None = None) -> DemandTable:
+    """Each processor of a job as a task on one CPU core: what logs of equal processors say."""
+    count = len(jobs)
+    nothing = np.zeros(count)
+    return DemandTable(
+        jobs.processors,
+        np.ones(count, dtype=np.int64),
+        np.zeros(count, dtype=np.int64),
+        nothing if memory_gib is None else memory_gib,
+        nothing if bandwidth_gbps is None else bandwidth_gbps,
+        ("",) * count,
+        ("",) * count,
+        np.full(count, np.inf),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DemandingJobs:
+    """Jobs as a key sees them that also looks at what their tasks need."""
+
+    jobs: JobTable
+    demand: DemandTable
+
+    @property
+    def submit_seconds(self) -> Seconds:
+        return self.jobs.submit_seconds
+
+    @property
+    def requested_seconds(self) -> Seconds:
+        return self.jobs.requested_seconds
+
+    @property
+    def processors(self) -> Whole:
+        return self.jobs.processors
+
+    @property
+    def memory_gib(self) -> Seconds:
+        return self.demand.memory_gib
+
+    @property
+    def bandwidth_gbps(self) -> Seconds:
+        return self.demand.bandwidth_gbps

@@ -1,0 +1,20 @@
+"""Runs that other tools recorded: tables, Hugging Face, Lightning and others -> records.Run.
+
+foreign.py       what each format makes of its files: runs as cells of text, by the tool's own names
+recognise.py     which format a file or folder has
+table.py         a CSV file with a row per run
+hugging_face.py  trainer_state.json, and what lies beside it
+lightning.py     metrics.csv and hparams.yaml
+tensorboard.py   event files, by tensorboard's own reader
+mlflow.py        MLflow's file store and SQLite database
+mlflow_server.py an MLflow server, over its REST API
+wandb.py         the files of W&B's client
+columns.py       which cell is what, in which unit: as jpo.toml says, as the tool calls it, or as its name and values suggest
+numerals.py      decimal commas and separated thousands of tables
+units.py         numbers, moments, shares and sizes as people write them
+cli.py  story.py  `jpo import`
+translate.py     cells -> Run, by the rules of outcome.py
+
+Each format only finds and splits what is there; what a name means stands once, in columns.py. A value that nothing says is
+unknown, never a default. Nothing is stored here.
+"""

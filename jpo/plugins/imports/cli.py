@@ -1,0 +1,86 @@
+"""`jpo import`: its options and help."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from jpo.cli.arguments import config_of, load_settings
+from jpo.cli.gate import answer
+from jpo.cli.options import options, path, toml_option, verbose_option
+from jpo.cli.subject import config_first, for_option, named_once
+
+if TYPE_CHECKING:
+    from jpo.telemetry import PrometheusSource
+
+ADDRESS = re.compile(r"[a-z][a-z0-9+]*:/", re.IGNORECASE)
+OF_THE_PAGE = re.compile(r"/?#/experiments/([0-9]+)[^#]*")
+"""What follows the address of MLflow in a browser that shows an experiment."""
+FORMATS = ["table", "huggingface", "lightning", "tensorboard", "mlflow", "wandb"]
+
+
+def place(text: str) -> Path | str:
+    """A file or folder, or the address of a server."""
+    return text if ADDRESS.match(text) else path(text)
+
+
+@click.command("import")
+@click.argument("words", nargs=-1, metavar="[CONFIG.INI] FILE|FOLDER|URL...")
+@click.option("--write", is_flag=True, help="Put the runs on record; without it nothing is written.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="What the files are; default: as they look.")
+@click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Of an MLflow server: name or id.")
+@click.option("--dataset", metavar="NAME", help="Dataset of all these runs.")
+@click.option("--model", metavar="NAME", help="Model of all these runs.")
+@click.option("--framework", metavar="NAME", help="Framework of all these runs.")
+@click.option("--hardware", metavar="NAME", help="Hardware of all these runs.")
+@click.option("--set", "values", multiple=True, metavar="NAME=VALUE", help="Parameter of all these runs, e.g. gpus=4.")
+@for_option
+@options(toml_option, verbose_option)
+def import_(
+    words: Sequence[str],
+    form: str | None,
+    experiments: Sequence[str],
+    values: Sequence[str],
+    by_option: Path | None,
+    toml: Path | None,
+    *,
+    write: bool,
+    **identity: str | None,
+) -> None:
+    """Import runs that other tools recorded.
+
+    Without --write it shows what it would record. Nothing is recorded twice.
+
+    \b
+    Examples:
+      jpo import runs.csv
+      jpo import runs.csv --write
+      jpo import outputs/ --set gpus=4          Hugging Face: every trainer_state.json in it
+      jpo import lightning_logs/ --model vit    Lightning: metrics.csv with hparams.yaml
+      jpo import runs/ --format tensorboard     event files
+      jpo import mlruns/                        MLflow: a file store, or mlflow.db
+      jpo import wandb/                         W&B: run-*.wandb, written offline too
+      jpo import http://mlflow:5000 --experiment nightly
+    """
+    from jpo.cli.names import values_given
+    from jpo.plugins.imports import story as command
+    from jpo.project.sources import mlflow_of
+
+    first, named = config_first(words, 1)
+    given, places = named_once(first, by_option), [place(word) for word in named]
+    settings = load_settings(given, toml, {})
+    config = config_of(given, settings)
+    numbers = values_given("--set", values, config, settings)
+    addresses = [text for text in places if isinstance(text, str)]
+    shown = [found[1] for text in addresses if (found := OF_THE_PAGE.search(text))]
+    wanted = command.Wanted(form, {name: text for name, text in identity.items() if text}, numbers, [*experiments, *shown])
+    servers = dict.fromkeys(OF_THE_PAGE.sub("", text) for text in addresses)
+    files = [one for one in places if isinstance(one, Path)]
+    sources: list[Path | PrometheusSource] = [*files, *(mlflow_of(url, settings, os.environ) for url in servers)]
+    answer(command.import_runs(sources, config, settings, wanted, write=write, now=time.time()))

@@ -1,0 +1,105 @@
+"""Recognition: which tool wrote a file or folder, and the runs of all that are named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from jpo.errors import UsageError
+from jpo.plugins.imports.foreign import ForeignRuns, joined, unreadable
+from jpo.plugins.imports.hugging_face import STATE, read_trainer_state
+from jpo.plugins.imports.lightning import METRICS, read_lightning
+from jpo.plugins.imports.mlflow import META, is_database, read_database, read_run_folder
+from jpo.plugins.imports.table import read_table
+from jpo.plugins.imports.tensorboard import EVENTS, read_tensorboard
+from jpo.plugins.imports.wandb import FILES, read_wandb
+
+
+def read_mlflow(path: Path) -> ForeignRuns:
+    """The run of a folder of a file store, or the runs of a database."""
+    return read_run_folder(path) if path.is_dir() else read_database(path)
+
+
+READERS: Mapping[str, Callable[[Path], ForeignRuns]] = {
+    "table": read_table,
+    "huggingface": read_trainer_state,
+    "lightning": read_lightning,
+    "tensorboard": read_tensorboard,
+    "mlflow": read_mlflow,
+    "wandb": read_wandb,
+}
+"""By the name of a format, what reads a file or folder of it."""
+MLFLOW_FOLDERS = {"params", "metrics", "tags"}
+"""In the folder of a run in a file store; that of an experiment has none of them."""
+MOST_FILES = 100_000
+"""Looked at in one folder; more are not runs alone."""
+TABLES = (".csv", ".tsv")
+CHECKPOINT = "checkpoint-"
+"""How the Trainer's folders of states begin that are not yet the last."""
+
+
+def read_sources(paths: Sequence[Path], form: str | None) -> list[ForeignRuns]:
+    """The runs of these files and folders; those of one tool together, each table by itself.
+
+    Args:
+        form: one of READERS; None: as names and contents say.
+
+    Raises:
+        UsageError: JPO-E155, nobody knows what one is.
+        TelemetryError: JPO-E150, one is not what it should be.
+    """
+    found: dict[str, list[ForeignRuns]] = {}
+    for path in paths:
+        for file, which in _files(path, form):
+            found.setdefault(which if which != "table" else f"table {file}", []).append(READERS[which](file))
+    return [joined(sources) for sources in found.values()]
+
+
+def _files(path: Path, form: str | None) -> Iterator[tuple[Path, str]]:
+    """What is to be read, and as what: the file itself, or the folders of runs in a folder, without what lies below those."""
+    if not path.is_dir():
+        yield path, form or _of_tool([path.name]) or ("mlflow" if is_database(path) else "table")
+        return
+    looked_at, found = 0, False
+    for folder, inside, files in os.walk(path, onerror=_refused):
+        looked_at += len(files) + len(inside)
+        if looked_at > MOST_FILES:
+            raise unreadable(path, f"holds more than {MOST_FILES} files", "name a folder of runs alone")
+        tool = _of_tool(files, form, inside)
+        inside[:] = [] if tool else sorted(name for name in inside if not name.startswith((CHECKPOINT, ".")))
+        if tool:
+            found = True
+            yield Path(folder), tool
+    if not found:
+        what = f"runs of {form}" if form else "runs that jpo import knows"
+        raise UsageError(str(path), f"holds no {what}", f"name a file, or --format {'|'.join(READERS)}", code="JPO-E155")
+
+
+def loose_tables(path: Path) -> list[Path]:
+    """Tables in a folder of runs that no tool wrote, in the order of their names: they are read where they are named alone."""
+    if not path.is_dir():
+        return []
+    found = []
+    for folder, inside, files in os.walk(path):
+        tool = _of_tool(files, None, inside)
+        inside[:] = [] if tool else sorted(name for name in inside if not name.startswith((CHECKPOINT, ".")))
+        found += [] if tool else [Path(folder) / name for name in sorted(files) if name.lower().endswith(TABLES)]
+    return found
+
+
+def _of_tool(files: Sequence[str], form: str | None = None, folders: Sequence[str] = ()) -> str | None:
+    """The tool, of those wanted, that wrote a folder with these files and folders; the one that knows most of a run first."""
+    wrote = {
+        "mlflow": META in files and not MLFLOW_FOLDERS.isdisjoint(folders),
+        "wandb": any(fnmatchcase(name, FILES) for name in files),
+        "huggingface": STATE in files,
+        "lightning": METRICS in files,
+        "tensorboard": any(name.startswith(EVENTS) for name in files),
+    }
+    return next((tool for tool, here in wrote.items() if here and form in (None, tool)), None)
+
+
+def _refused(error: OSError) -> None:
+    raise unreadable(str(error.filename), f"cannot be read ({error.strerror})") from error

@@ -1,0 +1,151 @@
+"""`jpo import`: runs that other tools recorded. Without `write` it says what would go on record; importing again adds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jpo.errors import UsageError
+from jpo.plugins.imports.columns import as_toml, columns_of, not_there
+from jpo.plugins.imports.mlflow_server import read_server
+from jpo.plugins.imports.recognise import loose_tables, read_sources
+from jpo.plugins.imports.translate import Said, Translated, translated
+from jpo.project.load import LoadedSettings
+from jpo.project.project import open_history
+from jpo.project.sources import caveats_of, columns_given, own_names
+from jpo.project.workload import identity_of
+from jpo.records import PARAMETERS, Finished, Outcome, Run
+from jpo.telemetry import PrometheusSource
+from jpo.wording.names import OUTCOMES
+from jpo.wording.numbers import counted, moment, plain, written
+
+SAME_SECONDS = 1.0
+"""Ends that differ by less are one end, written with other digits."""
+MOST_SHOWN = 20
+"""Runs of a dry run that are listed; of thousands nobody reads more."""
+MOST_NAMED = 3
+"""Tables that a note names."""
+SHOWN = ("duration_seconds", "cost_usd", "train_loss", "val_loss", "val_accuracy", "gpu_utilisation", "memory_gib")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command line says of all runs.
+
+    Attributes:
+        form: name of their format; None: as the files say.
+        identity: dataset, model, framework, hardware where given.
+        values: parameters that no file holds.
+        experiments: names or ids, of what is read from MLflow servers.
+    """
+
+    form: str | None
+    identity: Mapping[str, str]
+    values: Mapping[str, float]
+    experiments: Sequence[str] = ()
+
+
+def import_runs(
+    sources: Sequence[Path | PrometheusSource], config: Path, settings: LoadedSettings, wanted: Wanted, *, write: bool, now: float
+) -> list[str]:
+    """Read everything, then record all of its runs in one transaction, or none; returns what was found, for people.
+
+    Args:
+        sources: files, folders, and MLflow servers.
+        config: its identity is that of runs that do not say theirs; it need not exist.
+
+    Raises:
+        UsageError: JPO-E155, E156, E158: what the files are, a package that reads them, or an experiment that is not there.
+        TelemetryError: JPO-E150 to E154: what is wrong in which file and row; JPO-E101 to E109, of a server. Nothing is on record
+            then.
+    """
+    if not sources:
+        raise UsageError(
+            "jpo import", "names nothing to read", "name files or folders, e.g. jpo import runs.csv", code="JPO-E155"
+        )
+    own = own_names(settings)
+    for name, value in wanted.values.items():
+        if name not in own.parameters and (name not in PARAMETERS or value < 0):
+            finding, remedy = (
+                f"{name} = {value:g} is no parameter of a job",
+                f"known are {', '.join((*PARAMETERS, *own.parameters))}",
+            )
+            raise UsageError("--set", finding, remedy, code="JPO-E305")
+    certain = {"dataset", "model", "framework"} <= wanted.identity.keys()
+    said = Said(wanted.identity, {} if certain else identity_of(config, settings, now=now), wanted.values, own)
+    given, lines, runs, skipped = columns_given(settings), list[str](), list[Run](), 0
+    paths = [source for source in sources if isinstance(source, Path)]
+    servers = [source for source in sources if not isinstance(source, Path)]
+    if wanted.experiments and not servers:
+        remedy = "name its address, too, e.g. jpo import http://mlflow:5000 --experiment nightly"
+        raise UsageError("--experiment", "is for a server of MLflow", remedy, code="JPO-E155")
+    loss = given["val_loss"].name if "val_loss" in given else None
+    lines += [f"note: {note} [{code}]" for server in servers for note, code in caveats_of(server).items()]
+    for source in [*read_sources(paths, wanted.form), *(read_server(server, wanted.experiments, loss) for server in servers)]:
+        columns = columns_of(source, given, own)
+        found = translated(source, columns, said, now=now)
+        lines += described(source.place, source.format, len(source.runs), found, as_toml(columns))
+        lines += [f"note: {note}"] if (note := not_there(source, given)) else []
+        runs += found.runs
+        skipped += len(found.skipped)
+    named_itself = {path.resolve() for path in paths}
+    for path in paths:
+        if tables := [table for table in loose_tables(path) if table.resolve() not in named_itself]:
+            named = ", ".join(str(table) for table in tables[:MOST_NAMED])
+            more = f" and {len(tables) - MOST_NAMED} more" if len(tables) > MOST_NAMED else ""
+            lines.append(f"note: not read in {path}: {named}{more}; a table is read where it is named itself")
+    lines += unknown(runs, wanted)
+    with open_history(settings, read_only=not write) as store:
+        known = {
+            (run.identity, run.run_id): run for identity in {run.identity for run in runs} for run in store.runs_of(identity)
+        }
+        new = store.record(Finished(tuple(runs)), now=now)
+    lines += [f"note: {note}" for run in runs if (note := doubt(run, known.get((run.identity, run.run_id))))][:MOST_SHOWN]
+    lines += [f"{'recorded' if write else 'would record'} {line_of(run)}" for run in new[:MOST_SHOWN]]
+    lines += [f"... and {len(new) - MOST_SHOWN} more"] if len(new) > MOST_SHOWN else []
+    what = f"{counted(len(new), 'run')} {'recorded' if write else 'to record'}"
+    summary = f"{what}, {len(runs) - len(new)} on record already, {skipped} skipped"
+    return [*lines, summary if write or not new else f"{summary}; nothing is written yet: add --write"]
+
+
+def doubt(run: Run, known: Run | None) -> str:
+    """Why a run may be another one than the run on record with its id; empty where there is no reason to think so."""
+    if known is None or known.fell_silent or abs(known.ended_at - run.ended_at) <= SAME_SECONDS:
+        return ""
+    ends = f"ends {moment(run.ended_at)}, and {moment(known.ended_at)} on record ({known.source})"
+    return f"{run.run_id} {ends}: two runs with one id? What is on record stays [JPO-W150]"
+
+
+def described(place: str, form: str, count: int, found: Translated, toml: Sequence[str]) -> list[str]:
+    """What a source is read as: its map of columns, as jpo.toml would have it, what is skipped, and what to know of it."""
+    lines = [f"{place}: {form}, {counted(count, 'run')}; read by this map:", *(f"    {line}" for line in toml)]
+    lines += [f"skipped {skipped.run_id}: {skipped.reason}" for skipped in found.skipped[:MOST_SHOWN]]
+    lines += [f"... and {len(found.skipped) - MOST_SHOWN} more skipped"] if len(found.skipped) > MOST_SHOWN else []
+    return [*lines, *(f"note: {note}" for note in found.notes)]
+
+
+def unknown(runs: Sequence[Run], wanted: Wanted) -> list[str]:
+    """The parameters and outcomes that no run says: what would make these runs worth more."""
+    missing = [name for name in PARAMETERS if runs and not any(name in run.parameters for run in runs)]
+    outcomes = [
+        name for name in ("duration_seconds", "val_loss") if runs and all(getattr(run.outcome, name) is None for run in runs)
+    ]
+    lines = (
+        [f"not known of any run: {', '.join(missing)}; where all had the same, say it with --set NAME=VALUE"] if missing else []
+    )
+    return lines + ([f"not known of any run: {', '.join(outcomes)}; name its column in [imports.columns]"] if outcomes else [])
+
+
+def line_of(run: Run) -> str:
+    """One run in a line, with its place."""
+    values = ", ".join(f"{name} {plain(value)}" for name, value in run.parameters.items()) or "no parameter"
+    ended = f"{run.identity}, {run.status.value} {moment(run.ended_at)}"
+    return f"{run.run_id}: {ended}; {values}; {measured(run.outcome)} ({run.source})"
+
+
+def measured(outcome: Outcome) -> str:
+    """What was measured, the most important first."""
+    known = [(name, value) for name in SHOWN if (value := getattr(outcome, name)) is not None]
+    words = [f"{OUTCOMES[name].short} {written(name, value)}" for name, value in known]
+    return ", ".join([*words, *(f"{name} {plain(value)}" for name, value in outcome.metrics.items())]) or "nothing measured"

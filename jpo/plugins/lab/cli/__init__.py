@@ -1,0 +1,1 @@
+"""Options and help of `jpo simulate`, `jpo replay` and `jpo logs`."""

@@ -1,0 +1,99 @@
+"""`jpo replay`: its options and help."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from jpo.cli.arguments import config_of, load_settings
+from jpo.cli.options import FILE, output_options, seed_option, toml_option
+from jpo.cli.output import READABLE, Output, can_be_kept, not_settings, track, writable
+from jpo.policies import POLICIES
+
+POLICIES_HELP = (
+    "Policies to replay: jpo, default, random, hillclimb, zeus (used unless given); jpo-bold, optuna-tpe, optuna-gp, gp-ei; "
+    "JPO as [agent] policy would have it: " + ", ".join(POLICIES) + "."
+)
+
+
+@click.command()
+@click.argument("given", nargs=-1, type=FILE, metavar="[TRACE.CSV | CONFIG.INI]...")
+@click.option("--policies", metavar="A,B,...", help=POLICIES_HELP)
+@click.option("--runs", metavar="N,N,...", default="5,10,20,40", show_default=True, help="Horizons; the last one is played.")
+@click.option("--seeds", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Replays of each policy.")
+@click.option(
+    "--objective",
+    "objectives",
+    multiple=True,
+    default=["balanced"],
+    show_default=True,
+    help="time, cost or balanced; repeatable.",
+)
+@click.option("--knob", "knobs", type=click.Choice(["power_limit_w"]), multiple=True, help="Let policies choose this too.")
+@output_options(*READABLE, files=True)
+@click.option("--plot", "picture", type=FILE, metavar="FILE", help="Cost against runs as a picture: .png or .svg.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes at once; default: one per core.")
+@click.option("--backend", type=click.Choice(["loky", "threading", "ray"]), default="loky", show_default=True)
+@seed_option
+@click.option("-v", "--verbose", is_flag=True, help="A table for each workload too; a traceback for internal errors.")
+@toml_option
+def replay(
+    given: Sequence[Path],
+    policies: str | None,
+    runs: str,
+    seeds: int,
+    objectives: Sequence[str],
+    knobs: Sequence[str],
+    output: Output,
+    picture: Path | None,
+    jobs: int | None,
+    backend: Literal["loky", "threading", "ray"],
+    toml: Path | None,
+    *,
+    seed: int,
+    verbose: bool,
+) -> None:
+    """Show how JPO and its peers would have done.
+
+    On recorded runs: traces, or a config.ini's own history. Needs jpo[replay].
+
+    \b
+    Examples:
+      jpo replay traces/*.csv --objective time,cost --plot replay.png
+      jpo replay traces/ncf.csv --policies jpo,hillclimb,optuna-gp --runs 5,10 -o json
+      jpo replay config.ini                            your own history, as far as it goes
+    """
+    from jpo.plugins.lab.report import replay as subject
+    from jpo.plugins.lab.report.plots_replay import plot
+    from jpo.plugins.lab.story import replay as command
+
+    traces = [path for path in given if path.suffix.lower() == ".csv"]
+    own = [(path, load_settings(path, toml, {})) for path in given if path not in traces]
+    if not given:
+        settings = load_settings(None, toml, {})
+        own = [(config_of(None, settings), settings)]
+    results = [*output.files, *([picture] if picture else [])]
+    for config, settings in own:
+        writable(results, config, settings)
+    command.refuse_outputs(results, picture, traces)
+    not_settings(results)
+    can_be_kept(results)
+    wanted = command.ReplayOptions(
+        policies=command.named_policies(policies or command.QUICK_POLICIES),
+        horizons=command.horizons(runs),
+        objectives=command.named_objectives(objectives),
+        seeds=seeds,
+        first_seed=seed,
+        opened=tuple(knobs),
+        jobs=jobs,
+        backend=backend,
+        each_workload=verbose,
+    )
+    played = command.replay(traces, own, wanted, now=time.time(), track=track)
+    if picture:
+        plot(picture, played.contest, played.result)
+    output.show(subject, played)

@@ -1,0 +1,118 @@
+"""`jpo simulate`: its options and help."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from jpo.cli.options import FILE, output_options, seed_option, verbose_option
+from jpo.cli.output import READABLE, Output, can_be_kept, not_settings, track
+from jpo.errors import UsageError
+from jpo.policies import POLICIES, PolicyName
+
+if TYPE_CHECKING:
+    from jpo.project.load import LoadedSettings
+    from jpo.simulate.installations import Kind
+
+INSTALLATIONS = ("none", "host-memory", "slow-loaders", "slow-links", "batch-limit", "warped")
+"""KINDS of jpo.simulate.installations, which needs numpy: help must not."""
+
+
+@click.command()
+@click.option("--workloads", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many to simulate.")
+@click.option("--runs", type=click.IntRange(1, 1000), default=30, show_default=True, help="Runs of each.")
+@seed_option
+@click.option("--prefer", "--preference", metavar="PREFERENCE", help="time, cost, efficiency, balanced, or time=0.3,cost=0.7.")
+@click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: safe.")
+@click.option(
+    "--installation",
+    type=click.Choice(INSTALLATIONS),
+    help="A cluster unlike the simulator, the same for all workloads, one after the other.",
+)
+@click.option("--drift", is_flag=True, help="Data grow and hardware changes meanwhile.")
+@click.option(
+    "--policies",
+    metavar="A,B,...",
+    help=f"Compare deciders on the same workloads: {', '.join(POLICIES)}. The first is the reference.",
+)
+@click.option(
+    "--learn", is_flag=True, help="Let the agent learn in between, as in jpo suggest; its time decides how far it gets."
+)
+@output_options(*READABLE, files=True)
+@click.option("--plot", "picture", type=FILE, metavar="FILE", help="Cost and time against runs as a picture: .png or .svg.")
+@click.option("--keep", type=FILE, metavar="FOLDER", help="Keep the workloads and their store in a new folder.")
+@verbose_option
+def simulate(
+    workloads: int,
+    runs: int,
+    seed: int,
+    prefer: str | None,
+    explore: str | None,
+    installation: Kind | None,
+    policies: str | None,
+    output: Output,
+    picture: Path | None,
+    keep: Path | None,
+    *,
+    drift: bool,
+    learn: bool,
+) -> None:
+    """Put simulated workloads through JPO in virtual time.
+
+    Before and after in one table.
+
+    \b
+    Examples:
+      jpo simulate --workloads 20 --runs 30
+      jpo simulate --workloads 5 --runs 20 --prefer cost --explore on --plot fleet.png
+      jpo simulate --workloads 24 --runs 8 --installation host-memory
+      jpo simulate --workloads 3 --runs 10 --keep fleet      then look around: cd fleet/workload-00; jpo explain
+    """
+    from jpo.commands.suggest import SuggestOptions, suggest
+    from jpo.plugins.lab.report import fleet as one
+    from jpo.plugins.lab.report import policies as several
+    from jpo.plugins.lab.report.plots_fleet import plot
+    from jpo.plugins.lab.story import simulate as command
+    from jpo.report.plots.picture import can_plot
+
+    def decided_by(policy: PolicyName, config: Path, settings: LoadedSettings, suggestion_id: str, now: float) -> str:
+        learning = learn and policy != "belief"
+        options = SuggestOptions(suggestion_id, now, offline=True, learn=learning, policy=policy, seed=seed)
+        return suggest(config, settings, options).suggestion.decided_by
+
+    compared = known_policies(policies) if policies else ()
+    if picture and compared:
+        raise UsageError("--plot", "shows one fleet, not several", "leave out --policies", code="JPO-E714")
+    if picture:
+        can_plot(picture)
+    results = [*output.files, *([picture] if picture else [])]
+    for file in results:
+        if results.count(file) > 1:
+            raise UsageError(str(file), "is no place for a result", "name another file, each once", code="JPO-E307")
+    not_settings(results)
+    can_be_kept(results)
+    plan = command.Plan(workloads, runs, seed=seed, drift=drift, preference=prefer, explore=explore, installation=installation)
+    if compared:
+        each: dict[str, command.Suggest] = {policy: partial(decided_by, policy) for policy in compared}
+        output.show(several, command.simulate_each(plan, each, keep=keep, track=track))
+        return
+    fleet = command.simulate(plan, partial(decided_by, "sac"), keep=keep, track=track)
+    if picture:
+        plot(fleet, picture)
+    output.show(one, fleet)
+
+
+def known_policies(text: str) -> tuple[PolicyName, ...]:
+    """Names of policies, each once.
+
+    Raises:
+        UsageError: JPO-E714 one that is none, or is there twice.
+    """
+    names = [name.strip() for name in text.split(",")]
+    if wrong := [name for name in names if name not in POLICIES or names.count(name) > 1]:
+        finding = f"{wrong[0]!r} is no policy, or is there twice"
+        raise UsageError("--policies", finding, f"name some of {', '.join(POLICIES)}, each once", code="JPO-E714")
+    return tuple(sorted((name for name in POLICIES if name in names), key=names.index))

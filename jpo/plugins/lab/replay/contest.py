@@ -1,0 +1,124 @@
+"""A contest of policies: all replays on every workload, for every objective and seed, spread over processes.
+
+The work is cut into pieces of a few seeds and given to joblib, which can also run it on a Ray cluster. A piece is a pure function
+of its arguments, so the result does not depend on where it was computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from jpo.plugins.lab.replay.extras import need
+from jpo.plugins.lab.replay.metrics import Score, over_workloads, score
+from jpo.plugins.lab.replay.play import Objective, PolicyFactory, Replay, ReplayProblem, play
+from jpo.plugins.lab.replay.policies.simple import Default
+from jpo.plugins.lab.replay.traces import Trace
+from jpo.records import Track
+
+Backend = Literal["loky", "threading", "ray"]
+SEEDS_PER_PIECE, PIECES_PER_WORKER = 5, 4
+"""Size of the pieces: small enough to be spread and to show progress, large enough that distributing them costs little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """The plan of a comparison.
+
+    Attributes:
+        factories: of the policies, by name.
+        horizons: numbers of runs at which the cumulative cost is reported, ascending; the last one is played.
+        seeds: replays of each policy on each workload, with seeds from `first_seed` on.
+    """
+
+    traces: tuple[Trace, ...]
+    factories: Mapping[str, PolicyFactory]
+    objectives: tuple[Objective, ...]
+    horizons: tuple[int, ...]
+    seeds: int
+    first_seed: int = 0
+
+    @property
+    def runs(self) -> int:
+        return self.horizons[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A policy's score under one objective, over all workloads and on each of them by name."""
+
+    overall: Score
+    by_workload: Mapping[str, Score]
+
+
+Result = Mapping[Objective, Mapping[str, Standing]]
+"""Standings by objective and policy, both in the order of the plan."""
+Replays = dict[tuple[str, Objective, PolicyFactory], list[Replay]]
+"""By the name of the workload, objective and policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    trace: Trace
+    factory: PolicyFactory
+    objective: Objective
+    runs: int
+    seeds: range
+
+
+def hold(contest: Contest, *, jobs: int, backend: Backend, track: Track) -> Result:
+    """The result of a contest: every replay played and scored.
+
+    Args:
+        jobs: processes or threads at once; -1: one per core. With Ray: tasks at once.
+
+    Raises:
+        UsageError: JPO-E703, a package is missing.
+    """
+    need("jpo replay", "joblib")
+    first = contest.traces[0]
+    for factory in contest.factories.values():  # a missing package is reported before the others play for minutes
+        factory(ReplayProblem(first.configurations, first.default, contest.objectives[0], contest.first_seed))
+    pieces = [piece for trace in contest.traces for piece in _pieces(contest, trace)]
+    replays: Replays = {}
+    for piece, several in zip(pieces, _played(pieces, jobs=jobs, backend=backend, track=track), strict=True):
+        replays.setdefault((piece.trace.name, piece.objective, piece.factory), []).extend(several)
+    return {
+        objective: {name: _standing(contest, replays, objective, factory) for name, factory in contest.factories.items()}
+        for objective in contest.objectives
+    }
+
+
+def _standing(contest: Contest, replays: Replays, objective: Objective, factory: PolicyFactory) -> Standing:
+    names = [trace.name for trace in contest.traces]
+    by_workload = {name: score(replays[name, objective, factory], replays[name, objective, Default]) for name in names}
+    return Standing(over_workloads(list(by_workload.values())), by_workload)
+
+
+def _pieces(contest: Contest, trace: Trace) -> Iterable[_Piece]:
+    """The pieces of a contest; the default policy is always played, because harm is measured against it."""
+    end = contest.first_seed + contest.seeds
+    for factory in dict.fromkeys([Default, *contest.factories.values()]):
+        for objective in contest.objectives:
+            for start in range(contest.first_seed, end, SEEDS_PER_PIECE):
+                yield _Piece(trace, factory, objective, contest.runs, range(start, min(start + SEEDS_PER_PIECE, end)))
+
+
+def _play(piece: _Piece) -> list[Replay]:
+    return [play(piece.trace, piece.factory, piece.objective, runs=piece.runs, seed=seed) for seed in piece.seeds]
+
+
+def _played(pieces: Sequence[_Piece], *, jobs: int, backend: Backend, track: Track) -> Iterable[list[Replay]]:
+    """The replays of the pieces, in their order."""
+    import joblib  # type: ignore[import-untyped]
+
+    if backend == "ray":
+        need("--backend ray", "ray")
+        from ray.util.joblib import register_ray  # type: ignore[import-not-found,unused-ignore]
+
+        register_ray()
+    with joblib.parallel_config(backend=backend), joblib.Parallel(n_jobs=jobs) as workers:
+        batch = PIECES_PER_WORKER * joblib.effective_n_jobs(jobs)  # Ray's backend cannot report piece by piece
+        for start in track(range(0, len(pieces), batch), "replay"):
+            yield from workers(joblib.delayed(_play)(piece) for piece in pieces[start : start + batch])

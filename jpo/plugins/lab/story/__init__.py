@@ -1,0 +1,1 @@
+"""What `jpo simulate`, `jpo replay` and `jpo logs` do."""

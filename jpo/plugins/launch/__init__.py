@@ -1,0 +1,23 @@
+"""Launching: runs are started on an engine, followed, cancelled and accounted for. JPO submits to engines; it is no scheduler.
+
+    job.py           what is to be started, and how it goes: LaunchJob, Needs, JobStatus, Room
+    launcher.py      Launcher, the one contract of all engines; tests/launches.py is its suite
+    resize.py        Resizable: engines that change what a running job holds
+    array.py         StartsTogether: engines that take several runs at once
+    ledger.py        the account of launched runs: one folder each, intent before submission, the end before the record
+    cleanup.py       folders of runs that are long over go
+    lifecycle.py     start, follow and cancel one run, whatever the engine; safe to call again after kill -9
+    credentials.py   what looks like a credential in a config.ini or a command that others would see
+    queued.py        when a run that is submitted now would be done
+    output_sync.py   files of a run that goes on, brought home now and then
+    excerpt.py       words of engines and the last of a run in one line, for messages, without secrets
+    exits.py         exit codes and signals in plain words
+    script/          training scripts as they are read, never as they are run
+    engines/         local/  slurm/  kubernetes/  aws/; simulated.py: one in virtual time
+    project/         engines and runs of [launch]; watching/: a run that goes on, as `jpo watch` sees it
+    during/          what may be decided while a run goes on: stop, resize, another step
+    cli/  story/  report/   `jpo run`, `watch` and `optimize`: options and help, what they do, what they show
+
+The ledger is what makes a run start once: the intent with its id is on disk before an engine hears of it, and every engine's
+`submit` is idempotent by that id, so that a start which was cut off is simply made again.
+"""

@@ -1,0 +1,1 @@
+"""Options and help of `jpo run`, `jpo watch` and `jpo optimize`."""

@@ -1,0 +1,162 @@
+"""`jpo optimize`: its options and help."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from jpo.cli.arguments import as_started, load_settings, targets_for_once
+from jpo.cli.gate import progress_stream
+from jpo.cli.options import (
+    FILE,
+    Network,
+    engine_option,
+    network_options,
+    options,
+    output_options,
+    seed_option,
+    toml_option,
+    verbose_option,
+)
+from jpo.cli.output import Output, writable
+from jpo.cli.subject import ENDINGS, config_file
+from jpo.errors import UsageError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from jpo.plugins.launch.launcher import Launcher
+    from jpo.plugins.launch.ledger import Entry
+    from jpo.plugins.launch.story.optimize.task import Task
+    from jpo.plugins.launch.story.watch.story import RunWatch
+    from jpo.project.load import LoadedSettings
+    from jpo.records import Suggestion
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[CONFIG.INI]... [-- COMMAND...]")
+@click.option("--runs", type=click.IntRange(0, 1000), default=10, show_default=True, help="Runs with suggested values.")
+@click.option("--baseline", type=click.IntRange(0, 100), default=3, show_default=True, help="Runs with today's values before.")
+@engine_option
+@click.option("--at-once", type=click.IntRange(1, 100), help="Jobs side by side; default: 1 on this machine, else all.")
+@click.option("--name", metavar="NAME", help="Ids of the runs begin with it; default: made from the job and its file.")
+@click.option("--logs", multiple=True, metavar="GLOB", help="CSV logs of earlier runs to start from; may be repeated.")
+@click.option("--data-path", type=FILE, metavar="PATH", help="Data set, handed to every run as JPO_DATA_PATH.")
+@click.option("--prefer", metavar="PREFERENCE", help="time, cost, efficiency, balanced, one of [preferences], or weights.")
+@click.option("--deadline", metavar="WHEN", help="A run is done by then, instead of [sla] time_max: 6h, or 2026-11-22T06:00Z.")
+@click.option("--max-cost", metavar="AMOUNT", help="Of a run, instead of [sla] cost_max: in USD, or e.g. 20EUR.")
+@click.option(
+    "--explore", type=click.Choice(["off", "safe", "on"]), help="How bold; default: [agent] explore, else on, then off."
+)
+@click.option("--no-learn", is_flag=True, help="Do not update the agent between the runs.")
+@click.option("--plot", "picture", type=FILE, metavar="FILE", help="Time of every run as a picture, .png or .svg.")
+@seed_option
+@output_options("text", "json", "markdown", "html", "csv", files=True)
+@options(network_options, toml_option, verbose_option)
+def optimize(
+    words: Sequence[str],
+    toml: Path | None,
+    *,
+    runs: int,
+    baseline: int,
+    on: str | None,
+    at_once: int | None,
+    name: str | None,
+    logs: Sequence[str],
+    data_path: Path | None,
+    prefer: str | None,
+    deadline: str | None,
+    max_cost: str | None,
+    explore: str | None,
+    no_learn: bool,
+    picture: Path | None,
+    seed: int,
+    network: Network,
+    output: Output,
+) -> None:
+    """Run jobs again and again, each time with better values.
+
+    For every CONFIG.INI: baseline runs with the values it has, then suggest, run, record. The first runs try values out (5 of
+    10, up to 7 while none of them ends well), the others have the best of them, and so has CONFIG.INI in the end. A run is
+    stopped at twice the time of the shortest that reached its target ([launch] stop_at), a trial as soon as it cannot win.
+    Interrupted or killed, the same command goes on.
+
+    \b
+    Examples:
+      jpo optimize config.ini -- python train.py config.ini
+      jpo optimize config.ini --runs 20 --on slurm      [launch] command of jpo.toml is run
+      jpo optimize a/config.ini b/config.ini --at-once 2 --max-cost 20
+      jpo optimize config.ini --baseline 0 --logs 'old/*.csv' --plot runs.svg -o json
+    """
+    from jpo.commands import suggest as suggesting
+    from jpo.commands.compare import compared
+    from jpo.plugins.launch.project.engines import engine_named, launcher_of
+    from jpo.plugins.launch.report.optimize import result as report
+    from jpo.plugins.launch.story.optimize.optimize import optimize as command
+    from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, task_of
+    from jpo.plugins.launch.story.watch.story import trial
+    from jpo.report.progress import live
+
+    now = time.time()
+    paths, command_line = told_apart(words)
+    tasks, lasting = [], {}
+    given: list[Path | None] = [*paths] or [None]
+    for path in given:
+        flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
+        settings = load_settings(path, toml, flags)
+        config = path or settings.config_ini
+        targets = settings.values.sla.targets
+        if deadline is not None or max_cost is not None:
+            settings = load_settings(path, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)})
+        task = task_of(config, settings, engine_named(settings, on), name=name, now=now)
+        writable([*output.files, *([picture] if picture else [])], config, settings)
+        tasks.append(task)
+        lasting[task.name] = targets
+    here = all(task.engine == "local" for task in tasks)
+    data = {} if data_path is None else {"JPO_DATA_PATH": str(data_path.absolute() if data_path.exists() else data_path)}
+    plan = LoopPlan(runs, baseline, command_line, tuple(logs), data, at_once or (1 if here else len(tasks)))
+
+    def suggest(task: Task, suggestion_id: str, moment: float) -> Suggestion:
+        wanted = suggesting.SuggestOptions(
+            suggestion_id=suggestion_id,
+            now=moment,
+            offline=network.offline,
+            learn=not no_learn,
+            seed=seed,
+            done_by=deadline is not None,
+            lasting_targets=lasting[task.name],
+        )
+        return suggesting.suggest(task.path, task.settings, wanted).suggestion
+
+    with live(progress_stream(), for_people=progress_stream().isatty()) as shown:
+        environ = as_started(os.environ)
+
+        def engine(settings: LoadedSettings, engine: str) -> Launcher:
+            return launcher_of(settings, engine, environ=environ)
+
+        def watch(task: Task, entry: Entry, launcher: Launcher) -> AbstractContextManager[RunWatch]:
+            return trial(entry, launcher, task.settings)
+
+        outside = Outside(suggest, engine, watch, time.time, time.sleep, shown.note, Path.cwd(), environ)
+        ended = command(tasks, plan, outside, compared, picture=picture)
+    output.show(report, ended.result, on_record=True)
+    if ended.failure:
+        raise ended.failure
+
+
+def told_apart(words: Sequence[str]) -> tuple[list[Path], tuple[str, ...]]:
+    """The config.ini files that stand first, and the command after them.
+
+    Raises:
+        UsageError: JPO-E311, what stands first is no config.ini.
+    """
+    count = next((number for number, word in enumerate(words) if not word.lower().endswith(ENDINGS)), len(words))
+    if words and not count:
+        finding = "is no CONFIG.INI, which stands before the command"
+        raise UsageError(f"{words[0]!r:.200}", finding, "write e.g. jpo optimize config.ini -- python train.py", code="JPO-E311")
+    return [config_file(word) for word in words[:count]], tuple(words[count:])

@@ -1,0 +1,69 @@
+"""`jpo run`: its options and help."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from jpo.cli.arguments import as_started, config_of, load_settings
+from jpo.cli.gate import progress_stream
+from jpo.cli.options import FILE, engine_option, options, output_options, toml_option, verbose_option
+from jpo.cli.output import Output
+from jpo.cli.subject import config_first
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[CONFIG.INI] SCRIPT.py | -- COMMAND...")
+@engine_option
+@click.option("--run-id", metavar="ID", help="Its name; the same id is never started twice. Default: model and time.")
+@click.option("--timeout", metavar="DURATION", help="End it after this long, e.g. 6h; default: [launch] timeout.")
+@click.option("--detach", is_flag=True, help="Start it and leave; it goes on, and jpo watch or the next jpo run records it.")
+@click.option("--dry-run", is_flag=True, help="Show what would be started; nothing is started or written.")
+@click.option("--skypilot", type=FILE, metavar="FILE", help="Write a task of SkyPilot; start nothing.")
+@output_options("text", "json")
+@options(toml_option, verbose_option)
+def run(
+    words: Sequence[str],
+    on: str | None,
+    run_id: str | None,
+    timeout: str | None,
+    skypilot: Path | None,
+    output: Output,
+    toml: Path | None,
+    *,
+    detach: bool,
+    dry_run: bool,
+) -> None:
+    """Start a run, follow it, and put it on record.
+
+    A script gets the values of config.ini where it reads them: it is analysed, never imported. A command line is started word
+    by word, without a shell; its environment has JPO_BATCH_SIZE and the like. Exit code 7: the run failed.
+
+    \b
+    Examples:
+      jpo run train.py
+      jpo run config.ini train.py -- --fraction 0.1    with options of the script's own
+      jpo run -- torchrun --nproc-per-node 2 train.py
+      jpo run train.py --on slurm --timeout 6h
+      jpo run train.py --detach
+    """
+    from jpo.cli.arguments import duration
+    from jpo.plugins.launch.report.launched import run as subject
+    from jpo.plugins.launch.story.run import RunOptions, Surface
+    from jpo.plugins.launch.story.run import run as command
+    from jpo.report.progress import live
+
+    given, typed = config_first(words, 0)
+    settings = load_settings(given, toml, {})
+    longest = None if timeout is None else duration("--timeout", timeout)
+    wanted = RunOptions(time.time(), on, run_id, longest, detach, dry_run, skypilot)
+    with live(progress_stream(), for_people=progress_stream().isatty()) as shown:
+        here = Surface(Path.cwd(), as_started(os.environ), time.time, time.sleep, shown)
+        report = command(config_of(given, settings), settings, typed, wanted, here)
+    output.show(subject, report, on_record=report.run is not None)
+    if report.failure is not None:
+        raise report.failure

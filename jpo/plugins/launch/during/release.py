@@ -1,0 +1,87 @@
+"""Release what a run was given and does not use: memory, CPUs, GPUs. Never below the peak of a window of several epochs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jpo.cost import Prices, usd_per_hour
+from jpo.plugins.launch.during.progress import ResourceUse, RunProgress
+from jpo.wording import numbers
+
+FEWEST_EPOCHS, FEWEST_LOOKS = 3.0, 5
+"""Of a window that tells what a run needs: evaluation and checkpoints come once an epoch."""
+HEADROOM: Mapping[str, float] = {"memory_gib": 1.25, "cpus": 1.25, "gpus": 1.0}
+"""Multiples of the peak that are kept: a loader that is starved slows the run, and memory that is short kills it."""
+STEPS: Mapping[str, float] = {"memory_gib": 0.25, "cpus": 1.0, "gpus": 1.0}
+"""What is kept is rounded up to whole ones of these."""
+WORTH = 0.3
+"""Share of what was given that must become free: less is not worth a change."""
+LATEST = 0.9
+"""Share of a run after which nothing is released any more: who would get it for so short?"""
+
+
+@dataclass(frozen=True, slots=True)
+class Surplus:
+    """What a run can go on with.
+
+    Attributes:
+        resource: as in ResourceUse; `given`, `kept`: before and after.
+        why: in a sentence.
+        saves_usd: until its expected end; None: no price or no end is known. `saves_usd_per_hour`: while it goes on.
+    """
+
+    resource: str
+    given: float
+    kept: float
+    why: str
+    saves_usd: float | None = None
+    saves_usd_per_hour: float | None = None
+
+
+def releases(
+    uses: Sequence[ResourceUse], progress: RunProgress, parameters: Mapping[str, float], prices: Prices
+) -> tuple[Surplus, ...]:
+    """What can be released, resource by resource.
+
+    Args:
+        parameters: those of the run, which say what it pays for.
+    """
+    if progress.share_done is not None and progress.share_done >= LATEST:
+        return ()
+    found = (_release(use, progress, parameters, prices) for use in uses)
+    return tuple(release for release in found if release)
+
+
+def _release(use: ResourceUse, progress: RunProgress, parameters: Mapping[str, float], prices: Prices) -> Surplus | None:
+    if use.looks < FEWEST_LOOKS or use.epochs is None or use.epochs < FEWEST_EPOCHS:
+        return None
+    step = STEPS[use.resource]
+    least = 0.0 if use.resource == "gpus" else step
+    kept = max(least, math.ceil(use.peak * HEADROOM[use.resource] / step - 1e-9) * step)
+    if kept > (1 - WORTH) * use.given:
+        return None
+    total = progress.total_seconds
+    seconds = None if total is None else max(0.0, total.mean - progress.elapsed_seconds)
+    saves = _saved(use.resource, use.given, kept, parameters, prices)
+    return Surplus(
+        use.resource,
+        use.given,
+        kept,
+        f"used at most {_shown(use.resource, use.peak)} of {_shown(use.resource, use.given)} over {use.epochs:g} epochs",
+        None if saves is None or seconds is None else saves * seconds / 3600,
+        saves,
+    )
+
+
+def _saved(resource: str, given: float, kept: float, parameters: Mapping[str, float], prices: Prices) -> float | None:
+    """USD per hour; None where the price of one of the two is not known."""
+    before, after = (usd_per_hour({**parameters, resource: value}, prices) for value in (given, kept))
+    return None if before is None or after is None else before - after
+
+
+def _shown(resource: str, value: float) -> str:
+    if resource == "memory_gib":
+        return numbers.gib(value)
+    return f"{value:.3g} {'GPU' if resource == 'gpus' else 'CPU'}{'' if value == 1 else 's'}"

@@ -1,0 +1,146 @@
+"""Answers of AWS: errors of boto3 become a LaunchError of one line with AWS' own words, and without what only AWS should see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from jpo.errors import LaunchError
+from jpo.plugins.launch.excerpt import one_line
+from jpo.timeouts import OutOfPatience, within
+
+if TYPE_CHECKING:
+    from botocore.exceptions import ClientError
+    from botocore.loaders import Loader
+
+Answer = TypeVar("Answer")
+REQUEST_SECONDS = 20.0
+"""Longest wait for one answer."""
+LOGIN_SECONDS = 60.0
+"""Longest wait for a credential_process, which boto3 would wait for without end."""
+LONGEST_SECONDS = 300.0
+"""Longest wait for all of a question, with what boto3 tries again and waits for; above what it does by itself."""
+DOCS = "docs/launching-aws.md"
+CREDENTIALS: tuple[str, ...] = (
+    "Auth",
+    "InvalidClientTokenId",
+    "Unrecognized",
+    "Expired",
+    "Signature",
+    "IncompleteSignature",
+    "OptIn",
+    "Unauthorized",
+)
+CREDENTIALS += ("AccessDenied", "InvalidAccessKeyId", "MissingAuthenticationToken", "RequestExpired", "Forbidden", "403")
+"""Beginnings of the codes by which AWS does not accept credentials, or does not let them do it."""
+QUOTING = ("SignatureDoesNotMatch", "IncompleteSignature", "InvalidSignatureException")
+"""Codes whose messages repeat the request with its session token."""
+LATER: tuple[str, ...] = (
+    "RequestLimitExceeded",
+    "Throttl",
+    "TooManyRequests",
+    "Internal",
+    "ServiceUnavailable",
+    "Unavailable",
+    "SlowDown",
+)
+LATER += ("RequestTimeout", "BandwidthLimitExceeded", "503", "500", "502", "504")
+"""Beginnings of the codes after which the same request is made again."""
+MISSING = re.compile(
+    r"Invalid(AMIID|AMIName|SubnetID|Subnet|Group|GroupId|SecurityGroupID|SecurityGroup)\b|NoSuchBucket|NoSuchEntity|ParameterNotFound"
+)
+SECRET = re.compile(r"(?<![A-Za-z0-9/+=])(?=[A-Za-z0-9/+=]*[0-9])[A-Za-z0-9/+=]{20,}")
+"""Keys, tokens and encoded messages; ids of AWS are shorter."""
+
+
+def client(service: str, region: str | None) -> Any:
+    """A client of boto3; LaunchError JPO-E767 without boto3 or without a region, JPO-E766 for a profile that does not exist."""
+    try:
+        import boto3
+        import botocore.session
+        from botocore.config import Config
+    except ImportError as error:
+        raise LaunchError("--on aws", "boto3 is not installed", 'pip install "jpo[aws]"', code="JPO-E767") from error
+    retries: Any = {"total_max_attempts": 3, "mode": "standard"}
+    config = Config(connect_timeout=REQUEST_SECONDS, read_timeout=REQUEST_SECONDS, retries=retries)
+    core = botocore.session.get_session()
+    core.register_component("data_loader", _descriptions())
+
+    def made() -> Any:
+        core.get_credentials()
+        return boto3.session.Session(botocore_session=core).client(service, region_name=region, config=config)
+
+    return answer(f"AWS {service}", made, LOGIN_SECONDS)
+
+
+@cache
+def _descriptions() -> Loader:
+    """What boto3 knows of AWS' services: tens of megabytes, read once for all clients of a process."""
+    from botocore.loaders import create_loader
+
+    return create_loader()
+
+
+def code_of(error: ClientError) -> str:
+    """Code of a refusal, e.g. "InsufficientInstanceCapacity"."""
+    return str(error.response.get("Error", {}).get("Code", "unknown"))[:80]
+
+
+def words_of(error: ClientError) -> str:
+    """A refusal in AWS' own words: code and message, one line, keys and tokens left out."""
+    code = code_of(error)
+    message = "" if code in QUOTING else str(error.response.get("Error", {}).get("Message") or "")
+    return one_line(code, SECRET.sub("...", message.partition("Encoded authorization failure message")[0]).strip().rstrip(": ."))
+
+
+def answer(place: str, question: Callable[[], Answer], seconds: float = LONGEST_SECONDS) -> Answer:
+    """The answer to a question.
+
+    Raises:
+        LaunchError: JPO-E754, there is none, and the same may be asked again; JPO-E766, credentials are missing, expired or may
+            not do it; JPO-E769, what [launch.aws] names does not exist; JPO-E753, AWS refuses otherwise.
+    """
+    from botocore import exceptions as aws
+    from botocore.parsers import ResponseParserError
+
+    def error_of(finding: str, remedy: str, code: str) -> LaunchError:
+        return LaunchError(place, finding, remedy, code=code)
+
+    try:
+        return within(seconds, [question])[0]
+    except OutOfPatience as error:
+        remedy = "check AWS' tools and their credential_process; the same command goes on with the run"
+        raise error_of(f"gives {error}", remedy, "JPO-E754") from None
+    except aws.ClientError as error:
+        raise error_of(*_refusal(error)) from None
+    except (aws.NoCredentialsError, aws.PartialCredentialsError, aws.CredentialRetrievalError, aws.ProfileNotFound) as error:
+        remedy = "give this job an AWS role or profile; `aws sts get-caller-identity` shows what it has"
+        raise error_of(f"found no AWS credentials ({type(error).__name__})", remedy, "JPO-E766") from None
+    except (aws.TokenRetrievalError, aws.UnauthorizedSSOTokenError, aws.SSOTokenLoadError) as error:
+        raise error_of(f"has no valid login ({type(error).__name__})", "log in again: `aws sso login`", "JPO-E766") from None
+    except (aws.NoRegionError, aws.InvalidRegionError) as error:
+        finding = f"has no region that could be asked ({type(error).__name__})"
+        raise error_of(finding, 'write region = "eu-central-1" in [launch.aws]', "JPO-E767") from None
+    except aws.ParamValidationError as error:
+        raise error_of(f"is asked in a wrong way ({one_line(str(error))})", "check [launch.aws]", "JPO-E769") from None
+    except (aws.HTTPClientError, aws.ConnectionError, ResponseParserError) as error:
+        remedy = "check network and region; the same command goes on with the run"
+        raise error_of(f"gives no answer ({type(error).__name__})", remedy, "JPO-E754") from None
+    except aws.BotoCoreError as error:
+        remedy = "check the configuration of AWS' tools"
+        raise error_of(f"cannot be asked ({type(error).__name__})", remedy, "JPO-E753") from None
+
+
+def _refusal(error: ClientError) -> tuple[str, str, str]:
+    """Finding, remedy and code of a refusal."""
+    code, words = code_of(error), words_of(error)
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400)
+    if MISSING.match(code) or "iam instance profile" in words.lower():
+        return f"does not have it ({words})", "correct the name in [launch.aws]", "JPO-E769"
+    if code.startswith(CREDENTIALS):
+        return f"does not let these credentials do it ({words})", f"renew them, or give them the rights of {DOCS}", "JPO-E766"
+    if code.startswith(LATER) or status >= 500:
+        return f"cannot answer now ({words})", "run the same command again; nothing is started twice", "JPO-E754"
+    return f"refuses ({words})", f"as it says; {DOCS} has what a launch needs", "JPO-E753"

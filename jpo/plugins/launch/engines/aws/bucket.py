@@ -1,0 +1,80 @@
+"""Files of a run in S3: its output, its run log and the record of its end, below one prefix.
+
+s3://BUCKET/KEY/output.log    s3://BUCKET/KEY/runs/*.csv    s3://BUCKET/KEY/end.json
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from jpo.files import whole
+from jpo.files.reading import json_object
+from jpo.plugins.launch.engines.aws.answers import answer, code_of
+from jpo.plugins.launch.engines.aws.user_data import Home
+
+LARGEST_RECORD, LARGEST_BYTES = 2**16, 2**26
+MOST_LOGS = 100
+LOG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+"""Names of run logs that are taken over; an instance may be anybody's by then."""
+
+
+def place_of(home: Home) -> str:
+    """The address of a run's files."""
+    return f"s3://{home.bucket}/{home.key}"
+
+
+def end_of(s3: Any, home: Home) -> Mapping[str, Any] | str | None:
+    """The record of a run's end; None: there is none (yet); a text: why it cannot be read. LaunchError as of `answer`."""
+    text = _content(s3, home, "end.json", LARGEST_RECORD)
+    try:
+        return None if text is None else json_object(text)
+    except ValueError as error:
+        return str(error)
+
+
+def bring_home(s3: Any, home: Home, folder: Path) -> None:
+    """Bring output and run logs into the folder of a run, for the user alone; what is there is replaced by the same."""
+    _bring(s3, home, ("output.log", *_logs(s3, home)), folder)
+
+
+def bring_logs(s3: Any, home: Home, folder: Path) -> None:
+    """The run logs alone, as far as they are, while the run goes on."""
+    _bring(s3, home, (*_logs(s3, home),), folder)
+
+
+def _bring(s3: Any, home: Home, names: Iterable[str], folder: Path) -> None:
+    (folder / "runs").mkdir(mode=0o700, exist_ok=True)
+    for name in names:
+        content = _content(s3, home, name, LARGEST_BYTES)
+        if content is not None:
+            with whole(folder / name, mode=0o600) as new:
+                new.write(content)
+
+
+def _logs(s3: Any, home: Home) -> Iterator[str]:
+    """Names of the run logs, e.g. "runs/nightly-17.csv"."""
+    prefix = f"{home.key}/runs/"
+    wanted: Any = {"Bucket": home.bucket, "Prefix": prefix, "MaxKeys": MOST_LOGS}
+    listed = answer(place_of(home), lambda: s3.list_objects_v2(**wanted))
+    names = (str(found["Key"])[len(prefix) :] for found in listed.get("Contents", []))
+    yield from (f"runs/{name}" for name in names if LOG.fullmatch(name))
+
+
+def _content(s3: Any, home: Home, name: str, most_bytes: int) -> bytes | None:
+    """The beginning of a file; None: there is none."""
+    from botocore.exceptions import ClientError
+
+    def read() -> bytes | None:
+        try:
+            found = s3.get_object(Bucket=home.bucket, Key=f"{home.key}/{name}")
+        except ClientError as error:
+            if code_of(error) == "NoSuchKey":
+                return None
+            raise
+        content: bytes = found["Body"].read(most_bytes)
+        return content
+
+    return answer(f"{place_of(home)}/{name}", read)

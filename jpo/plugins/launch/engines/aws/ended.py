@@ -1,0 +1,112 @@
+"""How a run goes: the state of its instance, and the record that its supervisor left in S3, as one JobStatus."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from jpo.plugins.launch.excerpt import one_line
+from jpo.plugins.launch.exits import in_words
+from jpo.plugins.launch.job import JobState, JobStatus
+from jpo.records import RunStatus
+
+NEVER_BEGAN = (
+    "Server.InsufficientInstanceCapacity",
+    "Server.InternalError",
+    "Client.InternalError",
+    "Client.InvalidSnapshot",
+    "Client.VolumeLimitExceeded",
+)
+"""Beginnings of the reasons for which an instance ends before its run begins: no room after all, a disk that cannot be made."""
+STOPPED_BY = ("Client.UserInitiated", "Server.")
+"""Beginnings of the reasons for which an instance ended that say nothing against its run."""
+MOMENT = re.compile(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?:UTC|GMT)\)")
+
+
+def status_of(instance: Mapping[str, Any] | None, end: Mapping[str, Any] | str | None, place: str) -> JobStatus:
+    """The status of a run.
+
+    Args:
+        instance: as DescribeInstances has it; None: EC2 does not know it (any more), an hour after its end.
+        end: the record of its end; None: there is none; a text: why that which is there cannot be read.
+        place: where that would be, for words.
+    """
+    if isinstance(end, str):
+        return JobStatus(
+            JobState.UNKNOWN, reason=f"{place}/end.json is no record of how the run ended: {end}", place=where(instance)
+        )
+    if end is not None:
+        return _recorded(end, instance)
+    if instance is None:
+        return JobStatus(JobState.UNKNOWN, reason=f"EC2 does not know its instance, and {place} has no record of its end")
+    state, started = str(instance["State"]["Name"]), _seconds(instance.get("LaunchTime"))
+    if state == "pending":
+        return JobStatus(JobState.WAITING, reason=_passed_over(instance), place=where(instance))
+    if state in ("running", "stopping", "shutting-down"):
+        reason = _passed_over(instance) if state == "running" else state
+        return JobStatus(JobState.RUNNING, reason=reason, place=where(instance), started_at=started)
+    reason = instance.get("StateReason", {})
+    words = one_line(str(reason.get("Message") or reason.get("Code") or ""))
+    code = str(reason.get("Code") or words)
+    stopped = code.startswith(STOPPED_BY)
+    if not stopped:
+        words = f"{words or state}; it left no record in {place}: see {{}} for what its image and profile need"
+        words = words.format("docs/launching-aws.md")
+    moment = MOMENT.search(str(instance.get("StateTransitionReason", "")))
+    return JobStatus(
+        JobState.ENDED,
+        ended_as=RunStatus.STOPPED if stopped else RunStatus.FAILED,
+        reason=words,
+        place=where(instance),
+        started_at=None if code.startswith(NEVER_BEGAN) else started,
+        ended_at=_seconds(datetime.fromisoformat(moment[1]).replace(tzinfo=UTC)) if moment else None,
+    )
+
+
+def where(instance: Mapping[str, Any] | None) -> str:
+    """Instance, type, market and zone: "i-0abc g5.xlarge spot us-east-1a"."""
+    if instance is None:
+        return ""
+    market = instance.get("InstanceLifecycle", "on-demand")
+    zone = instance.get("Placement", {}).get("AvailabilityZone", "")
+    return " ".join(str(word) for word in (instance["InstanceId"], instance["InstanceType"], market, zone) if word)
+
+
+def tag(instance: Mapping[str, Any], name: str) -> str | None:
+    """The value of a tag."""
+    return next((str(one["Value"]) for one in instance.get("Tags", []) if one["Key"] == name), None)
+
+
+def _passed_over(instance: Mapping[str, Any]) -> str:
+    """What was asked for before, and refused."""
+    refused = tag(instance, "jpo:refused")
+    return f"no capacity before: {refused}" if refused else ""
+
+
+def _seconds(moment: datetime | None) -> float | None:
+    return None if moment is None else moment.timestamp()
+
+
+def _recorded(end: Mapping[str, Any], instance: Mapping[str, Any] | None) -> JobStatus:
+    """The end as the supervisor wrote it down; what cannot be is left out."""
+    said, ended_as, known = end.get("exit_code"), end.get("ended_as"), {status.value for status in RunStatus}
+    code = said if isinstance(said, int) and not isinstance(said, bool) else None
+    return JobStatus(
+        JobState.ENDED,
+        code,
+        RunStatus(ended_as) if ended_as in known else RunStatus.FAILED,
+        reason=one_line(str(end.get("reason") or (in_words(code) if code else ""))),
+        place=where(instance),
+        started_at=_number(end, "started_at"),
+        ended_at=_number(end, "ended_at"),
+        memory_gib=_number(end, "memory_gib"),
+        cpu_seconds=_number(end, "cpu_seconds"),
+    )
+
+
+def _number(end: Mapping[str, Any], name: str) -> float | None:
+    value = end.get(name)
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) and value >= 0 else None

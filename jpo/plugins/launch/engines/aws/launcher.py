@@ -1,0 +1,327 @@
+"""Launcher of AWS: a run is one EC2 instance that ends itself, whatever becomes of JPO."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from jpo.errors import LaunchError
+from jpo.plugins.launch.credentials import config_of, refuse_credentials
+from jpo.plugins.launch.engines.aws import attempts, bucket, ended, quotas
+from jpo.plugins.launch.engines.aws.answers import answer, client, code_of
+from jpo.plugins.launch.engines.aws.attempts import EXHAUSTED, Tried
+from jpo.plugins.launch.engines.aws.offers import MOST_ATTEMPTS, Attempt, Offer, largest
+from jpo.plugins.launch.engines.aws.offers import attempts as in_order
+from jpo.plugins.launch.engines.aws.request import LIFE, OF_JOB, OF_PLACE, AwsPlace, home_of, request_of, run_id_of
+from jpo.plugins.launch.engines.aws.user_data import Home, life_seconds
+from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
+from jpo.plugins.launch.output_sync import Homecoming
+
+NO_CAPACITY: tuple[str, ...] = (
+    "InsufficientInstanceCapacity",
+    "InsufficientHostCapacity",
+    "InsufficientReservedInstanceCapacity",
+    "Unsupported",
+)
+NO_CAPACITY += (
+    "InsufficientCapacity",
+    "UnfulfillableCapacity",
+    "InstanceLimitExceeded",
+    "VcpuLimitExceeded",
+    "InvalidInstanceType",
+)
+NO_CAPACITY += ("MaxSpotInstanceCountExceeded", "SpotMaxPriceTooLow", "AuthFailure.ServiceLinkedRoleCreationNotPermitted")
+"""Codes after which another type or market may do: no capacity, a quota, not in this zone, no role for spot in this account."""
+LOOK_SECONDS = 30.0
+"""How often the log of a run that goes on is fetched; its instance brings it to S3 each minute."""
+OVER = ("terminated", "shutting-down")
+
+
+class AwsLauncher:
+    """Launcher of EC2 instances.
+
+    Args:
+        offers: the instances of the region that may be rented, with their prices.
+        clock: unix seconds.
+        ledger: with the folders of runs, into which run logs come while a run goes on; None: at its end alone.
+    """
+
+    name = "aws"
+
+    def __init__(self, place: AwsPlace, offers: Sequence[Offer], clock: Callable[[], float], ledger: Path | None = None) -> None:
+        lacking = [name for name in ("region", "image", "bucket", "instance_profile") if not getattr(place, name)]
+        if lacking:
+            finding = f"lacks {', '.join(lacking)}"
+            raise LaunchError(
+                "jpo.toml: [launch.aws]", finding, "add what is missing; docs/launching-aws.md has an example", code="JPO-E767"
+            )
+        self._place, self._offers, self._clock = place, tuple(offers), clock
+        self._region, self._logs = str(place.region), Homecoming(ledger, LOOK_SECONDS)
+
+    @cached_property
+    def _ec2(self) -> Any:
+        return client("ec2", self._region)
+
+    @cached_property
+    def _s3(self) -> Any:
+        return client("s3", self._region)
+
+    def room(self, needs: Needs) -> Room:
+        """The largest instance that the quotas allow; waiting is unknown: EC2 does not queue."""
+        allowed, notes = self._allowed(self._attempts(needs))
+        types = {attempt.instance_type for attempt in allowed}
+        offers = [offer for offer in self._offers if offer.instance_type in types]
+
+        def most(name: str) -> float | None:
+            return max((getattr(offer, name) for offer in offers), default=0.0 if notes else None)
+
+        return Room(most("gpus"), most("vcpus"), most("memory_gib"), note="; ".join(notes))
+
+    def refuse(self, job: LaunchJob) -> None:
+        if job.needs.nodes > 1:
+            finding = f"asks for {job.needs.nodes} nodes, and a run on AWS is one instance"
+            remedy = "ask for nodes = 1, or write a task of SkyPilot: jpo run --skypilot task.yaml"
+            raise LaunchError(f"run {job.run_id}", finding, remedy, code="JPO-E755")
+        refuse_credentials(
+            job, config_of(job), "user data", "let the script read it from Secrets Manager, by its instance profile"
+        )
+        self._look_at_place()
+        wanted = self._attempts(job.needs)
+        if not wanted:
+            finding = f"asks for {_in_words(job.needs)}, which no instance on offer has"
+            raise LaunchError(f"run {job.run_id}", finding, largest(self._offers, job.needs), code="JPO-E755")
+        allowed, notes = self._allowed(wanted)
+        if not allowed:
+            remedy = "ask AWS for more (console: Service Quotas), or for another kind of instance"
+            raise LaunchError(f"run {job.run_id}", f"needs more than AWS allows ({'; '.join(notes)})", remedy, code="JPO-E755")
+        self._may_start(request_of(job, b"", allowed[0], Tried(), self._place, self._image))
+
+    def plan(self, job: LaunchJob) -> dict[str, object]:
+        """What would be asked for, in this order, and what a start would mean: for a look beforehand."""
+        allowed, notes = self._allowed(self._attempts(job.needs))
+        offers = {offer.instance_type: offer for offer in self._offers}
+        return {
+            "region": self._region,
+            "instances": [
+                {
+                    "type": attempt.instance_type,
+                    "market": "spot" if attempt.spot else "on-demand",
+                    "usd_per_hour": attempt.usd_per_hour(offers[attempt.instance_type]),
+                }
+                for attempt in allowed[:MOST_ATTEMPTS]
+            ],
+            "not_allowed": list(notes),
+            "image": self._image["ImageId"],
+            "files": bucket.place_of(home_of(job, self._place)),
+            "longest_life_seconds": life_seconds(job.longest_seconds),
+        }
+
+    def submit(self, job: LaunchJob, folder: Path) -> str:
+        tried, home = attempts.read(folder), home_of(job, self._place)
+        found = self._of_job(home)
+        if found is None:
+            config = folder / "config.ini"
+            found = self._start(job, config.read_bytes() if config.exists() else b"", folder, tried)
+        self._until_known(found)
+        return _engine_id(found, home)
+
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
+        home = home_of(job, self._place)
+        found = self._of_job(home)
+        return None if found is None else _engine_id(found, home)
+
+    def status(self, engine_id: str) -> JobStatus:
+        region, instance_id, home = _read_id(engine_id)
+        instance = self._described(region, instance_id, home)
+        status = ended.status_of(instance, bucket.end_of(self._s3_of(region), home), bucket.place_of(home))
+        if instance is not None and not status.over and self._overdue(instance):
+            self.cancel(engine_id)  # its own timer did not end it
+        elif status.state is JobState.RUNNING:
+            bring = partial(bucket.bring_logs, self._s3_of(home.region), home)
+            self._logs.bring(run_id_of(home), self._clock(), bring)
+        return status
+
+    def cancel(self, engine_id: str) -> None:
+        region, instance_id, home = _read_id(engine_id)
+        instance = self._described(region, instance_id, home)
+        if instance is not None and instance["State"]["Name"] not in OVER:
+            answer(instance_id, lambda: self._ec2_of(region).terminate_instances(InstanceIds=[instance_id]))
+
+    def collect(self, engine_id: str, folder: Path) -> None:
+        """Files come home; an instance that has not ended itself although its run is over is terminated."""
+        region, _, home = _read_id(engine_id)
+        if self.status(engine_id).over:
+            self.cancel(engine_id)
+        bucket.bring_home(self._s3_of(region), home, folder)
+
+    def _ec2_of(self, region: str) -> Any:
+        return self._ec2 if region == self._region else client("ec2", region)
+
+    def _s3_of(self, region: str) -> Any:
+        return self._s3 if region == self._region else client("s3", region)
+
+    def _attempts(self, needs: Needs) -> tuple[Attempt, ...]:
+        """What may be tried, the cheapest first; without types whose processor the image is not made for."""
+        wanted = in_order(self._offers, needs, spot=self._place.spot)
+        made_for = self._image.get("Architecture")
+        if not wanted or made_for is None:
+            return wanted
+        names = sorted({attempt.instance_type for attempt in wanted})
+        of_types = [{"Name": "instance-type", "Values": names[:200]}]
+        pages = answer("EC2", lambda: [*self._ec2.get_paginator("describe_instance_types").paginate(Filters=of_types)])
+        kinds = [kind for page in pages for kind in page["InstanceTypes"]]
+        runs = {kind["InstanceType"] for kind in kinds if made_for in kind["ProcessorInfo"]["SupportedArchitectures"]}
+        return tuple(attempt for attempt in wanted if attempt.instance_type in runs)
+
+    def _allowed(self, wanted: Sequence[Attempt]) -> tuple[tuple[Attempt, ...], tuple[str, ...]]:
+        """Those of some attempts that no quota forbids, and the quotas that forbid others."""
+        if not wanted:
+            return (), ()
+        service = client("service-quotas", self._region)
+        asked = {(quotas.kind_of(attempt.instance_type), attempt.spot): attempt for attempt in wanted}
+        known = {kind: quotas.quota_of(service, attempt) for kind, attempt in asked.items()}
+        vcpus = {offer.instance_type: offer.vcpus for offer in self._offers}
+        allowed, notes = list[Attempt](), dict[str, None]()
+        for attempt in wanted:
+            quota = known[quotas.kind_of(attempt.instance_type), attempt.spot]
+            if quota is None or vcpus[attempt.instance_type] <= quota.vcpus:
+                allowed.append(attempt)
+            else:
+                notes[str(quota)] = None
+        return tuple(allowed), tuple(notes)
+
+    @cached_property
+    def _image(self) -> Mapping[str, Any]:
+        """The machine image as EC2 describes it."""
+        name = str(self._place.image)
+        if name.startswith("resolve:ssm:"):
+            ssm, parameter = client("ssm", self._region), name.removeprefix("resolve:ssm:")
+            name = str(answer(f"image {name}", lambda: ssm.get_parameter(Name=parameter))["Parameter"]["Value"])
+        images = answer(f"image {name}", lambda: self._ec2.describe_images(ImageIds=[name]))["Images"]
+        if not images or images[0].get("State", "available") != "available":
+            finding = "is not there, or not for this account" if not images else f"is {images[0]['State']}"
+            raise LaunchError(f"image {name}", finding, f"name an image of {self._region} in [launch.aws]", code="JPO-E769")
+        image: Mapping[str, Any] = images[0]
+        return image
+
+    def _look_at_place(self) -> None:
+        """Whether image, subnet, security groups and bucket are there."""
+        place, name = self._place, str(self._place.bucket).partition("/")[0]
+        _ = self._image
+        if place.subnet:
+            answer(f"subnet {place.subnet}", lambda: self._ec2.describe_subnets(SubnetIds=[place.subnet]))
+        if place.security_groups:
+            groups = list(place.security_groups)
+            answer(f"security groups {', '.join(groups)}", lambda: self._ec2.describe_security_groups(GroupIds=groups))
+        answer(f"bucket {name}", lambda: self._s3.list_objects_v2(Bucket=name, MaxKeys=1))
+
+    def _may_start(self, request: Mapping[str, Any]) -> None:
+        """Whether the credentials may start such an instance: AWS answers a dry run with an error in either case."""
+        from botocore.exceptions import ClientError
+
+        tried = {name: value for name, value in request.items() if name != "ClientToken"}
+
+        def dry() -> None:
+            try:
+                self._ec2.run_instances(**tried, DryRun=True)
+            except ClientError as error:
+                if code_of(error) != "DryRunOperation" and code_of(error) not in NO_CAPACITY:
+                    raise
+
+        answer("EC2", dry)
+
+    def _start(self, job: LaunchJob, config: bytes, folder: Path, tried: Tried) -> str:
+        """The id of a new instance, or of the one whose answer was lost."""
+        pending = [tried.pending] if tried.pending else []
+        gone = {tuple(line.split()[:2]) for line in tried.refused}
+        rest = [one for one in self._attempts(job.needs) if tuple(str(one).split()) not in gone and one not in pending]
+        for attempt in [*pending, *rest][: max(1, MOST_ATTEMPTS - len(tried.refused))]:
+            request = request_of(job, config, attempt, tried, self._place, self._image)
+            if tried.pending is None:
+                tried = attempts.write(folder, (*tried.lines, str(attempt)))
+            outcome = answer(f"{attempt} in {self._region}", partial(self._asked, request))
+            if outcome.startswith("i-"):
+                return outcome
+            tried = attempts.write(folder, (*tried.lines[:-1], f"{attempt} {outcome}"))
+        attempts.write(folder, (*tried.lines, EXHAUSTED))
+        finding = f"gets no instance in {self._region}: {'; '.join(tried.refused)}"
+        remedy = "try again later, allow more families or another region in [launch.aws], or ask for less"
+        raise LaunchError(f"run {job.run_id}", finding, remedy, code="JPO-E768")
+
+    def _asked(self, request: Mapping[str, Any]) -> str:
+        """The id of the instance of a request, or the code for which another type or market may do."""
+        from botocore.exceptions import ClientError
+
+        try:
+            return str(self._ec2.run_instances(**request)["Instances"][0]["InstanceId"])
+        except ClientError as error:
+            if code_of(error) == "IdempotentParameterMismatch":  # it was asked for before, and settings were changed since
+                if found := self._found({"client-token": request["ClientToken"]}):
+                    return found
+                remedy = "run the same command again soon, or give the run another id"
+                raise LaunchError("EC2", "has this run under other settings", remedy, code="JPO-E754") from None
+            if code_of(error) not in NO_CAPACITY:
+                raise
+            return code_of(error)
+
+    def _of_job(self, home: Home) -> str | None:
+        return self._found({f"tag:{OF_JOB}": home.key})
+
+    def _found(self, filters: Mapping[str, str]) -> str | None:
+        """The instance of a tag or token, started before."""
+        wanted = [{"Name": name, "Values": [value]} for name, value in filters.items()]
+        pages = answer("EC2", lambda: [*self._ec2.get_paginator("describe_instances").paginate(Filters=wanted)])
+        found = [one for page in pages for reservation in page["Reservations"] for one in reservation["Instances"]]
+        return str(min(found, key=lambda one: one["LaunchTime"])["InstanceId"]) if found else None
+
+    def _until_known(self, instance_id: str) -> None:
+        """Wait until EC2 knows an instance that it has just started, or it would be taken for one that is gone."""
+        from botocore.exceptions import WaiterError
+
+        def wait() -> None:
+            try:
+                self._ec2.get_waiter("instance_exists").wait(InstanceIds=[instance_id])
+            except WaiterError as error:
+                remedy = "run the same command again; nothing is started twice"
+                raise LaunchError(instance_id, "is not known to EC2 yet", remedy, code="JPO-E754") from error
+
+        answer(instance_id, wait)
+
+    def _described(self, region: str, instance_id: str, home: Home) -> Mapping[str, Any] | None:
+        """The instance of a run; None: EC2 does not know it, or it is another's."""
+        from botocore.exceptions import ClientError
+
+        def ask() -> Mapping[str, Any] | None:
+            try:
+                found = self._ec2_of(region).describe_instances(InstanceIds=[instance_id])["Reservations"]
+            except ClientError as error:
+                if code_of(error).startswith("InvalidInstanceID"):
+                    return None
+                raise
+            instances = [one for reservation in found for one in reservation["Instances"]]
+            return next((one for one in instances if ended.tag(one, OF_PLACE) == bucket.place_of(home)), None)
+
+        return answer(instance_id, ask)
+
+    def _overdue(self, instance: Mapping[str, Any]) -> bool:
+        life = ended.tag(instance, LIFE)
+        return life is not None and life.isdigit() and self._clock() > instance["LaunchTime"].timestamp() + float(life) + 60
+
+
+def _engine_id(instance_id: str, home: Home) -> str:
+    return f"{home.region}/{instance_id}/{home.bucket}/{home.key}"
+
+
+def _read_id(engine_id: str) -> tuple[str, str, Home]:
+    """Region, instance and home in an id that `submit` gave."""
+    region, instance_id, name, key = ([*engine_id.split("/", 3), "", "", ""])[:4]
+    return region, instance_id, Home(region, name, key)
+
+
+def _in_words(needs: Needs) -> str:
+    gpus = f"{needs.gpus} GPUs" + (f" of type {needs.gpu_type}" if needs.gpus and needs.gpu_type else "")
+    cpus = f"{needs.cpus:g} CPUs" if needs.cpus else ""
+    memory = f"{needs.memory_gib:g} GiB" if needs.memory_gib else ""
+    return ", ".join(text for text in (gpus, cpus, memory) if text)

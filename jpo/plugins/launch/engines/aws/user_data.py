@@ -1,0 +1,101 @@
+"""User data: what an instance is told at its start. cloud-init writes four files of fixed names and runs three fixed commands.
+
+The job's command, environment and config.ini travel as data in files, never as text of a shell. There are no credentials in it:
+whoever may describe the instance can read it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from jpo.errors import LaunchError
+from jpo.plugins.launch.engines.local import processes
+from jpo.plugins.launch.job import LaunchJob
+
+ON_INSTANCE = PurePosixPath("/var/lib/jpo")
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
+PROCESSES = Path(processes.__file__)
+"""What it imports: how processes are found, measured and ended, as on this machine."""
+GRACE_SECONDS = 900.0
+"""From the end of a run's time to the end of its instance's: starting it, and bringing its files home."""
+LONGEST_SECONDS = 7 * 86400.0
+"""Life of an instance whose run has no limit: JPO may be gone by then, and nobody else ends it."""
+MOST_BYTES = 16384
+"""Of user data, by EC2."""
+CONFIG = "JPO_CONFIG"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where the files of a run come home: a prefix in a bucket, by which the run is known."""
+
+    region: str
+    bucket: str
+    key: str
+
+
+def life_seconds(longest_seconds: float | None) -> float:
+    """How long an instance lives at most, from its start."""
+    return LONGEST_SECONDS if longest_seconds is None else longest_seconds + GRACE_SECONDS
+
+
+def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath | None = None) -> bytes:
+    """User data of a job, compressed, as EC2 takes it; the same for the same job, which is what idempotent means there.
+
+    Args:
+        config: its config.ini; empty: the image's own.
+        folder: where the training code is on the image; None: where it is here.
+
+    Raises:
+        LaunchError: JPO-E755, it is too large.
+    """
+    here, there = PurePosixPath(job.folder), folder or PurePosixPath(job.folder)
+    file = moved(job.environment.get(CONFIG, str(here / "config.ini")), here, there)
+    facts = {
+        "run_id": job.run_id,
+        "command": [moved(word, here, there) for word in job.command],
+        "folder": str(there),
+        "config": file if config else None,
+        "environment": {name: moved(value, here, there) for name, value in sorted(job.environment.items())},
+        "longest_seconds": None if job.longest_seconds is None else float(job.longest_seconds),
+        "region": home.region,
+        "bucket": home.bucket,
+        "key": home.key,
+    }
+    files = {ON_INSTANCE / "job.json": json.dumps(facts).encode()}
+    files |= {ON_INSTANCE / file.name: file.read_bytes() for file in (SUPERVISOR, PROCESSES)}
+    files |= {ON_INSTANCE / "config.ini": config} if config else {}
+    minutes = math.ceil(life_seconds(job.longest_seconds) / 60)
+    told = {
+        "write_files": [_file(path, content) for path, content in files.items()],
+        "runcmd": [
+            ["shutdown", "-P", f"+{minutes}"],  # whatever becomes of the rest, or of JPO
+            ["python3", str(ON_INSTANCE / "supervisor.py"), str(ON_INSTANCE)],
+            ["shutdown", "-P", "now"],
+        ],
+    }
+    data = gzip.compress(f"#cloud-config\n{json.dumps(told)}\n".encode(), mtime=0)  # JSON is YAML
+    if len(data) > MOST_BYTES:
+        finding = f"its command, environment and config.ini take {len(data)} bytes as user data, and EC2 takes {MOST_BYTES}"
+        raise LaunchError(f"run {job.run_id}", finding, "make config.ini or the environment smaller", code="JPO-E755")
+    return data
+
+
+def moved(word: str, here: PurePosixPath, there: PurePosixPath) -> str:
+    """A word in which the path of a file below `here` is that of the same file below `there`: "--config=/srv/job/a.ini"."""
+    option, sign, value = word.partition("=") if word.startswith("-") else ("", "", word)
+    path = PurePosixPath(value)
+    if not value.startswith("/") or ".." in path.parts or not path.is_relative_to(here):
+        return word
+    return f"{option}{sign}{there / path.relative_to(here)}"
+
+
+def _file(path: PurePosixPath, content: bytes) -> Mapping[str, str]:
+    packed = b64encode(gzip.compress(content, mtime=0)).decode()
+    return {"path": str(path), "encoding": "gz+b64", "permissions": "0600", "content": packed}

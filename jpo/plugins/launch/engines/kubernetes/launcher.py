@@ -1,0 +1,319 @@
+"""KubernetesLauncher: a run is a Job whose name comes from its id, so that it is there once however often it is submitted.
+
+The Job is made first and owns the rest, so that whoever deletes it leaves nothing. Its id for JPO is namespace/name@uid: a Job
+that was made anew under the name is another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from jpo.errors import LaunchError
+from jpo.files.reading import contents
+from jpo.plugins.launch.credentials import config_of
+from jpo.plugins.launch.engines.kubernetes.answers import Answer, items, moment, table, text
+from jpo.plugins.launch.engines.kubernetes.limits import limits_of, of_kueue, readable
+from jpo.plugins.launch.engines.kubernetes.manifest import LARGEST_CONFIG_BYTES, digest, manifest, refuse_unsayable
+from jpo.plugins.launch.engines.kubernetes.names import CANCELLED, CANCELLED_AT, JOB_DIGEST, MANAGED_BY, RUN_ID, object_name
+from jpo.plugins.launch.engines.kubernetes.output import bring_home
+from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER, PodSetup, resources
+from jpo.plugins.launch.engines.kubernetes.quantities import amount
+from jpo.plugins.launch.engines.kubernetes.room import CPU, MEMORY, beyond, gpus_of, room_of
+from jpo.plugins.launch.engines.kubernetes.session import Refused, Session
+from jpo.plugins.launch.engines.kubernetes.status import finished, status_of
+from jpo.plugins.launch.excerpt import one_line
+from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
+from jpo.plugins.launch.output_sync import Homecoming
+from jpo.records import RunStatus
+
+KEPT_SECONDS = 3600
+"""How long a Job that is collected stays, for kube-state-metrics to show how it ended."""
+PAUSE_SECONDS = 10.0
+"""Between two looks at what a run printed: the whole of it is read, up to the 10 MiB that a kubelet keeps."""
+
+
+class KubernetesLauncher:
+    """Launcher of Jobs on Kubernetes.
+
+    Args:
+        ledger: where the output of a run that goes on is kept up to date, for who follows it and in case its pod is deleted;
+            None: output comes home when the run is over.
+    """
+
+    name = "kubernetes"
+
+    def __init__(self, session: Session, setup: PodSetup, ledger: Path | None = None) -> None:
+        self._session, self._setup = session, setup
+        self._output = Homecoming(ledger, PAUSE_SECONDS)
+
+    # --- before a start ------------------------------------------------------------------------------------------------------
+
+    def manifest(self, job: LaunchJob, config: bytes = b"") -> dict[str, object]:
+        """The objects that `submit` would make, as a List; nothing is asked but the namespace of kubeconfig."""
+        return manifest(job, self._setup, namespace=self._session.namespace, config=config)
+
+    def room(self, needs: Needs) -> Room:
+        return room_of([*limits_of(self._session, self._setup, needs, in_use=True)], needs, self._setup.gpu_resource)
+
+    def refuse(self, job: LaunchJob) -> None:
+        refuse_unsayable(job, self._setup, config_of(job))
+        limits = [
+            limit
+            for limit in limits_of(self._session, self._setup, job.needs)
+            if limit.largest is None or not self._setup.autoscaled
+        ]
+        if found := beyond(limits, job.needs, self._setup.gpu_resource):
+            asked, most = found
+            raise LaunchError(f"run {job.run_id}", f"{asked}; {most}", "ask for at most that", code="JPO-E755")
+
+    # --- start ---------------------------------------------------------------------------------------------------------------
+
+    def submit(self, job: LaunchJob, folder: Path) -> str:
+        config = b""
+        if (file := folder / "config.ini").exists():
+            config = contents(file, LARGEST_CONFIG_BYTES + 1, lambda finding: LaunchError(str(file), finding, code="JPO-E763"))
+        wanted, *others = items(self.manifest(job, config), "items")
+        made = self._made(job, wanted)
+        try:
+            for each in others:
+                self._add(each, made)
+        except Refused:
+            self._delete(made)  # without its config.ini it would wait for ever
+            raise
+        return _engine_id(made)
+
+    def _made(self, job: LaunchJob, wanted: Answer) -> Answer:
+        """The run's Job as it is on the cluster: made now, or before."""
+        try:
+            return self._session.ask("BatchV1Api", "create_namespaced_job", self._session.namespace, wanted)
+        except Refused as error:
+            if error.status != 409:
+                raise
+        found = self._session.ask("BatchV1Api", "read_namespaced_job", object_name(job.run_id), self._session.namespace)
+        place = f"Job {object_name(job.run_id)}"
+        if not _is_of(found, job):
+            finding, remedy = "is there already, and is another run's", "give the new run an id of its own"
+            raise LaunchError(place, finding, remedy, code="JPO-E750")
+        if text(found, "metadata", "deletionTimestamp"):
+            raise LaunchError(place, "is being deleted", "give the new run an id of its own", code="JPO-E753")
+        return found
+
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
+        try:
+            name, namespace = object_name(job.run_id), self._session.namespace
+            found = self._session.ask("BatchV1Api", "read_namespaced_job", name, namespace)
+        except Refused as error:
+            if error.status != 404:
+                raise
+            return None
+        return _engine_id(found) if _is_of(found, job) else None
+
+    def _add(self, wanted: Answer, owner: Answer) -> None:
+        """Make an object that goes with the Job; of an earlier Job of the name there may be one that is still to go."""
+        kind = {"ConfigMap": "config_map", "Service": "service"}[text(wanted, "kind")]
+        metadata = table(owner, "metadata")
+        name, namespace, uid = text(metadata, "name"), text(metadata, "namespace"), text(metadata, "uid")
+        reference = {"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": uid}
+        body = {**wanted, "metadata": {**table(wanted, "metadata"), "ownerReferences": [reference]}}
+        for _ in range(2):
+            try:
+                self._session.ask("CoreV1Api", f"create_namespaced_{kind}", namespace, body)
+                return
+            except Refused as error:
+                found = readable(self._session, "CoreV1Api", f"read_namespaced_{kind}", name, namespace)
+                if any(text(each, "uid") == uid for each in items(found, "metadata", "ownerReferences")):
+                    return  # also where it may not be made any more: a quota of objects is looked at first
+                if error.status != 409 or not MANAGED_BY.items() <= table(found, "metadata", "labels").items():
+                    raise
+                self._session.ask("CoreV1Api", f"delete_namespaced_{kind}", name, namespace)
+        raise LaunchError(f"{text(wanted, 'kind')} {name}", "of an earlier run does not go", "try again", code="JPO-E754")
+
+    # --- on the way ----------------------------------------------------------------------------------------------------------
+
+    def status(self, engine_id: str) -> JobStatus:
+        namespace, name, uid = _parts(engine_id)
+        job = self._job(namespace, name, uid)
+        if not job:
+            return self._gone(namespace, name, uid)
+        pods = self._pods(job)
+        status = status_of(job, pods, now=self._session.now, events=() if pods else self._events(job))
+        if status.state is JobState.RUNNING:
+            self._keep_up(job, pods)
+        if status.state is JobState.WAITING and table(job, "spec").get("suspend") is True:
+            return JobStatus(JobState.WAITING, reason=self._queued(job) or status.reason)
+        return status
+
+    def _job(self, namespace: str, name: str, uid: str) -> Answer:
+        """The Job; empty where it is gone, another one has its name, or it is none of JPO's, whatever the ledger says."""
+        try:
+            found = self._session.ask("BatchV1Api", "read_namespaced_job", name, namespace)
+        except Refused as error:
+            if error.status != 404:
+                raise
+            return {}
+        ours = MANAGED_BY.items() <= table(found, "metadata", "labels").items()
+        return found if ours and text(found, "metadata", "uid") == uid else {}
+
+    def _keep_up(self, job: Answer, pods: Sequence[Answer], *, at_once: bool = False) -> None:
+        """Bring home what a run that goes on has printed so far."""
+        run_id = text(job, "metadata", "annotations", RUN_ID)
+        self._output.bring(run_id, self._session.now, partial(bring_home, self._session, pods), at_once=at_once)
+
+    def _gone(self, namespace: str, name: str, uid: str) -> JobStatus:
+        try:
+            notes = table(
+                self._session.ask("CoreV1Api", "read_namespaced_config_map", name, namespace), "metadata", "annotations"
+            )
+        except Refused as error:
+            if error.status != 404:
+                raise
+            notes = {}
+        if notes.get(CANCELLED) == uid:
+            return JobStatus(JobState.ENDED, ended_as=RunStatus.STOPPED, reason="cancelled", ended_at=moment(notes, CANCELLED_AT))
+        return JobStatus(
+            JobState.UNKNOWN, reason=f"namespace {namespace} has no Job {name} of this run (any more): was it deleted?"
+        )
+
+    def _pods(self, job: Answer) -> tuple[Answer, ...]:
+        uid, namespace = text(job, "metadata", "uid"), text(job, "metadata", "namespace")
+        selector = f"{RUN_ID}={text(job, 'metadata', 'labels', RUN_ID)}"
+        found = self._session.ask("CoreV1Api", "list_namespaced_pod", namespace, label_selector=selector)
+        owned = (
+            pod for pod in items(found, "items") if any(text(o, "uid") == uid for o in items(pod, "metadata", "ownerReferences"))
+        )
+        return tuple(owned)
+
+    def _events(self, job: Answer) -> tuple[Answer, ...]:
+        """What the cluster says of a Job that has no pods: only events know of a quota that is exceeded."""
+        selector = f"involvedObject.uid={text(job, 'metadata', 'uid')},type=Warning"
+        namespace = text(job, "metadata", "namespace")
+        try:
+            return items(self._session.ask("CoreV1Api", "list_namespaced_event", namespace, field_selector=selector), "items")
+        except Refused as error:
+            if error.status != 403:
+                raise
+            return ()
+
+    def _queued(self, job: Answer) -> str:
+        """Why Kueue lets a Job wait, in its words."""
+        if not self._setup.queue:
+            return ""
+        namespace = text(job, "metadata", "namespace")
+        found = of_kueue(self._session, "list_namespaced_custom_object", namespace, "workloads")
+        for workload in items(found, "items"):
+            if any(text(o, "uid") == text(job, "metadata", "uid") for o in items(workload, "metadata", "ownerReferences")):
+                for kind in ("QuotaReserved", "Admitted", "Evicted"):
+                    for each in items(workload, "status", "conditions"):
+                        if text(each, "type") == kind and text(each, "message"):
+                            return one_line(f"queue {self._setup.queue}", text(each, "message"))
+        return f"waits in queue {self._setup.queue}"
+
+    def resize(self, engine_id: str, needs: Needs) -> None:
+        """Give a run that goes on other CPUs and memory, in place (Kubernetes 1.33 and later).
+
+        Raises:
+            LaunchError: JPO-E765, no pod of it runs, or it would be other GPUs; JPO-E753, the cluster refuses, in its words.
+        """
+
+        def refuse(finding: str, remedy: str) -> LaunchError:
+            return LaunchError(f"run {engine_id}", finding, remedy, code="JPO-E765")
+
+        job = self._job(*_parts(engine_id))
+        running = [pod for pod in self._pods(job) if text(pod, "status", "phase") == "Running"] if job else []
+        if not running:
+            raise refuse("has no pod that runs", "only what runs can be resized")
+        asked = resources(needs, self._setup.gpu_resource)
+        if any(gpus_of(pod, self._setup.gpu_resource) != amount(asked.get(self._setup.gpu_resource, "0")) for pod in running):
+            raise refuse("keeps its GPUs as long as it runs", "give the next run others")
+        changed = {key: value for key, value in asked.items() if key in (CPU, MEMORY)}
+        if not changed:
+            raise refuse("has neither CPUs nor memory of its own to change", "name them in config.ini")
+        body = {"spec": {"containers": [{"name": CONTAINER, "resources": {"requests": changed, "limits": changed}}]}}
+        for pod in running:
+            metadata = table(pod, "metadata")
+            self._session.ask(
+                "CoreV1Api", "patch_namespaced_pod_resize", text(metadata, "name"), text(metadata, "namespace"), body
+            )
+
+    # --- the end -------------------------------------------------------------------------------------------------------------
+
+    def cancel(self, engine_id: str) -> None:
+        job = self._job(*_parts(engine_id))
+        if not job or finished(job) or text(job, "metadata", "deletionTimestamp"):
+            return
+        self._keep_up(job, self._pods(job), at_once=True)  # its pods go with it
+        self._mark(job)
+        self._delete(job)
+
+    def _mark(self, job: Answer) -> None:
+        """Let the run's ConfigMap outlive its Job, until it is collected, and say that the run was cancelled."""
+        metadata = table(job, "metadata")
+        notes = {CANCELLED: text(metadata, "uid"), CANCELLED_AT: _written(self._session.now)}
+        body = {"metadata": {"annotations": notes, "ownerReferences": None}}
+        with suppress(Refused):
+            self._session.ask(
+                "CoreV1Api", "patch_namespaced_config_map", text(metadata, "name"), text(metadata, "namespace"), body
+            )
+
+    def _delete(self, job: Answer) -> None:
+        metadata = table(job, "metadata")
+        body = {"propagationPolicy": "Foreground", "preconditions": {"uid": text(metadata, "uid")}}
+        try:
+            name, namespace = text(metadata, "name"), text(metadata, "namespace")
+            self._session.ask("BatchV1Api", "delete_namespaced_job", name, namespace, body=body)
+        except Refused as error:
+            if error.status not in (404, 409):  # it is gone, or another one has its name
+                raise
+
+    def collect(self, engine_id: str, folder: Path) -> None:
+        namespace, name, uid = _parts(engine_id)
+        job = self._job(namespace, name, uid)
+        if not job:
+            self._unmark(namespace, name, uid)
+            return
+        bring_home(self._session, self._pods(job), folder)
+        if finished(job):
+            self._session.ask(
+                "BatchV1Api", "patch_namespaced_job", name, namespace, {"spec": {"ttlSecondsAfterFinished": KEPT_SECONDS}}
+            )
+        else:  # it could not start, and must not do so later
+            self._delete(job)
+
+    def _unmark(self, namespace: str, name: str, uid: str) -> None:
+        """Remove the last that is left of a cancelled run."""
+        body = {"preconditions": {"uid": ""}}
+        try:
+            found = self._session.ask("CoreV1Api", "read_namespaced_config_map", name, namespace)
+            if table(found, "metadata", "annotations").get(CANCELLED) == uid:
+                body["preconditions"]["uid"] = text(found, "metadata", "uid")
+                self._session.ask("CoreV1Api", "delete_namespaced_config_map", name, namespace, body=body)
+        except Refused as error:
+            if error.status not in (404, 409):
+                raise
+
+
+def _is_of(found: Answer, job: LaunchJob) -> bool:
+    """Whether a Job on the cluster is this run's."""
+    notes = table(found, "metadata", "annotations")
+    return (notes.get(RUN_ID), notes.get(JOB_DIGEST)) == (job.run_id, digest(job))
+
+
+def _engine_id(job: Answer) -> str:
+    namespace, name, uid = (text(job, "metadata", key) for key in ("namespace", "name", "uid"))
+    return f"{namespace}/{name}@{uid}"
+
+
+def _parts(engine_id: str) -> tuple[str, str, str]:
+    """Namespace, name and uid of a Job; empty where an id is none of this launcher's."""
+    place, _, uid = engine_id.partition("@")
+    namespace, _, name = place.partition("/")
+    return namespace, name, uid
+
+
+def _written(seconds: float | None) -> str:
+    """A time as Kubernetes writes it; empty where it is not known."""
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")

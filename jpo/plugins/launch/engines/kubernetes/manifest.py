@@ -1,0 +1,137 @@
+"""The objects of a run as `kubectl apply` takes them: a Job, a ConfigMap with its config.ini, a Service for several pods."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import PurePosixPath
+
+from jpo.errors import LaunchError, quoted
+from jpo.plugins.launch.credentials import refuse_credentials
+from jpo.plugins.launch.engines.kubernetes.names import (
+    JOB_DIGEST,
+    QUEUE,
+    RUN_ID,
+    object_name,
+    parameter_notes,
+    pod_labels,
+    run_labels,
+)
+from jpo.plugins.launch.engines.kubernetes.pods import PodSetup, names_config, pod_spec
+from jpo.plugins.launch.job import LaunchJob
+from jpo.records import plain_values
+from jpo.wording.slug import LABEL_VALUE
+
+LARGEST_CONFIG_BYTES = 1_000_000
+"""A ConfigMap holds 1 MiB with its names."""
+SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+LABEL_KEY = re.compile(r"(?:[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+SECRET = {"TOKEN", "PASSWORD", "PASSWD", "SECRET", "KEY", "CREDENTIALS"}
+"""Words in names of variables that hold secrets; JPO_ variables are values of config.ini."""
+VARIABLE = re.compile(r"[ -<>-~]+")
+"""Kubernetes' rule for names of variables since 1.34: printable ASCII but "="."""
+
+
+def manifest(job: LaunchJob, setup: PodSetup, *, namespace: str, config: bytes = b"") -> dict[str, object]:
+    """A List of the run's objects, which `jpo run --dry-run` shows and the launcher submits; nothing is asked of a cluster.
+
+    Raises:
+        LaunchError: JPO-E763, the settings or the job cannot be said in a manifest.
+    """
+    refuse_unsayable(job, setup, config)
+    name = object_name(job.run_id)
+    own = {"name": name, "namespace": namespace}
+    objects = [_job(job, setup, own), _config_map(config, {**own, "labels": run_labels(job.run_id)})]
+    if job.needs.nodes > 1:
+        objects.append(_service({**own, "labels": run_labels(job.run_id)}))
+    return {"apiVersion": "v1", "kind": "List", "items": objects}
+
+
+def digest(job: LaunchJob) -> str:
+    """What tells a job from another one of the same id; of the same job it is the same wherever it is asked for."""
+    described = (job.command, sorted(job.environment.items()), sorted(asdict(job.needs).items()), job.longest_seconds)
+    parameters = sorted((name, str(value)) for name, value in plain_values(job.parameters).items())
+    return hashlib.sha256(repr((job.run_id, job.identity.labels, described, parameters)).encode()).hexdigest()[:32]
+
+
+def _job(job: LaunchJob, setup: PodSetup, own: Mapping[str, str]) -> dict[str, object]:
+    queue = {QUEUE: setup.queue} if setup.queue else {}
+    labels, annotations = parameter_notes(job.parameters)
+    notes = {RUN_ID: job.run_id, JOB_DIGEST: digest(job)}
+    nodes = job.needs.nodes
+    pod = {"labels": {**labels, **pod_labels(job.run_id, job.identity)}, "annotations": {**annotations, RUN_ID: job.run_id}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {**own, "labels": {**pod_labels(job.run_id, job.identity), **queue}, "annotations": notes},
+        "spec": {
+            "backoffLimit": 0,  # one pod is one run
+            **({"completions": nodes, "parallelism": nodes, "completionMode": "Indexed"} if nodes > 1 else {}),
+            **({"suspend": True} if setup.queue else {}),  # Kueue lets it start
+            "template": {"metadata": pod, "spec": pod_spec(job, setup, object_name(job.run_id))},
+        },
+    }
+
+
+def _config_map(config: bytes, metadata: Mapping[str, object]) -> dict[str, object]:
+    try:
+        data: dict[str, object] = {"data": {"config.ini": config.decode("utf-8")}}
+    except UnicodeDecodeError:
+        data = {"binaryData": {"config.ini": b64encode(config).decode()}}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, **data}
+
+
+def _service(metadata: Mapping[str, object]) -> dict[str, object]:
+    """Headless: gives the pods of a run names by which they find each other, before they are ready."""
+    selector = {"batch.kubernetes.io/job-name": str(metadata["name"])}
+    spec = {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": selector}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+
+
+def refuse_unsayable(job: LaunchJob, setup: PodSetup, config: bytes = b"") -> None:
+    """LaunchError for what no manifest can say (JPO-E763) or may hold (JPO-E770), before a server is asked."""
+
+    def refuse(place: str, finding: str, remedy: str) -> LaunchError:
+        return LaunchError(place, finding, remedy, code="JPO-E763")
+
+    table = "jpo.toml: [launch.kubernetes]"
+    if not setup.image:
+        raise refuse(table, "names no image", 'image = "registry.example.com/train:1", with the training code in it')
+    if setup.workdir is None and not names_config(job):
+        finding, remedy = (
+            "names no workdir, and the command no config.ini",
+            'workdir = "/workspace", where the image has the code',
+        )
+        raise refuse(table, f"{finding}: the run would have the image's own values", remedy)
+    names = {"queue": setup.queue, "service_account": setup.service_account}
+    names |= {f"environment_from: {name:.80}": name for name in setup.environment_from}
+    names |= {f"image_pull_secrets: {name:.80}": name for name in setup.image_pull_secrets}
+    names |= {f"claims: {name:.80}": name for name in setup.claims}
+    for key, name in names.items():
+        if name is not None and not SUBDOMAIN.fullmatch(name):
+            raise refuse(f"{table} {key}", "is no name of Kubernetes", "write small letters, digits, - and .")
+    for path in (*setup.claims.values(), *filter(None, [setup.workdir])):
+        if not PurePosixPath(path).is_absolute() or ":" in path or ".." in PurePosixPath(path).parts:
+            raise refuse(table, f"{quoted(path)} is no absolute path without :", 'as in claims = { datasets = "/data" }')
+    for key, value in setup.selector(job.needs.gpu_type).items():
+        if not LABEL_KEY.fullmatch(key) or (value and not LABEL_VALUE.fullmatch(value)):
+            finding = f"{key}={quoted(value)} cannot be a label of nodes"
+            raise refuse(f"{table} node_selector", finding, "`kubectl get nodes --show-labels` shows what is")
+    for taint in setup.tolerations:
+        key, _, value = taint.partition("=")
+        if not LABEL_KEY.fullmatch(key) or (value and not LABEL_VALUE.fullmatch(value)):
+            raise refuse(f"{table} tolerations", f"{quoted(taint)} is no taint", 'write "dedicated=ml", or "spot"')
+    for name in job.environment:
+        if not name.startswith("JPO_") and SECRET & set(name.upper().split("_")):
+            remedy = "put it into a Secret, and name that with environment_from"
+            finding = f"the variable {name:.80} looks like a secret, which no manifest may hold"
+            raise LaunchError(f"run {job.run_id}", finding, remedy, code="JPO-E770")
+        if not VARIABLE.fullmatch(name):
+            raise refuse(f"run {job.run_id}", f"{quoted(name)} cannot be the name of a variable", "rename it")
+    if len(config) > LARGEST_CONFIG_BYTES:
+        finding = f"has {len(config)} bytes, and a ConfigMap holds {LARGEST_CONFIG_BYTES}"
+        raise refuse("config.ini", finding, "move tables of data out of it")
+    refuse_credentials(job, config, "a manifest", "put it into a Secret, name that with environment_from, and read the variable")

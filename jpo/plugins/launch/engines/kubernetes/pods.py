@@ -1,0 +1,225 @@
+"""The pod of a run: its command, environment, resources and rights.
+
+Nothing of it is a shell's text. A dollar sign is doubled, since the kubelet puts variables in place of $(NAME) in commands and
+values. Requests equal limits, so that a run has what its config.ini says, no less and no more, whatever else is on the node.
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jpo.plugins.launch.engines.kubernetes.quantities import cpu_quantity, memory_quantity
+from jpo.plugins.launch.job import LaunchJob, Needs
+from jpo.wording.slug import slug
+
+CONTAINER = "trainer"
+CONFIG_FOLDER, RUNS_FOLDER = "/jpo/config", "/jpo/runs"
+PORT_OF_RANKS = 29500
+"""torch.distributed's own."""
+GRACE_SECONDS = 60
+"""For a training script to save what it has after SIGTERM, and to be scraped once more."""
+PYTHON = re.compile(r"(.*/)?python(\d+(\.\d+)?)?")
+TORCH = {"pytorch", "torch", "lightning", "pytorch-lightning", "transformers", "huggingface"}
+"""Frameworks, as slugs, whose script is started once per GPU by torch.distributed.run."""
+WITH_VALUE = {"-W", "-X"}
+"""Options of Python that take the next argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodSetup:
+    """Where and as what the pods of runs live: [launch.kubernetes].
+
+    Attributes:
+        image: holds the training code and what it needs; None: no run can be made.
+        workdir: folder of the image from which the training code is started, as the run's folder is here; None: the image's own,
+            and then the command must name config.ini.
+        queue: LocalQueue of Kueue; None: the scheduler alone decides.
+        service_account: None: the namespace's default one, whose token the pod then does not get.
+        environment_from: Secrets whose keys the container gets as variables.
+        image_pull_secrets: for the registry, where the service account has none.
+        tolerations: taints of nodes that it may run on, "KEY" or "KEY=VALUE"; that of its GPUs is always among them.
+        user: id that it runs as; 0 allows root; None: the image's own, which may not be root.
+        metrics_port: where jpo.runlog serves metrics that Prometheus scrapes; None: it serves none.
+        claims: PersistentVolumeClaim -> where it is mounted; at RUNS_FOLDER it keeps the run logs.
+        gpu_resource: how GPUs are asked for.
+        gpu_types: GPU type, as config.ini and prices have it -> what `gpu_label` says on nodes that have it.
+        autoscaled: nodes come when they are asked for, so that those of now are no limit.
+    """
+
+    image: str | None = None
+    workdir: str | None = None
+    queue: str | None = None
+    service_account: str | None = None
+    environment_from: tuple[str, ...] = ()
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    image_pull_secrets: tuple[str, ...] = ()
+    tolerations: tuple[str, ...] = ()
+    user: int | None = None
+    metrics_port: int | None = None
+    claims: Mapping[str, str] = field(default_factory=dict)
+    gpu_resource: str = "nvidia.com/gpu"
+    gpu_types: Mapping[str, str] = field(default_factory=dict)
+    gpu_label: str = "nvidia.com/gpu.product"
+    autoscaled: bool = False
+
+    def tolerated(self, gpus: int) -> tuple[str, ...]:
+        """Taints that a run's nodes may have."""
+        return (*self.tolerations, *((self.gpu_resource,) if gpus else ()))
+
+    def selector(self, gpu_type: str | None) -> dict[str, str]:
+        """Labels that a node must have. A GPU type that no setting translates chooses none: it may be that of a price."""
+        chosen = self.gpu_types.get(gpu_type or "")
+        return {**self.node_selector, **({self.gpu_label: chosen} if chosen else {})}
+
+
+def pod_spec(job: LaunchJob, setup: PodSetup, name: str) -> dict[str, object]:
+    """The pod of a run, the same for each of its nodes; `name` is that of its Job, ConfigMap and Service."""
+    selector = setup.selector(job.needs.gpu_type)
+    claims = [*setup.claims.items()]
+    volumes = [{"name": "config", "configMap": {"name": name}}]
+    volumes += [{"name": f"claim-{n}", "persistentVolumeClaim": {"claimName": claim}} for n, (claim, _) in enumerate(claims)]
+    if RUNS_FOLDER not in setup.claims.values():
+        volumes.append({"name": "runs", "emptyDir": {}})
+    if job.needs.gpus:  # data loaders and NCCL share memory; Docker's 64 MiB are too few for them
+        volumes.append({"name": "shared-memory", "emptyDir": {"medium": "Memory"}})
+    return {
+        "restartPolicy": "Never",
+        **(
+            {"activeDeadlineSeconds": min(2**31 - 1, max(1, round(job.longest_seconds)))}
+            if job.longest_seconds is not None
+            else {}
+        ),
+        "terminationGracePeriodSeconds": GRACE_SECONDS,
+        "enableServiceLinks": False,
+        "automountServiceAccountToken": setup.service_account is not None,
+        **({"serviceAccountName": setup.service_account} if setup.service_account else {}),
+        **({"subdomain": name} if job.needs.nodes > 1 else {}),
+        **({"nodeSelector": selector} if selector else {}),
+        **({"tolerations": tolerations} if (tolerations := [*map(_toleration, setup.tolerated(job.needs.gpus))]) else {}),
+        **({"imagePullSecrets": [{"name": each} for each in setup.image_pull_secrets]} if setup.image_pull_secrets else {}),
+        "securityContext": _of_the_pod(setup.user),
+        "containers": [_container(job, setup, name)],
+        "volumes": volumes,
+    }
+
+
+def resources(needs: Needs, gpu_resource: str) -> dict[str, str]:
+    """What each of the run's pods asks for; what it does not say is left to the cluster."""
+    asked = {"cpu": cpu_quantity(needs.cpus / needs.nodes)} if needs.cpus is not None else {}
+    asked |= {"memory": memory_quantity(needs.memory_gib / needs.nodes)} if needs.memory_gib is not None else {}
+    return asked | ({gpu_resource: str(needs.gpus // needs.nodes)} if needs.gpus else {})
+
+
+def _container(job: LaunchJob, setup: PodSetup, name: str) -> dict[str, object]:
+    asked = resources(job.needs, setup.gpu_resource)
+    mounts: list[dict[str, object]] = [{"name": "config", "mountPath": CONFIG_FOLDER, "readOnly": True}]
+    if setup.workdir:  # for a script that opens it by its name
+        there = os.path.normpath(f"{setup.workdir}/{os.path.relpath(_config(job), job.folder)}")
+        mounts.append({"name": "config", "mountPath": there, "subPath": "config.ini", "readOnly": True})
+    mounts += [{"name": f"claim-{n}", "mountPath": path} for n, path in enumerate(setup.claims.values())]
+    if RUNS_FOLDER not in setup.claims.values():
+        mounts.append({"name": "runs", "mountPath": RUNS_FOLDER})
+    if job.needs.gpus:
+        mounts.append({"name": "shared-memory", "mountPath": "/dev/shm"})  # noqa: S108 - in the container
+    secrets = [{"secretRef": {"name": secret}} for secret in setup.environment_from]
+    return {
+        "name": CONTAINER,
+        "image": setup.image,
+        "command": [_unexpanded(part) for part in command(job)],
+        "env": [*_environment(job, setup.metrics_port, name)],
+        **({"workingDir": setup.workdir} if setup.workdir else {}),
+        **({"ports": [{"name": "metrics", "containerPort": setup.metrics_port}]} if setup.metrics_port else {}),
+        **({"envFrom": secrets} if secrets else {}),
+        **({"resources": {"requests": asked, "limits": dict(asked)}} if asked else {}),
+        "volumeMounts": mounts,
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
+
+
+def _of_the_pod(user: int | None) -> dict[str, object]:
+    who: dict[str, object] = {"runAsNonRoot": user != 0}
+    if user:
+        who |= {"runAsUser": user, "runAsGroup": user, "fsGroup": user}
+    return {**who, "seccompProfile": {"type": "RuntimeDefault"}}
+
+
+def command(job: LaunchJob) -> tuple[str, ...]:
+    """The command in the container: config.ini is found where it is mounted, and one process per GPU is started.
+
+    A Python script of PyTorch on several GPUs or nodes goes through torch.distributed.run. Any other program finds the nodes in
+    PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE, MASTER_ADDR and MASTER_PORT, which torchrun reads by itself.
+    """
+    found = tuple(_in_container(part, job) for part in job.command)
+    several = job.needs.gpus > 1 or job.needs.nodes > 1
+    if not several or slug(job.identity.framework) not in TORCH or not PYTHON.fullmatch(found[0]):
+        return found
+    script = 1
+    while script < len(found) and found[script].startswith("-") and found[script] not in ("-m", "-c", "-"):
+        script += 2 if found[script] in WITH_VALUE else 1
+    if script == len(found) or found[script] in ("-c", "-") or found[script : script + 2] == ("-m", "torch.distributed.run"):
+        return found
+    return (*found[:script], "-m", "torch.distributed.run", *found[script:])
+
+
+def names_config(job: LaunchJob) -> bool:
+    """Whether an argument of the command is the run's config.ini."""
+    return any(_is_config(part.rpartition("=")[2], job) for part in job.command)
+
+
+def _in_container(part: str, job: LaunchJob) -> str:
+    """An argument, alone or behind "=", as the container has it: config.ini where it is mounted, files of the run's folder from
+    the folder in which it starts.
+    """
+    option, equals, value = part.rpartition("=")
+    if _is_config(value, job):
+        return f"{option}{equals}{CONFIG_FOLDER}/config.ini"
+    below = value.startswith(f"{job.folder}/") and ".." not in Path(value).parts
+    return f"{option}{equals}{Path(value).relative_to(job.folder)}" if below else part
+
+
+def _is_config(value: str, job: LaunchJob) -> bool:
+    return bool(value) and "://" not in value and os.path.normpath(job.folder / value) == _config(job)
+
+
+def _config(job: LaunchJob) -> str:
+    """The run's config.ini on this machine."""
+    return os.path.normpath(job.environment.get("JPO_CONFIG", job.folder / "config.ini"))
+
+
+def _environment(job: LaunchJob, metrics_port: int | None, name: str) -> list[dict[str, object]]:
+    """Variables: the job's own, then JPO's; where config.ini and the run log are is known here alone."""
+    needs = job.needs
+    given = {**job.environment, "JPO_RUN_ID": job.run_id, "JPO_CONFIG": f"{CONFIG_FOLDER}/config.ini"}
+    given |= {"JPO_RUNLOG_DIR": RUNS_FOLDER, "JPO_RUNLOG_ECHO": "1"}
+    given |= {"JPO_METRICS_PORT": str(metrics_port)} if metrics_port else {}
+    processes = max(1, needs.gpus // needs.nodes)
+    if needs.cpus is not None:  # of a limited container the libraries see all cores of the node
+        threads = str(max(1, int(needs.cpus / needs.nodes / processes)))
+        given = {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads, **given}
+    if needs.nodes > 1 or processes > 1:
+        first = f"{name}-0.{name}" if needs.nodes > 1 else "localhost"
+        given |= {"PET_NNODES": str(needs.nodes), "PET_NPROC_PER_NODE": str(processes)}
+        given |= {"MASTER_ADDR": first, "MASTER_PORT": str(PORT_OF_RANKS)}
+        given |= {"PET_MASTER_ADDR": first, "PET_MASTER_PORT": str(PORT_OF_RANKS)}
+    variables: list[dict[str, object]] = [{"name": key, "value": _unexpanded(value)} for key, value in given.items()]
+    variables += [_downward("POD_NAME", "metadata.name"), _downward("POD_NAMESPACE", "metadata.namespace")]
+    if needs.nodes > 1:
+        variables.append(_downward("PET_NODE_RANK", "metadata.annotations['batch.kubernetes.io/job-completion-index']"))
+    return variables
+
+
+def _downward(name: str, path: str) -> dict[str, object]:
+    return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+
+def _toleration(taint: str) -> dict[str, object]:
+    key, equals, value = taint.partition("=")
+    return {"key": key, **({"operator": "Equal", "value": value} if equals else {"operator": "Exists"})}
+
+
+def _unexpanded(text: str) -> str:
+    return text.replace("$", "$$")

@@ -1,0 +1,284 @@
+"""The connection with a cluster, through the official client: its kubeconfig, or the service account of the pod JPO runs in.
+
+Each call is bounded in time and made again where the server was busy, failed or hung up; what it refuses becomes a LaunchError in
+its own words. Addresses and credentials are the client's business and appear in no message.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from email.utils import parsedate_to_datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from jpo.errors import LaunchError
+from jpo.files.reading import in_words, json_object
+from jpo.plugins.launch.engines.kubernetes.answers import Answer, text
+from jpo.plugins.launch.excerpt import one_line
+from jpo.timeouts import OutOfPatience, within
+
+BUSY = {408, 429, 500, 502, 503, 504}
+ATTEMPTS = 5
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 10.0
+"""Seconds; a server's Retry-After counts up to the longest."""
+TIMEOUT = (5.0, 30.0)
+"""Seconds to connect, and between two parts of an answer."""
+LOGIN_SECONDS = 60.0
+"""For the program by which a kubeconfig logs in, which the client would wait for without end."""
+LONGEST_LINE_BYTES = 2**20
+LARGEST_ANSWER_BYTES = 2**28
+"""Of one object or list in memory: the pods of a cluster of some ten thousand."""
+NOT_THE_API = "what answers there does not speak Kubernetes' API"
+IN_POD = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+FORBIDDEN = re.compile(r'cannot (\w+) resource "([\w/]+)" in API group "([\w.-]*)"(?: in the namespace "([\w-]+)")?')
+RULES = "examples/kubernetes/rbac.yaml"
+Part = Literal["BatchV1Api", "CoreV1Api", "CustomObjectsApi"]
+
+
+class Refused(LaunchError):
+    """A refusal of the API server.
+
+    Attributes:
+        status: of HTTP.
+    """
+
+    def __init__(self, place: str, finding: str, remedy: str, *, status: int) -> None:
+        super().__init__(place, finding, remedy, code="JPO-E753")
+        self.status = status
+
+
+class ClusterConnection(Protocol):
+    """A client that has read its configuration, and the namespace that this names."""
+
+    client: Any
+    namespace: str
+
+
+class Connected:
+    """The connection that a kubeconfig's context or, without one, the service account of this pod gives.
+
+    Args:
+        context: None: the current one.
+        kubeconfig: files as KUBECONFIG names them; None: the usual one.
+
+    Raises:
+        LaunchError: JPO-E764, the client is not installed, or knows no cluster.
+    """
+
+    def __init__(self, context: str | None = None, kubeconfig: str | None = None) -> None:
+        try:
+            client, config, yaml = map(importlib.import_module, ("kubernetes.client", "kubernetes.config", "yaml"))
+        except ImportError as error:
+            finding, remedy = "support is not installed", 'pip install "jpo[kubernetes]"'
+            raise LaunchError("Kubernetes", finding, remedy, code="JPO-E764") from error
+        configuration = client.Configuration()
+        self.namespace = "default"
+        try:
+            with _silent():
+                within(
+                    LOGIN_SECONDS, [partial(config.load_kube_config, kubeconfig, context, configuration, persist_config=False)]
+                )
+            configuration.refresh_api_key_hook = (
+                None  # it would log in anew without a limit: Session does, where a token is refused
+            )
+            contexts, current = config.list_kube_config_contexts(kubeconfig)
+            chosen = next((each for each in contexts if each.get("name") == context), current) if context else current
+            self.namespace = text(chosen, "context", "namespace") or "default"
+        except OutOfPatience as error:
+            finding = f"the program by which the kubeconfig logs in gives {error}"
+            raise LaunchError(
+                "Kubernetes", finding, "see what `kubectl get jobs` does, which asks it too", code="JPO-E754"
+            ) from error
+        except (config.ConfigException, yaml.YAMLError, OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            if context or kubeconfig or not IN_POD.exists():
+                raise _no_cluster(context, error) from error
+            self._from_the_pod(config, configuration)
+        configuration.retries = False  # urllib3 would sleep as long as a server's Retry-After says
+        self.client = client.ApiClient(configuration)
+
+    def _from_the_pod(self, config: Any, configuration: Any) -> None:
+        try:
+            config.load_incluster_config(client_configuration=configuration)
+            self.namespace = IN_POD.read_text("utf-8").strip() or "default"
+        except (config.ConfigException, OSError, ValueError) as error:
+            raise _no_cluster(None, error) from error
+
+
+class Session:
+    """Calls of one namespace.
+
+    Args:
+        connect: makes the connection, and makes it anew where a token has expired.
+        namespace: None: the one that the connection names.
+        sleep: seconds between attempts.
+
+    Attributes:
+        now: unix seconds of the server's clock at its last answer; None before, or where it says none.
+    """
+
+    def __init__(
+        self, connect: Callable[[], ClusterConnection], sleep: Callable[[float], None], namespace: str | None = None
+    ) -> None:
+        self._connect, self._sleep, self._wanted = connect, sleep, namespace
+        self._connection: ClusterConnection | None = None
+        self.now: float | None = None
+
+    @property
+    def namespace(self) -> str:
+        return self._wanted or self._connected().namespace
+
+    def ask(self, part: Part, function: str, *arguments: object, **options: object) -> Answer:
+        """The JSON object that a function of the official client answers with.
+
+        Raises:
+            Refused: JPO-E753, the server refuses.
+            LaunchError: JPO-E754, no answer, or none of Kubernetes' API; whether anything happened is not known.
+        """
+        with closing(self._response(part, function, arguments, options)) as response:
+            try:
+                answer = json_object(self._body(response))
+            except ValueError as error:
+                raise self._unreachable(f"{NOT_THE_API}: {error}") from error
+        if not text(answer, "kind"):  # each of its objects has one; a proxy's {"error": ...} would pass for a Job that is gone
+            raise self._unreachable(NOT_THE_API)
+        return answer
+
+    def lines(self, part: Part, function: str, *arguments: object, **options: object) -> Iterator[bytes]:
+        """The lines of a text, each with its end; errors as in `ask`, while they are read."""
+        urllib3 = importlib.import_module("urllib3")
+        rest = b""
+        with closing(self._response(part, function, arguments, options)) as response:
+            try:
+                for chunk in response.stream(2**16):
+                    *whole, rest = (rest + chunk).split(b"\n")
+                    yield from (line + b"\n" for line in whole)
+                    if len(rest) > LONGEST_LINE_BYTES:  # a bar that only ever returns to its line's beginning
+                        yield rest
+                        rest = b""
+            except (urllib3.exceptions.HTTPError, OSError) as error:
+                raise self._unreachable("the answer ended too soon") from error
+        if rest:
+            yield rest
+
+    def _connected(self) -> ClusterConnection:
+        if self._connection is None:
+            self._connection = self._connect()
+        return self._connection
+
+    def _body(self, response: Any) -> bytes:
+        urllib3 = importlib.import_module("urllib3")
+        try:
+            body = bytes(response.read(LARGEST_ANSWER_BYTES + 1, decode_content=True))
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise self._unreachable("the answer ended too soon") from error
+        if len(body) > LARGEST_ANSWER_BYTES:
+            raise self._unreachable(f"its answer is larger than {in_words(LARGEST_ANSWER_BYTES)}")
+        return body
+
+    def _response(self, part: Part, function: str, arguments: tuple[object, ...], options: dict[str, object]) -> Any:
+        """The answer, of which the head is read."""
+        client, urllib3 = (importlib.import_module(name) for name in ("kubernetes.client", "urllib3"))
+        pause, renewed, finding = FIRST_PAUSE, False, ""
+        for attempt in range(ATTEMPTS):
+            call = getattr(getattr(client, part)(self._connected().client), function)
+            try:
+                with warnings.catch_warnings():  # of insecure-skip-tls-verify, which is the kubeconfig's word
+                    warnings.simplefilter("ignore")
+                    response = call(*arguments, **options, _preload_content=False, _request_timeout=TIMEOUT)
+            except client.ApiException as error:
+                status, said = int(error.status or 0), _said(error)
+                if status == 401 and not renewed:
+                    self._connection, renewed = None, True  # a token that has expired may be there anew
+                    continue
+                if status and status not in BUSY:
+                    raise _refusal(status, said, self.namespace) from error
+                if not status:
+                    raise self._unreachable(_kind_of(error.__context__ or error)) from error
+                finding, wait = one_line(f"answers {status}", said), _retry_after(error)
+            except (urllib3.exceptions.HTTPError, OSError) as error:
+                finding, wait = one_line(_kind_of(error)), None
+            else:
+                self.now = _date(response.headers)
+                return response
+            if attempt + 1 < ATTEMPTS:
+                self._sleep(min(LONGEST_PAUSE, max(pause, wait or 0.0)))
+                pause *= 2
+        raise self._unreachable(f"{finding}, {ATTEMPTS} times")
+
+    def _unreachable(self, finding: str) -> LaunchError:
+        remedy = "check the cluster; what was started goes on, and the same command goes on with it"
+        return LaunchError("Kubernetes' API server", finding, remedy, code="JPO-E754")
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep what the client logs of a credential plugin from stderr; that it failed shows in the server's answer."""
+    silence = logging.NullHandler()
+    logging.getLogger().addHandler(silence)  # else the first message gives the root logger a handler for good
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(silence)
+
+
+def _no_cluster(context: str | None, error: Exception) -> LaunchError:
+    finding = f"has no usable context {context!r:.80}" if context else "names no cluster, and JPO does not run in a pod of one"
+    remedy = "`kubectl config get-contexts` lists them; KUBECONFIG names the file"
+    kind = "" if type(error).__name__ == "ConfigException" else f" ({type(error).__name__})"
+    return LaunchError("kubeconfig", finding + kind, remedy, code="JPO-E764")
+
+
+def _refusal(status: int, said: str, namespace: str) -> Refused:
+    place = f"Kubernetes, namespace {namespace}"
+    if status == 401:
+        return Refused(place, one_line("does not accept the credentials", said), "log in to the cluster again", status=401)
+    if 300 <= status < 400:
+        return Refused(place, f"sends elsewhere ({status})", "is a sign-in page in front of the API server?", status=status)
+    if found := FORBIDDEN.search(said):
+        verb, resource, group, where = found.groups()
+        rule = f'{{apiGroups: ["{group}"], resources: [{resource}], verbs: [{verb}]}}'
+        remedy = f"it takes the rule {rule}{f' in {where}' if where else ' of a ClusterRole'}, as in {RULES}"
+        return Refused(place, said, remedy, status=status)
+    remedies = {403: "ask for less, or see which policy of the cluster says so", 404: "is that the right namespace and cluster?"}
+    return Refused(place, said or f"refuses with {status}", remedies.get(status, "change what it names"), status=status)
+
+
+def _said(error: Any) -> str:
+    """The words of an API server's Status; of another body nothing, since a proxy may repeat what it was sent."""
+    try:
+        status = json_object(error.body or "")
+    except ValueError:
+        return one_line(str(error.reason or ""))
+    return one_line(text(status, "message") or str(error.reason or ""))
+
+
+def _kind_of(error: BaseException) -> str:
+    """What went wrong on the way, without addresses."""
+    name = type(error).__name__
+    known = {
+        "NewConnectionError": "does not accept connections",
+        "NameResolutionError": "has a name that is not known here",
+        "ConnectTimeoutError": "does not accept connections in time",
+        "ReadTimeoutError": "does not answer in time",
+        "ProtocolError": "hung up",
+        "SSLError": "has a certificate that is not trusted here",
+    }
+    return known.get(name, f"cannot be reached ({name})")
+
+
+def _retry_after(error: Any) -> float | None:
+    said = (error.headers or {}).get("Retry-After", "")
+    return float(said) if re.fullmatch(r"\d{1,6}", said) else None
+
+
+def _date(headers: Mapping[str, str]) -> float | None:
+    try:
+        return parsedate_to_datetime(headers.get("Date", "")).timestamp()
+    except (ValueError, TypeError):
+        return None

@@ -1,0 +1,222 @@
+"""How a run goes, from its Job and pods as the API server has them; times are the cluster's own.
+
+Sources: Kubernetes' documentation of Jobs (conditions, pod failures, disruptions), k8s.io/api core/v1 (reasons).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jpo.plugins.launch.engines.kubernetes.answers import Answer, at, condition, items, moment, table, text, whole_number
+from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER
+from jpo.plugins.launch.excerpt import one_line
+from jpo.plugins.launch.exits import in_words
+from jpo.plugins.launch.job import JobState, JobStatus
+from jpo.records import RunStatus
+
+IMAGE_PATIENCE_SECONDS = 180.0
+"""How long an image or a volume may fail to come: registries restart, and secrets are made a moment later."""
+AT_ONCE = {"InvalidImageName", "ErrImageNeverPull"}
+"""What no waiting mends."""
+BLOCKING = AT_ONCE | {
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "ImageInspectError",
+    "RegistryUnavailable",
+    "SignatureValidationFailed",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "RunContainerError",
+    "CreatePodSandboxError",
+}
+FROM_OUTSIDE = {
+    "Evicted",
+    "Preempting",
+    "NodeLost",
+    "NodeAffinity",
+    "NodeShutdown",
+    "Shutdown",
+    "Terminated",
+    "UnexpectedAdmissionError",
+}
+"""Reasons of a pod's failure that are none of the run's own, as of pods that Prometheus tells of (telemetry/prometheus/pods)."""
+OWN_FAULT = "ephemeral"
+"""In the message of an eviction: the run filled the node's disk beyond its limit."""
+NO_NEWS = "Error"
+"""Reason of a container that ended with an exit code other than 0."""
+INDEX = "batch.kubernetes.io/job-completion-index"
+
+
+def status_of(job: Answer, pods: Sequence[Answer], *, now: float | None, events: Sequence[Answer] = ()) -> JobStatus:
+    """The state of a run whose Job exists.
+
+    Args:
+        pods: those of this Job, in any order.
+        now: unix seconds of the server; None: how long something lasts is not known, and nothing is given up.
+        events: of the Job, where it has no pods.
+    """
+    pods = sorted(pods, key=_index)
+    if complete := condition(job, "Complete"):
+        return _ended(pods, RunStatus.SUCCEEDED, "", moment(complete, "lastTransitionTime"), job)
+    if failed := condition(job, "Failed"):
+        ended_as, reason = _how(pods, failed)
+        return _ended(pods, ended_as, reason, moment(failed, "lastTransitionTime"), job)
+    if text(job, "metadata", "deletionTimestamp"):
+        state = JobState.RUNNING if any(map(_runs, pods)) else JobState.WAITING
+        return JobStatus(state, reason="is being deleted", place=_place(pods), started_at=_started(pods))
+    if at(job, "spec", "suspend") is True:
+        return JobStatus(JobState.WAITING, reason=one_line(text(condition(job, "Suspended"), "message") or "suspended"))
+    if blocked := _blocked(job, pods, events, now):
+        return JobStatus(JobState.ENDED, ended_as=RunStatus.FAILED, reason=blocked, place=_place(pods), ended_at=now)
+    if any(_runs(pod) or text(pod, "status", "phase") in ("Succeeded", "Failed") for pod in pods):
+        return JobStatus(JobState.RUNNING, reason=_remarks(pods), place=_place(pods), started_at=_started(pods))
+    return JobStatus(JobState.WAITING, reason=_waits(pods, events), place=_place(pods))
+
+
+def finished(job: Answer) -> bool:
+    """Whether a Job will start nothing any more, by its own word."""
+    return bool(condition(job, "Complete") or condition(job, "Failed"))
+
+
+def _ended(pods: Sequence[Answer], ended_as: RunStatus, reason: str, at_latest: float | None, job: Answer) -> JobStatus:
+    ends = [end for pod in pods if (end := moment(_container(pod), "state", "terminated", "finishedAt")) is not None]
+    started = _started(pods)
+    if started is None and (pods or ended_as is RunStatus.SUCCEEDED):
+        started = moment(job, "status", "startTime")
+    ended = max(ends) if ends else at_latest
+    if started is not None and ended is not None:
+        ended = max(started, ended)
+    code = 0 if ended_as is RunStatus.SUCCEEDED else _exit_code(pods)
+    return JobStatus(JobState.ENDED, code, ended_as, reason, _place(pods), started, ended)
+
+
+def _how(pods: Sequence[Answer], failed: Answer) -> tuple[RunStatus, str]:
+    """How a failed Job ended: by the pod that failed first, since the others fail with it."""
+    said = one_line(text(failed, "reason"), text(failed, "message"))
+    if text(failed, "reason") == "DeadlineExceeded":
+        return RunStatus.STOPPED, said
+    broken = sorted((pod for pod in pods if _has_failed(pod)), key=lambda pod: (_finished(pod), _index(pod)))
+    if not broken:
+        return RunStatus.STOPPED, one_line("its pod was deleted, or its node was lost", said)
+    killed = next((pod for pod in broken if text(_terminated(pod), "reason") == "OOMKilled"), None)
+    if killed is not None:
+        limit = text(_spec(killed), "resources", "limits", "memory")
+        return RunStatus.OOM_KILLED, one_line("OOMKilled", f"beyond its limit of {limit}" if limit else "")
+    first = broken[0]
+    disruption, reason = condition(first, "DisruptionTarget"), text(first, "status", "reason")
+    said_of_pod = one_line(reason, text(first, "status", "message"))
+    if reason == "DeadlineExceeded":
+        return RunStatus.STOPPED, said_of_pod
+    if disruption or reason in FROM_OUTSIDE:
+        fault = reason == "Evicted" and OWN_FAULT in text(first, "status", "message")
+        told = said_of_pod or one_line(text(disruption, "reason"), text(disruption, "message"))
+        return RunStatus.FAILED if fault else RunStatus.STOPPED, told
+    if text(first, "metadata", "deletionTimestamp"):
+        return RunStatus.STOPPED, "its pod was deleted"
+    end = _terminated(first)
+    code, why = whole_number(end, "exitCode"), text(end, "reason")
+    return RunStatus.FAILED, one_line(said_of_pod, "" if why == NO_NEWS else why, said if code is None else in_words(code))
+
+
+def _blocked(job: Answer, pods: Sequence[Answer], events: Sequence[Answer], now: float | None) -> str:
+    """Why a run will not start, in the cluster's words; empty where it may."""
+    for pod in pods:
+        waiting = table(_container(pod), "state", "waiting")
+        reason = text(waiting, "reason")
+        since = moment(condition(pod, "PodScheduled"), "lastTransitionTime") or moment(pod, "metadata", "creationTimestamp")
+        if reason in BLOCKING and (reason in AT_ONCE or _lasts(since, now)):
+            return one_line(reason, text(waiting, "message"), _remedy(text(waiting, "message")))
+    denied = [
+        event for event in events if text(event, "reason") == "FailedCreate" and "exceeded quota" not in text(event, "message")
+    ]
+    first = min((at for event in denied if (at := _seen(event)) is not None), default=None)
+    if denied and not pods and not _has_had_pods(job) and _lasts(first, now):
+        return one_line(text(denied[-1], "message"))
+    return ""
+
+
+def _has_had_pods(job: Answer) -> bool:
+    """Whether a Job counts any pod: one that is not on the list, which is asked for later, went meanwhile."""
+    counts = ("active", "ready", "terminating", "succeeded", "failed")
+    return any(whole_number(table(job, "status"), name) for name in counts)
+
+
+def _remedy(message: str) -> str:
+    return "name another one with [launch.kubernetes] user" if "runAsNonRoot" in message else ""
+
+
+def _lasts(since: float | None, now: float | None) -> bool:
+    return since is not None and now is not None and now - since >= IMAGE_PATIENCE_SECONDS
+
+
+def _waits(pods: Sequence[Answer], events: Sequence[Answer]) -> str:
+    for pod in pods:
+        for name in ("PodScheduled", "PodReadyToStartContainers"):
+            held = condition(pod, name, is_true=False)
+            if text(held, "message"):
+                return one_line(text(held, "reason"), text(held, "message"))
+        if reason := text(_container(pod), "state", "waiting", "reason"):
+            return one_line(reason, text(_container(pod), "state", "waiting", "message"))
+    return one_line(text(events[-1], "message")) if events and not pods else ""
+
+
+def _remarks(pods: Sequence[Answer]) -> str:
+    """What the cluster says of pods that run: a node that is silent, a resize that waits."""
+    for pod in pods:
+        if text(pod, "status", "reason"):
+            return one_line(text(pod, "status", "reason"), text(pod, "status", "message"))
+        pending = condition(pod, "PodResizePending") or condition(pod, "PodResizeInProgress")
+        if pending:
+            return one_line(text(pending, "type"), text(pending, "reason"), text(pending, "message"))
+    return ""
+
+
+def _container(pod: Answer) -> Answer:
+    return next((c for c in items(pod, "status", "containerStatuses") if text(c, "name") == CONTAINER), {})
+
+
+def _spec(pod: Answer) -> Answer:
+    return next((c for c in items(pod, "spec", "containers") if text(c, "name") == CONTAINER), {})
+
+
+def _terminated(pod: Answer) -> Answer:
+    return table(_container(pod), "state", "terminated") or table(_container(pod), "lastState", "terminated")
+
+
+def _runs(pod: Answer) -> bool:
+    return bool(table(_container(pod), "state", "running"))
+
+
+def _has_failed(pod: Answer) -> bool:
+    return text(pod, "status", "phase") == "Failed" or (whole_number(_terminated(pod), "exitCode") or 0) != 0
+
+
+def _finished(pod: Answer) -> float:
+    return moment(_terminated(pod), "finishedAt") or float("inf")
+
+
+def _exit_code(pods: Sequence[Answer]) -> int | None:
+    """Of the pod that failed first; None where a signal ended it, as the kernel's after OOMKilled."""
+    broken = sorted((pod for pod in pods if _has_failed(pod)), key=lambda pod: (_finished(pod), _index(pod)))
+    end = _terminated(broken[0]) if broken else {}
+    signalled = text(end, "reason") == "OOMKilled" or at(end, "signal")
+    return None if signalled else whole_number(end, "exitCode")
+
+
+def _started(pods: Sequence[Answer]) -> float | None:
+    states = [table(_container(pod), "state") for pod in pods]
+    starts = [moment(state, kind, "startedAt") for state in states for kind in ("running", "terminated")]
+    return min((start for start in starts if start is not None), default=None)
+
+
+def _place(pods: Sequence[Answer]) -> str:
+    return ", ".join(dict.fromkeys(node for pod in pods if (node := text(pod, "spec", "nodeName"))))
+
+
+def _index(pod: Answer) -> int:
+    said = text(pod, "metadata", "annotations", INDEX)
+    return int(said) if said.isascii() and said.isdigit() else 0
+
+
+def _seen(event: Answer) -> float | None:
+    return moment(event, "firstTimestamp") or moment(event, "eventTime") or moment(event, "metadata", "creationTimestamp")

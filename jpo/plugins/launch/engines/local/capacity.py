@@ -1,0 +1,131 @@
+"""Capacity of this machine: what runs could have, what is free of it, and what is refused.
+
+Other runs of JPO count by their leases, other programs by the memory of GPUs that they use.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jpo.errors import LaunchError
+from jpo.plugins.launch.engines.local import leases
+from jpo.plugins.launch.job import LaunchJob, Needs, Room
+
+BUSY_GIB = 1.0
+"""Memory of a GPU in use from which on somebody works on it; a driver and a desktop take less."""
+MOST_NAMED = 4
+"""GPUs that a message names."""
+CPU = "cpu-"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalGpu:
+    """A GPU as a run here may get it: how CUDA_VISIBLE_DEVICES names it, and the memory of it that is in use; None: not known."""
+
+    name: str
+    used_gib: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What this machine has for runs. `gpus` None: not known, and `why_gpus` says why; memory None: not known."""
+
+    gpus: tuple[LocalGpu, ...] | None
+    why_gpus: str
+    cpus: float
+    memory_gib: float | None
+
+
+def room_of(here: Capacity, needs: Needs, folder: Path) -> Room:
+    """What is free now of what there is; a run that fits starts at once.
+
+    Args:
+        folder: of the leases.
+    """
+    free_cpus = min(here.cpus, float(len(leases.free(folder, cpu_names()))))
+    free_gpus = None if here.gpus is None else float(len(free(here.gpus, folder)))
+    fits = needs.gpus <= (free_gpus or 0) and (needs.cpus or 0) <= free_cpus
+    return Room(
+        gpus=None if here.gpus is None else float(len(here.gpus)),
+        cpus=here.cpus,
+        memory_gib=here.memory_gib,
+        free_gpus=free_gpus,
+        free_cpus=free_cpus,
+        wait_seconds=0.0 if fits else None,
+    )
+
+
+def refuse_needs(here: Capacity, job: LaunchJob, folder: Path) -> None:
+    """LaunchError JPO-E755 for what is not here, or in use; other CPUs than GPUs may be shared."""
+    needs, run = job.needs, f"run {job.run_id}"
+    if needs.nodes > 1:
+        raise _refused(run, f"asks for {needs.nodes} nodes, and this machine is one", "name an engine with --on")
+    if needs.cpus is not None and needs.cpus > here.cpus:
+        finding = f"asks for {needs.cpus:g} CPUs, and {here.cpus:g} can be used here"
+        raise _refused(run, finding, f"ask for at most {here.cpus:g}")
+    if needs.memory_gib is not None and here.memory_gib is not None and needs.memory_gib > here.memory_gib:
+        finding = f"asks for {needs.memory_gib:.4g} GiB of memory, and {here.memory_gib:.4g} can be used here"
+        raise _refused(run, finding, f"ask for at most {here.memory_gib:.4g}")
+    if not needs.gpus:
+        return
+    if here.gpus is None:
+        finding = f"asks for {needs.gpus} GPUs, and nobody knows whether there are any: {here.why_gpus}"
+        raise _refused(run, finding, "install the driver's nvidia-smi, or set gpus = 0")
+    if needs.gpus > len(here.gpus):
+        why = f" ({here.why_gpus})" if here.why_gpus else ""
+        finding = f"asks for {needs.gpus} GPUs, and {len(here.gpus)} can be used here{why}"
+        raise _refused(run, finding, f"ask for at most {len(here.gpus)}, or name an engine with --on")
+    unused = free(here.gpus, folder)
+    if needs.gpus > len(unused):
+        finding = f"asks for {needs.gpus} GPUs, and {len(unused)} of {len(here.gpus)} are free: {_in_use(here.gpus, unused)}"
+        raise _refused(run, finding, "wait until they are, or ask for fewer")
+
+
+def free(gpus: Sequence[LocalGpu], folder: Path) -> list[LocalGpu]:
+    """Those that neither a run of JPO nor another program uses."""
+    idle = [gpu for gpu in gpus if (gpu.used_gib or 0.0) < BUSY_GIB]
+    names = leases.free(folder, [gpu.name for gpu in idle])
+    return [gpu for gpu in idle if gpu.name in names]
+
+
+def leased_gpus(here: Capacity, job: LaunchJob, folder: Path) -> dict[str, int]:
+    """Leases of as many GPUs as a job asks for: name -> descriptor; LaunchError JPO-E755 where fewer are free now."""
+    idle = [gpu.name for gpu in here.gpus or () if (gpu.used_gib or 0.0) < BUSY_GIB]
+    held = leases.taken(folder, idle, job.needs.gpus)
+    if len(held) < job.needs.gpus:
+        leases.give_back(held.values())
+        finding = f"asks for {job.needs.gpus} GPUs, and other runs have just taken some"
+        raise _refused(f"run {job.run_id}", finding, "wait until they are free")
+    return held
+
+
+def leased_cpus(needs: Needs, folder: Path) -> dict[str, int]:
+    """Leases of as many CPUs as a job asks for; none where fewer are free: then it shares all of them with the others."""
+    wanted = math.ceil(needs.cpus or 0)
+    held = leases.taken(folder, cpu_names(), wanted)
+    if len(held) < wanted:
+        leases.give_back(held.values())
+        return {}
+    return held
+
+
+def cpu_names() -> list[str]:
+    """The CPUs that this process may use, as leases name them."""
+    numbers = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    return [f"{CPU}{number}" for number in sorted(numbers)]
+
+
+def _in_use(gpus: Sequence[LocalGpu], unused: Sequence[LocalGpu]) -> str:
+    used = [(number, gpu.used_gib or 0.0) for number, gpu in enumerate(gpus) if gpu not in unused]
+    by_others = "GPU {0} has {1:.2g} GiB in use".format
+    return ", ".join(
+        by_others(number, gib) if gib >= BUSY_GIB else f"GPU {number} has a run of JPO" for number, gib in used[:MOST_NAMED]
+    )
+
+
+def _refused(run: str, finding: str, remedy: str) -> LaunchError:
+    return LaunchError(run, finding, remedy, code="JPO-E755")

@@ -1,0 +1,286 @@
+"""LocalLauncher: runs on this machine, each watched by a supervisor of its own."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from secrets import token_hex
+
+from jpo.errors import LaunchError
+from jpo.plugins.launch.engines.local import leases
+from jpo.plugins.launch.engines.local.affinity import confine, most_cpus
+from jpo.plugins.launch.engines.local.capacity import CPU, Capacity, leased_cpus, leased_gpus, refuse_needs, room_of
+from jpo.plugins.launch.engines.local.order import Order, packed
+from jpo.plugins.launch.engines.local.processes import MARK, kill_marked, marked, oom_kills, send_if_born
+from jpo.plugins.launch.engines.local.state_file import PAGE, Page, Place, read_page, supervised, write_page
+from jpo.plugins.launch.engines.local.supervisor import PAGE_SECONDS, STARTED
+from jpo.plugins.launch.job import RUN_ID, JobState, JobStatus, LaunchJob, Needs, Room
+from jpo.records import RunStatus
+
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+SILENT_SECONDS = 30 * PAGE_SECONDS
+"""After which a supervisor that cannot be seen from here counts as gone."""
+GRACE_SECONDS = 10.0
+PAUSE_SECONDS = 0.05
+READY_SECONDS = 20.0
+"""Within which a supervisor has begun, on a machine that is busy."""
+NOBODY = -1
+"""In place of the pipe of a supervisor whose run goes on without the process that launched it."""
+PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from jpo.plugins.launch.engines.local.supervisor import main; main()"
+
+
+class LocalLauncher:
+    """Launcher of this machine.
+
+    Args:
+        ledger: with the folders of the runs.
+        capacity: what the machine has now; asked when it matters.
+        environ: of the process that launches: jobs get it, with what JPO sets on top.
+        detached: runs go on when this process ends; else their supervisors end them then.
+        grace_seconds: between asking a run to end and ending it.
+        leases_in: where GPUs and CPUs are leased; the same for all projects of a user.
+    """
+
+    name = "local"
+
+    def __init__(
+        self,
+        ledger: Path,
+        capacity: Callable[[], Capacity],
+        environ: Mapping[str, str],
+        *,
+        detached: bool = False,
+        leases_in: Path | None = None,
+        grace_seconds: float = GRACE_SECONDS,
+    ) -> None:
+        self._ledger, self._capacity, self._environ = ledger, capacity, environ
+        self._detached, self._leases, self._grace = detached, leases_in or leases.usual_folder(), grace_seconds
+        self._owned = dict[str, int]()  # this end of the pipe by which a supervisor sees that this process lives
+
+    def room(self, needs: Needs) -> Room:
+        return room_of(self._capacity(), needs, self._leases)
+
+    def refuse(self, job: LaunchJob) -> None:
+        refuse_needs(self._capacity(), job, self._leases)
+        self._refuse_command(job)
+
+    def submit(self, job: LaunchJob, folder: Path) -> str:
+        until = time.monotonic() + READY_SECONDS
+        while True:
+            with supervised(folder) as lock:
+                page = read_page(folder)
+                if page is not None and (page.supervisor is not None or page.ended):
+                    return _id(job.run_id, page)
+                if lock is not None:
+                    page = Page(token_hex(8), Place.here())
+                    write_page(folder, page)
+                    self._start(job, folder, page, lock)
+                    return _id(job.run_id, page)
+            if time.monotonic() > until:
+                raise LaunchError(str(folder), "is being started by another process", "ask again", code="JPO-E754")
+            time.sleep(PAUSE_SECONDS)  # somebody else is about to start it, or has just failed to
+
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
+        page = read_page(folder)
+        return None if page is None or page.supervisor is None else _id(job.run_id, page)
+
+    def status(self, engine_id: str) -> JobStatus:
+        found = self._found(engine_id)
+        if found is None:
+            return JobStatus(JobState.UNKNOWN, reason="no run of this id was started on this machine")
+        page, folder = found
+        if not page.ended and page.place != Place.here():
+            page = _elsewhere(page, folder)
+        elif not page.ended:
+            with supervised(folder) as lock:
+                page = page if lock is None else self._last_word(folder, page)
+        if page.ended and (owned := self._owned.pop(engine_id, None)) is not None:
+            os.close(owned)
+        return _status(page)
+
+    def cancel(self, engine_id: str) -> None:
+        found = self._found(engine_id)
+        if found is None or self.status(engine_id).over:
+            return
+        page, _ = found
+        if page.place != Place.here():
+            raise LaunchError(f"run {engine_id}", f"runs on {page.place.host}", "cancel it there", code="JPO-E754")
+        if page.supervisor is not None:
+            send_if_born(page.supervisor, page.born, signal.SIGTERM)
+
+    def collect(self, engine_id: str, folder: Path) -> None:
+        """Output and run log are in its folder already."""
+
+    def resize(self, engine_id: str, needs: Needs) -> None:
+        """Confine a run that goes on to fewer CPUs; its lease of the others lasts until it ends.
+
+        Raises:
+            LaunchError: JPO-E753, it does not run here, or nothing else than CPUs is to change, which this machine reserves.
+        """
+        found, place = self._found(engine_id), f"run {engine_id}"
+        if found is None or self.status(engine_id).state is not JobState.RUNNING or found[0].place != Place.here():
+            raise LaunchError(place, "does not run on this machine", "only what runs can be resized", code="JPO-E753")
+        page, _ = found
+        pids = marked(page.token)
+        if needs.cpus is None or int(needs.cpus) >= most_cpus(pids):
+            finding = "on this machine a run holds nothing but CPUs that it could give back, and no more than these"
+            raise LaunchError(place, finding, "ask for less in config.ini", code="JPO-E753")
+        confine([pid for pid in pids if pid != page.supervisor], max(1, int(needs.cpus)))
+
+    def _start(self, job: LaunchJob, folder: Path, page: Page, lock: int) -> None:
+        """Start the supervisor, hand it lock, leases and order, and wait until it has started the command.
+
+        Raises:
+            LaunchError: JPO-E755, what was free is not any more; JPO-E753, the command cannot be started.
+        """
+        gpus = leased_gpus(self._capacity(), job, self._leases) if job.needs.gpus else {}
+        cpus = leased_cpus(job.needs, self._leases)
+        held = [*gpus.values(), *cpus.values()]
+        theirs, ours = os.pipe()
+        environment = {**self._environ, **_given(job, folder, list(gpus)), MARK: page.token}
+        numbers = tuple(int(name.removeprefix(CPU)) for name in cpus)
+        order = Order(
+            job.command,
+            folder,
+            job.folder,
+            environment,
+            numbers,
+            tuple(held),
+            job.longest_seconds,
+            job.needs.memory_gib,
+            self._grace,
+        )
+        owner = NOBODY if self._detached else theirs
+        root = Path(__file__).parents[3]
+        process = subprocess.Popen(  # noqa: S603 - JPO itself
+            [sys.executable, "-I", "-c", PROGRAM, str(root), str(owner)],
+            cwd="/",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=[lock, theirs, *held],
+            start_new_session=True,
+        )
+        os.close(theirs)
+        leases.give_back(held)
+        try:
+            answer = _answer(process, packed(order))
+        except TimeoutError as error:
+            os.close(ours)
+            finding = f"the process that is to watch it was not ready within {READY_SECONDS:g} s"
+            raise LaunchError(f"run {job.run_id}", finding, "look at what this machine is doing", code="JPO-E754") from error
+        if answer != STARTED:
+            os.close(ours)
+            words = answer.decode("utf-8", "replace").strip().rpartition("\n")[2] or "it ended at once"
+            raise LaunchError(f"run {job.run_id}", f"cannot be started: {words}", "correct the command", code="JPO-E753")
+        if self._detached:
+            os.close(ours)
+        else:
+            self._owned[_id(job.run_id, page)] = ours
+
+    def _found(self, engine_id: str) -> tuple[Page, Path] | None:
+        run_id, _, token = engine_id.rpartition("/")
+        if not RUN_ID.fullmatch(run_id):
+            return None
+        folder = self._ledger / run_id
+        page = read_page(folder) or read_page(folder)  # the first look may have met a change
+        return (page, folder) if page is not None and page.token == token else None
+
+    def _last_word(self, folder: Path, page: Page) -> Page:
+        """What stands there while nobody supervises; where that is no end, what is left of the run is ended first."""
+        last = read_page(folder) or page
+        if last.ended:
+            return last
+        all_gone = kill_marked(last.token)
+        words = "the process that watched it was killed" if last.supervisor is not None else "it was never begun"
+        starved = last.oom_kills is not None and (oom_kills() or 0) > last.oom_kills
+        ended_as = RunStatus.OOM_KILLED if starved else RunStatus.STOPPED
+        reason = f"lost: {words}{'' if all_gone else ', and something that it started does not end'}"
+        seen_at = max((folder / PAGE).stat().st_mtime, last.started_at or 0.0)  # files have a coarser clock
+        last = replace(last, ended=True, ended_as=ended_as, ended_at=seen_at, reason=reason)
+        write_page(folder, last)
+        return last
+
+    def _refuse_command(self, job: LaunchJob) -> None:
+        place, program = f"run {job.run_id}", job.command[0]
+        if not os.path.isdir(job.folder):  # noqa: PTH112 - False also where it cannot be looked at
+            raise LaunchError(place, f"{job.folder} is no folder to start in", "check the path", code="JPO-E758")
+        path = {**self._environ, **job.environment}.get("PATH")
+        file = shutil.which(job.folder / program) if "/" in program else shutil.which(program, path=path)
+        if file is None:
+            there = "/" in program and os.path.isfile(job.folder / program)  # noqa: PTH113 - the same
+            remedy = "make it executable (chmod +x), or start it by its interpreter" if there else "check its name and PATH"
+            finding = f"{program:.200} {'is not executable' if there else 'is no program that can be found'}"
+            raise LaunchError(place, finding, remedy, code="JPO-E758")
+
+
+def _given(job: LaunchJob, folder: Path, gpus: Sequence[str]) -> dict[str, str]:
+    """Variables that a job gets on top of the environment; its own win."""
+    given = {"JPO_RUN_ID": job.run_id, "JPO_RUNLOG_DIR": str(folder / "runs"), "PYTHONUNBUFFERED": "1"}
+    if job.needs.cpus is not None:
+        given |= dict.fromkeys(THREADS, str(max(1, int(job.needs.cpus))))
+    if gpus or "gpus" in job.parameters:
+        given["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
+    return {**given, **job.environment}
+
+
+def _answer(process: subprocess.Popen[bytes], order: bytes) -> bytes:
+    """Send the order; what the supervisor says when it has started the command, or what Python says that could not.
+
+    Raises:
+        TimeoutError: it says nothing in time.
+    """
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process.stdin, suppress(BrokenPipeError):
+        process.stdin.write(order)
+    said, until = b"", time.monotonic() + READY_SECONDS
+    with process.stdout:
+        while select.select([process.stdout], [], [], max(0.0, until - time.monotonic()))[0]:
+            piece = os.read(process.stdout.fileno(), 65536)
+            said += piece
+            if not piece or said == STARTED:
+                process.wait()  # the supervisor has left its first process
+                return said
+    process.kill()
+    process.wait()
+    raise TimeoutError
+
+
+def _elsewhere(page: Page, folder: Path) -> Page:
+    """The page of a run whose supervisor cannot be seen from here: it goes on as long as its page is renewed."""
+    here, renewed = Place.here(), (folder / PAGE).stat().st_mtime
+    restarted = here.host == page.place.host and here.boot != page.place.boot
+    if not restarted and time.time() - renewed <= SILENT_SECONDS:
+        return page
+    words = "this machine was restarted" if restarted else f"{page.place.host} has not been heard of"
+    return replace(page, ended=True, ended_as=RunStatus.STOPPED, ended_at=renewed, reason=f"lost: {words}")
+
+
+def _status(page: Page) -> JobStatus:
+    state = JobState.ENDED if page.ended else JobState.WAITING if page.started_at is None else JobState.RUNNING
+    return JobStatus(
+        state,
+        page.exit_code,
+        page.ended_as,
+        page.reason,
+        page.place.host,
+        page.started_at,
+        page.ended_at if page.ended else None,
+        None,
+        page.memory_gib,
+        page.cpu_seconds,
+    )
+
+
+def _id(run_id: str, page: Page) -> str:
+    return f"{run_id}/{page.token}"

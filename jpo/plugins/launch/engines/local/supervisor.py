@@ -1,0 +1,233 @@
+"""Supervisor of one run: a process of its own that starts the command, holds it to its limits and ends all that it leaves behind.
+
+    python -I -c ... ROOT OWNER      OWNER: a descriptor; lock and leases are held by being open. The order comes on
+                                     standard input, and what came of it goes to standard output
+
+It adopts whatever the command's processes leave behind, so that everything below it is the run's. When OWNER closes, because the
+process that launched the run is dead, the run is ended. SIGTERM cancels it. Killed itself, its command dies with it (Linux), and
+whoever asks next finds the rest by its mark. Standard library only, of JPO only its own folder's modules.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from jpo.errors import LaunchError
+from jpo.plugins.launch.engines.local.leases import give_back
+from jpo.plugins.launch.engines.local.order import Order, unpacked
+from jpo.plugins.launch.engines.local.output import RunOutput
+from jpo.plugins.launch.engines.local.processes import adopt_orphans, below, born, end_with_parent, memory_bytes, oom_kills, send
+from jpo.plugins.launch.engines.local.state_file import Page, read_page, write_page
+from jpo.plugins.launch.exits import in_words
+from jpo.records import RunStatus
+
+TICK_SECONDS = 0.25
+"""How often limits are looked at, and processes counted."""
+PAGE_SECONDS = 2.0
+"""How often the page is renewed: after several of these without, a supervisor elsewhere counts as gone."""
+REST_SECONDS = 3.0
+"""How long what the command leaves behind may take to end by itself when it is asked to."""
+STUCK_SECONDS = 60.0
+"""After which what does not end is left: it waits for a disk that does not answer, or became another user's."""
+STARTED = b"started\n"
+BYTES_PER_GIB = 2.0**30
+KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
+"""Exit of a process that the kernel ended, and of a shell whose last one was."""
+
+
+@dataclass(slots=True)
+class Supervision:
+    """The course of one run as its supervisor sees it.
+
+    Attributes:
+        page: as it stands on disk.
+        exit: of the command, negative for a signal; None: it goes on.
+        stopping: why it is being ended, and what that makes of it.
+        asked_at: monotonic seconds at which it was asked to end, or at which what it left behind was.
+    """
+
+    order: Order
+    page: Page
+    output: RunOutput
+    pid: int
+    began: float
+    exit: int | None = None
+    stopping: tuple[str, RunStatus] | None = None
+    asked_at: float | None = None
+    rest_asked_at: float | None = None
+    looked: float = 0.0
+    renewed: float = 0.0
+    wanted: list[str] = field(default_factory=list)
+
+
+def main() -> None:
+    """Take the order, start, answer, and stay until all is over."""
+    if os.fork():
+        os._exit(0)  # whoever started this process need not wait for it
+    adopt_orphans()
+    wanted: list[str] = []
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: wanted.append("cancelled"))
+    owner = int(sys.argv[1])
+    order = unpacked(sys.stdin.buffer.read())
+    page = read_page(order.folder)
+    assert page is not None, "written by whoever started this process"
+    page = replace(page, supervisor=os.getpid(), born=born(os.getpid()), started_at=time.time(), oom_kills=oom_kills())
+    write_page(order.folder, page)  # from here on the run counts as begun
+    reader, writer = os.pipe()
+    try:
+        process = _started(order, writer)
+    except OSError as error:
+        write_page(order.folder, replace(page, supervisor=None, born=None, started_at=None))
+        _answer(f"{error.strerror}: {error.filename or order.command[0]}\n".encode())
+        return
+    os.close(writer)
+    _answer(STARTED)
+    run = Supervision(order, page, RunOutput(reader, order.folder / "output.log"), process.pid, time.monotonic(), wanted=wanted)
+    try:
+        _watch(run, owner)
+    finally:
+        send(below(os.getpid()), signal.SIGKILL)  # whatever went wrong here, nothing is left running
+    process.returncode = run.exit or 0
+
+
+def _started(order: Order, output: int) -> subprocess.Popen[bytes]:
+    def in_the_child() -> None:
+        end_with_parent()
+        if order.cpus and hasattr(os, "sched_setaffinity"):  # Linux
+            with suppress(OSError):  # one of them was taken away meanwhile
+                os.sched_setaffinity(0, order.cpus)
+
+    return subprocess.Popen(  # noqa: S603 - the user's own command, word by word, without a shell
+        order.command,
+        cwd=order.start_in,
+        env=dict(order.environment),
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=in_the_child,
+    )
+
+
+def _answer(text: bytes) -> None:
+    """Tell who started this process how that went; from then on nothing of it leaves that way."""
+    with suppress(OSError):  # it is gone
+        os.write(1, text)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+
+
+def _watch(run: Supervision, owner: int) -> None:
+    """Go on until the command and all that it left behind are over, then write how it ended."""
+    awake, wake = os.pipe()
+    for end in (awake, wake):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(wake)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    watched = [awake, run.output.source, *([owner] if owner >= 0 else [])]
+    while not _over(run):
+        ready, _, _ = select.select(watched, [], [], TICK_SECONDS)
+        if awake in ready:
+            with suppress(BlockingIOError):
+                os.read(awake, 512)
+        if owner in ready:
+            watched.remove(owner)
+            _stop(run, "the process that launched it ended", RunStatus.STOPPED)
+        if run.output.source in ready and not run.output.take():
+            watched.remove(run.output.source)
+        if run.wanted:
+            _stop(run, run.wanted[0], RunStatus.STOPPED)
+        _reap(run)
+        if time.monotonic() - run.looked > TICK_SECONDS:
+            _hold_to_limits(run)
+    run.output.take_rest()
+    _close(run)
+
+
+def _over(run: Supervision) -> bool:
+    """Whether command and rest are over; what is left after the command is asked to end, then ended."""
+    if run.exit is None:
+        return False
+    rest = below(os.getpid())
+    if not rest:
+        return True
+    now = time.monotonic()
+    if run.rest_asked_at is None:
+        run.rest_asked_at = now
+        send(rest, signal.SIGTERM)
+    elif now - run.rest_asked_at > REST_SECONDS:
+        send(rest, signal.SIGKILL)
+    return now - run.rest_asked_at > STUCK_SECONDS
+
+
+def _reap(run: Supervision) -> None:
+    """Take in what ended; whatever is not the command itself was left behind."""
+    with suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            if pid == run.pid:
+                run.exit = os.waitstatus_to_exitcode(status)
+                run.page = replace(run.page, ended_at=time.time())
+
+
+def _hold_to_limits(run: Supervision) -> None:
+    """Measure, renew the page, and end what takes too long, too much, or does not end when asked."""
+    order, now = run.order, time.monotonic()
+    run.looked = now
+    memory = memory_bytes(below(os.getpid())) / BYTES_PER_GIB
+    run.page = _measured(run.page, memory)
+    if order.most_gib is not None and memory > order.most_gib and run.exit is None:
+        words = f"its processes took {memory:.3g} GiB, of {order.most_gib:.3g} that it may"
+        _stop(run, words, RunStatus.OOM_KILLED)
+        send(below(os.getpid()), signal.SIGKILL)
+    if order.longest_seconds is not None and now - run.began > order.longest_seconds:
+        _stop(run, f"it took longer than the {order.longest_seconds:g} s that it may", RunStatus.STOPPED)
+    if run.asked_at is not None and run.exit is None and now - run.asked_at > order.grace_seconds:
+        send(below(os.getpid()), signal.SIGKILL)
+    if now - run.renewed > PAGE_SECONDS:
+        run.renewed = now
+        with suppress(LaunchError):
+            write_page(order.folder, run.page)
+
+
+def _measured(page: Page, memory_gib: float) -> Page:
+    """The page with CPU time and memory so far; of what has ended, the largest process counts between two looks."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    most = max(memory_gib, page.memory_gib or 0.0, used.ru_maxrss * 1024 / BYTES_PER_GIB)
+    return replace(page, memory_gib=most, cpu_seconds=used.ru_utime + used.ru_stime)
+
+
+def _stop(run: Supervision, reason: str, ended_as: RunStatus) -> None:
+    """Ask the command to end, once; its own processes are asked when it is over, or could not end them in order."""
+    if run.stopping is None and run.exit is None:
+        run.stopping, run.asked_at = (reason, ended_as), time.monotonic()
+        send([run.pid], signal.SIGTERM)
+
+
+def _close(run: Supervision) -> None:
+    """Write down how it ended."""
+    exit_, killed = run.exit, run.page.oom_kills is not None and (oom_kills() or 0) > run.page.oom_kills
+    assert exit_ is not None, "over"
+    if run.stopping is not None:
+        reason, ended_as = run.stopping
+    elif exit_ == 0:
+        reason, ended_as = "", RunStatus.SUCCEEDED
+    elif exit_ in KILLED and killed:
+        reason, ended_as = "the system had no memory left and killed it", RunStatus.OOM_KILLED
+    else:
+        reason, ended_as = in_words(exit_), RunStatus.FAILED
+    code = exit_ if exit_ >= 0 else None
+    give_back(run.order.leases)  # whoever sees that it has ended may start the next one
+    write_page(run.order.folder, replace(_measured(run.page, 0.0), ended=True, exit_code=code, ended_as=ended_as, reason=reason))

@@ -1,0 +1,272 @@
+"""SlurmLauncher: runs as jobs of SLURM, each found again by its run id and its folder."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from jpo.errors import LaunchError
+from jpo.plugins.launch.engines.slurm import run_files
+from jpo.plugins.launch.engines.slurm.nodes import (
+    Node,
+    Partition,
+    as_spelled,
+    chosen,
+    nodes_of,
+    partitions_of,
+    room_of,
+    shortcoming,
+)
+from jpo.plugins.launch.engines.slurm.programs import Programs, away, pairs, refusal
+from jpo.plugins.launch.engines.slurm.quotas import ASSOCIATION_FIELDS, QOS_FIELDS, SlurmQuota, exceeded, quotas_of, rows
+from jpo.plugins.launch.engines.slurm.request import SECONDS_PER_MINUTE, changes, options, output, resources, time_limit_minutes
+from jpo.plugins.launch.engines.slurm.run_files import Submission
+from jpo.plugins.launch.engines.slurm.site import SlurmSite
+from jpo.plugins.launch.engines.slurm.states import NOT_TWICE, of_end, of_sacct, of_scontrol, with_end
+from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
+from jpo.plugins.launch.ledger import folder_of
+
+SCRIPT = Path(__file__).with_name("batch.sh")
+GRACE_SECONDS = 30.0
+"""From SIGTERM to SIGKILL, as SLURM's KillWait: time for a checkpoint and the last line of a run log."""
+ALIVE_SECONDS = 60.0
+"""After its last sign a job that SLURM does not know is given up; a controller that lost its state ends such jobs by itself."""
+UNKNOWN_JOB = re.compile(r"invalid job id|invalid job array id", re.IGNORECASE)
+OVER_ALREADY = re.compile(r"invalid job id|already complet", re.IGNORECASE)
+NODES_AWAY = re.compile(r"not available now|unavailable|down|drain|reserved|inactive|busy", re.IGNORECASE)
+"""What `sbatch --test-only` says of a job that would wait for something that may come back."""
+NODES_AWAY_OR_UNKNOWN = re.compile(rf"{NODES_AWAY.pattern}|node configuration is not available", re.IGNORECASE)
+"""The same while a node has not registered yet, as after a restart of the controller: SLURM does not know what it has."""
+STARTS_AT = re.compile(r"to start at (\d+)")
+SACCT_FIELDS = "JobName,State,ExitCode,Start,End,NodeList,MaxRSS"
+COMPLETION_FIELDS = "JobName,State,End,NodeList"
+
+
+class SlurmLauncher:
+    """Launcher of jobs on a SLURM cluster.
+
+    The engine's id of a run is "JOB:RUN_ID", e.g. "17:night-1" or in an array "17_3:night-1".
+
+    Args:
+        ledger: absolute, on a file system that all nodes share.
+        environment: of who submits; what of it a job gets, `Programs` says.
+        clock: unix seconds.
+        grace_seconds: from SIGTERM to SIGKILL for a run beyond its time.
+    """
+
+    name = "slurm"
+
+    def __init__(
+        self,
+        site: SlurmSite,
+        ledger: Path,
+        environment: Mapping[str, str],
+        clock: Callable[[], float],
+        *,
+        grace_seconds: float = GRACE_SECONDS,
+    ) -> None:
+        self._site, self._ledger, self._clock, self._grace_seconds = site, ledger, clock, grace_seconds
+        self._slurm = Programs(environment)
+
+    def room(self, needs: Needs) -> Room:
+        nodes, partitions = self._nodes(), self._partitions()
+        spelled = as_spelled(needs, nodes)
+        answer = self._slurm.ask("sbatch", "--test-only", *self._site.arguments, *resources(spelled), str(SCRIPT))
+        start = STARTS_AT.search(answer.text + answer.complaint)
+        wait = max(0.0, float(start[1]) - self._clock()) if start else None
+        room = room_of(spelled, nodes, partitions)
+        notes = (room.note, "" if start else answer.complaint, *map(str, self._quotas()))
+        return replace(room, wait_seconds=wait, note="; ".join(filter(None, notes)))
+
+    def refuse(self, job: LaunchJob) -> None:
+        nodes, partitions = self._nodes(), self._partitions()
+        needs = as_spelled(job.needs, nodes)
+        if lacking := shortcoming(needs, nodes, partitions):
+            raise LaunchError(f"run {job.run_id}", *lacking, code="JPO-E755")
+        if beyond := exceeded(needs, self._quotas()):
+            finding = f"asks for more than its quota: {beyond}"
+            raise LaunchError(f"run {job.run_id}", finding, "ask for at most that, or another account or qos", code="JPO-E755")
+        minutes = time_limit_minutes(job, self._grace_seconds) or 0
+        longest = max((each.longest_seconds or float("inf") for each in partitions), default=float("inf"))
+        if minutes * SECONDS_PER_MINUTE > longest:
+            finding = f"may run {minutes} minutes, and partition {self._site.partition or 'by default'} gives {longest / 60:g}"
+            raise LaunchError(f"run {job.run_id}", finding, "set timeout in [launch], or another partition", code="JPO-E755")
+        asked = options(replace(job, needs=needs), self._grace_seconds)
+        answer = self._slurm.ask("sbatch", "--test-only", *self._site.arguments, *asked, str(SCRIPT))
+        away_now = NODES_AWAY if all(node.up for node in nodes) else NODES_AWAY_OR_UNKNOWN
+        if answer.complaint and not away_now.search(answer.complaint):
+            raise refusal("sbatch", answer.complaint)
+
+    def submit(self, job: LaunchJob, folder: Path) -> str:
+        number = self._number(folder)
+        if number is None:
+            run_files.put(job, folder, Submission(job.run_id, str(folder)), self._grace_seconds)
+            asked = options(self._as_spelled(job), self._grace_seconds)
+            number = self._sbatch(job.run_id, [*asked, output(folder), "--open-mode=append"], [folder])
+        return f"{number}:{job.run_id}"
+
+    def find(self, job: LaunchJob, folder: Path) -> str | None:
+        number = self._number(folder)
+        return None if number is None else f"{number}:{job.run_id}"
+
+    def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
+        """As StartsTogether says: one array, each of its tasks with its own folder, end and account."""
+        first = jobs[0]
+        if any(
+            (job.needs, job.folder, job.longest_seconds) != (first.needs, first.folder, first.longest_seconds) for job in jobs
+        ):
+            finding = "its runs differ in resources, folder or time limit"
+            raise LaunchError(f"array {name}", finding, "start them one by one", code="JPO-E762")
+        numbers = [self._number(folder) for folder in folders]
+        array = next((number.partition("_")[0] for number in numbers if number and "_" in number), None)
+        if array is None:
+            for task, (job, folder) in enumerate(zip(jobs, folders, strict=True)):
+                run_files.put(job, folder, Submission(name, str(folders[0]), str(task)), self._grace_seconds)
+            asked = [*options(self._as_spelled(first), self._grace_seconds), "--output=/dev/null", f"--array=0-{len(jobs) - 1}"]
+            array = self._sbatch(name, asked, folders)
+        return [f"{array}_{index}:{job.run_id}" for index, job in enumerate(jobs)]
+
+    def status(self, engine_id: str) -> JobStatus:
+        number, _, run_id = engine_id.partition(":")
+        folder = folder_of(self._ledger, run_id)
+        began, end = run_files.began(folder), run_files.ended(folder)
+        if began and began.number != number:
+            if not self._is_duplicate(number, folder):
+                return JobStatus(JobState.UNKNOWN, reason=f"run {run_id} is job {began.number}, not {number}")
+            number = began.number
+        if not run_files.JOB_NUMBER.fullmatch(number):
+            return JobStatus(JobState.UNKNOWN, reason=f"{number:.40} is no job of SLURM")
+        status = self._as_slurm_says(number, _name(folder, run_id), enough=end is not None)
+        had_begun = began is not None
+        began, end = run_files.began(folder) or began, run_files.ended(folder) or end  # it may have ended meanwhile
+        if began and not had_begun and status is not None and status.state is JobState.WAITING:  # or begun: nobody requeued it
+            return JobStatus(JobState.RUNNING, place=began.node, started_at=began.at)
+        lost = status is None or status.exit_code == NOT_TWICE  # a restarted controller may start a job again that goes on
+        if lost and not end and began and began.alive_at and self._clock() - began.alive_at < ALIVE_SECONDS:
+            reason = "SLURM has lost it, and it goes on"
+            return JobStatus(JobState.RUNNING, reason=reason, place=began.node, started_at=began.at)
+        if status is not None:
+            return with_end(status, began, end)
+        if end is not None:
+            return of_end(end)
+        since = f"; it began on {began.node}, and what ended it left no word" if began else ", and it never began"
+        return JobStatus(JobState.UNKNOWN, reason=f"SLURM has no job {number} of this run (any more){since}")
+
+    def cancel(self, engine_id: str) -> None:
+        number, _, run_id = engine_id.partition(":")
+        folder = folder_of(self._ledger, run_id)
+        began = run_files.began(folder)
+        own_name = f"--name={_name(folder, run_id)}"  # a controller that lost its state gives numbers again
+        for each in sorted({number, began.number if began else number}):
+            answer = self._slurm.ask("scancel", own_name, each)
+            if answer.complaint and not OVER_ALREADY.search(answer.complaint):
+                raise LaunchError("scancel", answer.complaint, "cancel it by hand", code="JPO-E753")
+        if began and not run_files.ended(folder):
+            run_files.ask_to_end(folder)  # a controller that lost the job does not reach it
+
+    def resize(self, engine_id: str, needs: Needs) -> None:
+        """Ask SLURM for other resources for a job: of one that waits it changes them, of one that runs 22.05 changes none."""
+        number, _, run_id = engine_id.partition(":")
+        if self.status(engine_id).over:
+            raise refusal("scontrol", f"job {number} of run {run_id} is over")
+        spelled = as_spelled(needs, self._nodes())
+        self._slurm.answer("scontrol", "update", f"JobId={number}", *changes(spelled))
+
+    def collect(self, engine_id: str, folder: Path) -> None:
+        """Nothing: the job writes where JPO reads, on the file system that both share."""
+
+    def _sbatch(self, name: str, asked: Sequence[str], folders: Sequence[Path]) -> str:
+        """The number of the new job. Its comment is the (first) folder, by which it is told from others of the same name."""
+        marked = [f"--job-name={name}", f"--comment={folders[0]}", "--parsable"]
+        text = self._slurm.answer("sbatch", *self._site.arguments, *asked, *marked, str(SCRIPT), *map(str, folders))
+        number = text.strip().partition(";")[0]
+        if not number.isdigit():
+            raise away("sbatch", f"answers {text.strip()!r:.80} where a job's number is expected")
+        return number
+
+    def _number(self, folder: Path) -> str | None:
+        """The job that was submitted for this folder before; None: none. What has begun is known from its claim."""
+        if known := run_files.began(folder):
+            return known.number
+        if (prepared := run_files.submission(folder)) is None:
+            return None
+        asked = ("--noheader", "--states=all", f"--user={os.getuid()}", f"--name={prepared.name}", "--format=%F|%k")
+        found = [line.strip().partition("|") for line in self._slurm.answer("squeue", *asked).splitlines()]
+        number = min((number for number, _, comment in found if comment == prepared.folder), key=int, default=None)
+        return f"{number}_{prepared.task}" if number and prepared.task else number
+
+    def _is_duplicate(self, number: str, folder: Path) -> bool:
+        """Whether a job was made for this folder besides the one that runs it, by an answer of sbatch that was lost."""
+        return f" Comment={folder} " in self._slurm.ask("scontrol", "--oneliner", "show", "job", number).text
+
+    def _as_slurm_says(self, number: str, name: str, *, enough: bool) -> JobStatus | None:
+        """A job as the controller or the accounting has it; None: they have no such job (any more).
+
+        Args:
+            enough: its end is known, so that an accounting that is down need not be waited for.
+        """
+        answer = self._slurm.ask("scontrol", "--oneliner", "show", "job", number)
+        if not answer.complaint:
+            job = pairs(answer.text)
+            return of_scontrol(job) if job.get("JobName") == name else None
+        if not UNKNOWN_JOB.search(answer.complaint):
+            raise away("scontrol", answer.complaint)
+        try:
+            status = of_sacct(self._accounted(number, name, SACCT_FIELDS))
+            return status or of_sacct(self._accounted(number, name, COMPLETION_FIELDS, "--completion"))
+        except LaunchError:
+            if enough:
+                return None
+            raise
+
+    def _accounted(self, number: str, name: str, fields: str, *source: str) -> list[dict[str, str]]:
+        """Rows of the accounting, or of the log of completed jobs; none where the cluster keeps none, or lets nobody see it."""
+        asked = ("--noheader", "--parsable2", f"--jobs={number}", f"--format={fields}")
+        answer = self._slurm.ask("sacct", *source, *asked)
+        rows = [dict(zip(fields.split(","), line.split("|"), strict=False)) for line in answer.text.splitlines()]
+        return rows if not answer.complaint and rows and rows[0].get("JobName") == name else []
+
+    def _nodes(self) -> list[Node]:
+        return nodes_of(self._slurm.answer("scontrol", "--details", "--oneliner", "show", "node"))
+
+    def _partitions(self) -> list[Partition]:
+        partitions = partitions_of(self._slurm.answer("scontrol", "--oneliner", "show", "partition"))
+        return chosen(partitions, self._site.partition)
+
+    def _quotas(self) -> list[SlurmQuota]:
+        """Limits of the account and the QOS under which jobs run; none where no accounting is, it is down, or tells nobody.
+
+        A machine may have no name for its user, and an answer fewer fields than were asked for (KeyError).
+        """
+        with suppress(LaunchError, KeyError):
+            return self._asked_quotas()
+        return []
+
+    def _asked_quotas(self) -> list[SlurmQuota]:
+        show = ("--noheader", "--parsable2", "show")
+        user = f"user={pwd.getpwuid(os.getuid()).pw_name}"
+        account = () if self._site.account is None else (f"account={self._site.account}",)
+        asked = ("association", "where", user, *account, f"format={','.join(ASSOCIATION_FIELDS)}")
+        mine = rows(self._slurm.ask("sacctmgr", *show, *asked).text, ASSOCIATION_FIELDS)[:1]
+        name = self._site.qos or (mine[0]["DefaultQOS"] if mine else "") or "normal"
+        text = (
+            self._slurm.ask("sacctmgr", *show, "qos", "where", f"name={name}", f"format={','.join(QOS_FIELDS)}").text
+            if mine
+            else ""
+        )
+        owned = [(f"account {row['Account']}", row) for row in mine] + [(f"QOS {name}", row) for row in rows(text, QOS_FIELDS)]
+        return [quota for owner, row in owned for quota in quotas_of(owner, row)]
+
+    def _as_spelled(self, job: LaunchJob) -> LaunchJob:
+        return replace(job, needs=as_spelled(job.needs, self._nodes())) if job.needs.gpu_type else job
+
+
+def _name(folder: Path, run_id: str) -> str:
+    """The name of a run's job in SLURM."""
+    prepared = run_files.submission(folder)
+    return prepared.name if prepared else run_id

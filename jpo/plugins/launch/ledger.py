@@ -1,0 +1,203 @@
+"""Ledger of launched runs: one folder each below `.jpo/launches`, in which launch.json says what was asked and what came of it.
+
+    .jpo/launches/RUN_ID/launch.json    Entry: intent, the engine's id, the end, whether it is on record
+    .jpo/launches/RUN_ID/config.ini     the file as it was given to the run
+    .jpo/launches/RUN_ID/output.log     what its processes printed, for the user alone (mode 600): it may hold secrets
+    .jpo/launches/RUN_ID/runs/          its run log (JPO_RUNLOG_DIR)
+
+    .jpo/launches/.past/RUN_ID.json     the same as launch.json, of a run whose folder was cleaned up (cleanup.py)
+
+launch.json is replaced whole and under a lock: two pipelines with one run id start it once. Killed at any instant, an entry says
+at least what was intended.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jpo.errors import LaunchError, UsageError, quoted, words_of
+from jpo.files import whole
+from jpo.files.reading import contents, json_object
+from jpo.plugins.launch.job import RUN_ID, JobState, JobStatus, LaunchJob, Needs
+from jpo.records import Identity, RunStatus, plain_values, value_of
+
+SCHEMA_VERSION = 1
+LARGEST_BYTES = 2**20
+AMOUNTS = ("started_at", "ended_at", "starts_at", "memory_gib", "cpu_seconds")
+"""Of an end: what is a number or not known."""
+LARGEST_AMOUNT = 1e15
+TAKEN = "JPO-E785"
+PAST = ".past"
+DAMAGED = "move its folder away; the run then is unknown to JPO"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Account of one launched run.
+
+    Attributes:
+        engine: name of the engine, as `--on` has it.
+        asked_at: unix seconds of the intent.
+        engine_id: the engine's id of it; None: it was never submitted, or nobody knows.
+        end: how it ended; None: it goes on, as far as is known.
+        recorded: whether its run is in the history.
+    """
+
+    job: LaunchJob
+    engine: str
+    asked_at: float
+    engine_id: str | None = None
+    end: JobStatus | None = None
+    recorded: bool = False
+
+
+def folder_of(ledger: Path, run_id: str) -> Path:
+    """The folder of a run; LaunchError JPO-E751 for what cannot be the id of one."""
+    if not RUN_ID.fullmatch(run_id):
+        raise LaunchError(
+            f"{quoted(run_id)}", "is no run id", "`jpo watch` lists the runs that were launched here", code="JPO-E751"
+        )
+    return ledger / run_id
+
+
+@contextmanager
+def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
+    """The folder of a run, made where it is missing, for one process at a time; the others wait.
+
+    Raises:
+        LaunchError: JPO-E752, it cannot be made; JPO-E785, another process has it, where nobody is to wait.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise LaunchError(str(folder), f"cannot be written ({error.strerror})", "check disk and mode", code="JPO-E752") from error
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError as error:  # of the lock alone, and of nothing that happens under it
+            remedy = "wait for it, or end it: what it did so far is kept, and the same command goes on from there"
+            raise LaunchError(folder.name, "another process is at it", remedy, code=TAKEN) from error
+        yield
+    finally:
+        os.close(lock)
+
+
+def write(ledger: Path, entry: Entry) -> None:
+    """Put an entry on disk, under the lock of its run; LaunchError JPO-E752 as in `put`."""
+    put(folder_of(ledger, entry.job.run_id) / "launch.json", json.dumps(_as_json(entry), indent=1).encode())
+
+
+def put(file: Path, content: bytes) -> None:
+    """Write a file of a run, for the user alone.
+
+    Raises:
+        LaunchError: JPO-E752, it cannot be written; what stood there still does.
+    """
+    try:
+        with whole(file, mode=0o600) as new:
+            new.write(content)
+    except UsageError as error:
+        remedy = "check disk and mode; nothing is lost, and the next command goes on from there"
+        raise LaunchError(error.place, error.finding, remedy, code="JPO-E752") from error
+
+
+def read(ledger: Path, run_id: str) -> Entry | None:
+    """The entry of a run, also of one whose folder was cleaned up; None where none was ever launched here.
+
+    Raises:
+        LaunchError: JPO-E752, it is damaged, or of another version.
+    """
+    file = past_file(ledger, run_id) if is_past(ledger, run_id) else folder_of(ledger, run_id) / "launch.json"
+    if not file.exists():
+        return None
+
+    def refusal(finding: str) -> LaunchError:
+        return LaunchError(str(file), finding, DAMAGED, code="JPO-E752")
+
+    text = contents(file, LARGEST_BYTES, refusal)
+    try:
+        return _entry(json_object(text))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise refusal(f"is damaged ({type(error).__name__}: {words_of(error)})") from error
+
+
+def is_past(ledger: Path, run_id: str) -> bool:
+    """Whether the folder of a run was cleaned up: its entry is all that is left here."""
+    return not (folder_of(ledger, run_id) / "launch.json").exists() and past_file(ledger, run_id).exists()
+
+
+def past_file(ledger: Path, run_id: str) -> Path:
+    """Where the entry of a run stands once its folder was cleaned up; LaunchError JPO-E751 as in `folder_of`."""
+    return folder_of(ledger, run_id).parent / PAST / f"{run_id}.json"
+
+
+def entries(ledger: Path, told: Callable[[LaunchError], object] = lambda _error: None) -> Iterator[Entry]:
+    """All entries that can be read, by their run ids; without those whose folders were cleaned up.
+
+    Args:
+        told: is given the error of each that cannot be.
+    """
+    for file in sorted(ledger.glob("[!.]*/launch.json")):
+        try:
+            entry = read(ledger, file.parent.name)
+        except LaunchError as error:
+            told(error)
+            continue
+        if entry is not None:
+            yield entry
+
+
+def _as_json(entry: Entry) -> dict[str, Any]:
+    job = entry.job
+    described = {
+        "run_id": job.run_id,
+        "identity": job.identity.labels,
+        "command": job.command,
+        "folder": str(job.folder),
+        "environment": dict(job.environment),
+        "needs": asdict(job.needs),
+        "parameters": plain_values(job.parameters),
+        "longest_seconds": job.longest_seconds,
+    }
+    return {"schema_version": SCHEMA_VERSION, **asdict(replace(entry, job=None)), "job": described}  # type: ignore[arg-type]
+
+
+def _entry(found: Mapping[str, Any]) -> Entry:
+    if found["schema_version"] != SCHEMA_VERSION:
+        raise ValueError(f"schema_version is {quoted(found['schema_version'])}, not {SCHEMA_VERSION}")
+    job, end = dict(found["job"]), found["end"]
+    job |= {
+        "identity": Identity(**job["identity"]),
+        "command": tuple(job["command"]),
+        "folder": Path(job["folder"]),
+        "needs": Needs(**job["needs"]),
+        "parameters": {name: value_of(_plain(value)) for name, value in job["parameters"].items()},
+    }
+    if end is not None:
+        amounts = {name: None if end[name] is None else _amount(end[name]) for name in AMOUNTS}
+        ended_as = None if end["ended_as"] is None else RunStatus(end["ended_as"])
+        words = {name: str(end[name]) for name in ("reason", "place")}
+        end = JobStatus(**{**end, **amounts, **words, "state": JobState(end["state"]), "ended_as": ended_as})
+    engine_id = None if found["engine_id"] is None else str(found["engine_id"])
+    return Entry(LaunchJob(**job), str(found["engine"]), _amount(found["asked_at"]), engine_id, end, found["recorded"] is True)
+
+
+def _amount(value: Any) -> float:
+    number = float(value)
+    if not 0 <= number <= LARGEST_AMOUNT:
+        raise ValueError(f"{number} is no amount")
+    return number
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, str | int | float):
+        raise TypeError(f"{quoted(value)} is no value of a parameter")
+    return value

@@ -1,0 +1,190 @@
+"""Course of one launched run: started once, followed to its end, or cancelled. Each step may be made again after kill -9."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from jpo.errors import LaunchError
+from jpo.plugins.launch.array import StartsTogether
+from jpo.plugins.launch.job import JobStatus, LaunchJob
+from jpo.plugins.launch.launcher import Launcher
+from jpo.plugins.launch.ledger import Entry, folder_of, is_past, locked, put, read, write
+
+UNREACHABLE = "JPO-E754"
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 15.0
+"""Seconds between two looks at a job: soon at first, since many fail at once."""
+PATIENCE_SECONDS, PATIENT_PAUSE = 30.0, 1.0
+"""How long a run that is cancelled may take to end before whoever cancelled it is let go, and the longest pause of that wait."""
+GIVE_UP_SECONDS = 900.0
+"""How long an engine may be unreachable while a job is followed: a controller that is restarted comes back."""
+
+
+def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, config: bytes = b"") -> Entry:
+    """The entry of a job that is submitted now, or was before: whoever asks again gets the same one.
+
+    Args:
+        config: the config.ini that it runs with, kept in its folder.
+
+    Raises:
+        LaunchError: JPO-E750, another job has this run id; JPO-E752, the ledger cannot be written; JPO-E753 to E755, the engine
+            does not take it.
+    """
+    folder = folder_of(ledger, job.run_id)
+    if read(ledger, job.run_id) is None:
+        launcher.refuse(job)  # before anything is made for it
+    if is_past(ledger, job.run_id):  # its folder is not made anew
+        return _intended(job, launcher.name, ledger, now, config)
+    with locked(folder):
+        entry = _intended(job, launcher.name, ledger, now, config)
+        if entry.engine_id is None and entry.end is None:
+            entry = replace(entry, engine_id=launcher.submit(job, folder.absolute()))
+            write(ledger, entry)
+        return entry
+
+
+def noted(entry: Entry, launcher: Launcher, ledger: Path) -> Entry:
+    """An entry with the engine's id also where nobody noted it: who submitted it was killed or interrupted in between.
+
+    Without one it was never submitted. What has an id or an end is returned as it is.
+
+    Raises:
+        LaunchError: the engine's; JPO-E752, the ledger cannot be written; JPO-E785, another process is at this run.
+    """
+    if entry.engine_id is not None or entry.end is not None:
+        return entry
+    folder = folder_of(ledger, entry.job.run_id)
+    with locked(folder, wait=False):  # who starts it just now may take minutes
+        entry = read(ledger, entry.job.run_id) or entry
+        if entry.engine_id is None and (found := launcher.find(entry.job, folder.absolute())) is not None:
+            entry = replace(entry, engine_id=found)
+            write(ledger, entry)
+    return entry
+
+
+def start_together(
+    jobs: Sequence[LaunchJob], launcher: StartsTogether, ledger: Path, name: str, *, now: float, config: bytes = b""
+) -> None:
+    """Start several jobs that ask for the same at once. Killed on the way, `start` goes on with each of them.
+
+    Args:
+        name: of them together.
+
+    Raises:
+        LaunchError: as `start`; JPO-E762, they ask for different things.
+    """
+    launcher.refuse(jobs[0])
+    folders = [folder_of(ledger, job.run_id) for job in jobs]
+    with ExitStack() as locks:
+        for folder in folders:
+            locks.enter_context(locked(folder))
+        intended = [_intended(job, launcher.name, ledger, now, config) for job in jobs]
+        for entry, engine_id in zip(intended, launcher.submit_all(jobs, [f.absolute() for f in folders], name), strict=True):
+            write(ledger, replace(entry, engine_id=engine_id))
+
+
+def _intended(job: LaunchJob, engine: str, ledger: Path, now: float, config: bytes) -> Entry:
+    """The entry of a job, on disk before its engine hears of it; under the lock of its run."""
+    entry = read(ledger, job.run_id)
+    if entry and (entry.job, entry.engine) != (job, engine):
+        finding = f"was launched before on {entry.engine}, with another command, configuration or resources"
+        raise LaunchError(f"run {job.run_id}", finding, "give the new run an id of its own", code="JPO-E750")
+    if entry is None:
+        _kept_out_of_git(ledger)
+        folder = folder_of(ledger, job.run_id)
+        (folder / "runs").mkdir(exist_ok=True)
+        put(folder / "config.ini", config)
+        entry = Entry(job, engine, now)
+        write(ledger, entry)
+    return entry
+
+
+def _kept_out_of_git(ledger: Path) -> None:
+    """What runs print may hold secrets, and `git add .` takes all that nothing keeps out."""
+    if not (ledger / ".gitignore").exists():
+        put(ledger / ".gitignore", b"*\n")
+
+
+def follow(
+    entry: Entry,
+    launcher: Launcher,
+    ledger: Path,
+    *,
+    clock: Callable[[], float],
+    sleep: Callable[[float], None],
+    longest_pause: float = LONGEST_PAUSE,
+) -> Iterator[JobStatus]:
+    """The states of a submitted job, each look one, until it is over; its end is in the ledger before it is yielded.
+
+    An engine that cannot be reached is asked again, up to GIVE_UP_SECONDS.
+
+    Args:
+        longest_pause: seconds between two looks: of an engine that is asked through files they may be few.
+
+    Raises:
+        LaunchError: JPO-E754, it stays unreachable; the job may go on, and can be followed again.
+    """
+    if entry.end is not None:
+        yield entry.end
+        return
+    pause, reached = SHORTEST_PAUSE, clock()
+    while True:
+        try:
+            status = look(entry, launcher, ledger)
+        except LaunchError as error:
+            if error.code != UNREACHABLE or clock() - reached > GIVE_UP_SECONDS:
+                raise
+        else:
+            reached = clock()
+            yield status
+            if status.over:
+                return
+        sleep(pause)
+        pause = min(longest_pause, pause * 1.5)
+
+
+def look(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
+    """How a submitted job goes now. Of one that is over, output and run log are brought home, then its end is written down.
+
+    Another process may have brought it home before, and the engine may know nothing of it any more: what that one wrote counts.
+    """
+    assert entry.engine_id is not None, "submitted"
+    status = launcher.status(entry.engine_id)
+    if status.over:
+        folder = folder_of(ledger, entry.job.run_id)
+        with locked(folder):
+            known = read(ledger, entry.job.run_id) or entry
+            if known.end is not None:
+                return known.end
+            launcher.collect(entry.engine_id, folder.absolute())
+            write(ledger, replace(known, engine_id=entry.engine_id, end=status))
+    return status
+
+
+def cancel(entry: Entry, launcher: Launcher, ledger: Path, *, sleep: Callable[[float], None]) -> bool:
+    """End a submitted job and wait until it has ended; False: that is not seen within PATIENCE_SECONDS.
+
+    Raises:
+        LaunchError: the engine's; JPO-E754 only where it cannot be told to end the job.
+    """
+    assert entry.engine_id is not None, "submitted"
+    launcher.cancel(entry.engine_id)
+    waited, pause = 0.0, SHORTEST_PAUSE
+    while waited < PATIENCE_SECONDS:
+        try:
+            if look(entry, launcher, ledger).over:
+                return True
+        except LaunchError as error:
+            if error.code != UNREACHABLE:
+                raise
+        sleep(pause)
+        waited, pause = waited + pause, min(PATIENT_PAUSE, pause * 1.5)
+    return False
+
+
+def recorded(entry: Entry, ledger: Path) -> None:
+    """Note that the run is in the history."""
+    with locked(folder_of(ledger, entry.job.run_id)):
+        write(ledger, replace(read(ledger, entry.job.run_id) or entry, recorded=True))

@@ -1,0 +1,222 @@
+"""What came of launched runs: an entry of the ledger that ended -> the Run that goes on record, from its log or its engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from jpo.errors import LaunchError, TelemetryError
+from jpo.files.reading import number
+from jpo.history import Store
+from jpo.plugins.launch.ledger import Entry, folder_of, is_past
+from jpo.plugins.launch.lifecycle import recorded
+from jpo.plugins.launch.watching import account
+from jpo.project.load import LoadedSettings
+from jpo.project.sources import own_names
+from jpo.records import COUNTS, MEASURED, PARAMETERS, Finished, Outcome, Run, RunStatus
+from jpo.telemetry.csv.folder import log_files
+from jpo.telemetry.csv.lines import Log
+from jpo.telemetry.csv.log import parsed, run_of
+from jpo.telemetry.outcome import Own
+
+NO_FACTS = ("run_id", "start", "end", "cpu_seconds", "memory_bytes", "converged", "seed", "hostname", "pod")
+"""Numbers of a head that say nothing of model and data, or might be names."""
+SOURCE = "launch"
+"""Source of runs that wrote no log: what is known of them is what their engine says."""
+NEARLY = 0.98
+"""Of a boundary: clocks and schedulers are not exact, and what ended there was ended by it."""
+CLOCKS_SECONDS = 2.0
+"""By which the times of files and processes may differ."""
+CORRECTED = (
+    (RunStatus.STOPPED, RunStatus.FAILED),
+    (RunStatus.OOM_KILLED, RunStatus.FAILED),
+    (RunStatus.FAILED, RunStatus.SUCCEEDED),
+)
+"""How an engine saw a run end and what its closed log says, where the engine knows better: the last words of a script may be an
+exception that came from outside, and what fails after the log's end (a check, saving the model) fails the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRun:
+    """A launched run that is over.
+
+    Attributes:
+        run: as it goes on record; None: nothing is known that could be (it never started).
+        log: its log; None: it wrote none that can be used.
+        notes: what must be said of it, sentence -> reason code.
+        reported_elsewhere: it has no log here: Prometheus is to report it, or its folder was cleaned up after it was on record.
+        facts: what its log's head says of the model and its data besides parameters: model_parameters, train_samples.
+    """
+
+    run: Run | None
+    log: Path | None
+    notes: Mapping[str, str] = field(default_factory=dict)
+    reported_elsewhere: bool = False
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+
+def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
+    """The run of an entry that has ended: from the log in its folder, else from what its engine says."""
+    assert entry.end is not None, "ended"
+    notes = dict[str, str]()
+    for path in logs_of(entry, ledger):
+        try:
+            run = _logged(path, entry, own_names(settings))
+            return EndedRun(run, path, {**notes, **_of_another(run, entry)}, facts=facts_of(path))
+        except TelemetryError as error:
+            notes[str(error)] = error.code
+    for path in logs_elsewhere(entry, settings):
+        with suppress(TelemetryError):
+            run = _logged(path, entry, own_names(settings))
+            if run.run_id == entry.job.run_id or (run.started_at is not None and run.started_at >= entry.asked_at):
+                return EndedRun(run, path, _of_another(run, entry), facts=facts_of(path))
+    return EndedRun(_as_the_engine_says(entry), None, notes, reported_elsewhere=settings.values.prometheus.url is not None)
+
+
+def run_again(entry: Entry, ledger: Path, settings: LoadedSettings, store: Store) -> EndedRun:
+    """The run of an entry that is on record: from its folder, or, where that was cleaned up, from the history."""
+    if not is_past(ledger, entry.job.run_id):
+        return ended_run(entry, ledger, settings)
+    known = (run for run in store.runs_of(entry.job.identity) if run.run_id == entry.job.run_id)
+    return EndedRun(next(known, None) or _as_the_engine_says(entry), None, reported_elsewhere=True)
+
+
+def logs_of(entry: Entry, ledger: Path) -> Iterator[Path]:
+    """The CSV logs in the folder of a run: the one under its id first, then the newest."""
+    found = [*(folder_of(ledger, entry.job.run_id) / "runs").glob("*.csv")]
+    yield from sorted(found, key=lambda path: (path.stem != entry.job.run_id, -_written_at(path)))
+
+
+def facts_of(path: Path) -> dict[str, float]:
+    """The numbers in the head of a log that are neither parameters nor measurements: what the model and its data are."""
+    head = parsed(path).head
+    known = {*PARAMETERS, *COUNTS, *MEASURED, *NO_FACTS}
+    return {name: value for name, text in head.items() if name not in known and math.isfinite(value := _number(text))}
+
+
+def _number(text: str) -> float:
+    try:
+        return number(text)
+    except ValueError:
+        return math.nan
+
+
+def _written_at(path: Path) -> float:
+    with suppress(OSError):  # its script may remove it meanwhile
+        return path.stat().st_mtime
+    return 0.0
+
+
+def _of_another(run: Run, entry: Entry) -> dict[str, str]:
+    """That a log names another workload than config.ini: its run will not be found where it is looked for."""
+    if entry.job.identity.includes(run.identity):
+        return {}
+    said = f"Its log is of {run.identity}, and config.ini describes {entry.job.identity}: no suggestion will see this run"
+    return {said: "JPO-W775"}
+
+
+def logs_elsewhere(entry: Entry, settings: LoadedSettings) -> Iterator[Path]:
+    """CSV logs where [csv] logs has them that were written while a run went on: its script may not know JPO_RUNLOG_DIR."""
+    end = entry.end.ended_at if entry.end is not None and entry.end.ended_at is not None else math.inf
+    for path in log_files(settings.csv_logs):
+        with suppress(OSError):
+            if entry.asked_at - CLOCKS_SECONDS <= path.stat().st_mtime <= end + CLOCKS_SECONDS:
+                yield path
+
+
+def put_on_record(
+    entry: Entry, ledger: Path, settings: LoadedSettings, store: Store, *, now: float, keep: bool = True
+) -> EndedRun:
+    """Put the run of an entry that has ended on record, once; what stood there already gains what was unknown.
+
+    Args:
+        keep: note so in the ledger.
+
+    Raises:
+        ValueError: the entry says what cannot be, and nothing about this run can be believed.
+        StoreError: it could not be; the entry stays as it is, and the next command does it.
+    """
+    if is_past(ledger, entry.job.run_id):
+        return run_again(entry, ledger, settings, store)
+    ended = ended_run(entry, ledger, settings)
+    if ended.run is not None and ended.run.source == SOURCE and ended.run.ended_well and _tells_less(ended.run, store):
+        # it ended by itself, but whether it trained nobody knows: its time is none that a job of this kind takes
+        ended = replace(ended, run=replace(ended.run, status=RunStatus.STOPPED))
+    if ended.run is not None and _missed_its_target(ended.run, entry, ledger, store):
+        ended = replace(ended, run=replace(ended.run, outcome=replace(ended.run.outcome, converged=False)))
+    if ended.run is not None and not ended.reported_elsewhere:
+        store.record(Finished((ended.run,)), now=now)
+    if keep:
+        recorded(entry, ledger)
+    return ended
+
+
+def _missed_its_target(run: Run, entry: Entry, ledger: Path, store: Store) -> bool:
+    """Whether a run of a job with a target was stopped by JPO since it was too far from it, or at a limit that it was given
+    before it started; who else stops one says nothing of it."""
+    if run.status is not RunStatus.STOPPED or run.outcome.converged is not None:
+        return False
+    with suppress(LaunchError):  # whoever watches it says that its decisions cannot be read
+        stopped = any(made.kind == "stop" and made.applied for made in account.read(ledger, run.run_id))
+        return (stopped or at_its_limit(entry, run.outcome.duration_seconds or 0.0)) and any(
+            other.outcome.converged is not None for other in store.runs_of(run.identity)
+        )
+    return False
+
+
+def at_its_limit(entry: Entry, trained_seconds: float) -> bool:
+    """Whether a run ended when the time was over that its engine was told; where the engine saw no times, by what it trained."""
+    end, longest = entry.end, entry.job.longest_seconds
+    if end is None or longest is None:
+        return False
+    took = end.ended_at - end.started_at if end.ended_at is not None and end.started_at is not None else trained_seconds
+    return took >= NEARLY * longest
+
+
+def _tells_less(run: Run, store: Store) -> bool:
+    """Whether earlier runs of the workload reported how good their models were, and this one does not."""
+    outcomes = [earlier.outcome for earlier in store.runs_of(run.identity)]
+    return any(outcome.val_loss is not None or outcome.val_accuracy is not None or outcome.metrics for outcome in outcomes)
+
+
+def _logged(path: Path, entry: Entry, own: Own) -> Run:
+    """The run of a log, which its script may not have closed: then it ended as its engine saw it."""
+    log = parsed(path, own.metrics)
+    run = run_of(_closed(log, entry), own=own)
+    memory, end = run.outcome.memory_gib, entry.end
+    assert end is not None, "ended"
+    outcome = replace(run.outcome, memory_gib=end.memory_gib if memory is None else memory)
+    return replace(run, parameters={**entry.job.parameters, **run.parameters}, outcome=outcome)
+
+
+def _closed(log: Log, entry: Entry) -> Log:
+    end = entry.end
+    assert end is not None, "ended"
+    ended_as = end.ended_as or RunStatus.FAILED
+    if not log.closed:
+        last = log.latest.get("time") or log.number("start") or entry.asked_at
+        log.head |= {"end": f"{last if end.ended_at is None else max(end.ended_at, last):.3f}", "status": ended_as.value}
+    elif (ended_as, log.head["status"]) in CORRECTED:
+        log.head["status"] = ended_as.value
+    return log
+
+
+def _as_the_engine_says(entry: Entry) -> Run | None:
+    """A run without a log: how it ended, how long it took, and what its engine measured."""
+    end, job = entry.end, entry.job
+    if end is None or end.started_at is None or end.ended_at is None or end.ended_as is None:
+        return None
+    seconds = max(0.0, end.ended_at - end.started_at)  # the clock of a file system is coarser than a process'
+    cores = end.cpu_seconds / seconds if end.cpu_seconds is not None and seconds > 0 else None
+    cpus = job.needs.cpus
+    outcome = Outcome(
+        duration_seconds=seconds,
+        memory_gib=end.memory_gib,
+        cpu_cores_mean=cores,
+        cpu_utilisation=min(1.0, cores / cpus) if cores is not None and cpus else None,
+    )
+    parameters = {name: value for name, value in job.parameters.items() if math.isfinite(value)}
+    return Run(job.run_id, job.identity, parameters, end.ended_as, end.started_at, end.started_at + seconds, outcome, SOURCE)

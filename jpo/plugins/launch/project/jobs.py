@@ -1,0 +1,122 @@
+"""The job that a config.ini and a command make, the same for every engine."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from jpo.errors import UsageError
+from jpo.history import Store
+from jpo.plugins.launch.job import RUN_ID, LaunchJob, Needs
+from jpo.plugins.launch.ledger import entries
+from jpo.plugins.launch.project.boundaries import longest_usual_seconds, startup_seconds
+from jpo.plugins.launch.project.engines import ledger_of
+from jpo.project.load import LoadedSettings
+from jpo.project.prices import prices_of
+from jpo.records import Workload, plain
+
+NOTHING: Mapping[str, str] = {}
+NOT_OF_AN_ID = "-"
+UNKNOWN_SECONDS = 60.0
+"""Which a process may take besides training while no launched run has shown it."""
+PRICES = {"usd_per_gpu_hour": "JPO_USD_PER_GPU_HOUR", "usd_per_cpu_hour": "JPO_USD_PER_CPU_HOUR"}
+PRICES |= {"usd_per_gib_hour": "JPO_USD_PER_GIB_HOUR"}
+
+
+def new_run_id(workload: Workload, *, now: float) -> str:
+    """An id for a run that starts now: model, time (UTC) and what tells it from others of the same second."""
+    model = "".join(sign if sign.isascii() and sign.isalnum() else NOT_OF_AN_ID for sign in workload.identity.model.lower())
+    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    return f"{model.strip(NOT_OF_AN_ID)[:32] or 'run'}-{moment}-{secrets.token_hex(4)}"
+
+
+def job_of(
+    workload: Workload,
+    settings: LoadedSettings,
+    command: Sequence[str],
+    *,
+    run_id: str,
+    folder: Path | None = None,
+    environment: Mapping[str, str] = NOTHING,
+    longest_seconds: float | None = None,
+) -> LaunchJob:
+    """The job that runs a command with the values of a config.ini.
+
+    Its environment has every value as JPO_BATCH_SIZE and the like, prices of an hour (JPO_USD_PER_GPU_HOUR), and the path of
+    config.ini as JPO_CONFIG; engines add JPO_RUN_ID and JPO_RUNLOG_DIR.
+
+    Args:
+        workload: with the values that the run is to have.
+        command: program and arguments; empty: the one of [launch] command.
+        folder: where it starts; None: beside jpo.toml, where [launch] command is written.
+        environment: further variables, which win; no secrets.
+        longest_seconds: None: as [launch] timeout says.
+
+    Raises:
+        UsageError: JPO-E756, there is no command; JPO-E757, the id cannot be that of a run.
+    """
+    words = tuple(command) or settings.values.launch.command
+    if not words:
+        remedy = "write `train.py` or `-- python train.py` behind config.ini, or [launch] command in jpo.toml"
+        raise UsageError("the command line", "names no script and no command to run", remedy, code="JPO-E756")
+    if not RUN_ID.fullmatch(run_id):
+        remedy = "use 1 to 63 of A-Z a-z 0-9 . _ -, a letter or digit at either end"
+        raise UsageError("--run-id", f"{run_id!r:.80} cannot be the id of a run", remedy, code="JPO-E757")
+    longest = settings.values.launch.timeout if longest_seconds is None else longest_seconds
+    values = {f"JPO_{name.upper()}": _text(value) for name, value in workload.current.items()}
+    return LaunchJob(
+        run_id,
+        workload.identity,
+        words,
+        (folder or settings.root).absolute(),
+        {**values, **_prices(settings), "JPO_CONFIG": str(workload.path.absolute()), **environment},
+        needs_of(workload, settings),
+        workload.current,
+        longest,
+    )
+
+
+def shortened(job: LaunchJob, seconds: float | None) -> LaunchJob:
+    """The job, ended after this long, if it would not be before; None: as it is."""
+    known = [limit for limit in (job.longest_seconds, seconds) if limit is not None]
+    return replace(job, longest_seconds=min(known, default=None))
+
+
+def stop_after_seconds(workload: Workload, settings: LoadedSettings, store: Store) -> float | None:
+    """After how long a run of this workload cannot win any more: [launch] stop_at times what runs usually took to their target.
+
+    Those with its values, where there are any, else those with the best. What a process takes besides training (imports, data)
+    comes on top, as launched runs have shown it. None: nothing is known that it could be compared with, or `stop_at` is 0.
+    """
+    reached = {run.run_id: run for run in store.runs_of(workload.identity) if run.outcome.converged}
+    training = longest_usual_seconds(settings, [*reached.values()], workload.current)
+    if training is None:
+        return None
+    besides = [startup_seconds(entry, reached.get(entry.job.run_id)) for entry in entries(ledger_of(settings))]
+    return training + max((seconds for seconds in besides if seconds is not None), default=UNKNOWN_SECONDS)
+
+
+def needs_of(workload: Workload, settings: LoadedSettings) -> Needs:
+    """The resources that a config.ini asks for, and the GPU type that [prices] names."""
+    current, nodes = workload.current, workload.terms.nodes
+    return Needs(
+        gpus=int(current.get("gpus", 0)),
+        gpu_type=settings.values.prices.gpu_type,
+        cpus=current.get("cpus") or None,
+        memory_gib=current.get("memory_gib") or None,
+        nodes=int(nodes or 1),
+    )
+
+
+def _text(value: float) -> str:
+    """A value as a script reads it: 64, which int() takes, and not 64.0."""
+    given = plain(value)
+    return f"{given:.0f}" if isinstance(given, float) and given.is_integer() else f"{given}"
+
+
+def _prices(settings: LoadedSettings) -> dict[str, str]:
+    prices = prices_of(settings)
+    return {variable: f"{price:g}" for name, variable in PRICES.items() if (price := getattr(prices, name)) is not None}

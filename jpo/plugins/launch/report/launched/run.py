@@ -1,0 +1,121 @@
+"""A launched run: how it was started, and what came of it, beside the run before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from jpo.errors import LaunchError
+from jpo.plugins.launch.ledger import Entry
+from jpo.records import USD, Currency, Run, plain_values
+from jpo.report.document import Block, Cell, Column, Document, Note, Span, Table, Verbatim
+from jpo.report.forms.json import dumps
+from jpo.wording import names
+
+SHOWN = ("duration_seconds", "cost_usd", "val_loss", "val_accuracy", "train_loss", "epochs", "memory_gib", "cpu_utilisation")
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchReport:
+    """A run as `jpo run` leaves it.
+
+    Attributes:
+        entry: of the ledger; without an engine's id where nothing was started (--dry-run).
+        output: where what it prints is.
+        notes: sentence -> reason code.
+        run, log: as they went on record; None: it goes on, or nothing is known.
+        before: the run of the same workload that ended well before it.
+        costs: of both, in USD; None: not known.
+        failure: why the command ends with 7.
+        facts: what the log says of model and data besides parameters.
+        plan: of --dry-run, what the engine would be given, in its own form; None: the command alone.
+    """
+
+    entry: Entry
+    output: Path
+    notes: Mapping[str, str] = field(default_factory=dict)
+    run: Run | None = None
+    before: Run | None = None
+    costs: tuple[float | None, ...] = (None, None)
+    currency: Currency = USD
+    log: Path | None = None
+    failure: LaunchError | None = None
+    facts: Mapping[str, float] = field(default_factory=dict)
+    plan: Mapping[str, object] | None = None
+
+    def with_end(
+        self,
+        run: Run | None,
+        before: Run | None,
+        costs: tuple[float | None, ...],
+        currency: Currency,
+        log: Path | None,
+        failure: LaunchError | None,
+    ) -> LaunchReport:
+        """The same with what came of it."""
+        return replace(self, run=run, before=before, costs=costs, currency=currency, log=log, failure=failure)
+
+    @property
+    def state(self) -> str:
+        """ "not started", "submitted", or how it ended."""
+        end = self.entry.end
+        if end is None:
+            return "not started" if self.entry.engine_id is None else "submitted"
+        status = self.run.status if self.run is not None else end.ended_as
+        return "lost" if status is None else status.value
+
+
+def document(report: LaunchReport) -> Document:
+    """Status, what it took beside the last one, notes."""
+    job, end = report.entry.job, report.entry.end
+    title = ("Run ", Span(job.run_id), f" of {job.identity} on {report.entry.engine}: ", Span(report.state.replace("_", " ")))
+    columns = (Column("", "words"), Column("this run", "figure"), Column("last run", "figure"))
+    rows = tuple(
+        (names.heading(name), Cell(this, name), Cell("" if report.before is None else last, name))
+        for name in SHOWN
+        for this, last in [(_value(report.run, name, report.costs[0]), _value(report.before, name, report.costs[1]))]
+        if this is not None
+    )
+    notes = tuple(Note(f"{sentence} [{code}]" if code else sentence) for sentence, code in report.notes.items())
+    blocks: tuple[Block, ...] = (Table(columns, rows, "outcome").filled(), *notes)
+    if end is None:
+        plan = () if report.plan is None else (Verbatim(dumps(report.plan), "json"),)
+        goes_on = f"`jpo watch {job.run_id}` follows it" if report.state == "submitted" else ""
+        return Document(title, (Note(f"command: {' '.join(job.command)}"), *plan, *notes), goes_on, report.currency)
+    return Document(title, blocks, f"output in {report.output}", report.currency)
+
+
+def _value(run: Run | None, name: str, cost_usd: float | None) -> float | None:
+    if run is None:
+        return None
+    return cost_usd if name == "cost_usd" else run.outcome.of(name)
+
+
+def as_json(report: LaunchReport) -> dict[str, object]:
+    """The published document of `jpo run`; what is not known is null."""
+    entry, end = report.entry, report.entry.end
+    return {
+        "schema_version": 1,
+        "run_id": entry.job.run_id,
+        "workload": entry.job.identity.labels,
+        "on": entry.engine,
+        "engine_id": entry.engine_id,
+        "command": list(entry.job.command),
+        "folder": str(entry.job.folder),
+        "parameters": plain_values(entry.job.parameters),
+        "state": report.state,
+        "exit_code": None if end is None else end.exit_code,
+        "reason": "" if end is None else end.reason,
+        "started_at": None if end is None else end.started_at,
+        "ended_at": None if end is None else end.ended_at,
+        "outcome": None if report.run is None else {**report.run.outcome.known, "cost_usd": report.costs[0]},
+        "last_run": None
+        if report.before is None
+        else {"run_id": report.before.run_id, **report.before.outcome.known, "cost_usd": report.costs[1]},
+        "facts": dict(report.facts),
+        "log": None if report.log is None else str(report.log),
+        "output": str(report.output),
+        "plan": report.plan,
+        "notes": [{"text": sentence, "code": code} for sentence, code in report.notes.items()],
+    }

@@ -1,0 +1,132 @@
+"""The loop's result: per job its runs, the baseline against what followed, and what that came to; the published JSON and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from jpo.plugins.launch.report.optimize.record import LoopRun, LoopTotals, Optimized, OptimizedJob
+from jpo.records import USD, in_order, plain_values
+from jpo.report.before_after import before, label, published, ratio_or_difference
+from jpo.report.document import Block, Cell, Column, Document, Note, Row, Section, Span, Table
+from jpo.report.forms.csv import csv_line
+from jpo.wording import names, numbers
+
+MEASURES = ("duration_seconds", "cost_usd", "val_loss", "val_accuracy", "memory_gib", "cpu_utilisation", "gpu_utilisation")
+SHOWN = ("duration_seconds", "cost_usd", "val_loss", "val_accuracy")
+"""Those that people see of every run."""
+
+
+def document(result: Optimized) -> Document:
+    """A section per job."""
+    sections = tuple(Section(("Job ", Span(str(job.identity)), f", {job.config}"), tuple(_blocks(job))) for job in result.jobs)
+    return Document("Optimised by running", sections, currency=result.jobs[0].currency if result.jobs else USD)
+
+
+def _blocks(job: OptimizedJob) -> Iterator[Block]:
+    for total in job.totals:
+        yield in_all(total, job)
+    yield runs_of(job)
+    yield changes_of(job)
+    if job.missing > 0 or job.failure:
+        yield Note(f"{numbers.counted(job.missing, 'run')} of the plan not made{f': {job.failure}' if job.failure else ''}")
+        yield Note("the same command goes on from here")
+
+
+def in_all(total: LoopTotals, job: OptimizedJob) -> str:
+    """What the runs after the baseline took together."""
+    spent, kept = (numbers.written(total.quantity, value, job.currency) for value in (total.spent, total.kept))
+    share = "" if total.ratio is None else f" ({numbers.change(total.ratio)})"
+    quantity, runs = names.quantity(total.quantity).long, numbers.counted(total.runs, "run")
+    well = "" if total.well == total.runs else f", of which {total.well} ended well"
+    return f"{quantity} of {runs} after the baseline{well}: {spent}; as many at its mean: {kept}{share}"
+
+
+def runs_of(job: OptimizedJob) -> Table:
+    """Run by run; parameters that never changed are left out."""
+    changing = changing_parameters(job)
+    measured = [name for name in SHOWN if any(each.value(name) is not None for each in job.runs)]
+    columns = (
+        *(Column("run", "key"), Column(""), *(Column(name, "figure") for name in changing)),
+        *(Column(names.quantity(name).short, "figure", name) for name in measured),
+        *(Column("ended"), Column("engine", optional=True)),
+    )
+    return Table(columns, tuple(_row(each, job, changing, measured) for each in job.runs), "runs")
+
+
+def changing_parameters(job: OptimizedJob) -> tuple[str, ...]:
+    """Parameters that were not the same in all runs."""
+    seen = in_order(name for each in job.runs if each.run for name in each.run.parameters)
+    values = {name: {each.run.parameters.get(name) for each in job.runs if each.run} for name in seen}
+    return tuple(name for name in seen if len(values[name]) > 1)
+
+
+def _row(each: LoopRun, job: OptimizedJob, changing: tuple[str, ...], measured: list[str]) -> Row:
+    kind = "baseline" if each.baseline else "fastest" if each.run_id == job.fastest else ""
+    values = plain_values(each.run.parameters) if each.run else {}
+    return (
+        *(each.run_id, Span(kind, "good" if kind == "fastest" else "dim") if kind else ""),
+        *(Cell(values.get(name)) for name in changing),
+        *(Cell(each.value(name), name) for name in measured),
+        *(ending(each), each.engine),
+    )
+
+
+def ending(each: LoopRun) -> str:
+    """How a run ended."""
+    if each.run is None:
+        return "unknown"
+    if not each.last:
+        return "cut off, made again"
+    return "target not reached" if each.run.outcome.converged is False else each.run.status.value
+
+
+def changes_of(job: OptimizedJob) -> Table:
+    """Geometric means of the baseline and of what followed."""
+    columns = (Column("mean of"), Column("baseline", "figure"), Column("after", "figure"), Column("change", "prose"), Column(""))
+    rows = tuple((label(line), before(line), Cell(line.after, line.quantity), *ratio_or_difference(line)) for line in job.lines)
+    return Table(columns, rows, "quantities")
+
+
+def as_json(result: Optimized) -> dict[str, object]:
+    """`{"schema_version", "jobs": [{"config", "name", "workload", "runs": [...], "totals": [...], ...}]}`; amounts in USD."""
+    return {"schema_version": 1, "jobs": [_job(job) for job in result.jobs]}
+
+
+def _job(job: OptimizedJob) -> dict[str, object]:
+    return {
+        **{name: getattr(job, name) for name in ("config", "name")},
+        "workload": job.identity.labels,
+        "runs": [_run(each, job) for each in job.runs],
+        "totals": [asdict(total) for total in job.totals],
+        "changes": [published(line) for line in job.lines],
+        **{name: getattr(job, name) for name in ("fastest", "longest_seconds", "missing", "failure", "code")},
+    }
+
+
+def _run(each: LoopRun, job: OptimizedJob) -> dict[str, object]:
+    run = each.run
+    return {
+        **{name: getattr(each, name) for name in ("run_id", "engine", "baseline")},
+        "status": run.status.value if run else None,
+        "converged": run.outcome.converged if run else None,
+        "started_at": run.started_at if run else None,
+        "made_again": not each.last,
+        "suggestion_id": job.suggestions.get(each.run_id),
+        "parameters": plain_values(run.parameters) if run else {},
+        **{name: each.value(name) for name in MEASURES},
+    }
+
+
+def as_csv(result: Optimized) -> str:
+    """One row per run; empty cells where nothing is known."""
+    head = ("config", "name", "run_id", "engine", "baseline", "status", "suggestion_id", *MEASURES)
+    rows = [
+        (
+            *(job.config, job.name, each.run_id, each.engine, each.baseline, each.run.status.value if each.run else None),
+            *(job.suggestions.get(each.run_id), *(each.value(name) for name in MEASURES)),
+        )
+        for job in result.jobs
+        for each in job.runs
+    ]
+    return "".join(map(csv_line, (head, *rows)))

@@ -1,0 +1,1 @@
+"""What `jpo run`, `jpo watch` and `jpo optimize` do."""

@@ -1,0 +1,229 @@
+"""The loop of one job: baseline runs, then a suggestion and a run of it, again and again. It waits by yielding seconds.
+
+Every step has an id that follows from the name of the job alone, and is looked for in ledger and history before it is made: the
+same command goes on where a killed one was, and no step suggests or runs twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from functools import partial
+
+from jpo.errors import LaunchError, NothingAdmissible
+from jpo.optimizer.advise import FIRST_VALUES
+from jpo.plugins.launch.array import StartsTogether
+from jpo.plugins.launch.ledger import is_past, locked, read
+from jpo.plugins.launch.lifecycle import start_together
+from jpo.plugins.launch.project.boldness import settings_of_step, trials_of
+from jpo.plugins.launch.project.boundaries import ended_early, longest_training_seconds, startup_seconds
+from jpo.plugins.launch.project.finished import EndedRun, run_again
+from jpo.plugins.launch.project.room import kept_to_room
+from jpo.plugins.launch.project.unfinished import finish_writing, free_id, made_under
+from jpo.plugins.launch.story.optimize.following import FAILED, Boundary, Waiting, cancel_all, job_for, made, output_of, words_of
+from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, Task
+from jpo.plugins.launch.watching import account
+from jpo.project.project import open_history, open_project
+from jpo.project.sources import own_names
+from jpo.project.workload import content_now, read_workload
+from jpo.records import Parameters, Run, RunStatus, Suggestion
+from jpo.telemetry.csv.folder import read_logs
+from jpo.wording import numbers
+
+ATTEMPTS = 3
+"""Of one step: a run that was ended from outside (an engine that died, a node that was lost, Ctrl-C) is made again."""
+FAILURES = 3
+"""In a row, after which nobody should pay for a fourth; they are on record, and the same command tries again."""
+
+
+def optimized(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, None, None]:
+    """Make what is missing of the plan, by one process at a time.
+
+    Raises:
+        LaunchError: JPO-E785, another process is at it; JPO-E786, FAILURES runs in a row have failed; what an engine refuses.
+        JpoError: whatever `suggest` raises.
+    """
+    with locked(task.ledger / ".optimize" / task.name, wait=False):
+        try:
+            yield from _planned(task, plan, outside)
+        except (KeyboardInterrupt, GeneratorExit):
+            cancel_all(task, outside)
+            raise
+
+
+def _planned(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, None, None]:
+    record_logs(task, plan, outside)
+    baseline_together(task, plan, outside)
+    failures, broken = 0, 0
+    for number, baseline in steps(task, plan):
+        entry = read(task.ledger, task.run_id(number, baseline=baseline))
+        ended = yield from step(task, plan, outside, number, baseline=baseline)
+        earlier = entry is not None and entry.recorded  # of a call that gave up; since then the user may have mended it
+        failures = failures + 1 if failed(ended) and not earlier else 0
+        broken += baseline and is_broken(ended)
+        if failures == FAILURES:
+            cancel_all(task, outside)  # of a baseline that started together there may be more
+            raise given_up(task, number, outside, f"{FAILURES} runs in a row have failed", baseline=baseline)
+        if baseline and broken == number == plan.baseline:  # other values would not mend the job
+            raise given_up(task, number, outside, "no run with today's values came to its end", baseline=True)
+    if plan.runs:
+        left_at_the_best(task, plan, outside)
+
+
+def baseline_together(task: Task, plan: LoopPlan, outside: Outside) -> None:
+    """Start the runs of the baseline at once, where the engine takes several: none of them has to wait for another.
+
+    Only at the very beginning; what a killed process has left of it is found run by run. Where several jobs go side by side each
+    has one run at a time.
+    """
+    launcher, ids = outside.engine(task.settings, task.engine), [task.run_id(n + 1, baseline=True) for n in range(plan.baseline)]
+    if len(ids) < 2 or plan.at_once > 1 or not isinstance(launcher, StartsTogether) or any(map(partial(read, task.ledger), ids)):
+        return
+    if [number for number, baseline in steps(task, plan) if baseline] != [*range(1, len(ids) + 1)]:
+        return
+    jobs = [job_for(task, plan, outside, run_id, Boundary()) for run_id in ids]
+    start_together(jobs, launcher, task.ledger, f"{task.name}-b", now=outside.clock(), config=content_now(task.path) or b"")
+    outside.note(f"{task.name}: {numbers.counted(len(ids), 'baseline run')} started together on {launcher.name}")
+
+
+def given_up(task: Task, number: int, outside: Outside, finding: str, *, baseline: bool) -> LaunchError:
+    """What the loop ends with after failures, with the last words of the last run."""
+    ids = [task.run_id(number, baseline=baseline, attempt=attempt) for attempt in range(1, ATTEMPTS + 1)]
+    entry = [entry for run_id in ids if (entry := read(task.ledger, run_id))][-1]
+    said = words_of(entry, task, outside)
+    finding = f"{finding}, the last of them {entry.job.run_id}{f': {said}' if said else ''}"
+    remedy = f"mend the job (its output is in {output_of(entry, task)}); the same command goes on from there"
+    return LaunchError(task.name, finding, remedy, code="JPO-E786")
+
+
+def steps(task: Task, plan: LoopPlan) -> Iterator[tuple[int, bool]]:
+    """Number and kind of every step. A baseline that is missing once values were suggested stays so: there is no more before."""
+    with open_history(task.settings) as store:
+        begun = made_under(task.run_id(1, baseline=False), store, task.identity) is not None
+    for number in range(1, plan.baseline + 1):
+        if not begun or read(task.ledger, task.run_id(number, baseline=True)):
+            yield number, True
+    for number in range(1, plan.runs + 1):
+        yield number, False
+
+
+def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline: bool) -> Waiting:
+    """One run of the plan with what precedes it; found done, or made. What was cut off is made again.
+
+    So is a run with today's values that an earlier call saw fail: since then the user may have mended the job.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        run_id = task.run_id(number, baseline=baseline, attempt=attempt)
+        entry = read(task.ledger, run_id)
+        earlier = entry is not None and entry.recorded
+        if entry is None or not entry.recorded:
+            if entry is None and not baseline and attempt == 1:
+                job_for(task, plan, outside, run_id, Boundary())  # a command that cannot be run changes no config.ini
+                suggested(task, plan, outside, number)
+            boundary = Boundary()
+            if not baseline:
+                values = entry.job.parameters if entry else read_workload(task.path, task.settings, now=outside.clock()).current
+                boundary = boundary_of(task, values)
+            ended = yield from made(task, plan, outside, run_id, boundary)
+        else:
+            with open_history(task.settings) as store:
+                ended = run_again(entry, task.ledger, task.settings, store)
+        if not was_cut_off(task, run_id, ended, baseline=baseline) and not (baseline and earlier and is_broken(ended)):
+            break
+    return ended
+
+
+def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None:
+    """Have the values of a step in config.ini: suggest them, or finish what a killed process has begun."""
+    suggestion_id = task.run_id(number, baseline=False) if number <= plan.runs else task.best_id(plan.runs)
+    with open_project(task.path, task.settings, now=outside.clock(), judges=False) as job:  # settles what was written
+        found = made_under(suggestion_id, job.store, task.identity)
+        if found is not None:
+            if finish_writing(job, found.suggestion_id):
+                outside.note(f"{suggestion_id}: was on record, and is written now; {in_short(found)}")
+            return
+        runs = job.store.runs_of(task.identity)
+        free, on_record, measured = free_id(suggestion_id, job.store), len(runs), any(run.ended_well for run in runs)
+        began = made_under(task.run_id(1, baseline=False), job.store, task.identity)
+        trials = {task.run_id(at, baseline=False, attempt=again + 1) for at in range(1, number) for again in range(ATTEMPTS)}
+        vain = not any(run.run_id in trials and run.ended_well for run in runs)
+        within = kept_to_room(task.settings, job.workload, outside.engine(task.settings, task.engine))
+
+    def made(step_number: int) -> Suggestion:
+        settings = settings_of_step(within, step_number, plan.runs, on_record, vain=vain)
+        settings = replace(settings, first_values=began.current if began else {})
+        return outside.suggest(replace(task, settings=settings), free, outside.clock())
+
+    try:
+        suggestion = made(number if measured or number > plan.runs else 1)  # of nothing that ended well there is no best
+    except NothingAdmissible:
+        if not trials_of(plan.runs, vain=vain) < number <= plan.runs:
+            raise
+        suggestion = made(1)  # nothing that was measured keeps the SLA: another trial may
+    outside.note(f"{suggestion_id}: {in_short(suggestion)}")
+
+
+def left_at_the_best(task: Task, plan: LoopPlan, outside: Outside) -> None:
+    """Leave config.ini with the best values that are known, not with those of the last trial."""
+    try:
+        suggested(task, plan, outside, plan.runs + 1)
+    except NothingAdmissible as error:
+        outside.note(f"{task.name}: config.ini keeps the values of the last run: {error} [{error.code}]")
+
+
+def in_short(suggestion: Suggestion) -> str:
+    """What a suggestion changes: "batch_size 64 -> 128"; and why, where it is no better value but the way out of nothing."""
+    changes = ", ".join(f"{change.parameter} {change.old_text} -> {change.new_text}" for change in suggestion.changes)
+    why = f": {suggestion.reasons[0]} [{FIRST_VALUES}]" if FIRST_VALUES in suggestion.codes else ""
+    return f"{changes or 'values kept'}{why}"
+
+
+def boundary_of(task: Task, values: Parameters | None = None, before: float | None = None) -> Boundary:
+    """After how long the next run is of no use, by all runs on record, or those that had ended before a moment.
+
+    Args:
+        values: that it has; None: those of a trial.
+    """
+    with open_history(task.settings) as store:
+        runs = [run for run in store.runs_of(task.identity) if before is None or run.ended_at <= before]
+    return Boundary(longest_training_seconds(task.settings, runs, values), longest_startup(task, runs))
+
+
+def longest_startup(task: Task, runs: list[Run]) -> float | None:
+    """What the launched ones of these runs took besides training, at most."""
+    entries = [(read(task.ledger, run.run_id), run) for run in runs if run.run_id.startswith(f"{task.name}-")]
+    seconds = [startup_seconds(entry, run) for entry, run in entries if entry]
+    return max((each for each in seconds if each is not None), default=None)
+
+
+def was_cut_off(task: Task, run_id: str, ended: EndedRun, *, baseline: bool) -> bool:
+    """Whether a run says nothing of its values, since something from outside has ended it early."""
+    entry, run = read(task.ledger, run_id), ended.run
+    if entry is None or run is None or run.status is not RunStatus.STOPPED or is_past(task.ledger, run_id):
+        return False
+    if any(each.kind == "stop" and each.applied for each in account.read(task.ledger, run_id)):
+        return False
+    bound = None if baseline else boundary_of(task, entry.job.parameters, entry.asked_at).training_seconds
+    return ended_early(entry, run, bound)
+
+
+def failed(ended: EndedRun) -> bool:
+    """Whether a run came to nothing; one that was stopped at its boundary did not."""
+    return ended.run is None or ended.run.status in FAILED
+
+
+def is_broken(ended: EndedRun) -> bool:
+    """Whether a run failed in a way that no other values of config.ini are known to mend."""
+    return ended.run is None or ended.run.status is RunStatus.FAILED
+
+
+def record_logs(task: Task, plan: LoopPlan, outside: Outside) -> None:
+    """Put the runs of earlier logs on record, to start from them."""
+    if not plan.logs:
+        return
+    now = outside.clock()
+    found = read_logs(plan.logs, task.identity, now=now, own=own_names(task.settings))
+    with open_history(task.settings) as store:
+        new = store.record(found, now=now)
+    skipped = f", {numbers.counted(len(found.skipped), 'log')} skipped" if found.skipped else ""
+    outside.note(f"{task.name}: {numbers.counted(len(new), 'run')} of logs put on record{skipped}")

@@ -1,0 +1,218 @@
+"""`jpo run`: one run is started with the values of config.ini, followed to its end, and put on record.
+
+The intent is in the ledger before anything starts. Killed at any instant, nothing is started twice, nothing is left running that
+nobody watches, and the next command puts on record what came of it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from jpo.cost import run_cost_usd
+from jpo.errors import LaunchError
+from jpo.files import whole
+from jpo.history import Store
+from jpo.plugins.launch.engines.aws.skypilot import as_yaml, task
+from jpo.plugins.launch.excerpt import last_words
+from jpo.plugins.launch.job import JobStatus, LaunchJob
+from jpo.plugins.launch.launcher import Launcher
+from jpo.plugins.launch.ledger import Entry, folder_of, read
+from jpo.plugins.launch.lifecycle import LONGEST_PAUSE, cancel, follow, noted, start
+from jpo.plugins.launch.project.accounts import LOCAL, accounted_for
+from jpo.plugins.launch.project.command import invocation_of
+from jpo.plugins.launch.project.engines import launcher_of, ledger_of, plan_of
+from jpo.plugins.launch.project.finished import EndedRun, put_on_record
+from jpo.plugins.launch.project.instances import place_of
+from jpo.plugins.launch.project.jobs import job_of, new_run_id, shortened, stop_after_seconds
+from jpo.plugins.launch.project.progress import progress_of
+from jpo.plugins.launch.report.launched.run import LaunchReport
+from jpo.project.load import LoadedSettings
+from jpo.project.prices import currency_of, prices_of
+from jpo.project.project import open_history
+from jpo.project.workload import read_workload
+from jpo.records import Run, RunStatus, Workload
+from jpo.report.progress import Live
+
+FAILED, NO_LOG, SHARED = "JPO-E759", "JPO-E772", "JPO-W776"
+LOCAL_PAUSE = 0.5
+HOW_TO_LOG = "let the script write one: `with RunLog(...)` of jpo.runlog, four lines (docs/reporting.md)"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Options of the command line; see `jpo run --help`. None: as jpo.toml says, or made here (`run_id`)."""
+
+    now: float
+    on: str | None = None
+    run_id: str | None = None
+    longest_seconds: float | None = None
+    detached: bool = False
+    dry_run: bool = False
+    skypilot: Path | None = None
+    """File into which the run is written as a task of SkyPilot, instead of being started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """What `jpo run` needs of its process: where it was started, its environment, time, and where progress is seen."""
+
+    folder: Path
+    environ: Mapping[str, str]
+    clock: Callable[[], float]
+    sleep: Callable[[float], None]
+    live: Live
+
+
+def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: RunOptions, here: Surface) -> LaunchReport:
+    """Read, understand the script, start, follow, record.
+
+    Raises:
+        UsageError: JPO-E756, E757, E773, E774: the command line or the script cannot be used.
+        LaunchError: JPO-E750 to E755, E758: it is not started, or cannot be followed.
+    """
+    workload, ledger = read_workload(config, settings, now=options.now), ledger_of(settings)
+    if options.skypilot is not None:
+        job, notes = _job(workload, settings, words, options, here, engine="aws")
+        written = _as_task(job, settings, here, options.skypilot)
+        return _report(Entry(job, "skypilot", options.now), ledger, notes={**notes, **written})
+    launcher = launcher_of(settings, options.on, environ=here.environ, detached=options.detached)
+    job, notes = _job(workload, settings, words, options, here, engine=launcher.name)
+    if options.dry_run:
+        launcher.refuse(job)
+        report = _report(Entry(job, launcher.name, options.now), ledger, notes=notes)
+        return replace(report, plan=plan_of(launcher, job, workload.content))
+    with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
+        accounted_for(settings, store, here.environ, now=options.now, engines={LOCAL, launcher.name})
+        job = _as_before(shortened(job, stop_after_seconds(workload, settings, store)), ledger)
+    notes |= _shared(job, launcher)
+    try:
+        entry = start(job, launcher, ledger, now=options.now, config=workload.content)
+        if options.detached:
+            return _report(entry, ledger, notes=notes)
+        _to_its_end(entry, launcher, ledger, settings, here)
+    except KeyboardInterrupt:
+        if not options.detached:
+            _cancelled(job.run_id, launcher, ledger, settings, here)
+        raise
+    with open_history(settings) as store:
+        before = _last_run(store, workload, job.run_id)
+        entry = read(ledger, job.run_id) or entry
+        ended = put_on_record(entry, ledger, settings, store, now=here.clock())
+    return _ended(entry, ended, before, ledger, settings, {**notes, **ended.notes}, here.environ)
+
+
+def _cancelled(run_id: str, launcher: Launcher, ledger: Path, settings: LoadedSettings, here: Surface) -> None:
+    """End a run that was interrupted, also before its start was noted, and put it on record."""
+    entry = read(ledger, run_id)
+    if entry is None or (entry := noted(entry, launcher, ledger)).engine_id is None:
+        return
+    here.live.note(f"{run_id}: cancelled, waiting for its end")
+    cancel(entry, launcher, ledger, sleep=here.sleep)
+    with open_history(settings) as store:
+        accounted_for(settings, store, here.environ, now=here.clock(), engines=())
+
+
+def _job(
+    workload: Workload, settings: LoadedSettings, words: Sequence[str], options: RunOptions, here: Surface, *, engine: str
+) -> tuple[LaunchJob, dict[str, str]]:
+    """The job that is meant, and what must be said of it."""
+    invocation = invocation_of(words, workload, settings, here.folder, here.environ, engine=engine)
+    job = job_of(
+        workload,
+        settings,
+        invocation.command,
+        run_id=new_run_id(workload, now=options.now) if options.run_id is None else options.run_id,
+        folder=invocation.folder,
+        environment=invocation.environment,
+        longest_seconds=options.longest_seconds,
+    )
+    return job, dict(invocation.notes)
+
+
+def _as_task(job: LaunchJob, settings: LoadedSettings, here: Surface, file: Path) -> dict[str, str]:
+    """Write a job as a task of SkyPilot; how to start it."""
+    text = as_yaml(task(job, place_of(settings, here.environ)))
+    with whole(here.folder / file) as new:
+        new.write(text.encode())
+    return {f"start it with: {shlex.join(('sky', 'jobs', 'launch', str(file)))}": ""}
+
+
+def _as_before(job: LaunchJob, ledger: Path) -> LaunchJob:
+    """The job that has this id, where it is the same but for how long it may take: what is known of others changes."""
+    before = read(ledger, job.run_id)
+    return before.job if before and before.job == replace(job, longest_seconds=before.job.longest_seconds) else job
+
+
+def _to_its_end(entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings, here: Surface) -> None:
+    """Follow a run, showing how it goes."""
+    shown = ""
+    for status in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep, longest_pause=_pause(launcher)):
+        told = progress_of(entry, ledger, settings) or (f"{entry.job.run_id}: {_state(status)}", None, None)
+        if told[0] != shown:
+            here.live.progress(*told)
+        shown = told[0]
+
+
+def _pause(launcher: Launcher) -> float:
+    """Seconds between two looks: of a run here they cost next to nothing."""
+    return LOCAL_PAUSE if launcher.name == "local" else LONGEST_PAUSE
+
+
+def _state(status: JobStatus) -> str:
+    return f"{status.state.value}{f' ({status.reason})' if status.reason else ''}"
+
+
+def _shared(job: LaunchJob, launcher: Launcher) -> dict[str, str]:
+    """That other runs have the CPUs that this one asks for, where its engine would let them share."""
+    if launcher.name != "local":
+        return {}
+    room, wanted = launcher.room(job.needs), job.needs.cpus
+    if wanted is None or room.free_cpus is None or room.free_cpus >= wanted:
+        return {}
+    said = f"it asks for {wanted:g} CPUs, and {room.free_cpus:g} are not held by other runs: they share, and its time says less"
+    return {said: SHARED}
+
+
+def _last_run(store: Store, workload: Workload, run_id: str) -> Run | None:
+    """The newest run of this workload that ended well, to compare with."""
+    return next((run for run in reversed(store.runs_of(workload.identity)) if run.ended_well and run.run_id != run_id), None)
+
+
+def _ended(
+    entry: Entry,
+    ended: EndedRun,
+    before: Run | None,
+    ledger: Path,
+    settings: LoadedSettings,
+    notes: Mapping[str, str],
+    environ: Mapping[str, str],
+) -> LaunchReport:
+    """What came of it, and the error that the command ends with, if it does."""
+    prices, report = prices_of(settings), _report(entry, ledger, notes=notes)
+    costs = tuple(None if run is None else run_cost_usd(run, prices) for run in (ended.run, before))
+    failure = _failure(entry, ended, report.output, environ)
+    told = report.with_end(ended.run, before, costs, currency_of(settings), ended.log, failure)
+    return replace(told, facts=ended.facts)
+
+
+def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, str]) -> LaunchError | None:
+    """Why the command ends with 7; None: all is well."""
+    end, place = entry.end, f"run {entry.job.run_id}"
+    assert end is not None, "ended"
+    status = ended.run.status if ended.run is not None else end.ended_as
+    if end.ended_as is RunStatus.SUCCEEDED and ended.log is None and not ended.reported_elsewhere:
+        return LaunchError(place, "ended well, and wrote no run log: nobody knows its losses", HOW_TO_LOG, code=NO_LOG)
+    if end.ended_as is RunStatus.SUCCEEDED and status is RunStatus.SUCCEEDED:
+        return None
+    status = end.ended_as if status is RunStatus.SUCCEEDED else status  # its log was closed before it was ended
+    words = "" if end.ended_as is RunStatus.STOPPED else last_words(output, {**environ, **entry.job.environment})
+    how = status.value.replace("_", " ") if status else "lost"
+    said = "; ".join(dict.fromkeys(text for text in (end.reason, words) if text))
+    return LaunchError(place, f"{how}{f': {said}' if said else ''}", f"its output is in {output}", code=FAILED)
+
+
+def _report(entry: Entry, ledger: Path, *, notes: Mapping[str, str]) -> LaunchReport:
+    return LaunchReport(entry, folder_of(ledger, entry.job.run_id) / "output.log", notes)

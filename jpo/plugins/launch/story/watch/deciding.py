@@ -1,0 +1,212 @@
+"""Decisions about a run that goes on: every few epochs what should be done, and, where it may, doing it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from jpo.agent.horizon import horizon
+from jpo.cost import Prices, usd_per_hour
+from jpo.errors import LaunchError
+from jpo.history import AuditEvent, Store
+from jpo.plugins.launch.during.adjustment import Adjustment, is_new, must_wait, proposed, settled
+from jpo.plugins.launch.during.progress import ResourceUse, RunProgress
+from jpo.plugins.launch.during.release import releases
+from jpo.plugins.launch.during.stop import StopVerdict, verdict
+from jpo.plugins.launch.job import Needs
+from jpo.plugins.launch.launcher import Launcher
+from jpo.plugins.launch.ledger import Entry, read
+from jpo.plugins.launch.lifecycle import UNREACHABLE
+from jpo.plugins.launch.resize import Resizable
+from jpo.plugins.launch.watching import account
+from jpo.plugins.launch.watching.past import PastRuns
+from jpo.plugins.launch.watching.seen import SeenRun
+from jpo.records import Preference, RunStatus
+from jpo.wording import numbers
+
+LOOKS = 20
+"""Decisions in a run whose epochs are known, where nobody says how many epochs lie between two."""
+WINDOW_LOOKS = 200
+"""Newest measurements that tell what a run uses."""
+NOT_CARRIED_OUT = "JPO-W784"
+OpenStore = Callable[[], Store]
+"""Opens the history, a context manager."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What whoever watches wants.
+
+    Attributes:
+        every: epochs between two decisions; None: a LOOKS-th of all.
+        apply: carry decisions out; else only say them.
+        trial: nobody needs the run's model, so that stopping it costs no other run.
+        in_a_loop: who watches stops it by the clock where nothing tells when it ends, and takes no resources from it.
+    """
+
+    every: float | None = None
+    apply: bool = False
+    trial: bool = False
+    in_a_loop: bool = False
+
+
+@dataclass(slots=True)
+class Window:
+    """What a run used, look by look, newest last: epochs done, busy CPUs, memory (GiB), busy GPUs; None: not measured."""
+
+    looks: list[tuple[float | None, float | None, float | None, float | None]] = field(default_factory=list)
+    _before: tuple[float, float] | None = None
+
+    def take(self, seen: SeenRun) -> None:
+        """Add what this look shows."""
+        cpus = seen.busy_cpus
+        if cpus is None and seen.cpu_seconds is not None and self._before and seen.at > self._before[0]:
+            cpus = max(0.0, seen.cpu_seconds - self._before[1]) / (seen.at - self._before[0])
+        if seen.cpu_seconds is not None:
+            self._before = seen.at, seen.cpu_seconds
+        self.looks = [*self.looks, (seen.epochs_done, cpus, seen.memory_gib, seen.busy_gpus)][-WINDOW_LOOKS:]
+
+    def uses(self, given: Needs) -> tuple[ResourceUse, ...]:
+        """What was given and used of each resource that was measured at every look but the first."""
+        epochs = [done for done, *_ in self.looks if done is not None]
+        passed = epochs[-1] - epochs[0] if epochs else None
+        allotted = {"cpus": (given.cpus, 1), "memory_gib": (given.memory_gib, 2), "gpus": (float(given.gpus) or None, 3)}
+        found = []
+        for resource, (amount, at) in allotted.items():
+            values = [look[at] for look in self.looks[1:]]
+            measured = [value for value in values if value is not None]
+            if amount and values and len(measured) == len(values):
+                found.append(ResourceUse(resource, amount, max(measured), len(measured), passed))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """How a run can be reached: its engine and its place in the ledger."""
+
+    entry: Entry
+    launcher: Launcher
+    ledger: Path
+
+
+def is_due(seen: SeenRun, last: float | None, epochs: float | None, every: float | None) -> bool:
+    """Whether it is time for a decision: enough epochs have passed since the last one.
+
+    Args:
+        last: epochs done at the last decision; None: there was none.
+    """
+    if seen.epochs_done is None:
+        return last is None
+    step = every or max(1.0, round((epochs or 0) / LOOKS))
+    return seen.epochs_done >= (step if last is None else last + step)
+
+
+def judged(progress: RunProgress, past: PastRuns, preference: Preference, wishes: Wishes) -> StopVerdict:
+    """Whether the run should go on."""
+    serves = horizon(past.well, None)
+    return verdict(progress, past.rival, preference, past.finished, needed=not wishes.trial, horizon=serves)
+
+
+def wanted(
+    judgement: StopVerdict, window: Window, progress: RunProgress, seen: SeenRun, prices: Prices, given: Needs
+) -> tuple[Adjustment, ...]:
+    """What should be done now."""
+    released = releases(window.uses(given), progress, seen.parameters, prices)
+    return proposed(judgement, released, now=seen.at)
+
+
+def decide(
+    made: Sequence[Adjustment], reach: Handle | None, wishes: Wishes, open_store: OpenStore | None, *, now: float
+) -> tuple[tuple[Adjustment, ...], str]:
+    """Carry out what should be done, or say it: once, however many watch. Returns all decisions so far, and what holds the next.
+
+    Of a run that JPO did not launch nothing can be carried out, and nothing is kept.
+    """
+    if reach is None:
+        return tuple(made), ""
+    run_id, identity = reach.entry.job.run_id, reach.entry.job.identity
+    with account.deciding(reach.ledger, run_id) as adjustments:
+        waits = must_wait(adjustments, now=now) if wishes.apply else 0.0
+        new = [each for each in made if is_new(replace(each, applied=wishes.apply), adjustments)]
+        if waits and new:
+            return tuple(
+                adjustments
+            ), f"the next decision is carried out in {numbers.duration(waits)}: what the last one did must show"
+        done, held = [], ""
+        for each in new:
+            try:
+                done.append(carried_out(each, reach) if wishes.apply else each)
+            except LaunchError as error:
+                held = f"{error.in_short}; it is tried again"
+        adjustments += done
+        put_on_audit_log(account.events(run_id, identity, done, kind=account.MADE, now=now), open_store)
+        return tuple(adjustments), held
+
+
+def put_on_audit_log(events: Iterable[AuditEvent], open_store: OpenStore | None) -> None:
+    """Put events on record; the store is open only as long as that takes: a run may go on for days."""
+    made = list(events)
+    if made and open_store is not None:
+        with open_store() as store:
+            for event in made:
+                store.audit(event)
+
+
+def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
+    """Do it; what the engine does not do is said in the decision.
+
+    Raises:
+        LaunchError: JPO-E754, it cannot be reached, and nothing is known.
+    """
+    entry = read(reach.ledger, reach.entry.job.run_id) or reach.entry
+    if entry.engine_id is None or entry.end is not None:
+        return replace(adjustment, answer="it is not running")
+    try:
+        if adjustment.kind == "stop":
+            reach.launcher.cancel(entry.engine_id)
+            return replace(adjustment, applied=True)
+        if not isinstance(reach.launcher, Resizable):
+            return replace(adjustment, answer=f"{entry.engine} cannot change what a run holds [{NOT_CARRIED_OUT}]")
+        assert adjustment.kept is not None
+        reach.launcher.resize(entry.engine_id, with_kept(entry.job.needs, adjustment.about, adjustment.kept))
+    except LaunchError as error:
+        if error.code == UNREACHABLE:
+            raise
+        return replace(adjustment, answer=f"{error.place}: {error.finding} [{NOT_CARRIED_OUT}]")
+    return replace(adjustment, applied=True)
+
+
+def with_kept(needs: Needs, resource: str, kept: float) -> Needs:
+    """The needs with less of one resource."""
+    if resource == "gpus":
+        return replace(needs, gpus=int(kept))
+    return replace(needs, cpus=kept) if resource == "cpus" else replace(needs, memory_gib=kept)
+
+
+def settle(
+    seen: SeenRun, past: PastRuns, reach: Handle | None, open_store: OpenStore | None, prices: Prices
+) -> tuple[Adjustment, ...]:
+    """Once a run has ended: what came of each decision about it, once."""
+    if reach is None:
+        return ()
+    ended_at, rate = seen.ended_at or seen.at, usd_per_hour(seen.parameters, prices)
+    with account.deciding(reach.ledger, seen.run_id) as adjustments:
+        open_ones = [n for n, each in enumerate(adjustments) if not each.settled]
+        for n in open_ones:
+            adjustments[n] = settled(adjustments[n], ended_at=ended_at, usd_per_hour=rate, won=_won(seen, past))
+        known = [adjustments[n] for n in open_ones]
+        put_on_audit_log(account.events(seen.run_id, seen.identity, known, kind=account.SETTLED, now=seen.at), open_store)
+        return tuple(adjustments)
+
+
+def _won(seen: SeenRun, past: PastRuns) -> bool | None:
+    """Whether the run ended with a better model than the best run before it, or faster; None: nobody can say."""
+    if past.rival is None or seen.status in (None, RunStatus.STOPPED):
+        return None
+    if seen.status is not RunStatus.SUCCEEDED:
+        return False
+    curve = past.quality.errors_of(seen.curve(past.quality))
+    if past.rival.error is not None and curve and curve[-1][1] > past.rival.error * 1.02:
+        return False
+    return seen.elapsed_seconds is not None and seen.elapsed_seconds < past.rival.seconds

@@ -1,0 +1,312 @@
+"""The story of `jpo watch`: find the run, look at it again and again, say how it stands, decide, until it is over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from jpo.errors import JpoError, LaunchError, TelemetryError, UsageError
+from jpo.plugins.launch.during.adjustment import Adjustment, proposed
+from jpo.plugins.launch.during.stop import StopVerdict
+from jpo.plugins.launch.job import RUN_ID, JobState, JobStatus, Needs
+from jpo.plugins.launch.launcher import Launcher
+from jpo.plugins.launch.ledger import Entry, entries, read
+from jpo.plugins.launch.project.accounts import AWAY, accounted_for, looked_at
+from jpo.plugins.launch.project.engines import ENGINES, launcher_of, ledger_of
+from jpo.plugins.launch.project.finished import put_on_record
+from jpo.plugins.launch.report.watch.launched import LaunchedRun, LaunchedRuns
+from jpo.plugins.launch.report.watch.watched import WatchedRun
+from jpo.plugins.launch.story.watch.deciding import Handle, OpenStore, Window, Wishes, decide, is_due, judged, settle, wanted
+from jpo.plugins.launch.story.watch.standing import ProjectTerms, epochs_of, progress_of, standing
+from jpo.plugins.launch.watching.past import PastRuns, past_of
+from jpo.plugins.launch.watching.seen import LaunchedEye, LogEye, MeasuredEye, SeenRun
+from jpo.project.load import LoadedSettings
+from jpo.project.prices import currency_of, prices_of
+from jpo.project.project import open_history, preference_of, targets_of
+from jpo.project.sources import own_names, prometheus_of, running_now
+from jpo.project.workload import read_workload
+from jpo.records import Identity, Preference
+from jpo.telemetry.contract import STALE_SECONDS
+from jpo.telemetry.csv.follow import gone
+
+SOONEST_SECONDS, LATEST_SECONDS = 1.0, 15.0
+"""Between two looks at a run, the longer the less happens."""
+UNKNOWN_RUN, NOT_OURS = "JPO-E780", "JPO-E781"
+
+
+class Eye(Protocol):
+    """What looks at a run."""
+
+    def look(self, now: float) -> SeenRun | None:
+        """The run as it is now; None: there is nothing of it yet."""
+
+
+@dataclass(slots=True)
+class RunWatch:
+    """A run that is watched.
+
+    Attributes:
+        reach: None: JPO did not launch it, and cannot stop or resize it.
+        log: the CSV log that is looked at; None: it is another eye.
+        decided_at: epochs done at the last decision.
+    """
+
+    eye: Eye
+    reach: Handle | None
+    settings: LoadedSettings
+    open_store: OpenStore
+    wishes: Wishes
+    terms: ProjectTerms
+    preference: Preference
+    log: Path | None = None
+    window: Window = field(default_factory=Window)
+    past: PastRuns | None = None
+    decided_at: float | None = None
+    verdict: StopVerdict | None = None
+    held: str = ""
+
+    def look(self, now: float, *, at_once: bool = False) -> WatchedRun | None:
+        """How the run stands, and what was decided at this look; None: there is nothing of it yet.
+
+        Args:
+            at_once: decide now, whatever number of epochs has passed.
+        """
+        seen = self.eye.look(now)
+        if seen is None:
+            return None
+        if self.past is None or seen.over or (self.past.samples_per_epoch is None and seen.samples_per_epoch is not None):
+            with self.open_store() as store:
+                self.past = past_of(seen, store, self.settings, self.terms.prices, self.preference)
+        self.window.take(seen)
+        progress = progress_of(seen, self.past, self.terms.prices)
+        if seen.over:
+            decisions = settle(seen, self.past, self.reach, self.open_store, self.terms.prices)
+            return standing(seen, self.past, progress, self.terms, None, decisions)
+        made: tuple[Adjustment, ...] = ()
+        if progress and seen.state is JobState.RUNNING and (at_once or progress.diverged or self._is_due(seen)):
+            self.decided_at = seen.epochs_done or 0.0
+            self.verdict = judged(progress, self.past, self.preference, self.wishes)
+            if not self.wishes.in_a_loop:
+                made = wanted(self.verdict, self.window, progress, seen, self.terms.prices, self._given(seen))
+            elif progress.total_seconds or progress.ahead or progress.diverged:
+                made = proposed(self.verdict, (), now=seen.at)
+        decisions, self.held = decide(made, self.reach, self.wishes, self.open_store, now=now)
+        return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
+
+    def _is_due(self, seen: SeenRun) -> bool:
+        if seen.epochs_done is None and self.wishes.in_a_loop:
+            return True  # who is slow has not done the first for long
+        usual = self.past.usual_epochs if self.past else None
+        return is_due(seen, self.decided_at, usual or epochs_of(seen), self.wishes.every)
+
+    def _given(self, seen: SeenRun) -> Needs:
+        if self.reach is not None:
+            return self.reach.entry.job.needs
+        cpus, memory = seen.parameters.get("cpus"), seen.parameters.get("memory_gib")
+        return Needs(gpus=int(seen.parameters.get("gpus") or 0), cpus=cpus or None, memory_gib=memory or None)
+
+
+@contextmanager
+def watching(
+    run: str | None, log: Path | None, config: Path, settings: LoadedSettings, wishes: Wishes, environ: Mapping[str, str]
+) -> Iterator[RunWatch]:
+    """The watch of a run, open as long as the context.
+
+    Raises:
+        UsageError: JPO-E780, nothing is known of such a run; JPO-E781, --apply of one that JPO did not launch.
+    """
+    with ExitStack() as open_things:
+        path: Path | None = None
+        with open_history(settings):
+            pass  # a store that cannot be used is reported now, not after hours
+        ledger = ledger_of(settings)
+        entry = read(ledger, run) if run is not None and RUN_ID.fullmatch(run) else None
+        terms = ProjectTerms(prices_of(settings), currency_of(settings), targets_of(settings))
+        reach: Handle | None = None
+        eye: Eye
+        if log is None and entry is not None:
+            launcher = launcher_for(entry, settings, environ)
+            reach = Handle(entry, launcher, ledger)
+            eye = open_things.enter_context(LaunchedEye(entry, launcher, ledger, settings))
+        else:
+            if wishes.apply:
+                finding = "was not launched by JPO, which can neither stop it nor take anything from it"
+                raise UsageError(str(log or run), finding, "leave out --apply, or start runs with `jpo run`", code=NOT_OURS)
+            path = log or _log_named(run)
+            if path is not None:
+                eye = open_things.enter_context(LogEye(path, own_names(settings)))
+            else:
+                eye = _measured(run or "", config, settings)
+        yield RunWatch(eye, reach, settings, partial(open_history, settings), wishes, terms, preference_of(settings), path)
+
+
+@contextmanager
+def trial(entry: Entry, launcher: Launcher, settings: LoadedSettings) -> Iterator[RunWatch]:
+    """The watch of a run that `jpo optimize` follows: nobody waits for its model, and all that is done to it is to stop it."""
+    ledger, terms = ledger_of(settings), ProjectTerms(prices_of(settings), currency_of(settings), targets_of(settings))
+    wishes, reach = Wishes(apply=True, trial=True, in_a_loop=True), Handle(entry, launcher, ledger)
+    with LaunchedEye(entry, launcher, ledger, settings) as eye:
+        yield RunWatch(eye, reach, settings, partial(open_history, settings), wishes, terms, preference_of(settings))
+
+
+def launcher_for(entry: Entry, settings: LoadedSettings, environ: Mapping[str, str]) -> Launcher:
+    """The engine on which a run was launched.
+
+    Raises:
+        LaunchError: JPO-E753, this version knows no such engine, or it cannot be used as it is set up.
+    """
+    if entry.engine not in ENGINES:
+        finding = f"was launched on {entry.engine!r:.80}, an engine that this version of JPO does not have"
+        raise LaunchError(f"run {entry.job.run_id}", finding, "watch it with the version that launched it", code="JPO-E753")
+    return launcher_of(settings, entry.engine, environ=environ, detached=True)
+
+
+def _log_named(run: str | None) -> Path | None:
+    """The CSV log that RUN is the path of."""
+    return Path(run) if run is not None and (run.endswith(".csv") or "/" in run) else None
+
+
+def _measured(run: str, config: Path, settings: LoadedSettings) -> MeasuredEye:
+    """A run that Prometheus says goes on."""
+    identity = read_workload(config, settings, now=0.0).identity
+    server = prometheus_of(settings)
+    with open_history(settings) as store:
+        found = running_now(server, identity, settings, store)
+    for running in found:
+        if running.run_id == run:
+            return MeasuredEye(running, settings)
+    named = ", ".join(each.run_id for each in found) or "none"
+    where = f"Prometheus knows of {named} for {identity}" if server else "no Prometheus is named"
+    finding = f"was not launched here, is no CSV log, and {where}"
+    raise UsageError(f"{run!r:.200}", finding, "`jpo watch` lists the runs; name a log with --csv", code=UNKNOWN_RUN)
+
+
+def once(watch: RunWatch, *, now: float, log: Path | None) -> WatchedRun:
+    """How the run stands now.
+
+    Raises:
+        TelemetryError: JPO-E130, there is no log yet.
+    """
+    found = watch.look(now, at_once=True)
+    if found is None:
+        raise TelemetryError(str(log), "has no run in it yet", "watch it without --once to wait for it", code="JPO-E111")
+    return recorded(watch, found, now=now)
+
+
+def follow(watch: RunWatch, *, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[WatchedRun]:
+    """How the run stands, look by look, until it is over; before there is anything of it nothing comes.
+
+    Raises:
+        TelemetryError: JPO-E130, no log appeared.
+    """
+    pause, began = SOONEST_SECONDS, clock()
+    before: WatchedRun | None = None
+    while True:
+        found = watch.look(clock())
+        if found is not None:
+            found = recorded(watch, found, now=clock())
+            yield found
+            if found.state in ("ended", "unknown"):
+                return
+            pause = SOONEST_SECONDS if is_step(found, before) else min(LATEST_SECONDS, pause * 1.5)
+            before = found
+        elif watch.log is not None and clock() - began > STALE_SECONDS:
+            raise gone(watch.log)
+        sleep(pause)
+
+
+def is_step(now: WatchedRun, before: WatchedRun | None) -> bool:
+    """Whether there is something new to say: an epoch, a state, words, a decision, a verdict on the SLA."""
+    if before is None:
+        return True
+    told = (
+        (run.state, run.words, math.floor(run.epochs_done or 0), run.decisions, run.held, [check.verdict for check in run.sla])
+        for run in (now, before)
+    )
+    first, second = told
+    return first != second
+
+
+def recorded(watch: RunWatch, found: WatchedRun, *, now: float) -> WatchedRun:
+    """A launched run that is over goes on record, if it is not yet; what is amiss with its log is among the warnings."""
+    if watch.reach is None or found.state != "ended":
+        return found
+    entry = read(watch.reach.ledger, found.run_id)
+    if entry is None or entry.recorded or entry.end is None:
+        return found
+    with watch.open_store() as store:
+        ended = put_on_record(entry, watch.reach.ledger, watch.settings, store, now=now)
+    return replace(found, warnings={**found.warnings, **ended.notes})
+
+
+def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str], *, now: float) -> LaunchedRuns:
+    """The runs of the ledger, and those of config.ini's workload that Prometheus says go on; what has ended goes on record.
+
+    An engine, server or entry that cannot be read is a note, no error.
+    """
+    notes, ledger = list[str](), ledger_of(settings)
+    found_now = _looked_at(ledger, settings, environ, notes)
+    try:
+        if any(entry.end is not None and not entry.recorded for entry, _ in found_now):
+            with open_history(settings) as store:
+                accounted_for(settings, store, environ, now=now, engines=())
+    except JpoError as error:
+        notes.append(error.in_short)
+    runs = [_line(read(ledger, entry.job.run_id) or entry, status) for entry, status in found_now]
+    launched = {run.run_id for run in runs}
+    try:
+        with open_history(settings, read_only=True) as store:
+            found = running_now(prometheus_of(settings), _identity(config, settings), settings, store) if config.exists() else ()
+        runs += [
+            LaunchedRun(run.run_id, run.identity, "prometheus", "running", run.started_at, share_done=run.share_done)
+            for run in found
+            if run.run_id not in launched
+        ]
+    except (TelemetryError, UsageError) as error:
+        notes.append(error.in_short)
+    return LaunchedRuns(tuple(runs), tuple(dict.fromkeys(notes)))
+
+
+def _identity(config: Path, settings: LoadedSettings) -> Identity:
+    return read_workload(config, settings, now=0.0).identity
+
+
+def _looked_at(
+    ledger: Path, settings: LoadedSettings, environ: Mapping[str, str], notes: list[str]
+) -> list[tuple[Entry, JobStatus | None]]:
+    """Launched runs, the newest last, each with how it goes, if its engine says; one that cannot be asked is asked once."""
+    launchers, found = dict[str, Launcher | None](), list[tuple[Entry, JobStatus | None]]()
+    known = entries(ledger, lambda error: notes.append(error.in_short))
+    for entry in sorted(known, key=lambda entry: entry.asked_at):
+        status = entry.end
+        try:
+            if status is None and entry.engine not in launchers:
+                launchers[entry.engine] = None
+                launchers[entry.engine] = launcher_for(entry, settings, environ)
+            launcher = launchers.get(entry.engine)
+            if status is None and launcher is not None:
+                entry, status = looked_at(entry, launcher, ledger)
+        except (LaunchError, UsageError) as error:
+            notes.append(error.in_short)
+            if error.code in AWAY:
+                launchers[entry.engine] = None
+        found.append((entry, status))
+    return found
+
+
+def _line(entry: Entry, status: JobStatus | None) -> LaunchedRun:
+    """A launched run: as the ledger has it, or, if it goes on, as its engine says."""
+    state, words, job = "launched", "", entry.job
+    if entry.end is not None:
+        state = f"ended: {entry.end.ended_as.replace('_', ' ')}" if entry.end.ended_as else entry.end.state.value
+        words = entry.end.reason
+    elif status is not None:
+        state, words = status.state.value, status.reason
+    elif entry.engine_id is None:
+        words = "never submitted, or whoever submitted it was killed"
+    return LaunchedRun(job.run_id, job.identity, entry.engine, state, entry.asked_at, words, recorded=entry.recorded)

@@ -1,0 +1,72 @@
+"""`jpo report`: its options and help."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from jpo.cli.arguments import load_settings
+from jpo.cli.gate import save, save_together
+from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
+from jpo.cli.output import Output, shown, writable
+from jpo.cli.subject import config_ini
+from jpo.errors import UsageError
+
+NAMES = ("allocation_history.csv", "reward_components.csv", "sla_metrics.csv", "pareto_front.csv", "performance_metrics.csv")
+"""The files of --csv, as report/review/tables.py makes them."""
+MOST_ROWS = 20
+"""Rows of a table in a terminal or a job summary; the page has all, and turns them over."""
+
+
+@click.command()
+@config_ini
+@click.option("--html", "page", type=FILE, metavar="FILE", help="All of it as one page that needs nothing else.")
+@click.option("--csv", "folder", type=FILE, metavar="DIR", help="Its figures as CSV files in this folder.")
+@output_options("text", "json", "markdown")
+@options(toml_option, verbose_option)
+def report(given: Path | None, page: Path | None, folder: Path | None, output: Output, toml: Path | None) -> None:
+    """Show what JPO did, and what came of it.
+
+    Hours and money saved, suggestions with who decided, forecasts against what came, the trade-off, SLA, learning, and whether
+    the audit log is intact. Of all workloads on record, or of CONFIG.INI's alone. A broken audit log: exit code 5, after the
+    report has been written.
+
+    \b
+    Examples:
+      jpo report
+      jpo report --html report.html
+      jpo report config.ini -o markdown >> "$GITHUB_STEP_SUMMARY"
+      jpo report --csv figures/
+    """
+    from jpo.commands.compare import change_of
+    from jpo.commands.history import read
+    from jpo.plugins.page import report as subject
+    from jpo.plugins.page.report.tables import files
+    from jpo.plugins.page.story import Answers, refuse_broken
+    from jpo.plugins.page.story import report as command
+
+    settings = load_settings(given, toml, {})
+    writable([*([page] if page else []), *(places(folder) if folder else ())], given or settings.config_ini, settings)
+    review = command(given, settings, Answers(read, change_of), now=time.time())
+    if page:
+        save(page, shown(subject.document(review), "html"))
+    if folder:
+        save_together(folder, files(review))
+    output.show(subject, review if output.form == "json" else replace(review, newest=MOST_ROWS))
+    refuse_broken(review)
+
+
+def places(folder: Path) -> list[Path]:
+    """Where the files of --csv would be, to find out early that they cannot.
+
+    Raises:
+        UsageError: JPO-E307, it is a file.
+    """
+    if not folder.is_dir():
+        if folder.exists():
+            raise UsageError(str(folder), "is no folder", "name another one", code="JPO-E307")
+        return [folder]
+    return [folder / name for name in NAMES]

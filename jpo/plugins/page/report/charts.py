@@ -1,0 +1,91 @@
+"""Pictures of a workload: its runs over time, forecasts against what came, and the trade-off that was measured."""
+
+from __future__ import annotations
+
+from jpo.plugins.page.report.record import WorkloadReview
+from jpo.report.document import Marks, Plot
+from jpo.report.history import PastRun
+from jpo.wording import names, numbers
+
+Places = tuple[tuple[float, float], ...]
+LARGEST = 1e15
+"""Whatever is larger is no measurement, and would push all others to the edge."""
+
+
+def over_time(workload: WorkloadReview) -> Plot:
+    """The duration of each run where it ended, and when JPO changed the values."""
+    past = [reviewed.past for reviewed in workload.runs]
+    before, after = (
+        places([one for one in past if well(one) and (one.suggestion is not None) is followed]) for followed in (False, True)
+    )
+    failed = places([one for one in past if not well(one)])
+    changed = tuple(
+        made.suggestion.created_at for made in workload.decisions if made.suggestion.changes and made.fate == "written"
+    )
+    shown = f"{numbers.counted(len((*before, *after, *failed)), 'run')} by their end and duration"
+    lines = f"; JPO wrote other values {numbers.times(len(changed))}" if changed else ""
+    key = "A dashed line stands at each of these times." if changed else ""
+    marks = (
+        Marks("followed no suggestion", before, "dim"),
+        Marks("followed a suggestion", after),
+        Marks("did not end well", failed, "bad"),
+    )
+    return Plot(
+        "Runs over time", f"{shown}{lines}.", "moment", "duration_seconds", marks, "ended (UTC)", moments=changed, key=key
+    )
+
+
+def well(past: PastRun) -> bool:
+    return past.recorded.run.ended_well
+
+
+def places(past: list[PastRun]) -> Places:
+    pairs = [(one.recorded.run.ended_at, one.recorded.run.outcome.duration_seconds) for one in past]
+    return tuple((at, seconds) for at, seconds in pairs if seconds is not None and seconds < LARGEST and abs(at) < LARGEST)
+
+
+def against_forecast(workload: WorkloadReview) -> Plot:
+    """The duration that a suggestion expected, and that of each run which followed it and ended well."""
+    found: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
+    for reviewed in workload.runs:
+        past = reviewed.past
+        expected = past.suggestion and past.suggestion.next.duration_seconds
+        seconds = past.recorded.run.outcome.duration_seconds
+        if past.compared and expected and seconds and max(expected.mean, seconds) < LARGEST:
+            found[past.compared.inside].append((expected.mean, seconds))
+    inside, outside = tuple(found[True]), tuple(found[False])
+    counted = numbers.counted(len((*inside, *outside)), "run")
+    description = f"Of {counted}, {len(inside)} inside the 90% interval of the forecast."
+    key = "On the dashed line it was right."
+    marks = (Marks("inside the interval", inside, "good"), Marks("outside", outside, "bad"))
+    axes = ("duration_seconds", "duration_seconds")
+    return Plot("Duration against its forecast", description, *axes, marks, "forecast", "actual", diagonal=True, key=key)
+
+
+def trade_off(workload: WorkloadReview) -> Plot:
+    """The medians of each configuration, and those that nothing beats."""
+    front = workload.front
+    corners: list[tuple[float, float]] = []
+    others: list[tuple[float, float]] = []
+    today: list[tuple[float, float]] = []
+    for point in front.points:
+        values = [point.values[name] for name in front.quantities]
+        if None not in values and all(value is not None and abs(value) < LARGEST for value in values):
+            place = (values[0] or 0.0, values[1] or 0.0)
+            (corners if point.on_front else others).append(place)
+            today += [place] if point.parameters == workload.today else []
+    if not corners:
+        return Plot("", "", "", "", ())
+    x, y = front.quantities
+    more = " (more is better)" if front.maximised else ""
+    named = f"{names.heading(x)} and {names.heading(y)}"
+    tried = numbers.counted(len((*corners, *others)), "configuration")
+    best = f"{len(corners)} of {tried} not beaten by another one in {named}"
+    key = "A ring: the values of the newest suggestion." if today else ""
+    marks = (
+        Marks("newest suggestion", tuple(today), "warning", hollow=True),
+        Marks("beaten by another one", tuple(others), "dim"),
+        Marks("on the front", tuple(corners)),
+    )
+    stairs = () if front.maximised else tuple(corners)
+    return Plot("Measured trade-off", f"{best}.", x, y, marks, y_label=f"{names.heading(y)}{more}", front=stairs, key=key)

@@ -1,0 +1,115 @@
+"""The report as the JSON document that is published: everything of it, amounts in USD, what is not known null."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from jpo.history import AuditRecord
+from jpo.plugins.page.report.record import Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
+from jpo.records import Interval, plain_values
+from jpo.report import audit, before_after, history, sla
+from jpo.report.before_after import WorkloadChanges
+from jpo.report.history import Follower, History
+from jpo.report.sla import SlaReport
+
+
+def as_json(review: Review) -> dict[str, object]:
+    """`{"schema_version", "made_at", "store", "saved", "workloads": [...], "learning", "audit", "notes"}`."""
+    log = review.audit
+    return {
+        "schema_version": 1,
+        "made_at": review.made_at,
+        "version": review.version,
+        "store": review.place,
+        "saved": {quantity: _interval(saved) for quantity, saved in review.saved.items()},
+        "workloads": [_workload(workload, review) for workload in review.workloads],
+        "learning": {"decides": review.decides, "learnt": _records(log.learnt), "tested": _records(log.tested)},
+        "audit": {
+            "intact": log.chain.ok,
+            "records": log.chain.records,
+            "head": log.chain.head,
+            "first_bad": log.chain.first_bad,
+            "reason": log.chain.reason,
+            "kinds": dict(log.kinds),
+            "notable": _records(log.notable),
+            "contradicted": list(log.contradicted),
+        },
+        "notes": list(review.notes),
+    }
+
+
+def _interval(interval: Interval | None) -> dict[str, float] | None:
+    return None if interval is None else asdict(interval)
+
+
+def _workload(workload: WorkloadReview, review: Review) -> dict[str, object]:
+    identity = workload.identity
+    (change,) = _listed(before_after.as_json(WorkloadChanges([workload.change]))["workloads"])
+    promises = sla.as_json(SlaReport(identity, review.targets, (), workload.compliance, len(workload.runs)))
+    return {
+        "workload": identity.labels,
+        "first_change": workload.since,
+        "saved": [asdict(saved) for saved in workload.saved],
+        "before_after": change,
+        "runs": [_run(reviewed) for reviewed in workload.runs],
+        "suggestions": _suggestions(workload),
+        "track_record": [
+            {**asdict(past), "coverage": asdict(workload.ledger.coverage[past.quantity])} for past in workload.ledger.track
+        ],
+        "front": {
+            "quantities": list(workload.front.quantities),
+            "points": [{**asdict(point), "parameters": plain_values(point.parameters)} for point in workload.front.points],
+        },
+        "sla": {"promises": promises["promises"], "compliance": promises["compliance"]},
+    }
+
+
+def _listed(value: object) -> Sequence[object]:
+    assert isinstance(value, list), "a published list"
+    return value
+
+
+def _run(reviewed: ReviewedRun) -> dict[str, object]:
+    recorded = reviewed.past.recorded
+    return {
+        **history.run_document(recorded.run),
+        "suggestion_id": recorded.suggestion_id,
+        "cost_usd": reviewed.cost_usd,
+        "sla": reviewed.past.sla or None,
+    }
+
+
+def _suggestions(workload: WorkloadReview) -> list[dict[str, object]]:
+    """As `jpo history` publishes them, with who asked and what became of each."""
+    made = [decision.suggestion for decision in workload.decisions]
+    followers: dict[str, list[Follower]] = {}
+    documents = _listed(history.as_json(History([], made, followers, {}))["suggestions"])
+    return [_decision(decision, document) for decision, document in zip(workload.decisions, documents, strict=True)]
+
+
+def _decision(decision: ReviewedSuggestion, document: object) -> dict[str, object]:
+    assert isinstance(document, dict), "a published suggestion"
+    return {
+        **{name: value for name, value in document.items() if name != "outcome"},
+        "asked_by": decision.asked_by or None,
+        "result": decision.fate,
+        "runs": decision.runs,
+        "compared": decision.compared,
+        "inside": decision.inside,
+        "actual_duration_seconds": decision.actual.median,
+    }
+
+
+def _records(records: Sequence[AuditRecord]) -> list[dict[str, object]]:
+    return [
+        {
+            "number": record.number,
+            "at": record.at,
+            "kind": record.kind,
+            "workload": record.identity.labels if record.identity else None,
+            "what": audit.in_words(record.kind, record.data),
+            "by": audit.maker(record.data),
+        }
+        for record in records
+    ]

@@ -1,0 +1,302 @@
+"""The report for people: what JPO brought, a section per workload, what the agent learnt, and the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from jpo.plugins.page.report import charts
+from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
+from jpo.records import in_order
+from jpo.report import audit, before_after, sla
+from jpo.report.before_after import WorkloadChanges
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Note, Row, Section, Span, Table, estimate
+from jpo.report.history import against, assumed_in, ledger_blocks, or_empty
+from jpo.report.sla import SlaReport
+from jpo.wording import names, numbers
+
+if TYPE_CHECKING:
+    from jpo.history import AuditRecord
+    from jpo.optimizer.account.savings import Saved
+
+T = TypeVar("T")
+FATES: Mapping[str, Emphasis] = {"written": "good", "conflict": "bad", "not written": "bad", "unknown": "warning"}
+VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "broken": "bad"}
+SAVED = {"duration_seconds": "Time saved", "cost_usd": "Money saved"}
+NO_CHANGE = "JPO changed nothing yet"
+FORECAST = "by forecast "
+"""Before a saving that no run from before JPO bears out."""
+MOST_WORKLOADS = 10
+"""In full, where only the newest rows are shown."""
+NOTHING = "nothing on record yet; start with `jpo suggest config.ini`"
+NOTHING_OF_IT = "of this workload nothing is on record; `jpo report` without CONFIG.INI shows the others"
+UNTRUSTED = "what follows this record cannot be trusted, nor can the figures below; restore the store from a backup"
+
+
+def document(review: Review) -> Document:
+    """The whole report."""
+    shown = review.workloads if review.newest is None else review.workloads[:MOST_WORKLOADS]
+    sections = [Section("What JPO brought", tuple(_overview(review))), *(_workload(one, review) for one in shown)]
+    more = (
+        f"the first {MOST_WORKLOADS} of {len(review.workloads)} workloads: name the CONFIG.INI of another, or --html FILE for all"
+    )
+    blocks: tuple[Block, ...] = (
+        f"Made {numbers.moment(review.made_at)} UTC by JPO {review.version}; store: {review.place}",
+        *(sections if review.workloads else [NOTHING_OF_IT if review.audit.chain.records else NOTHING]),
+        Note(more) if len(shown) < len(review.workloads) else "",
+        Section("Learning", tuple(_learning(review))),
+        Section("Audit log", tuple(_audit(review))),
+        *map(Note, review.notes),
+    )
+    return Document("JPO report", blocks, currency=review.currency, alarm=alarm(review.audit), interactive=True)
+
+
+def alarm(log: AuditDigest) -> str:
+    """What is wrong with the log, loud; empty where it holds."""
+    if not log.chain.ok:
+        return f"THE AUDIT CHAIN IS BROKEN: {log.chain.reason}. {UNTRUSTED[0].upper()}{UNTRUSTED[1:]}."
+    if log.contradicted:
+        ids = ", ".join(log.contradicted[:3]) + (" and others" if log.contradicted[3:] else "")
+        return (
+            f"THE STORE CONTRADICTS ITS AUDIT LOG: of {ids} it says something else. Its tables were altered: trust the log alone."
+        )
+    return ""
+
+
+def _overview(review: Review) -> Iterator[Block]:
+    """The totals, then a line per workload."""
+    if not review.workloads:
+        return
+    totals = ((SAVED[name], estimate(saved, name), _behind(name, review)) for name, saved in review.saved.items())
+    cards = [*totals, _chain_card(review.audit)]
+    yield Table((Column("figure"), Column("value", "figure"), Column("", "prose")), tuple(cards), "totals", cards=True)
+    columns = (
+        *(Column("workload", "key"), Column("runs", "figure"), Column("suggestions", "figure")),
+        Column("first change (UTC)", quantity="moment"),
+        *(Column(SAVED[name].lower(), "prose", name) for name in SAVED),
+        Column("forecasts inside", "prose", "share", optional=True),
+        Column("SLA kept", "prose", "share", optional=True),
+    )
+    yield Table(columns, tuple(_line(one) for one in review.workloads), "workloads", "Workloads")
+    yield (
+        "Saved is what as many usable results would have taken as before the first change, less what the runs since took, failed "
+        "ones included; with the 90% interval of that. Where too few runs are from before, what was forecast of one stands in. "
+        "It takes the job for the same: where the data grew, it says too little. "
+        "Money is what runs reported, else their time by today's [prices]."
+    )
+
+
+def _behind(quantity: str, review: Review) -> str:
+    """Of which workloads a total is."""
+    known = [saved for one in review.workloads for saved in one.saved if saved.quantity == quantity and saved.saved]
+    if all(one.since is None for one in review.workloads):
+        return NO_CHANGE
+    if not known:
+        return "too few runs before the first change, or none after it"
+    forecast = sum(saved.basis == "forecast" for saved in known)
+    of = f"{len(known)} of {numbers.counted(len(review.workloads), 'workload')}"
+    return f"{of}, since JPO's first change to each{f'; {forecast} by a forecast' if forecast else ''}"
+
+
+def _line(workload: WorkloadReview) -> Row:
+    track = next((past for past in workload.ledger.track if past.quantity == "duration_seconds"), None)
+    inside = estimate(workload.ledger.coverage["duration_seconds"], "share") if track else ""
+    kept = workload.compliance.runs.share
+    return (
+        *(str(workload.identity), len(workload.runs), len(workload.decisions), or_empty(workload.since)),
+        *(saving(saved) for saved in workload.saved),
+        *(inside, estimate(kept, "share") if kept else ""),
+    )
+
+
+def _chain_card(log: AuditDigest) -> Row:
+    if not log.chain.ok:
+        return "Audit chain", Span("BROKEN", "bad"), log.chain.reason or ""
+    return "Audit chain", Span("intact", "good") if log.chain.records else "empty", numbers.counted(log.chain.records, "record")
+
+
+def _workload(workload: WorkloadReview, review: Review) -> Section:
+    """Everything about one workload, in the order in which one asks."""
+    change = before_after.document(WorkloadChanges([workload.change], review.currency)).blocks[0]
+    compared = change.blocks if isinstance(change, Section) else ()
+    promised = SlaReport(workload.identity, review.targets, (), workload.compliance, len(workload.runs), currency=review.currency)
+    account = sla.document(promised).blocks if review.targets and workload.runs else ()
+    parts: tuple[Block, ...] = (
+        _cards(workload),
+        Section("Before and after", (charts.over_time(workload), *compared)),
+        Section("Suggestions", (_decisions(workload, review.newest),)),
+        Section("Forecast against actual", (charts.against_forecast(workload), *ledger_blocks(workload.ledger))),
+        Section("Trade-off", (charts.trade_off(workload), _front(workload, review.newest))),
+        Section("Runs", tuple(_runs(workload, review.newest))),
+        Section("Service levels", account),
+    )
+    return Section(("Workload ", Span(str(workload.identity))), parts)
+
+
+def _cards(workload: WorkloadReview) -> Table:
+    cards: list[Row] = [
+        (SAVED[one.quantity], estimate(one.saved, one.quantity), rests_on(one) if workload.since else NO_CHANGE)
+        for one in workload.saved
+    ]
+    changed = sum(bool(made.suggestion.changes) for made in workload.decisions)
+    cards.append(("Suggestions", len(workload.decisions), f"{changed} of them changed something"))
+    failed = sum(not reviewed.past.recorded.run.ended_well for reviewed in workload.runs)
+    cards.append(("Runs", len(workload.runs), f"{failed} of them did not end well"))
+    return Table((Column("figure"), Column("value", "figure"), Column("", "prose")), tuple(cards), "figures", cards=True)
+
+
+def saving(saved: Saved) -> Cell:
+    """What was saved, and that it is held against a forecast where it is."""
+    return replace(estimate(saved.saved, saved.quantity), prefix=FORECAST if saved.basis == "forecast" else "")
+
+
+def rests_on(saved: Saved) -> str:
+    """The runs behind a saving, and those of its sides which say nothing of it."""
+    before = "a forecast instead of runs" if saved.basis == "forecast" else numbers.counted(saved.runs_before, "run")
+    uncounted = f"; {saved.uncounted} stopped from outside or not measured" if saved.uncounted else ""
+    return f"{before} before, {saved.runs_after} after ({saved.well_after} of them ended well){uncounted}"
+
+
+def decider(decided_by: str) -> str:
+    """Who decided, for a reader who may be another one than the user."""
+    return "a user" if decided_by == "user" else names.DECIDERS.get(decided_by, decided_by)
+
+
+def latest(some: Sequence[T], newest: int | None) -> Sequence[T]:
+    """The newest ones, newest first."""
+    return some[::-1][:newest]
+
+
+def left_out(some: Sequence[object], newest: int | None) -> str:
+    """That there are more; empty where there are not."""
+    return "" if newest is None or len(some) <= newest else f"The newest {newest} of {len(some)}; --html FILE shows all."
+
+
+def _decisions(workload: WorkloadReview, newest: int | None) -> Table:
+    columns = (
+        *(Column("made (UTC)", quantity="moment"), Column("suggestion", "key"), Column("changes", "prose"), Column("result")),
+        Column("decided by"),
+        *(Column("forecast", "prose", "duration_seconds"), Column("actual (median)", "figure", "duration_seconds")),
+        *(Column("runs", "figure", optional=True), Column("inside"), Column("asked by", optional=True)),
+    )
+    rows = tuple(_decision(made) for made in latest(workload.decisions, newest))
+    return Table(columns, rows, "suggestions", left_out(workload.decisions, newest))
+
+
+def _decision(made: ReviewedSuggestion) -> Row:
+    suggestion = made.suggestion
+    changes = [f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in suggestion.changes]
+    return (
+        *(suggestion.created_at, suggestion.suggestion_id, ", ".join(changes) or "as it is"),
+        Span(made.fate, FATES.get(made.fate, "")),
+        decider(suggestion.decided_by),
+        estimate(suggestion.next.duration_seconds),
+        *(or_empty(made.actual.median), made.runs or "", f"{made.inside} of {made.compared}" if made.compared else ""),
+        made.asked_by,
+    )
+
+
+def _front(workload: WorkloadReview, newest: int | None) -> Table:
+    front = workload.front
+    given = in_order(name for point in front.points for name in point.parameters)
+    columns = (
+        *(Column(names.short(name), "figure", name) for name in given),
+        *(Column(names.heading(name), "figure", name) for name in front.quantities),
+        *(Column("runs", "figure"), Column("failed", "figure"), Column("front")),
+    )
+    rows = tuple(
+        (
+            *(or_empty(point.parameters.get(name)) for name in given),
+            *(or_empty(point.values[name]) for name in front.quantities),
+            *(point.runs, point.failed, Span("yes", "good") if point.on_front else "no"),
+        )
+        for point in front.points[:newest]
+    )
+    return Table(columns, rows, "front", "Medians of the runs that ended well, by configuration")
+
+
+def _runs(workload: WorkloadReview, newest: int | None) -> Iterator[Block]:
+    runs = [reviewed.past.recorded.run for reviewed in workload.runs]
+    given = in_order(name for run in runs for name in run.parameters)
+    values = {name: {run.parameters.get(name) for run in runs} for name in given}
+    differing = [name for name in given if len(values[name]) > 1]
+    of_model = names.objectives([name for run in runs for name in run.outcome.known])[2:]
+    columns = (
+        *(Column("ended (UTC)", quantity="moment"), Column("run", "key"), Column("status")),
+        *(Column(names.short(name), "figure", name) for name in differing),
+        *(Column("duration", "figure", "duration_seconds"), Column("forecast"), Column("cost", "figure", "cost_usd")),
+        *(Column(names.heading(name), "figure", name) for name in of_model),
+        *(Column("SLA"), Column("decided by", optional=True), Column("suggestion", "key", optional=True)),
+    )
+    rows = tuple(_run(reviewed, differing, of_model) for reviewed in latest(workload.runs, newest))
+    yield Table(columns, rows, "runs", left_out(workload.runs, newest))
+    shared = [(name, next(iter(values[name]))) for name in given if len(values[name]) == 1]
+    same = [f"{names.short(name)} {numbers.written(name, value)}" for name, value in shared if value is not None]
+    yield f"The same in all runs: {', '.join(same)}." if same else ""
+    yield assumed_in(runs)
+
+
+def _run(reviewed: ReviewedRun, differing: Sequence[str], of_model: Sequence[str]) -> Row:
+    past = reviewed.past
+    run, outcome = past.recorded.run, past.recorded.run.outcome
+    ending: Inline = past.ending.replace("_", " ")
+    decided = past.suggestion.decided_by if past.suggestion else ""
+    return (
+        *(run.ended_at, run.run_id, ending if run.ended_well else Span(str(ending), "bad")),
+        *(or_empty(run.parameters.get(name)) for name in differing),
+        *(or_empty(outcome.duration_seconds), against(past.compared), or_empty(reviewed.cost_usd)),
+        *(or_empty(outcome.of(name)) for name in of_model),
+        *(Span(past.sla, VERDICTS.get(past.sla, "dim")) if past.sla else "", decider(decided)),
+        past.recorded.suggestion_id or "",
+    )
+
+
+def _learning(review: Review) -> Iterator[Block]:
+    """Who decides, what the agent took in, and how its tests ended."""
+    log = review.audit
+    yield f"Where no user decides: {review.decides}."
+    if not log.learnt:
+        yield "The agent has learnt nothing from these runs: `jpo learn` was never run here, or torch was missing."
+    yield _records(log.learnt, "learnt", "What it took in, newest first", review.newest)
+    yield _records(log.tested, "tests", "Its release tests, newest first", review.newest)
+
+
+def _records(records: Sequence[AuditRecord], name: str, caption: str, newest: int | None) -> Table:
+    columns = (
+        *(Column("record", "figure"), Column("time (UTC)", quantity="moment"), Column("kind"), Column("workload", "key")),
+        *(Column("what", "prose"), Column("by", "prose")),
+    )
+    rows = tuple(
+        (
+            *(record.number, record.at, record.kind, str(record.identity or "")),
+            *(audit.in_words(record.kind, record.data), audit.maker(record.data)),
+        )
+        for record in latest(records, newest)
+    )
+    return Table(columns, rows, name, caption)
+
+
+def _audit(review: Review) -> Iterator[Block]:
+    """Whether the chain holds, its anchor, and what happened out of the ordinary."""
+    log = review.audit
+    chain = log.chain
+    if not chain.ok:
+        yield (Span("The chain is broken: ", "bad"), chain.reason or "", f". {chain.records} records before it are good.")
+    elif not chain.records:
+        yield "The store holds no audit log yet."
+    else:
+        yield (
+            Span("The chain is intact", "good"),
+            f": {numbers.counted(chain.records, 'record')}, each sealed by the hash of the one before.",
+        )
+        yield (
+            "The chain alone does not show that records are missing at its end, or that all of it was written anew. Hold it "
+            "against an anchor noted elsewhere: `jpo audit verify --head ANCHOR`. Today's is:"
+        )
+        yield Table((Column("record", "figure"), Column("anchor", "key")), ((chain.records, chain.head),), "anchor")
+    counts = tuple((kind, count) for kind, count in log.kinds.items())
+    yield Table((Column("kind"), Column("records", "figure")), counts, "kinds", "Records")
+    if "forgotten" in log.kinds:
+        yield Note("old runs or their time series were deleted, as [store] says: all figures are of what is still on record")
+    yield _records(log.notable, "notable", "Refusals, conflicts, rollbacks and deletions, newest first", review.newest)

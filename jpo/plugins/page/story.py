@@ -1,0 +1,214 @@
+"""`jpo report`: what JPO did with each workload of a store and what came of it, for a team lead and for an audit.
+
+The store is read, nothing is asked of a server, and nothing is written but the report. The chain of the audit log is verified
+first; where it is broken, the report says so before everything else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from jpo.cost import Prices, run_cost_usd, usd_per_hour
+from jpo.cost.sla import check_run, compliance, measured
+from jpo.errors import StoreError
+from jpo.history import AuditRecord, Store, verify
+from jpo.history.audit import read_row
+from jpo.history.canonical import canonical
+from jpo.history.events import SETTLED
+from jpo.history.figures import spread
+from jpo.history.undo import in_effect
+from jpo.learning.serving import own_policy
+from jpo.optimizer.account.before_and_after import Sides, as_they_ran, sides_of
+from jpo.optimizer.account.configurations import measured_front
+from jpo.optimizer.account.rewards import reward_components
+from jpo.optimizer.account.savings import QUANTITIES, Saved, savings, together
+from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
+from jpo.project.load import LoadedSettings
+from jpo.project.project import (
+    ProjectStore,
+    open_project_store,
+    own_direction,
+    own_metrics,
+    preference_of,
+    targets_of,
+)
+from jpo.project.workload import read_workload
+from jpo.records import Identity, Preference, Quality, Run, Suggestion
+from jpo.report.audit import maker
+from jpo.report.before_after import WorkloadChange
+from jpo.report.history import Follower, History, PastRun
+from jpo.version import __version__
+
+KINDS = ("suggested", "kept", "rolled back")
+NOTABLE = ("refused", "conflict", "not written", "rolled back", "forgotten")
+COMPARED = ("current", "suggested", "decided_by")
+"""What the tables and the log both say of a suggestion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What other commands answer about a store; commands do not know each other, so the command line hands it over.
+
+    Attributes:
+        history: as in commands/history.py: runs and suggestions with what came of them.
+        change: as in commands/compare.py: a workload before JPO's first change and after it.
+    """
+
+    history: Callable[[Store, Prices, int | None, Mapping[str, float]], History]
+    change: Callable[[Identity, Sides, Prices, Mapping[str, bool]], WorkloadChange]
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """By what runs are judged, as the settings say: the user's targets, preference and own metric."""
+
+    targets: Mapping[str, float]
+    preference: Preference
+    direction: Mapping[str, bool]
+    metric: Quality | None
+
+
+def report(config: Path | None, settings: LoadedSettings, answers: Answers, *, now: float) -> Review:
+    """The report of a workload, or (None) of every one on record.
+
+    Raises:
+        StoreError: the store cannot be read; a broken chain is in the report instead.
+    """
+    metric = next(iter(own_metrics(settings).values()), None)
+    criteria = Criteria(targets_of(settings), preference_of(settings), own_direction(settings), metric)
+    only = read_workload(config, settings, now=now).identity if config else None
+    with open_project_store(settings) as job:
+        past = answers.history(job.store, job.prices, None, criteria.targets)
+        log = read_log(job.store)  # after the tables: whatever they hold is in it by then
+        identities = sorted((identity for identity in past.ledgers if only in (None, identity)), key=str)
+        workloads = [reviewed(identity, past, log, job, criteria, answers) for identity in identities]
+        digest = replace(log.digest, contradicted=contradicted(past.suggestions, log) if log.digest.chain.ok else ())
+        decides = decider(job.store)
+        place, currency = job.place, job.currency
+    saved = {quantity: together(_of(quantity, workloads)) for quantity in QUANTITIES}
+    notes = [*past.contradictions, *past.unsettled]
+    return Review(now, place, __version__, workloads, saved, criteria.targets, digest, decides, notes, currency)
+
+
+def refuse_broken(review: Review) -> None:
+    """To be called when the report is written: a broken chain is an error all the same.
+
+    Raises:
+        StoreError: JPO-E511.
+    """
+    chain = review.audit.chain
+    if not chain.ok:
+        remedy = "restore the store from a backup; what follows this record cannot be trusted"
+        raise StoreError(review.place, f"audit log: {chain.reason}", remedy, code="JPO-E511")
+    if review.audit.contradicted:
+        finding = f"suggestion {review.audit.contradicted[0]} is not what the audit log says of it"
+        raise StoreError(review.place, finding, "restore the store from a backup; trust the log alone", code="JPO-E511")
+
+
+def _of(quantity: str, workloads: Iterable[WorkloadReview]) -> list[Saved]:
+    return [saved for workload in workloads for saved in workload.saved if saved.quantity == quantity]
+
+
+@dataclass(slots=True)
+class AuditRead:
+    """The audit log, read once, as far as its chain holds.
+
+    Attributes:
+        made: by id of a suggestion the record of it; `became`: the kind of the record that says what became of it.
+    """
+
+    digest: AuditDigest
+    made: dict[str, AuditRecord] = field(default_factory=dict)
+    became: dict[str, str] = field(default_factory=dict)
+
+
+def read_log(store: Store) -> AuditRead:
+    """The log in short."""
+    chain, kinds = verify(store), Counter[str]()
+    kept: dict[str, list[AuditRecord]] = {"notable": [], "learnt": [], "tested": []}
+    made: dict[str, AuditRecord] = {}
+    became: dict[str, str] = {}
+    for row in store.audit_rows() if chain.records else ():
+        if row.number > chain.records:
+            break
+        kinds[row.kind] += 1
+        if row.kind == "observed":
+            continue
+        record = read_row(row)
+        suggestion_id = str(record.data.get("suggestion_id"))
+        if row.kind in KINDS:
+            made[suggestion_id] = record
+        if row.kind in SETTLED:
+            became[suggestion_id] = row.kind
+        if row.kind in NOTABLE or row.kind in kept:
+            kept["notable" if row.kind in NOTABLE else row.kind].append(record)
+    digest = AuditDigest(chain, dict(kinds.most_common()), kept["notable"], kept["learnt"], kept["tested"])
+    return AuditRead(digest, made, became)
+
+
+def contradicted(suggestions: Iterable[Suggestion], log: AuditRead) -> tuple[str, ...]:
+    """Suggestions of which the tables say something else than the log, or the log nothing."""
+    return tuple(made.suggestion_id for made in suggestions if not _as_logged(made, log.made.get(made.suggestion_id)))
+
+
+def _as_logged(made: Suggestion, record: AuditRecord | None) -> bool:
+    said = {name: record.data[name] for name in COMPARED if name in record.data} if record else {}
+    return bool(said) and canonical({name: getattr(made, name) for name in said}) == canonical(said)
+
+
+def reviewed(
+    identity: Identity, past: History, log: AuditRead, job: ProjectStore, criteria: Criteria, answers: Answers
+) -> WorkloadReview:
+    """One workload."""
+    runs = [one for one in past.runs if one.recorded.run.identity == identity]
+    made = [one for one in past.suggestions if one.identity == identity]
+    recorded = [one.recorded for one in runs]
+    effective = in_effect(job.store, identity, recorded)
+    sides = sides_of(effective, recorded)
+    whole = as_they_ran(effective, recorded, made[-1].suggested if made else {})
+    return WorkloadReview(
+        identity,
+        sides.since,
+        savings(sides, job.prices),
+        answers.change(identity, sides, job.prices, criteria.direction),
+        [reviewed_run(one, run, criteria.targets, job.prices) for one, run in zip(runs, whole, strict=True)],
+        [decision(one, past.followers.get(one.suggestion_id, ()), log) for one in made],
+        past.ledgers[identity],
+        compliance(check_run(criteria.targets, run, job.prices) for run in whole),
+        measured_front(whole, job.prices, criteria.metric),
+        list(reward_components(whole, criteria.targets, job.prices, criteria.preference)),
+        made[-1].suggested if made else {},
+    )
+
+
+def reviewed_run(past: PastRun, run: Run, targets: Mapping[str, float], prices: Prices) -> ReviewedRun:
+    """A run, with all its parameters, with what it cost, and what it promised."""
+    checks = [(check, measured(check.name, run, prices)) for check in check_run(targets, run, prices)]
+    return ReviewedRun(past, run_cost_usd(run, prices), usd_per_hour(run.parameters, prices), checks)
+
+
+def decision(made: Suggestion, followers: Sequence[Follower], log: AuditRead) -> ReviewedSuggestion:
+    """A suggestion, and what came of it."""
+    record = log.made.get(made.suggestion_id)
+    fate = log.became.get(made.suggestion_id, "unknown") if made.changes else "kept"
+    ended = [follower for follower in followers if follower.run.ended_well]  # forecasts are of such runs
+    well = [seconds for follower in ended if (seconds := follower.run.outcome.duration_seconds)]
+    inside = [follower.inside["duration_seconds"] for follower in ended if "duration_seconds" in follower.inside]
+    return ReviewedSuggestion(made, asked_by(record), fate, spread(well), len(followers), len(inside), sum(inside))
+
+
+def asked_by(record: AuditRecord | None) -> str:
+    """Who asked for a suggestion, without the page of the pipeline, which the log has."""
+    by = record.data.get("by") if record else None
+    return maker({"by": {name: said for name, said in by.items() if name != "url"}}) if isinstance(by, Mapping) else ""
+
+
+def decider(store: Store) -> str:
+    """Who decides where no user does, in words."""
+    own = own_policy(store)
+    if own and own.released:
+        return "the agent that learnt here, since it passed its release test"
+    return "the policy that came with JPO, or the belief rule where none did; none that learnt here has passed its release test"

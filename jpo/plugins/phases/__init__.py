@@ -1,0 +1,19 @@
+"""Phases of what training containers use over time, and requests of CPU and memory that follow them (extra `phases` for fits).
+
+traces.py      executions and their samples; recorded.py: of runs on record; files/: of tables, Grafana and Prometheus
+features.py    samples as the models see them: scaled, near-duplicates left out
+levels.py      how many phases there are and where they lie
+chain.py       hidden Markov chains over many executions at once: filter, smoothing; best_path.py: Viterbi
+markov.py      the default method as a scikit-learn estimator
+methods/       other ways to find phases: hmmlearn, ruptures, AI4DL's
+model.py       a fitted model as one record; model_file.py: as a file; fit.py: from traces to a model
+parts.py       parts of a fitted model as files of their own
+expand.py      a model that learns new traces
+stream.py      the filter, sample by sample
+table.py       the phases in figures; sketch.py: as lines for a terminal
+forecast.py    what comes next in a course; prototypes.py: kinds of executions
+requests/      what is requested by them, beside simpler ways
+extra.py       optional packages
+project/       what jpo.toml and the store say of them
+cli/  story/  report/   `jpo phases`: options and help, what it does, what it shows
+"""

@@ -1,0 +1,1 @@
+"""Options and help of `jpo phases`."""

@@ -1,0 +1,154 @@
+"""Options that the commands of `jpo phases` share, each written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from jpo.cli.options import FILE, F, colour_option, gathered, options, seed_option, verbose_option
+from jpo.cli.output import READABLE, Output, coloured
+
+if TYPE_CHECKING:
+    from jpo.plugins.phases.fit import FitOptions, Method
+    from jpo.plugins.phases.parts import Parts
+
+METHODS = ("markov", "hmm", "changepoint", "crbm-kmeans")
+"""Of jpo.plugins.phases.fit, which needs numpy: help must not."""
+PALETTES = ("tab10", "Set2", "viridis", "cividis", "gray")
+"""Of jpo.plugins.phases.report.plots, which needs numpy, too."""
+model_file = click.argument("model", type=FILE, metavar="MODEL")
+traces_files = click.argument("traces", nargs=-1, required=True, type=FILE, metavar="TRACES...")
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """Options of a fit."""
+
+    method: Method
+    n_phases: int | None
+    seed: int
+    history: int
+    hidden: int
+    learning_rate: float
+    epochs: int
+
+    @property
+    def options(self) -> FitOptions:
+        """The same as jpo.plugins.phases has them, which need numpy."""
+        from jpo.plugins.phases.fit import FitOptions
+        from jpo.plugins.phases.methods.crbm import CrbmOptions
+
+        crbm = CrbmOptions(self.history, self.hidden, self.learning_rate, self.epochs, seed=self.seed)
+        return FitOptions(self.method, self.n_phases, self.seed, crbm)
+
+
+@dataclass(frozen=True, slots=True)
+class PartFiles:
+    """Files of a model's parts: read by a fit, written from a model."""
+
+    scaler: Path | None
+    crbm: Path | None
+    clusters: Path | None
+
+    @property
+    def named(self) -> tuple[Path, ...]:
+        return tuple(path for path in (self.scaler, self.crbm, self.clusters) if path)
+
+    def read(self) -> Parts:
+        """The parts in the files that are named."""
+        from jpo.plugins.phases.parts import Parts, read_clusters, read_crbm, read_scaler
+
+        return Parts(
+            read_scaler(self.scaler) if self.scaler else None,
+            read_crbm(self.crbm) if self.crbm else None,
+            read_clusters(self.clusters) if self.clusters else None,
+        )
+
+
+def part_options(verb: str) -> Callable[[F], F]:
+    """--scaler, --crbm and --clusters as the argument `files`; `verb`: what is done with each."""
+    shared = options(
+        click.option("--scaler", type=FILE, metavar="FILE", help=f"{verb} the scaler."),
+        click.option("--crbm", type=FILE, metavar="FILE", help=f"crbm-kmeans: {verb.lower()} the machine."),
+        click.option("--clusters", type=FILE, metavar="FILE", help=f"crbm-kmeans: {verb.lower()} the clusters."),
+    )
+
+    def decorate(function: F) -> F:
+        return shared(gathered(function, "files", PartFiles, ("scaler", "crbm", "clusters")))
+
+    return decorate
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is read of a file of traces: headers as NAME=HEADER, features and executions, all of them where none is named."""
+
+    columns: Sequence[str] = ()
+    features: Sequence[str] = ()
+    executions: Sequence[str] = ()
+
+
+_selection_options = options(
+    click.option("--column", "columns", multiple=True, metavar="NAME=HEADER", help="A column's header; see `jpo phases --help`."),
+    click.option("--feature", "features", multiple=True, metavar="NAME", help="Use these features only, in this order."),
+    click.option("--execution", "executions", multiple=True, metavar="ID", help="These executions only; repeatable."),
+)
+
+
+def column_options(function: F) -> F:
+    """--column, --feature and --execution, as the argument `selection`."""
+    return _selection_options(gathered(function, "selection", Selection, ("columns", "features", "executions")))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Where a command's result goes, None: nowhere else, and what is said of it."""
+
+    result: Path | None
+    report: Output
+
+
+def result_options(what: str) -> Callable[[F], F]:
+    """-o for the result, --format and --no-color for what is said of it, as the argument `told`."""
+
+    def told(result: Path | None, form: str, no_color: bool) -> Told:
+        return Told(result, Output(form, colour=coloured(no_color)))
+
+    def decorate(function: F) -> F:
+        shared = options(
+            click.option("-o", "--output", "result", type=FILE, metavar="FILE", help=what),
+            click.option("--format", "form", type=click.Choice(READABLE), default="text", show_default=True),
+            colour_option,
+            verbose_option,
+        )
+        return shared(gathered(function, "told", told, ("result", "form", "no_color")))
+
+    return decorate
+
+
+_fit_options = options(
+    click.option("--method", type=click.Choice(METHODS), default="markov", show_default=True),
+    click.option("--phases", "n_phases", type=click.IntRange(2, 50), help="How many; default: as the traces have them, 2 to 10."),
+    click.option(
+        "--history", type=click.IntRange(1, 100), default=3, show_default=True, help="crbm-kmeans: samples it looks back."
+    ),
+    click.option("--hidden", type=click.IntRange(1, 1000), default=10, show_default=True, help="crbm-kmeans: hidden units."),
+    click.option("--learning-rate", type=click.FloatRange(1e-6, 1), default=0.01, show_default=True, help="crbm-kmeans."),
+    click.option("--epochs", type=click.IntRange(1, 100_000), default=100, show_default=True, help="crbm-kmeans: at most."),
+    seed_option,
+)
+
+
+def fit_options(function: F) -> F:
+    """--method, --phases, --seed and those of crbm-kmeans, as the argument `fitting`."""
+    names = ("method", "n_phases", "seed", "history", "hidden", "learning_rate", "epochs")
+    return _fit_options(gathered(function, "fitting", Fitting, names))
+
+
+budget_option = click.option(
+    "--resizes-per-hour", "per_hour", type=click.FloatRange(0.1, 3600), default=30.0, show_default=True, help="Budget of resizes."
+)

@@ -1,0 +1,346 @@
+"""`jpo phases`: its options and help."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from jpo.cli.arguments import load_settings
+from jpo.cli.gate import complain, put, save, save_copy
+from jpo.cli.options import FILE, options, seed_option
+from jpo.cli.output import can_be_kept, not_settings, track
+from jpo.plugins.phases.cli.options import (
+    PALETTES,
+    Fitting,
+    PartFiles,
+    Selection,
+    Told,
+    budget_option,
+    column_options,
+    fit_options,
+    model_file,
+    part_options,
+    result_options,
+    traces_files,
+)
+
+if TYPE_CHECKING:
+    from jpo.plugins.phases.traces import Traces
+
+
+@click.group()
+def phases() -> None:
+    """Phases of CPU, memory and GPU; requests that follow them.
+
+    TRACES is a CSV file with one row per sample: execution, time, and what was used; or what Grafana exports of a panel, or
+    the JSON of a range query of Prometheus. Several files are joined, e.g. one of CPU and one of memory. AI4DL's columns and
+    the usual names of the same things are found; others are named, e.g. --column cpu_cores=cpu --column memory_bytes=rss
+    --column time=ts --column execution=pod; in place of a header a file may stand. A config.ini in its place stands for its
+    own runs on record, as far as Prometheus measured them. Fits need jpo[phases].
+    """
+
+
+@phases.command()
+@traces_files
+@options(fit_options, part_options("Take over"), column_options, result_options("Where the model goes; needed."))
+def fit(
+    traces: Sequence[Path],
+    fitting: Fitting,
+    files: PartFiles,
+    selection: Selection,
+    told: Told,
+) -> None:
+    """Find the phases of traces, and keep them as a model.
+
+    Parts of an earlier model (`jpo phases parts`) are taken over where they are named.
+
+    \b
+    Examples:
+      jpo phases fit traces.csv -o phases.model
+      jpo phases fit pods.csv -o phases.model --column execution=pod --column cpu_cores=cpu --column memory_bytes=rss
+      jpo phases fit traces.csv -o phases.model --scaler old.scaler
+    """
+    from jpo.plugins.phases.report import fitted
+    from jpo.plugins.phases.story.phases import phases as command
+
+    if told.result is None:
+        raise click.UsageError("say where the model goes: -o MODEL")
+    _keepable(told.result, [*traces, *files.named])
+    wanted = replace(fitting.options, parts=files.read())
+    model, found = command.fit(_read(traces, selection), wanted, track)
+    save_copy(told.result, model)
+    told.report.show(fitted, found)
+
+
+@phases.command()
+@model_file
+@part_options("Write")
+def parts(model: Path, files: PartFiles) -> None:
+    """Keep parts of a model as files of their own.
+
+    A fit takes them over: jpo phases fit TRACES --scaler FILE.
+
+    \b
+    Examples:
+      jpo phases parts phases.model --scaler job.scaler
+      jpo phases parts crbm.model --scaler job.scaler --crbm job.crbm --clusters job.clusters
+    """
+    from jpo.plugins.phases.story.phases import phases as command
+
+    if not files.named:
+        raise click.UsageError("say which part goes where: --scaler FILE, --crbm FILE or --clusters FILE")
+    if len({path.resolve() for path in files.named}) < len(files.named):
+        raise click.UsageError("two parts would go into one file: name another one")
+    for path in files.named:
+        _keepable(path, [model])
+    for path, part in command.parts(command.load(model), files.scaler, files.crbm, files.clusters):
+        save_copy(path, part)
+
+
+@phases.command()
+@model_file
+@traces_files
+@click.option(
+    "--parity", is_flag=True, help="Of crbm-kmeans: labels as AI4DL shows them, some missing, the rest one sample late."
+)
+@options(column_options, result_options("Write the phase of each sample there, as CSV."))
+def predict(
+    model: Path,
+    traces: Sequence[Path],
+    selection: Selection,
+    told: Told,
+    *,
+    parity: bool,
+) -> None:
+    """Show the phases of traces by a model.
+
+    \b
+    Examples:
+      jpo phases predict phases.model traces.csv
+      jpo phases predict phases.model traces.csv -o phases.csv
+    """
+    from jpo.plugins.phases.report import fitted
+    from jpo.plugins.phases.story.phases import phases as command
+
+    _keepable(told.result, [model, *traces])
+    fitted_model = command.load(model)
+    rows, found = command.predict(fitted_model, _read(traces, selection, command.seen_by(fitted_model)), parity=parity)
+    if told.result is not None:
+        save(told.result, fitted.samples_csv(rows))
+    told.report.show(fitted, found)
+
+
+@phases.command()
+@model_file
+@traces_files
+@options(budget_option, column_options, result_options("Write the requests there, as CSV; else they go to stdout."))
+def allocate(
+    model: Path,
+    traces: Sequence[Path],
+    per_hour: float,
+    selection: Selection,
+    told: Told,
+) -> None:
+    """Request CPU and memory from sample to sample.
+
+    A row holds until the next one of its execution: exec_id, t, cpu_alloc in cores, mem_alloc in bytes.
+
+    \b
+    Example:
+      jpo phases allocate phases.model traces.csv -o allocation.csv
+    """
+    from jpo.plugins.phases.report import standings
+    from jpo.plugins.phases.story.phases import phases as command
+
+    _keepable(told.result, [model, *traces])
+    fitted_model = command.load(model)
+    rows, compared = command.requests(fitted_model, _read(traces, selection, command.needed_by(fitted_model)), per_hour=per_hour)
+    if told.result is None:
+        put(standings.requests_csv(rows))
+        return
+    save(told.result, standings.requests_csv(rows))
+    told.report.show(standings, compared)
+
+
+@phases.command()
+@model_file
+@traces_files
+@click.option("--kind", type=click.Choice(["courses", "variance"]), default="courses", show_default=True)
+@click.option("--palette", type=click.Choice(PALETTES), default=PALETTES[0], show_default=True)
+@options(column_options, result_options("The picture, .png or .svg; else lines for the terminal."))
+def plot(
+    model: Path,
+    traces: Sequence[Path],
+    kind: str,
+    palette: str,
+    selection: Selection,
+    told: Told,
+) -> None:
+    """Draw traces over bars of their phases.
+
+    Or, with --kind variance, box plots of what each phase uses, and how frequent it is. Pictures need jpo[phases].
+
+    \b
+    Examples:
+      jpo phases plot phases.model traces.csv
+      jpo phases plot phases.model traces.csv -o courses.svg --execution run-7 --palette viridis
+      jpo phases plot phases.model traces.csv -o phases.png --kind variance
+    """
+    from jpo.plugins.phases.report import fitted
+    from jpo.plugins.phases.story.phases import phases as command
+    from jpo.report.plots.picture import can_plot
+
+    _keepable(told.result, [model, *traces])
+    if told.result is not None:
+        can_plot(told.result)
+    fitted_model = command.load(model)
+    read = _read(traces, replace(selection, features=()), command.seen_by(fitted_model, selection.features))
+    found = command.drawn(fitted_model, read, command.Picture(kind, palette, tuple(selection.features)), told.result)
+    told.report.show(fitted, found)
+
+
+@phases.command()
+@model_file
+@traces_files
+@click.option("--split", type=click.IntRange(0), metavar="PHASE", help="Make two phases of this one.")
+@options(seed_option, column_options, result_options("Where the new model goes; needed."))
+def expand(
+    model: Path,
+    traces: Sequence[Path],
+    split: int | None,
+    selection: Selection,
+    told: Told,
+    *,
+    seed: int,
+) -> None:
+    """Teach a model new traces; its phases keep their numbers.
+
+    What no phase explains becomes phases of its own, with numbers behind those that there are.
+
+    \b
+    Examples:
+      jpo phases expand phases.model new.csv -o more.model
+      jpo phases expand phases.model new.csv -o more.model --split 2
+    """
+    from jpo.plugins.phases.report import fitted
+    from jpo.plugins.phases.story.phases import phases as command
+
+    if told.result is None:
+        raise click.UsageError("say where the new model goes: -o MODEL")
+    _keepable(told.result, [model, *traces])
+    fitted_model = command.load(model)
+    read = _read(traces, selection, command.seen_by(fitted_model))
+    more, found = command.expanded(fitted_model, read, split=split, seed=seed)
+    save_copy(told.result, more)
+    told.report.show(fitted, found)
+
+
+@phases.command()
+@click.argument("given", nargs=-1, required=True, type=FILE, metavar="[MODEL] TRACES...")
+@click.option(
+    "--training",
+    type=FILE,
+    multiple=True,
+    metavar="TRACES",
+    help="What the peers know of earlier runs; default: the same traces.",
+)
+@options(budget_option, fit_options, column_options, result_options("Write the report there too."))
+def evaluate(
+    given: Sequence[Path],
+    training: Sequence[Path],
+    per_hour: float,
+    fitting: Fitting,
+    selection: Selection,
+    told: Told,
+) -> None:
+    """Compare allocations by phases with simpler ways.
+
+    With a model: on these traces. Without one, each execution is left out of the fit that allocates for it.
+
+    \b
+    Examples:
+      jpo phases evaluate traces.csv
+      jpo phases evaluate phases.model new.csv --training traces.csv
+    """
+    from jpo.plugins.phases.report import standings
+    from jpo.plugins.phases.story.phases import phases as command
+
+    _keepable(told.result, [*given, *training])
+    if len(given) > 1 and command.is_model(given[0]):
+        fitted_model = command.load(given[0])
+        needed = command.needed_by(fitted_model)
+        traces = _read(given[1:], selection, needed)
+        known = _read(training, replace(selection, executions=()), needed) if training else None
+        compared = command.evaluate(fitted_model, traces, known, per_hour=per_hour)
+    else:
+        compared = command.evaluate_left_out(_read(given, selection), fitting.options, per_hour=per_hour, track=track)
+    replace(told.report, files=(told.result,) if told.result else ()).show(standings, compared)
+
+
+@phases.command()
+@model_file
+@traces_files
+@click.option("--container", default="trainer", show_default=True, help="The container of the Kubernetes patch.")
+@click.option("--headroom", type=click.FloatRange(0, 10), default=0.15, show_default=True, help="Share above the peak.")
+@options(column_options, result_options("Write the Kubernetes patch there, as YAML."))
+def rightsize(
+    model: Path,
+    traces: Sequence[Path],
+    container: str,
+    headroom: float,
+    selection: Selection,
+    told: Told,
+) -> None:
+    """Size a workload's CPU and memory, for runs without resizes.
+
+    As lines of config.ini, and as a patch of Kubernetes resources. Nothing is written into a config.ini.
+
+    \b
+    Examples:
+      jpo phases rightsize phases.model traces.csv
+      jpo phases rightsize phases.model traces.csv -o resources.yaml --container trainer
+    """
+    from jpo.plugins.phases.report import sized as subject
+    from jpo.plugins.phases.story.phases import phases as command
+
+    _keepable(told.result, [model, *traces])
+    fitted_model = command.load(model)
+    read = _read(traces, selection, command.needed_by(fitted_model))
+    sized = command.sized(read, fitted_model, container=container, headroom=headroom)
+    if told.result is not None:
+        save(told.result, subject.patch_text(sized))
+    told.report.show(subject, sized)
+
+
+def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] = ()) -> Traces:
+    """Traces of files, or of a config.ini's own runs on record.
+
+    Args:
+        features: that a model asks for; those on the command line come first.
+    """
+    from jpo.plugins.phases.story.phases import phases as command
+
+    if any(path.suffix.lower() == ".ini" for path in paths):
+        if len(paths) > 1:
+            raise click.UsageError("a config.ini stands for its own runs: name it alone")
+        return command.recorded(paths[0], load_settings(paths[0], None, {}), now=time.time(), executions=selection.executions)
+    columns = command.columns(selection.columns, selection.features or features)
+    traces = command.read(paths, columns, selection.executions)
+    for note in traces.notes:
+        complain(note)
+    return traces
+
+
+def _keepable(result: Path | None, given: Sequence[Path]) -> None:
+    """Find out before anything is computed that a result could not be kept, or would destroy what it is made of."""
+    from jpo.plugins.phases.story.phases import refuse_overwriting
+
+    refuse_overwriting(result, given)
+    kept = [result] if result else []
+    not_settings(kept)
+    can_be_kept(kept)

@@ -1,0 +1,121 @@
+"""Features of a sample as the models see them: sizes by their logarithm, each robustly scaled, near-duplicates left out.
+
+CPU counts in cores, since half a core more is half a core more at any level; memory and traffic span decades and count by their
+logarithm. What is constant, or says what another feature says already, is left out and named in `notes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jpo.errors import UsageError
+from jpo.plugins.phases.traces import Floats
+
+ALIKE = 0.98
+"""Absolute rank correlation from which the later one of two features is a near-duplicate."""
+SIGNIFICANT = 0.2
+"""Share of a feature's level: a course within a few hundredths of it is steady."""
+SMALLEST_BYTES = float(16 << 20)
+"""Sizes below 16 MiB are alike: log(0) is none, and an interpreter that starts is one phase, whatever it has loaded."""
+NORMAL_IQR = 1.349
+"""Interquartile range of the standard normal distribution."""
+NORMAL_90 = 3.290
+"""Its range from the 5th to the 95th percentile."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scaler:
+    """Robust scaling with an inverse.
+
+    Attributes:
+        names: features of the raw values, shape (samples, names).
+        kept: position in `names` of each scaled feature.
+        centre, scale: of each kept feature, after the logarithm of sizes.
+        notes: which features were left out, and why.
+    """
+
+    names: tuple[str, ...]
+    kept: tuple[int, ...]
+    centre: Floats
+    scale: Floats
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kept_names(self) -> tuple[str, ...]:
+        return tuple(self.names[at] for at in self.kept)
+
+    def transform(self, values: Floats) -> Floats:
+        """Raw values, shape (samples, names), as scaled features, shape (samples, kept)."""
+        scaled: Floats = (levels(values, self.names)[..., list(self.kept)] - self.centre) / self.scale
+        return scaled
+
+    def inverse_transform(self, scaled: Floats) -> Floats:
+        """Scaled features as raw values of the kept features, shape (samples, kept)."""
+        level = np.asarray(scaled) * self.scale + self.centre
+        by_log = np.array([is_size(name) for name in self.kept_names])
+        raw: Floats = np.where(by_log, np.exp(np.where(by_log, level, 0.0)), level)
+        return raw
+
+
+def is_size(name: str) -> bool:
+    """Whether a feature counts by its logarithm."""
+    return name.endswith(("_bytes", ".bytes"))
+
+
+def levels(values: Floats, names: Sequence[str]) -> Floats:
+    """Values with sizes as the natural logarithm of bytes, at least SMALLEST_BYTES."""
+    by_log = np.array([is_size(name) for name in names])
+    level: Floats = np.where(by_log, np.log(np.maximum(values, SMALLEST_BYTES)), values)
+    return level
+
+
+def fit_scaler(values: Floats, names: Sequence[str], place: str = "traces") -> Scaler:
+    """The scaler of these values, shape (samples, names).
+
+    Raises:
+        UsageError: JPO-E735, every feature is constant.
+    """
+    level = levels(values, names)
+    kept: list[int] = []
+    notes: list[str] = []
+    for at, name in enumerate(names):
+        if np.ptp(level[:, at]) <= 1e-9 * max(1.0, float(np.abs(level[:, at]).max())):
+            notes.append(f"{name} is constant: left out")
+            continue
+        twin = next((other for other in kept if abs(_rank_correlation(level[:, other], level[:, at])) >= ALIKE), None)
+        if twin is not None:
+            notes.append(f"{name} says nearly what {names[twin]} says: left out")
+            continue
+        kept.append(at)
+    if not kept:
+        finding = f"every feature is constant ({', '.join(names)}): there are no phases to find"
+        raise UsageError(place, finding, "name traces in which something changes", code="JPO-E735")
+    scale = np.array([max(_spread(level[:, at]), _significant(level[:, at], names[at])) for at in kept])
+    return Scaler(tuple(names), tuple(kept), np.median(level[:, kept], axis=0), scale, tuple(notes))
+
+
+def _spread(level: Floats) -> float:
+    """A standard deviation of the bulk: the larger of two robust ones, so that a long plateau does not make it nothing."""
+    low, first, third, high = np.quantile(level, (0.05, 0.25, 0.75, 0.95))
+    robust = max((third - first) / NORMAL_IQR, (high - low) / NORMAL_90)
+    return float(robust if robust > 1e-6 * max(1.0, float(np.abs(level).max())) else level.std())
+
+
+def _significant(level: Floats, name: str) -> float:
+    """The least that counts as one standard deviation: the rest is how a collector counts ticks, or noise of a steady course."""
+    return SIGNIFICANT if is_size(name) else SIGNIFICANT * float(np.quantile(np.abs(level), 0.95))
+
+
+def _rank_correlation(one: Floats, other: Floats) -> float:
+    """Spearman's correlation; ties by the order of the samples would blur plateaus, so equal values share a rank."""
+    return float(np.corrcoef(_ranks(one), _ranks(other))[0, 1])
+
+
+def _ranks(level: Floats) -> Floats:
+    _, inverse, counts = np.unique(level, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - (counts - 1) / 2
+    ranks: Floats = middle[inverse]
+    return ranks

@@ -1,0 +1,129 @@
+"""Units of traces: those that a column's name says, those that the size of a time says, and figures that no unit explains.
+
+What can be known is converted to seconds, cores and bytes, and said; what cannot be known is read as it is, and said where it
+makes no sense. Nothing is guessed from values of CPU and memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jpo.errors import UsageError
+from jpo.plugins.phases.traces import CPU, GPU_MEMORY, MEMORY, Floats
+
+TIME = "time"
+UNITS: Mapping[str, tuple[str, str, float]] = MappingProxyType(
+    {
+        "time_ms": (TIME, "milliseconds", 1e3),
+        "time_us": (TIME, "microseconds", 1e6),
+        "time_ns": (TIME, "nanoseconds", 1e9),
+        "cpu_millicores": (CPU, "millicores", 1e3),
+        "cpu_percent": (CPU, "percent of one core", 100.0),
+        "memory_kib": (MEMORY, "KiB", 2.0**-10),
+        "memory_mib": (MEMORY, "MiB", 2.0**-20),
+        "memory_gib": (MEMORY, "GiB", 2.0**-30),
+        "memory_mb": (MEMORY, "MB", 1e-6),
+        "memory_gb": (MEMORY, "GB", 1e-9),
+        "gpu_memory_mib": (GPU_MEMORY, "MiB", 2.0**-20),
+    }
+)
+"""Other names of a quantity: which one, the unit in words, and how many of it make one second, core or byte."""
+USUAL_UNITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        **{
+            f"time_{unit}": tuple(f"{name}_{unit}" for name in ("timestamp", "time", "t", "ts", "unix", "epoch"))
+            for unit in ("ms", "us", "ns")
+        },
+        "cpu_millicores": ("cpu_millicores", "cpu_m", "millicores"),
+        "cpu_percent": ("cpu_percent",),
+        "gpu_memory_mib": ("gpu_memory_mib", "gpu_mem_mib"),
+        **{f"memory_{unit}": (f"memory_{unit}", f"mem_{unit}") for unit in ("kib", "mib", "gib", "mb", "gb")},
+    }
+)
+"""Headers by which they are found."""
+EPOCHS = (("nanoseconds", 1e17, 1e9), ("microseconds", 1e14, 1e6), ("milliseconds", 1e11, 1e3))
+"""Units of a time since 1970, from which size on, and how many make a second: 1e11 seconds are the year 5138, 1e11
+milliseconds 1973."""
+LONG_SECONDS = 900.0
+"""Between samples: phases of minutes are not seen any more."""
+OFTEN_SECONDS = 0.05
+"""Between samples, in the median: collectors look less often."""
+LONGEST_SECONDS, SHORTEST_SECONDS = 86400.0, 1e-3
+"""Between samples, in the median: nobody samples a run once a day or a thousand times a second."""
+MOST_CORES = 512.0
+"""Of a container: larger ones are none, or millicores, or percent."""
+FEWEST_BYTES = 65536.0
+"""At most, of a container's memory: less is no process, or MiB, or GiB."""
+CODE = "JPO-I873"
+ODD = "JPO-W874"
+
+
+def in_seconds(times: Floats, is_date: NDArray[np.bool_], place: str, unit: str | None) -> tuple[Floats, str | None]:
+    """Times of a file in seconds, and what was done with them, None: nothing.
+
+    Args:
+        times: as written; dates are in Unix seconds already.
+        unit: of UNITS, that the column's name says; None: seconds, or what the size of the times says.
+
+    Raises:
+        UsageError: JPO-E730, some are too large for seconds, and others are not.
+    """
+    if is_date.all():
+        return times, None
+    numbers = np.abs(times[~is_date])
+    if unit is not None:
+        _, name, parts = UNITS[unit]
+        return np.where(is_date, times, times / parts), f"times are in {name}, as their column says; read as seconds [{CODE}]"
+    for name, least, parts in EPOCHS:
+        if numbers.max() < least:
+            continue
+        if numbers.min() < least:
+            finding = f"times differ too much to be of one unit: from {numbers.min():.15g} to {numbers.max():.15g}"
+            raise UsageError(place, finding, "write all of them in Unix seconds", code="JPO-E730")
+        said = f"times are too large for seconds, and are taken for {name} since 1970; read as seconds [{CODE}]"
+        return np.where(is_date, times, times / parts), said
+    return times, None
+
+
+def require_interval(seconds: Floats, place: str) -> str | None:
+    """What is odd about the time between samples, if anything.
+
+    Args:
+        seconds: between each two samples of an execution.
+
+    Raises:
+        UsageError: JPO-E730, nobody samples so rarely or so often.
+    """
+    median = float(np.median(seconds))
+    if not SHORTEST_SECONDS <= median <= LONGEST_SECONDS:
+        finding = f"samples are {median:.6g} s apart in the median, if its times are in seconds"
+        remedy = f"name the unit: --column NAME=HEADER, {_names(TIME)}" if median > LONGEST_SECONDS else "write seconds"
+        raise UsageError(place, finding, remedy, code="JPO-E730")
+    if median < OFTEN_SECONDS:
+        said = f"samples are {median:.6g} s apart in the median: collectors look less often. If times are seconds already:"
+        return f"{said} --column time=HEADER; if they are hours or days: write seconds [{ODD}]"
+    if median < LONG_SECONDS:
+        return None
+    said = f"samples are {median:.6g} s apart in the median: phases of minutes are not seen."
+    return f"{said} If times are in milliseconds: --column time_ms=HEADER [{ODD}]"
+
+
+def odd_figures(values: Floats, features: tuple[str, ...]) -> Iterator[str]:
+    """What no container uses: so many cores, or so few bytes."""
+    if CPU in features and (most := float(values[:, features.index(CPU)].max())) > MOST_CORES:
+        yield f"{CPU} is up to {most:.6g}. If it is no number of cores: --column NAME=HEADER, {_names(CPU)} [{ODD}]"
+    if MEMORY in features and 0 < (most := float(values[:, features.index(MEMORY)].max())) < FEWEST_BYTES:
+        yield f"{MEMORY} is {most:.6g} at most. If it is not in bytes: --column NAME=HEADER, {_names(MEMORY)} [{ODD}]"
+
+
+def said(name: str, unit: str) -> str:
+    """That measurements are converted."""
+    return f"{name} is read from {UNITS[unit][1]}, as its column says [{CODE}]"
+
+
+def _names(quantity: str) -> str:
+    return " or ".join(name for name, (of, _, _) in UNITS.items() if of == quantity)

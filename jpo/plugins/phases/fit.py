@@ -1,0 +1,143 @@
+"""A fit from traces to a model by one of the methods, with the caution that executions left out ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Literal
+
+import numpy as np
+
+from jpo.errors import UsageError
+from jpo.plugins.phases.chain import Chain, Ints
+from jpo.plugins.phases.extra import need
+from jpo.plugins.phases.features import Scaler, fit_scaler
+from jpo.plugins.phases.levels import find_levels
+from jpo.plugins.phases.markov import fit_chain
+from jpo.plugins.phases.methods.changepoint import fit_changepoint
+from jpo.plugins.phases.methods.crbm import CENTRES, CrbmOptions, cluster, train_crbm
+from jpo.plugins.phases.methods.hmm import fit_hmm
+from jpo.plugins.phases.model import PhaseModel, with_needs
+from jpo.plugins.phases.parts import Parts
+from jpo.plugins.phases.requests.allocate import LeftOut
+from jpo.plugins.phases.requests.caution import FOLDS, PROVABLE, Pair, StepTrial, cheapest, little_known
+from jpo.plugins.phases.traces import Floats, Traces
+from jpo.records import Track, silently
+
+Method = Literal["markov", "hmm", "changepoint", "crbm-kmeans"]
+METHODS: tuple[Method, ...] = ("markov", "hmm", "changepoint", "crbm-kmeans")
+PHASES_OF_AI4DL = 5
+"""Clusters of hidden units where nobody says how many."""
+MOST_TRIED = 1200
+"""Samples of executions left out on which caution is tried, in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """How phases are found.
+
+    Attributes:
+        method: one of METHODS.
+        n_phases: how many; None: as the traces have them.
+        seed: same seed and traces, same model.
+        crbm: of the method crbm-kmeans.
+        parts: of earlier models, which this one takes over.
+    """
+
+    method: Method = "markov"
+    n_phases: int | None = None
+    seed: int = 0
+    crbm: CrbmOptions = field(default_factory=CrbmOptions)
+    parts: Parts = field(default_factory=Parts)
+
+    def __post_init__(self) -> None:
+        if self.parts.crbm is not None and self.method != "crbm-kmeans":
+            finding = f"is no part of the method {self.method}"
+            raise UsageError("--crbm", finding, "say --method crbm-kmeans", code="JPO-E734")
+
+
+def fit_model(traces: Traces, options: FitOptions | None = None, track: Track = silently) -> PhaseModel:
+    """Phases, what they need, and how much caution requests ask for.
+
+    Args:
+        track: shows how far it is.
+
+    Raises:
+        UsageError: JPO-E733, a package is not installed; JPO-E735, every feature is constant.
+    """
+    options = options or FitOptions()
+    model = fit_phases(traces, options, track)
+    return replace(
+        model,
+        caution=caution_of(traces, model, options, track),
+        notes=(*model.notes, *little_known(len(traces.courses), traces.samples)),
+    )
+
+
+def fit_phases(traces: Traces, options: FitOptions | None = None, track: Track = silently) -> PhaseModel:
+    """The same with the caution that nobody has tried."""
+    options = options or FitOptions()
+    need("a fit of phases", "sklearn")
+    some = f"execution {traces.courses[0].execution:.80}" + (f" and {len(traces.courses) - 1} more" if traces.courses[1:] else "")
+    scaler = options.parts.scaler or fit_scaler(traces.stacked(), traces.features, f"{traces.place}: {some}")
+    chain, weights = _found(scaler.transform(traces.narrowed(scaler.names).stacked()), traces, options, track)
+    return replace(with_needs(options.method, scaler, chain, traces), weights=weights)
+
+
+def _found(scaled: Floats, traces: Traces, options: FitOptions, track: Track) -> tuple[Chain, Mapping[str, Floats]]:
+    """The chain of a method, and the method's own weights."""
+    k, seed = options.n_phases, options.seed
+    if options.method == "hmm":
+        return fit_hmm(scaled, find_levels(scaled, k, seed), traces.lengths, seed), {}
+    if options.method == "changepoint":
+        return fit_chain(scaled, fit_changepoint(scaled, traces.lengths, k, seed), traces.lengths), {}
+    if options.method == "crbm-kmeans":
+        parts = options.parts
+        crbm = parts.crbm or train_crbm(scaled, traces.lengths, replace(options.crbm, seed=seed), track)[0]
+        activations = crbm.activations(scaled, traces.lengths)
+        if parts.clusters is None:
+            phases, centres = cluster(activations, k or PHASES_OF_AI4DL, seed)
+        else:  # those that no sample of these traces is in are no phases of this model
+            used, phases = np.unique(parts.clusters.phases(activations), return_inverse=True)
+            centres = parts.clusters.centres[used]
+        return fit_chain(scaled, phases, traces.lengths), {**crbm.arrays(), CENTRES: centres}
+    return fit_chain(scaled, find_levels(scaled, k, seed), traces.lengths), {}
+
+
+def caution_of(traces: Traces, model: PhaseModel, options: FitOptions, track: Track = silently) -> tuple[int, int]:
+    """The steps for CPU and memory that kept the promise on executions left out; the model's own where they are fewer than FOLDS,
+    or have fewer samples than could prove anything.
+
+    `markov` is fitted anew without them. Other methods, whose fits take longer, keep their phases and lose what those executions
+    said of how phases follow each other and what they need.
+    """
+    if len(traces.courses) < FOLDS or traces.samples < PROVABLE or model.needs is None:
+        return model.caution
+    again = replace(options, n_phases=model.chain.phases)
+    phases = np.split(model.predict(traces), np.cumsum(traces.lengths)[:-1])
+    tried_on = []
+    for fold in track(range(FOLDS), "caution on executions left out"):
+        left_out = traces.courses[fold::FOLDS]
+        kept = [at for at in range(len(traces.courses)) if at % FOLDS != fold]
+        few = np.cumsum([len(course.times) for course in left_out]) <= MOST_TRIED / FOLDS
+        tried = tuple(course for course, is_few in zip(left_out, few, strict=True) if is_few) or left_out[:1]
+        rest = replace(traces, courses=tuple(traces.courses[at] for at in kept))
+        if options.method == "markov":
+            other = fit_phases(rest, again)
+        else:
+            other = _without(rest, np.concatenate([phases[at] for at in kept]), model.scaler)
+        tried_on.append(LeftOut(other, replace(traces, courses=tried)))
+
+    def try_out(pairs: Sequence[Pair]) -> StepTrial:
+        first, *others = (left_out.on(pairs) for left_out in tried_on)
+        return reduce(StepTrial.with_, others, first)
+
+    return cheapest(try_out)
+
+
+def _without(rest: Traces, phases: Ints, scaler: Scaler) -> PhaseModel:
+    """A model of executions whose phases are known; those that none of them has are no phases of it."""
+    _, known = np.unique(phases, return_inverse=True)
+    scaled = scaler.transform(rest.narrowed(scaler.names).stacked())
+    return with_needs("markov", scaler, fit_chain(scaled, known, rest.lengths), rest)

@@ -1,0 +1,131 @@
+"""A fitted model: the phases of training traces and all that is known of them, as one record that a file holds.
+
+Whatever method found the phases, what follows is the same chain over scaled samples: it filters a stream, says what comes next,
+and from which futures an allocation is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from jpo.plugins.phases.best_path import viterbi
+from jpo.plugins.phases.chain import Chain, Ints, forward, smooth
+from jpo.plugins.phases.features import Scaler
+from jpo.plugins.phases.requests.caution import untried
+from jpo.plugins.phases.requests.demand import Positions, positions_of, thinned
+from jpo.plugins.phases.traces import CPU, MEMORY, Floats, Traces
+
+HORIZON_SECONDS = 120.0
+"""How long an allocation has to hold: between two resizes at 30 per hour."""
+WINDOW = 10
+"""Samples over whose mean density a trace is compared with training."""
+STRANGE = 5.0
+"""By how much the log density of a sample must fall below the least of training until the trace has drifted."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PhaseModel:
+    """Phases and what is known of them.
+
+    Attributes:
+        method: by which the phases were found.
+        scaler, chain: how samples are scaled, and the chain over them.
+        needs: positions of training with their futures, of CPU and memory; None where these were not measured.
+        caution: steps of caution for CPU and memory, found on executions that the model had not seen; where there were too few,
+            the most careful by phases, or one that holds the peak.
+        first_need: shape (2,), the most that training used within the horizon of a start.
+        peak: shape (2,), the most that training ever used.
+        interval_seconds: median time between samples.
+        least_density: lowest mean log density of WINDOW samples in training.
+        executions, samples: how much was seen.
+        notes: what the user should know of the fit.
+        weights: arrays of the method's own, named `method.*`.
+    """
+
+    method: str
+    scaler: Scaler
+    chain: Chain
+    needs: Positions | None
+    caution: tuple[int, int]
+    first_need: Floats
+    peak: Floats
+    interval_seconds: float
+    least_density: float
+    executions: int
+    samples: int
+    notes: tuple[str, ...] = ()
+    weights: Mapping[str, Floats] = field(default_factory=dict)
+
+    def densities(self, values: Floats) -> Floats:
+        """Log densities of samples in each phase, shape (samples, k)."""
+        return self.chain.log_emissions(self.scaler.transform(values))
+
+    def predict(self, traces: Traces) -> Ints:
+        """The most probable course of phases, shape (samples,)."""
+        traces = traces.narrowed(self.scaler.names)
+        return viterbi(self.chain, self.densities(traces.stacked()), traces.lengths)
+
+    def filtered(self, traces: Traces) -> Floats:
+        """Probabilities of the phases given the samples so far, shape (samples, k)."""
+        traces = traces.narrowed(self.scaler.names)
+        return forward(self.chain, self.densities(traces.stacked()), traces.lengths)[0]
+
+    def smoothed(self, traces: Traces) -> Floats:
+        """Probabilities of the phases given whole executions, shape (samples, k)."""
+        traces = traces.narrowed(self.scaler.names)
+        return smooth(self.chain, self.densities(traces.stacked()), traces.lengths)[0]
+
+    def unlike(self, traces: Traces) -> float:
+        """Share of the samples at which traces were unlike training, in 0..1."""
+        traces = traces.narrowed(self.scaler.names)
+        densities = forward(self.chain, self.densities(traces.stacked()), traces.lengths)[1]
+        parts = np.split(densities, np.cumsum(traces.lengths)[:-1])
+        return float(np.mean(np.concatenate([rolling_mean(part) for part in parts]) < self.least_density - STRANGE))
+
+
+def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces) -> PhaseModel:
+    """The model of a chain, with what its phases needed in these traces."""
+    traces = traces.narrowed(tuple(dict.fromkeys((*scaler.names, *traces.features))))
+    emissions = chain.log_emissions(scaler.transform(traces.narrowed(scaler.names).stacked()))
+    phases = viterbi(chain, emissions, traces.lengths)
+    measured = {CPU, MEMORY} <= set(traces.features)
+    both = traces.narrowed((CPU, MEMORY)) if measured else None
+    careful = untried(len(traces.courses), traces.samples)
+    intervals = np.concatenate([np.diff(course.times) for course in traces.courses])
+    return PhaseModel(
+        method=method,
+        scaler=scaler,
+        chain=chain,
+        needs=thinned(positions_of(both, phases, HORIZON_SECONDS)) if both else None,
+        caution=(careful, careful),
+        first_need=_first_need(both) if both else np.zeros(2),
+        peak=both.stacked().max(0) if both else np.zeros(2),
+        interval_seconds=float(np.median(intervals)),
+        least_density=_least_density(forward(chain, emissions, traces.lengths)[1], traces.lengths),
+        executions=len(traces.courses),
+        samples=traces.samples,
+        notes=scaler.notes,
+    )
+
+
+def _first_need(both: Traces) -> Floats:
+    starts = [course.values[course.times <= course.times[0] + HORIZON_SECONDS].max(0) for course in both.courses]
+    most: Floats = np.max(starts, axis=0)
+    return most
+
+
+def _least_density(densities: Floats, lengths: Sequence[int]) -> float:
+    """The lowest mean of WINDOW samples in a row, or of all samples of a shorter execution."""
+    parts = np.split(densities, np.cumsum(lengths)[:-1])
+    return float(min(rolling_mean(part)[min(WINDOW, len(part)) - 1 :].min() for part in parts))
+
+
+def rolling_mean(densities: Floats) -> Floats:
+    """Means of the last WINDOW samples, of fewer at the start; shape (n,)."""
+    total = np.cumsum(np.r_[0.0, densities])
+    n = np.arange(1, len(densities) + 1)
+    means: Floats = (total[n] - total[np.maximum(n - WINDOW, 0)]) / np.minimum(n, WINDOW)
+    return means

@@ -1,0 +1,136 @@
+"""Parts of a fitted model as files of their own: its scaler, AI4DL's machine, and the clusters of the machine's hidden units.
+
+Each is a file like a model's: one hash over JSON and safetensors, every shape and number checked when it is read. Together they
+label samples as the method crbm-kmeans does; a scaler serves any method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jpo.errors import UsageError
+from jpo.plugins.phases.chain import Ints
+from jpo.plugins.phases.features import Scaler
+from jpo.plugins.phases.methods.crbm import CENTRES, Crbm, crbm_of, nearest
+from jpo.plugins.phases.model import PhaseModel
+from jpo.plugins.phases.model_file import (
+    SCHEMA,
+    Arrays,
+    Unfit,
+    decoded_scaler,
+    decoded_weights,
+    opened,
+    scaler_arrays,
+    scaler_head,
+    sealed,
+)
+from jpo.plugins.phases.traces import Floats
+
+SCALER, CRBM, CLUSTERS = "jpo phases scaler", "jpo phases crbm", "jpo phases clusters"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Clusters:
+    """Clusters of hidden units.
+
+    Attributes:
+        centres: shape (k, hidden units).
+    """
+
+    centres: Floats
+
+    def phases(self, activations: Floats) -> Ints:
+        """The phase of each sample by its hidden units, shape (samples,)."""
+        return nearest(activations, self.centres)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Parts:
+    """Parts of earlier models with which a fit begins; None: it finds its own.
+
+    Raises:
+        UsageError: JPO-E734, the clusters' machine is missing, or not of as many hidden units, or sees other features.
+    """
+
+    scaler: Scaler | None = None
+    crbm: Crbm | None = None
+    clusters: Clusters | None = None
+
+    def __post_init__(self) -> None:
+        if self.crbm is None:
+            if self.clusters is not None:
+                raise _odd("--clusters", "are of the hidden units of a machine, and none is named", "name it: --crbm FILE")
+            return
+        hidden, visible = self.crbm.hidden_visible.shape
+        if self.scaler is None:
+            raise _odd(
+                "--crbm", "has learnt scaled samples, and no scaler is named", "name the one that it learnt with: --scaler FILE"
+            )
+        if len(self.scaler.kept) != visible:
+            finding = f"sees {visible} features, and the scaler keeps {len(self.scaler.kept)}"
+            raise _odd("--crbm", finding, "name the scaler that it learnt with")
+        if self.clusters is not None and self.clusters.centres.shape[1] != hidden:
+            finding = f"are of {self.clusters.centres.shape[1]} hidden units, and the machine has {hidden}"
+            raise _odd("--clusters", finding, "name its own")
+
+
+def _odd(place: str, finding: str, remedy: str) -> UsageError:
+    return UsageError(place, finding, remedy, code="JPO-E734")
+
+
+def parts_of(model: PhaseModel) -> Parts:
+    """The parts of a model; AI4DL's are those of the method crbm-kmeans alone.
+
+    Raises:
+        UsageError: JPO-E734, its weights do not go together.
+    """
+    return Parts(model.scaler, crbm_of(model.weights), clusters_of(model.weights))
+
+
+def clusters_of(weights: Mapping[str, Floats]) -> Clusters | None:
+    """The clusters in a model's weights; None where there are none."""
+    return Clusters(weights[CENTRES]) if CENTRES in weights and weights[CENTRES].ndim == 2 else None
+
+
+def encoded_part(part: Scaler | Crbm | Clusters) -> bytes:
+    """The bytes of a part's file; the same part, the same bytes."""
+    if isinstance(part, Scaler):
+        return sealed({"format": SCALER, "schema": SCHEMA, **scaler_head(part)}, scaler_arrays(part))
+    if isinstance(part, Crbm):
+        return sealed({"format": CRBM, "schema": SCHEMA}, part.arrays())
+    return sealed({"format": CLUSTERS, "schema": SCHEMA}, {CENTRES: part.centres})
+
+
+def read_scaler(path: Path) -> Scaler:
+    """The scaler in a file.
+
+    Raises:
+        UsageError: JPO-E732, it cannot be read, is no scaler, not every byte is as it was written, or it is of another schema.
+    """
+    return opened(path, SCALER, decoded_scaler)
+
+
+def read_crbm(path: Path) -> Crbm:
+    """The machine in a file; JPO-E732 as above."""
+
+    def decoded(head: Mapping[str, object], arrays: Arrays) -> Crbm:
+        crbm = crbm_of(decoded_weights(arrays))
+        if crbm is None:
+            raise Unfit("has weights that do not go together")
+        return crbm
+
+    return opened(path, CRBM, decoded)
+
+
+def read_clusters(path: Path) -> Clusters:
+    """The clusters in a file; JPO-E732 as above."""
+
+    def decoded(head: Mapping[str, object], arrays: Arrays) -> Clusters:
+        clusters = clusters_of(decoded_weights(arrays))
+        if clusters is None or not clusters.centres.size:
+            raise Unfit("has no centres")
+        return clusters
+
+    return opened(path, CLUSTERS, decoded)

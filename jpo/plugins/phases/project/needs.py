@@ -1,0 +1,103 @@
+"""Needs of a workload by the phases of its last runs, where [phases] names a model: evidence for cpus and memory_gib, and a part
+of the state in which the agent decides and learns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from jpo.errors import UsageError
+from jpo.project.project import Project
+from jpo.records import Known, PhaseNeeds, Series
+
+if TYPE_CHECKING:
+    from jpo.plugins.phases.chain import Ints
+    from jpo.plugins.phases.model import PhaseModel
+    from jpo.plugins.phases.traces import Traces
+
+CODE, UNREADABLE = "JPO-I871", "JPO-W872"
+MOST_LEARNT = 100
+"""Newest runs of which the agent learns what phases said after them."""
+
+
+def with_phase_needs(known: Known, job: Project) -> Known:
+    """What is known with the needs of the last runs' phases; a model that cannot be read is a note, and the rest as it is."""
+    table = job.settings.values.phases
+    if table.model is None:
+        return known
+    try:
+        needs = _needs(_model(job), [(run.run_id, job.store.series_of(run)) for run in known.runs[-table.runs :]])
+    except UsageError as error:
+        return _noted(known, f"[phases] model tells nothing: {error}", UNREADABLE)
+    sentence = f"{needs}; CPU or memory peaks at {needs.peak_to_mean:.2g} times its mean"
+    if needs.drifted:
+        sentence += f"; {needs.drifted:.0%} of the newest run is unlike what the model knows"
+    return _noted(replace(known, phase_needs=needs), sentence, CODE)
+
+
+def with_needs_after(known: Known, job: Project) -> Known:
+    """What is known with the needs as they were after each of the newest runs, of which the agent learns."""
+    table = job.settings.values.phases
+    if table.model is None or known.phase_needs is None:
+        return known
+    model, after = _model(job), {}
+    series = [(run.run_id, job.store.series_of(run)) for run in known.runs[-MOST_LEARNT - table.runs + 1 :]]
+    for end in range(max(1, len(series) - MOST_LEARNT + 1), len(series) + 1):
+        with suppress(UsageError):  # nothing was measured by then
+            after[series[end - 1][0]] = _needs(model, series[max(0, end - table.runs) : end])
+    return replace(known, needs_after=after)
+
+
+def _model(job: Project) -> PhaseModel:
+    """The model that [phases] names.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    from jpo.plugins.phases.model_file import (
+        read_model,  # only here: a suggestion without a model of phases does not wait for numpy
+    )
+
+    return read_model(job.settings.root / str(job.settings.values.phases.model))
+
+
+def _needs(model: PhaseModel, runs: Sequence[tuple[str, Sequence[Series]]]) -> PhaseNeeds:
+    """The needs of these runs.
+
+    Raises:
+        UsageError: no run has time series of CPU and memory.
+    """
+    import numpy as np
+
+    from jpo.plugins.phases.recorded import traces_of
+    from jpo.plugins.phases.requests.rightsize import rightsize
+
+    traces = traces_of(runs, "runs on record")
+    phases = model.predict(traces)
+    sizes = rightsize(traces, phases)
+    used = traces.stacked()[:, :2]
+    return PhaseNeeds(
+        runs=len(traces.courses),
+        phases=len(np.unique(phases)),
+        cpus=sizes.cpu_limit,
+        memory_gib=sizes.memory_gib,
+        peak_to_mean=float((used.max(0) / np.maximum(used.mean(0), 1e-9)).max()),
+        drifted=model.unlike(traces.only([traces.courses[-1].execution])),
+        stay_share=_stay_share(traces, phases),
+    )
+
+
+def _stay_share(traces: Traces, phases: Ints) -> float:
+    """Mean length of a stay in a phase, as a share of a run: 1 / stays per run."""
+    import numpy as np
+
+    parts = np.split(phases, np.cumsum(traces.lengths)[:-1])
+    return len(parts) / sum(1 + int((part[1:] != part[:-1]).sum()) for part in parts)
+
+
+def _noted(known: Known, sentence: str, code: str) -> Known:
+    notes = (*known.evidence.notes, sentence)
+    return replace(known, codes=(*known.codes, code), evidence=replace(known.evidence, notes=notes))

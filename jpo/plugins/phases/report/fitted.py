@@ -1,0 +1,183 @@
+"""Phases of traces: how many, what each uses and for how long, what follows; rows of samples as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from jpo.plugins.phases.table import QUANTITIES, PhaseFigures, in_units
+from jpo.report.document import Cell, Column, Document, Note, Row, Section, Span, Table, Verbatim
+from jpo.report.forms.csv import Raw, csv_line
+from jpo.wording.numbers import counted, plain
+
+HEAD = ("exec_id", "t", "phase", "probability")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of execution: how many follow it, the one in its middle, and that one's phases."""
+
+    executions: int
+    medoid: str
+    phases: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComingPhase:
+    """What is expected of an execution after its last sample; None is not known.
+
+    Attributes:
+        like: the execution in the middle of the kind that it follows.
+        since_seconds: how long it is in its phase.
+        left_seconds, stay_seconds: until the next phase, and how long that one lasts, on average.
+        cpu_cores, memory_gib: what covers the next two minutes with a probability of 95%.
+    """
+
+    execution: str
+    like: str
+    phase: int
+    since_seconds: float
+    next_phase: int | None
+    left_seconds: float | None
+    stay_seconds: float | None
+    cpu_cores: float | None
+    memory_gib: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """Phases in traces.
+
+    Attributes:
+        method: by which they were found.
+        place: the file of the traces.
+        executions, samples: how much of it.
+        figures: of each phase.
+        features: what was measured.
+        notes: what the reader must not miss.
+        bars: of each execution its course of phases, as one line; none where nobody asked.
+        kinds, ahead: kinds of executions, and what is expected of each; none where nobody asked.
+    """
+
+    method: str
+    place: str
+    executions: int
+    samples: int
+    figures: tuple[PhaseFigures, ...]
+    features: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    bars: tuple[tuple[str, str], ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    ahead: tuple[ComingPhase, ...] = ()
+
+
+def document(found: Phases) -> Document:
+    """The table of phases, what follows what, and the courses."""
+    title = (
+        Span(counted(len(found.figures), "phase")),
+        f" by {found.method} in {counted(found.executions, 'execution')}, {counted(found.samples, 'sample')} of {found.place}",
+    )
+    courses = Verbatim("\n".join(f"{name}  {bar}" for name, bar in found.bars))
+    return Document(
+        title,
+        (
+            *(_uses(found, feature) for feature in found.features),
+            _transitions(found.figures),
+            *((Section("Courses", (courses,)),) if found.bars else ()),
+            Section("Kinds of executions", (_kinds(found.kinds),)),
+            Section("After the last sample", (_ahead(found.ahead),)),
+            *map(Note, found.notes),
+        ),
+    )
+
+
+def _uses(found: Phases, feature: str) -> Table:
+    """How long each phase lasts, and what it uses of one resource."""
+    columns = (
+        *(Column("phase", "figure"), Column("share", "figure", "share"), Column("stays", "figure")),
+        *(Column("dwell", "figure", "duration_seconds"), Column("mean", "figure"), Column("p50", "figure")),
+        *(Column("p95", "figure"), Column("p99", "figure"), Column("max", "figure")),
+    )
+    rows = tuple(_use(figures, feature) for figures in found.figures)
+    return Table(columns, rows, feature, feature)
+
+
+def _use(figures: PhaseFigures, feature: str) -> Row:
+    use = figures.used.get(feature)
+    dwell = Cell("" if figures.dwell_seconds is None else figures.dwell_seconds, "duration_seconds")
+    values = (use.mean, use.p50, use.p95, use.p99, use.most) if use else (None,) * 5
+    cells = (Cell(None if value is None else in_units(feature, value), QUANTITIES.get(feature, "")) for value in values)
+    return (figures.phase, figures.share, figures.stays, dwell, *cells)
+
+
+def _transitions(phases: Sequence[PhaseFigures]) -> Table:
+    """Of the changes from each phase, the share that led to each other one."""
+    columns = (Column("from", "figure"), *(Column(f"to {figures.phase}", "figure", "share") for figures in phases))
+    rows: tuple[Row, ...] = tuple(
+        (figures.phase, *(figures.next.get(other.phase, "") for other in phases)) for figures in phases if figures.next
+    )
+    return Table(columns, rows, "transitions", "what follows")
+
+
+def _kinds(kinds: Sequence[Kind]) -> Table:
+    """Each kind by the execution in its middle."""
+    columns = (Column("executions", "figure"), Column("like", "key"), Column("phases"))
+    return Table(columns, tuple((kind.executions, kind.medoid, " ".join(map(str, kind.phases))) for kind in kinds), "kinds")
+
+
+def _ahead(ahead: Sequence[ComingPhase]) -> Table:
+    """What comes next in each execution."""
+    columns = (
+        *(Column("execution", "key"), Column("like"), Column("phase", "figure"), Column("since", "figure", "duration_seconds")),
+        *(
+            Column("next phase", "figure"),
+            Column("in", "figure", "duration_seconds"),
+            Column("for", "figure", "duration_seconds"),
+        ),
+        *(Column("CPU, 95%", "figure", "cpu_cores_mean"), Column("memory, 95%", "figure", "memory_gib")),
+    )
+    rows: tuple[Row, ...] = tuple(
+        (
+            one.execution,
+            one.like,
+            one.phase,
+            one.since_seconds,
+            *("" if value is None else value for value in (one.next_phase, one.left_seconds, one.stay_seconds)),
+            one.cpu_cores,
+            one.memory_gib,
+        )
+        for one in ahead
+    )
+    return Table(columns, rows, "ahead")
+
+
+def as_json(found: Phases) -> dict[str, object]:
+    """`{"schema_version", "method", "executions", "samples", "phases": [...], "notes"}`; sizes in bytes, times in seconds."""
+    return {
+        "schema_version": 1,
+        "method": found.method,
+        "executions": found.executions,
+        "samples": found.samples,
+        "phases": [_phase(figures) for figures in found.figures],
+        "kinds": [asdict(kind) for kind in found.kinds],
+        "ahead": [asdict(one) for one in found.ahead],
+        "notes": list(found.notes),
+    }
+
+
+def _phase(figures: PhaseFigures) -> Mapping[str, object]:
+    return {
+        **asdict(figures),
+        "next": {str(phase): share for phase, share in figures.next.items()},
+    }
+
+
+def samples_csv(rows: Iterable[tuple[str, float, int, float]]) -> str:
+    """One line per sample: execution, Unix seconds, phase, its probability."""
+    lines: Iterable[tuple[Raw, ...]] = ((name, moment(t), phase, float(plain(share))) for name, t, phase, share in rows)
+    return "".join(csv_line(line, whole=True) for line in (HEAD, *lines))
+
+
+def moment(t: float) -> float:
+    """Unix seconds as the file had them: whole ones without a point."""
+    return int(t) if t.is_integer() else t

@@ -1,0 +1,89 @@
+"""Allocations beside their peers: demand met, resizes, and what was allocated; requests of an allocation as CSV."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+from jpo.plugins.phases.report.fitted import moment
+from jpo.plugins.phases.requests.evaluate import Share, Standings
+from jpo.report.document import Cell, Column, Document, Note, Span, Table
+from jpo.report.forms.csv import Raw, csv_line
+from jpo.wording.numbers import counted
+
+HEAD = ("exec_id", "t", "cpu_alloc", "mem_alloc")
+LEGEND = (
+    "met: share of the samples whose demand for CPU and memory was met, with its 90% interval over executions.",
+    "CPU, memory: sum of the allocations / each run's own peak held throughout; 1 is that peak.",
+    "clairvoyant: knows the run; how much there is to be saved.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedWays:
+    """Ways to allocate for the same executions.
+
+    Attributes:
+        place: the file of the traces.
+        ways: by name.
+        notes: what the reader must not miss.
+    """
+
+    place: str
+    executions: int
+    samples: int
+    ways: Mapping[str, Standings]
+    notes: tuple[str, ...] = ()
+
+
+def document(compared: ComparedWays) -> Document:
+    """One row for each way."""
+    title = (
+        f"Allocations for {counted(compared.executions, 'execution')}, {counted(compared.samples, 'sample')} of ",
+        Span(compared.place),
+    )
+    columns = (
+        *(Column("allocated by"), Column("met", "figure", "share"), Column("CPU", "figure"), Column("memory", "figure")),
+        *(Column("resizes/h", "figure"), Column("most resizes/h", "figure")),
+    )
+    rows = tuple(
+        (
+            name,
+            _cell(way.met),
+            _cell(way.cpu),
+            _cell(way.memory),
+            Cell(round(way.resizes_per_hour, 1)),
+            Cell(round(way.most_resizes_per_hour, 1)),
+        )
+        for name, way in compared.ways.items()
+    )
+    legend = (Span(line, "dim") for line in LEGEND if len(compared.ways) > 1 or not line.startswith("clairvoyant"))
+    return Document(title, (Table(columns, rows, "allocations"), *legend, *map(Note, compared.notes)))
+
+
+def _cell(share: Share) -> Cell:
+    low, high = share.low, share.high
+    return Cell(round(share.mean, 3), low=None if low is None else round(low, 3), high=None if high is None else round(high, 3))
+
+
+def as_json(compared: ComparedWays) -> dict[str, object]:
+    """`{"schema_version", "executions", "samples", "allocations": {name: {...}}, "notes"}`; an unknown bound is null."""
+    return {
+        "schema_version": 1,
+        "executions": compared.executions,
+        "samples": compared.samples,
+        "allocations": {name: asdict(way) for name, way in compared.ways.items()},
+        "notes": list(compared.notes),
+    }
+
+
+def _cores(cores: float) -> float:
+    """Millionths of a core; of less than a core six digits: what idles in millionths must not be allocated nothing."""
+    return round(cores, 6 - math.floor(math.log10(cores))) if 0 < cores < 1 else round(cores, 6)
+
+
+def requests_csv(rows: Iterable[tuple[str, float, float, float]]) -> str:
+    """One line per request: execution, Unix seconds, cores, bytes; it holds until the next line of its execution."""
+    lines: Iterable[tuple[Raw, ...]] = ((execution, moment(t), _cores(cores), round(size)) for execution, t, cores, size in rows)
+    return "".join(csv_line(line, whole=True) for line in (HEAD, *lines))

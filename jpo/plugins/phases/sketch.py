@@ -1,0 +1,46 @@
+"""Courses of phases and resources as lines of text, for a terminal: one character for each of some samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from jpo.plugins.phases.chain import Ints
+from jpo.plugins.phases.traces import Floats, ResourceCourse, Traces
+
+LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""A phase in a line."""
+LEVELS = "▁▂▃▄▅▆▇█"
+LONGEST = 80
+"""Characters of a line; of longer executions samples are left out evenly."""
+MOST = 12
+"""Executions that are shown."""
+
+
+def phase_lines(traces: Traces, phases: Ints) -> Iterator[tuple[str, str]]:
+    """Each execution with its phases."""
+    for course, own in _each(traces, phases):
+        yield course.execution, "".join(LETTERS[phase % len(LETTERS)] for phase in _some(own))
+
+
+def course_lines(traces: Traces, phases: Ints) -> Iterator[tuple[str, str]]:
+    """The same with a line for each feature above it, from nothing to the execution's own peak."""
+    for course, own in _each(traces, phases):
+        for feature, used in zip(traces.features, course.values.T, strict=True):
+            yield f"{course.execution} {feature}", _line(used)
+        yield f"{course.execution} phase", "".join(LETTERS[phase % len(LETTERS)] for phase in _some(own))
+
+
+def _each(traces: Traces, phases: Ints) -> list[tuple[ResourceCourse, Ints]]:
+    parts = np.split(phases, np.cumsum(traces.lengths)[:-1])
+    return list(zip(traces.courses, parts, strict=True))[:MOST]
+
+
+def _some(values: Floats | Ints) -> Floats | Ints:
+    return values[:: -(-len(values) // LONGEST)]
+
+
+def _line(used: Floats) -> str:
+    shares = used / max(float(used.max()), 1e-12)
+    return "".join(LEVELS[min(int(share * len(LEVELS)), len(LEVELS) - 1)] for share in _some(shares))

@@ -1,0 +1,1 @@
+"""What `jpo phases` does."""

@@ -1,0 +1,244 @@
+"""`jpo phases`: phases of CPU, memory and GPU courses, and what is allocated by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from jpo.errors import UsageError
+from jpo.files.reading import same_file
+from jpo.plugins.phases.chain import Ints
+from jpo.plugins.phases.expand import expand
+from jpo.plugins.phases.files.columns import TraceColumns
+from jpo.plugins.phases.files.read import read_traces
+from jpo.plugins.phases.fit import FitOptions, fit_model
+from jpo.plugins.phases.forecast import forecast
+from jpo.plugins.phases.methods.labels import phases_of
+from jpo.plugins.phases.model import PhaseModel
+from jpo.plugins.phases.model_file import begins_as_model, encoded, read_model
+from jpo.plugins.phases.parts import encoded_part, parts_of
+from jpo.plugins.phases.prototypes import nearest_prototype, prototypes
+from jpo.plugins.phases.recorded import traces_of
+from jpo.plugins.phases.report.fitted import ComingPhase, Kind, Phases
+from jpo.plugins.phases.report.plots import plot_courses, plot_variance
+from jpo.plugins.phases.report.sized import Sized
+from jpo.plugins.phases.report.standings import ComparedWays
+from jpo.plugins.phases.requests.allocate import Allocation, allocate
+from jpo.plugins.phases.requests.caution import LITTLE
+from jpo.plugins.phases.requests.evaluate import compare, leave_out, standings
+from jpo.plugins.phases.requests.rightsize import config_lines, patch_lines, rightsize
+from jpo.plugins.phases.sketch import MOST, course_lines, phase_lines
+from jpo.plugins.phases.table import GIB, phase_figures
+from jpo.plugins.phases.traces import ALWAYS, GPU, GPU_MEMORY, Traces
+from jpo.project.collect import on_record
+from jpo.project.load import LoadedSettings
+from jpo.project.project import open_project
+from jpo.records import Track
+
+MOST_OF_KINDS = 60
+"""Executions between which kinds are looked for."""
+UNLIKE = 0.1
+"""Share of samples unlike training from which the reader is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Options of a picture; see `jpo phases plot --help`."""
+
+    kind: str = "courses"
+    palette: str = "tab10"
+    features: tuple[str, ...] = ()
+
+
+def columns(named: Sequence[str], features: Sequence[str]) -> TraceColumns:
+    """`--column cpu_cores=HEADER` and `--feature NAME` as the columns of a file."""
+    pairs = [text.partition("=") for text in named]
+    for text, (name, equals, header) in zip(named, pairs, strict=True):
+        if not (name.strip() and equals and header.strip()):
+            raise UsageError("--column", f"{text!r:.80} is not NAME=HEADER", "e.g. --column cpu_cores=cpu", code="JPO-E734")
+    return TraceColumns({name.strip(): header.strip() for name, _, header in pairs}, tuple(features))
+
+
+def fit(traces: Traces, options: FitOptions, track: Track) -> tuple[bytes, Phases]:
+    """A model as the bytes of its file, and the phases that it found."""
+    model = fit_model(traces, options, track)
+    return encoded(model), _phases(model, traces, phases_of(model, traces))
+
+
+def parts(model: PhaseModel, scaler: Path | None, crbm: Path | None, clusters: Path | None) -> list[tuple[Path, bytes]]:
+    """The parts of a model that go into files of their own, as the bytes of these.
+
+    Raises:
+        UsageError: JPO-E734, the model has no such part, or its weights do not go together.
+    """
+    has = parts_of(model)
+    wanted = (("--scaler", scaler, has.scaler), ("--crbm", crbm, has.crbm), ("--clusters", clusters, has.clusters))
+    for option, path, part in wanted:
+        if path is not None and part is None:
+            finding = f"the model is by {model.method}, which has none"
+            raise UsageError(option, finding, "fit one with --method crbm-kmeans", code="JPO-E734")
+    return [(path, encoded_part(part)) for _, path, part in wanted if path is not None and part is not None]
+
+
+def predict(model: PhaseModel, traces: Traces, *, parity: bool = False) -> tuple[list[tuple[str, float, int, float]], Phases]:
+    """The phase of each sample with its probability, and the same in figures."""
+    phases = phases_of(model, traces, parity=parity)
+    probabilities = model.smoothed(traces)[np.arange(len(phases)), phases]
+    times = np.concatenate([course.times for course in traces.courses])
+    executions = [course.execution for course in traces.courses for _ in course.times]
+    rows = list(zip(executions, times.tolist(), phases.tolist(), probabilities.tolist(), strict=True))
+    kinds, like = _kinds(traces, phases)
+    return rows, replace(_phases(model, traces, phases), kinds=kinds, ahead=tuple(_ahead(model, traces, like)))
+
+
+def expanded(model: PhaseModel, traces: Traces, *, split: int | None, seed: int) -> tuple[bytes, Phases]:
+    """A model that knows new traces too, as the bytes of its file, and the phases of these traces by it."""
+    more = expand(model, traces, split=split, seed=seed)
+    return encoded(more), _phases(more, traces, more.predict(traces))
+
+
+def drawn(model: PhaseModel, traces: Traces, picture: Picture, file: Path | None) -> Phases:
+    """Phases in traces, as a picture where a file is named, and as lines."""
+    shown = traces.narrowed(picture.features) if picture.features else traces
+    phases = phases_of(model, traces)
+    if file is not None:
+        plot = plot_variance if picture.kind == "variance" else plot_courses
+        plot(shown, phases, model.chain.phases, picture.palette, file)
+    return replace(_phases(model, shown, phases), bars=tuple(course_lines(shown, phases)))
+
+
+def sized(traces: Traces, model: PhaseModel, *, container: str, headroom: float) -> Sized:
+    """Request and limit of CPU and memory for the workload of these traces."""
+    sizes = rightsize(traces, phases_of(model, traces), headroom=headroom)
+    return Sized(traces.place, sizes, config_lines(sizes), patch_lines(sizes, container))
+
+
+def requests(model: PhaseModel, traces: Traces, *, per_hour: float) -> tuple[list[tuple[str, float, float, float]], ComparedWays]:
+    """The requests of each execution, and what they came to."""
+    allocations = allocate(model, traces, per_hour=per_hour)
+    compared = _compared(traces, {"phases": allocations})
+    known = tuple(note for note in model.notes if LITTLE in note)
+    return [row for allocation in allocations for row in allocation.rows()], replace(compared, notes=(*known, *compared.notes))
+
+
+def evaluate(model: PhaseModel, traces: Traces, training: Traces | None, *, per_hour: float) -> ComparedWays:
+    """A model beside its peers, which know the training traces; those evaluated where none are named."""
+    return _compared(traces, compare(traces, training or traces, model, per_hour=per_hour))
+
+
+def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float, track: Track) -> ComparedWays:
+    """The same, each execution left out of the fit.
+
+    Raises:
+        UsageError: JPO-E735, there is one execution only.
+    """
+    if len(traces.courses) < 2:
+        raise UsageError(traces.place, "has one execution only: none is left to fit", "name traces of several", code="JPO-E735")
+
+    def fitted(rest: Traces) -> PhaseModel:
+        return fit_model(rest, options)
+
+    return _compared(traces, leave_out(traces, fitted, per_hour=per_hour, track=track))
+
+
+def seen_by(model: PhaseModel, shown: Sequence[str] = ()) -> tuple[str, ...]:
+    """The features that must be read for a model to see phases, and those to show; none where these are the usual ones."""
+    names = tuple(dict.fromkeys((*model.scaler.names, *shown)))
+    return () if set(ALWAYS) <= {*names} <= {*ALWAYS, GPU, GPU_MEMORY} else names
+
+
+def needed_by(model: PhaseModel) -> tuple[str, ...]:
+    """The same where CPU and memory are requested."""
+    return seen_by(model, ALWAYS)
+
+
+def read(paths: Sequence[Path], columns: TraceColumns, executions: Sequence[str] = ()) -> Traces:
+    """The traces in files, or some executions of them."""
+    traces = read_traces(paths, columns)
+    return traces.only(executions) if executions else traces
+
+
+def recorded(path: Path, settings: LoadedSettings, *, now: float, executions: Sequence[str] = ()) -> Traces:
+    """The traces of a config.ini's own runs, as far as the store has their time series; nothing is written, no server asked."""
+    with open_project(path, settings, now=now, read_only=True, judges=False) as job:
+        runs = [(run.run_id, job.store.series_of(run)) for run in on_record(job.store, job.workload).runs]
+    traces = traces_of(runs, str(path))
+    return traces.only(executions) if executions else traces
+
+
+def load(path: Path) -> PhaseModel:
+    """The model in a file."""
+    return read_model(path)
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file begins as models do, damaged or not."""
+    return begins_as_model(path)
+
+
+def refuse_overwriting(result: Path | None, given: Sequence[Path]) -> None:
+    """A result must not replace what it is made of.
+
+    Raises:
+        UsageError: JPO-E307.
+    """
+    for path in given:
+        if result is not None and same_file(result, path):
+            raise UsageError(str(result), "is a file that is read here", "name another one", code="JPO-E307")
+
+
+def _phases(model: PhaseModel, traces: Traces, phases: Ints) -> Phases:
+    return Phases(
+        method=model.method,
+        place=traces.place,
+        executions=len(traces.courses),
+        samples=traces.samples,
+        figures=phase_figures(traces, phases, model.chain.phases),
+        features=traces.features,
+        notes=model.notes,
+        bars=tuple(phase_lines(traces, phases)),
+    )
+
+
+def _kinds(traces: Traces, phases: Ints) -> tuple[tuple[Kind, ...], list[str]]:
+    """Kinds of executions, found in thousands by some, evenly taken; and of each of the first the one that it is like."""
+    every = -(-len(traces.courses) // MOST_OF_KINDS)
+    courses = np.split(phases, np.cumsum(traces.lengths)[:-1])
+    some, names = courses[::every], [course.execution for course in traces.courses][::every]
+    kinds = prototypes(some)
+    like = [names[kinds[nearest_prototype(course, kinds, some)].medoid] for course in courses[:MOST]]
+    return tuple(Kind(len(kind.members), names[kind.medoid], kind.phases) for kind in kinds), like
+
+
+def _ahead(model: PhaseModel, traces: Traces, like: Sequence[str]) -> Iterator[ComingPhase]:
+    """What is expected after the last sample of each execution."""
+    few = replace(traces, courses=traces.courses[:MOST])
+    for course, alike, expected in zip(few.courses, like, forecast(model, few), strict=True):
+        need = (None, None) if expected.need is None else (float(expected.need[0]), float(expected.need[1]) / GIB)
+        yield ComingPhase(
+            execution=course.execution,
+            like=alike,
+            phase=expected.phase,
+            since_seconds=expected.since_seconds,
+            next_phase=expected.next_phase,
+            left_seconds=expected.left_seconds,
+            stay_seconds=expected.stay_seconds,
+            cpu_cores=need[0],
+            memory_gib=need[1],
+        )
+
+
+def _compared(traces: Traces, ways: Mapping[str, Sequence[Allocation]]) -> ComparedWays:
+    first = next(iter(ways.values()))
+    unlike = [allocation.course.execution for allocation in first if allocation.drifted > UNLIKE]
+    note = f"unlike training, allocated by the last samples alone for a while: {', '.join(unlike[:MOST])}"
+    return ComparedWays(
+        place=traces.place,
+        executions=len(traces.courses),
+        samples=traces.samples,
+        ways={name: standings(allocations) for name, allocations in ways.items()},
+        notes=(note,) if unlike else (),
+    )

@@ -1,0 +1,107 @@
+"""What is said of a suggestion in a line: its confidence, what was done to config.ini, and how right earlier forecasts were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from jpo.plugins.launch.queued import Queued
+from jpo.records import LOSS_KEPT, SlaCheck, Suggestion, TrackRecord
+from jpo.report.document import Cell, Emphasis
+from jpo.wording import names, numbers
+
+VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
+"""Emphasis of the words on a target."""
+AT_ONCE_SECONDS = 1.0
+
+
+def with_confidence(suggestion: Suggestion) -> str:
+    """The confidence and what it is about; empty where it is unknown."""
+    return "" if suggestion.confidence is None else f"confidence {numbers.confidence(suggestion.confidence)}{of(suggestion)}"
+
+
+def what_was_done(suggestion: Suggestion, *, written: bool) -> str:
+    """What became of config.ini; a checkout may have older values than those that were kept or changed.
+
+    Args:
+        written: whether it holds the suggested values now.
+    """
+    done, count = "written" if written else "not written", numbers.counted(len(suggestion.changes), "value")
+    if suggestion.status == "kept":
+        return f"the values in force are kept, and {done}" if suggestion.changes_file else "kept as it is"
+    return f"{count} {done}" if suggestion.changes_file else f"{count} back at what the file has"
+
+
+def of(suggestion: Suggestion) -> str:
+    """What the confidence of a trial is about, and the chance that it leaves out; nothing of other changes."""
+    if "JPO-I640" in suggestion.codes:
+        return f" that it {_improves(suggestion)}"
+    if "JPO-I604" not in suggestion.codes:
+        return ""
+    if (kept := suggestion.seen.get(LOSS_KEPT)) is None:
+        return " that it ends well and is no more than a tenth worse"
+    chance = numbers.chance(kept)
+    return f" that it ends well and costs no more than a tenth more, {chance} that it keeps the {judged(suggestion)}"
+
+
+def judged(suggestion: Suggestion) -> str:
+    """By what the model of a suggestion is judged, in short: loss, or where none is known the quality that is."""
+    known = suggestion.next.known
+    name = next((name for name in ("val_loss", "val_accuracy", *suggestion.next.metrics) if name in known), "val_loss")
+    return "loss" if name == "val_loss" else names.heading(name)
+
+
+def _improves(suggestion: Suggestion) -> str:
+    """What the promise that comes first says, as its reason does: lowers the validation loss."""
+    broken = next(
+        (check.name for check in suggestion.sla if f"{check.name} =" in " ".join(suggestion.reasons[:1])), "val_loss_max"
+    )
+    target = names.target(broken)
+    quality = names.quantity(target.quantity).long or target.quantity
+    return f"{'lowers' if target.sign == '≤' else 'raises'} the {quality}"
+
+
+def other_qualities(suggestion: Suggestion) -> Iterator[str]:
+    """What a change is expected to do to an accuracy or a metric of the user's own: "accuracy +0.004"."""
+    for name in suggestion.next.known:
+        if _by_difference(suggestion, name) and (said := change(suggestion, name)):
+            yield f"{names.heading(name)} {said}"
+
+
+def change(suggestion: Suggestion, quantity: str) -> str:
+    """What is expected of a quantity, next to today's values: "-22%", or "+0.004" of a quality whose ratio says nothing."""
+    if _by_difference(suggestion, quantity):
+        difference = suggestion.expected_difference(quantity)
+        return "" if difference is None else numbers.difference(difference)
+    ratio = suggestion.expected_change(quantity)
+    return "" if ratio is None else numbers.change(ratio)
+
+
+def _by_difference(suggestion: Suggestion, quantity: str) -> bool:
+    return quantity == "val_accuracy" or quantity in suggestion.next.metrics
+
+
+def track_record(track: Sequence[TrackRecord]) -> str:
+    """How the last forecasts turned out, one sentence; empty before the first one could be compared."""
+    compared = [past for past in track if past.quantity in names.objectives([past.quantity])]
+    parts = [
+        f"{names.heading(past.quantity)} off by {numbers.percent(past.median_error)} (median), "
+        f"{past.inside} of {past.forecasts} inside the interval"
+        for past in compared
+    ]
+    many = max((past.forecasts for past in compared), default=0)
+    return f"Last {f'{many} forecasts' if many > 1 else 'forecast'}: {'; '.join(parts)}." if parts else ""
+
+
+def promise(check: SlaCheck | None) -> tuple[Cell, Cell]:
+    """The limit of an SLA target, and whether the forecast keeps it."""
+    if check is None:
+        return Cell(""), Cell("")
+    limit = Cell(check.limit, check.name, prefix=f"{names.target(check.name).sign} ")
+    return limit, Cell(check.verdict, emphasis=VERDICTS[check.verdict])
+
+
+def done_by(queued: Queued) -> str:
+    """When a run would be done: "done by 2026-11-23 14:32 UTC (starts in 12m 00s, says slurm)"."""
+    start = "starts at once" if queued.wait_seconds < AT_ONCE_SECONDS else f"starts in {numbers.duration(queued.wait_seconds)}"
+    said = f"{start}, says {queued.engine}"
+    return said if queued.done_at is None else f"done by {numbers.moment(queued.done_at)} UTC ({said})"

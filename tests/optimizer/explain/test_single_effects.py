@@ -1,0 +1,41 @@
+"""What each changed value is expected to do by itself, next to what the choice does as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from jpo.agent.rows import row_of
+from jpo.optimizer.explain.alternatives import trade
+from jpo.optimizer.explain.scene import DecisionScene
+from jpo.optimizer.explain.single_effects import alone
+from tests.optimizer.explain.decided import NOW
+from tests.optimizer.explain.test_scene import Decided, scene_of
+
+
+def choosing(scene: DecisionScene, **values: float) -> DecisionScene:
+    """The scene with another choice."""
+    row = row_of(scene.candidates, {**NOW, **values})
+    advice = replace(scene.advice, decision=replace(scene.advice.decision, choice=row))
+    return replace(scene, advice=advice)
+
+
+def test_the_only_change_does_what_the_choice_does(decided: Decided) -> None:
+    scene = choosing(scene_of(decided[0]), batch_size=128.0)
+    assert dict(alone(scene)) == {"batch_size": f"expected: {trade(scene, scene.choice, than=scene.candidates.current)}"}
+
+
+def test_of_two_changes_each_is_told_without_the_other(decided: Decided) -> None:
+    scene = choosing(scene_of(decided[0]), batch_size=128.0, gpus=4.0)
+    told = dict(alone(scene))
+    for name, value in (("batch_size", 128.0), ("gpus", 4.0)):
+        row = row_of(scene.candidates, {**NOW, name: value})
+        assert told[name] == f"expected alone: {trade(scene, row, than=scene.candidates.current)}"
+    assert told["batch_size"].startswith("expected alone: time -2"), "of 402 s, 301"
+
+
+def test_what_follows_says_whom_and_what_stays_says_nothing(decided: Decided) -> None:
+    scene = choosing(scene_of(decided[0], follow={"gpus": "batch_size:linear"}), batch_size=128.0, gpus=4.0)
+    told = dict(alone(scene))
+    assert told["gpus"] == "follows batch_size (linear rule)"
+    assert told["batch_size"].startswith("expected: "), "with what follows it"
+    assert dict(alone(choosing(scene_of(decided[0])))) == {}

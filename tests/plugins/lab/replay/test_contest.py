@@ -1,0 +1,69 @@
+"""The whole comparison: the same figures however the work is divided among processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from contests import small_contest
+
+from jpo.errors import UsageError
+from jpo.plugins.lab.replay import POLICIES, Contest, Result, hold, play
+from jpo.plugins.lab.replay.contest import Backend
+from jpo.plugins.lab.replay.extras import is_installed
+from jpo.records import silently
+
+
+@pytest.fixture
+def contest() -> Contest:
+    return small_contest()
+
+
+@pytest.fixture
+def result(contest: Contest) -> Result:
+    return hold(contest, jobs=1, backend="loky", track=silently)
+
+
+@pytest.mark.parametrize(("backend", "jobs"), [("threading", 2), ("loky", 2)])
+def test_the_figures_do_not_depend_on_who_computes_them(contest: Contest, result: Result, backend: Backend, jobs: int) -> None:
+    assert hold(contest, jobs=jobs, backend=backend, track=silently) == result
+
+
+def test_ray_takes_over_unchanged(contest: Contest, result: Result) -> None:
+    if not is_installed("ray"):
+        with pytest.raises(UsageError, match="--backend ray needs ray, which is not installed; pip install ray"):
+            hold(contest, jobs=2, backend="ray", track=silently)
+    else:
+        assert hold(contest, jobs=2, backend="ray", track=silently) == result
+
+
+def test_a_seed_is_a_replay_of_its_own_wherever_the_count_begins(contest: Contest) -> None:
+    curves = [
+        hold(replace(contest, seeds=1, first_seed=seed), jobs=1, backend="loky", track=silently)["time"]["random"].overall.curve
+        for seed in (0, 0, 1)
+    ]
+    assert [point.mean for point in curves[0]] == [point.mean for point in curves[1]]
+    assert [point.mean for point in curves[0]] != [point.mean for point in curves[2]]
+
+
+def test_the_score_is_that_of_each_seed_once(contest: Contest, result: Result) -> None:
+    trace = contest.traces[0]
+    charges = np.stack([play(trace, POLICIES["random"], "time", runs=4, seed=seed).charges for seed in range(7)])
+    figures = result["time"]["random"].by_workload["one"].curve
+    assert [point.mean for point in figures] == pytest.approx(charges.cumsum(axis=1).mean(axis=0) / [1, 2, 3, 4])
+    assert figures[0].error == pytest.approx(charges[:, 0].std(ddof=1) / 7**0.5)
+
+
+def test_progress_is_reported_once_per_batch(contest: Contest) -> None:
+    seen: list[int] = []
+
+    def track(numbers: Sequence[int], what: str) -> Iterable[int]:
+        assert what == "replay"
+        for number in numbers:
+            seen.append(number)
+            yield number
+
+    hold(contest, jobs=1, backend="loky", track=track)
+    assert seen == list(range(0, 24, 4))  # 2 workloads x 3 policies (never changing is always played) x 2 objectives x 2 pieces

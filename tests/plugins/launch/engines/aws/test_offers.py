@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from jpo.plugins.launch.engines.aws.offers import Attempt, Offer, attempts, largest
+from jpo.plugins.launch.job import Needs
+
+T4, A100 = frozenset({"t4", "t4-16gb"}), frozenset({"a100", "a100-40gb"})
+SMALL = Offer("g4dn.xlarge", 1, T4, 4, 16, 0.526, 0.2)
+LARGE = Offer("g4dn.12xlarge", 4, T4, 48, 192, 3.912, 1.2)
+BIG = Offer("p4d.24xlarge", 8, A100, 96, 1152, 32.77, None)
+OFFERS = (BIG, LARGE, SMALL)
+
+
+def tried(needs: Needs, *, spot: bool = True) -> list[str]:
+    return [str(attempt) for attempt in attempts(OFFERS, needs, spot=spot)]
+
+
+def test_prices_decide_the_order_whatever_the_market() -> None:
+    dear = Offer("g4dn.2xlarge", 1, T4, 8, 32, 0.752, 0.6)
+    assert attempts((dear, SMALL), Needs(gpus=1), spot=True) == (
+        Attempt("g4dn.xlarge", spot=True),
+        Attempt("g4dn.xlarge", spot=False),
+        Attempt("g4dn.2xlarge", spot=True),
+        Attempt("g4dn.2xlarge", spot=False),
+    )
+
+
+def test_nothing_many_times_dearer_is_rented() -> None:
+    assert tried(Needs(gpus=1)) == ["g4dn.xlarge spot", "g4dn.xlarge on-demand", "g4dn.12xlarge spot"]
+
+
+def test_a_spot_price_that_is_unknown_is_at_most_the_one_on_demand() -> None:
+    assert tried(Needs(gpus=8)) == ["p4d.24xlarge spot", "p4d.24xlarge on-demand"]
+
+
+def test_without_spot_there_is_on_demand_alone() -> None:
+    assert tried(Needs(gpus=4, gpu_type="T4"), spot=False) == ["g4dn.12xlarge on-demand"]
+
+
+@pytest.mark.parametrize("needs", [Needs(gpus=16), Needs(gpus=1, gpu_type="h100"), Needs(cpus=200), Needs(memory_gib=2000)])
+def test_what_none_holds_is_not_tried(needs: Needs) -> None:
+    assert tried(needs) == []
+
+
+def test_the_remedy_names_what_there_is() -> None:
+    assert "p4d.24xlarge has 8 GPUs, 96 vCPUs and 1152 GiB" in largest(OFFERS, Needs(gpus=16))
+    assert "g4dn.12xlarge has 4 GPUs" in largest(OFFERS, Needs(gpus=16, gpu_type="t4"))
+    assert "a100, a100-40gb, t4, t4-16gb" in largest(OFFERS, Needs(gpus=1, gpu_type="h100"))
+    assert "catalogue" in largest((), Needs())

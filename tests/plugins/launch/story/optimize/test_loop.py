@@ -1,0 +1,619 @@
+"""The loop of one job: what it makes, what it finds done, and that a kill at any instant costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from launches import interrupted_once_submitted
+from loops import Lab, logged, seconds_of
+
+import jpo.plugins.launch.lifecycle as course
+import jpo.plugins.launch.story.optimize.following as following
+from jpo import config
+from jpo.errors import LaunchError
+from jpo.history import verify
+from jpo.history.sql import SqlStore
+from jpo.plugins.launch.cleanup import clean_up
+from jpo.plugins.launch.job import JobStatus, LaunchJob, Room
+from jpo.plugins.launch.ledger import entries, locked, read
+from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualCourse
+from jpo.plugins.launch.watching import account
+from jpo.project.workload import read_workload
+from jpo.records import RunStatus
+
+BOLD = {"batch_size": 128.0}
+"""What `suggest` is told to write, where the test is about what happens around it."""
+
+
+class Killed(BaseException):
+    """Stands for kill -9: nothing catches it."""
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return Lab(tmp_path)
+
+
+def run_ids(lab: Lab) -> list[str]:
+    name = lab.task().name
+    return [each.removeprefix(f"{name}-") for each in lab.started]
+
+
+def test_baseline_runs_come_first_then_each_suggestion_has_its_run(lab: Lab) -> None:
+    lab.chosen = BOLD
+    (job,) = lab.optimize(runs=2, baseline=2).result.jobs
+    assert run_ids(lab) == ["b1", "b2", "1", "2"]
+    assert [each.run.parameters["batch_size"] for each in job.runs if each.run] == [64, 64, 128, 128]
+    assert [*job.suggestions.values()] == [f"{job.name}-1", f"{job.name}-2"]
+    assert job.fastest in (f"{job.name}-1", f"{job.name}-2")
+    assert job.missing == 0
+    with lab.history() as store:
+        assert [run.run_id for run in store.runs_following(f"{job.name}-1")] == [f"{job.name}-1"]
+
+
+def test_no_trial_asks_for_more_than_the_engine_has_for_one_run(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training that gets faster with each CPU: the loop would ask for more until the engine refused, and end there."""
+    has = Room(gpus=0.0, cpus=4.0, memory_gib=8.0)
+    monkeypatch.setattr(SimulatedLauncher, "room", lambda _self, _needs: has)
+    lab.train = lambda job: logged(job, lab.now, 3600.0 / job.parameters["cpus"])
+    (job,) = lab.optimize(runs=6).result.jobs
+    asked = [each.run.parameters["cpus"] for each in job.runs if each.run]
+    assert max(asked) == 4
+
+
+def test_the_same_command_again_makes_nothing_and_a_longer_plan_makes_the_rest(lab: Lab) -> None:
+    first = lab.optimize(runs=2)
+    started = [*lab.started]
+    assert lab.optimize(runs=2).result == first.result
+    assert lab.started == started
+    lab.optimize(runs=3)
+    assert run_ids(lab) == ["b1", "1", "2", "3"]
+
+
+def test_runs_whose_folders_were_cleaned_up_are_found_in_the_history(lab: Lab) -> None:
+    """The last one of them was stopped where it could no longer win, which is no reason to make it again."""
+    lab.train = lambda job: logged(job, lab.now, 9000.0 if job.run_id.endswith("-2") else seconds_of(job))
+    first = lab.optimize(runs=2, baseline=2).result
+    started, ledger = [*lab.started], lab.task().ledger
+    clean_up(ledger, entries(ledger), before=lab.now + 1)
+    assert not [*entries(ledger)]
+    assert lab.optimize(runs=2, baseline=2).result == first
+    assert lab.started == started
+    lab.optimize(runs=3, baseline=2)
+    assert run_ids(lab) == ["b1", "b2", "1", "2", "3"]
+
+
+def test_a_baseline_is_not_made_up_for_once_values_were_suggested(lab: Lab) -> None:
+    lab.optimize(runs=1, baseline=1)
+    lab.optimize(runs=2, baseline=3)
+    assert run_ids(lab) == ["b1", "1", "2"]
+
+
+def test_a_run_is_stopped_at_twice_the_shortest_and_the_loop_goes_on(lab: Lab) -> None:
+    lab.chosen = BOLD
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        return logged(job, lab.now, 50_000.0 if job.run_id.endswith("-1") else 1000.0)
+
+    lab.train = train
+    (job,) = lab.optimize(runs=2, baseline=2).result.jobs
+    stopped, after = job.runs[2], job.runs[3]
+    assert stopped.run is not None
+    assert stopped.run.status is RunStatus.STOPPED
+    assert stopped.value("duration_seconds") == pytest.approx(2000, rel=0.03)  # and the start-up, which its engine must allow
+    assert after.run is not None
+    assert after.run.ended_well
+
+
+def test_a_log_on_this_machine_stops_a_run_to_the_second(lab: Lab) -> None:
+    """An engine that writes the log while it runs, and whose runs are slow to start: its own limit would be too late."""
+    lab.chosen = BOLD
+
+    class WithLogs(SimulatedLauncher):
+        def submit(self, job: LaunchJob, folder: Path) -> str:
+            made = super().submit(job, folder)
+            start = f"# run_id={job.run_id}\n# dataset=digits\n# model=cnn\n# framework=torch\n# start={lab.now + 20:.3f}\n"
+            (folder / "runs" / f"{job.run_id}.csv").write_text(start + "time,epoch,samples,train_loss,val_loss\n")
+            return made
+
+    lab.train = lambda job: replace(logged(job, lab.now, 50_000.0 if job.run_id.endswith("-1") else 1000.0))
+    lab.engine = WithLogs(lab._course, lambda: lab.now)
+    lab.optimize(runs=1, baseline=2)
+    entry = lab.entries()[0]
+    assert entry.end is not None
+    assert entry.end.ended_as is RunStatus.STOPPED
+    assert entry.end.reason == "cancelled"
+    assert entry.end.ended_at == pytest.approx(entry.asked_at + 20 + 2000, abs=1.0)
+    assert any("stopped after 33m 20s" in note for note in lab.notes)
+    (stop,) = account.read(lab.task().ledger, entry.job.run_id)
+    assert (stop.kind, stop.applied, stop.why) == ("stop", True, "it has trained 33m 20s, and can no longer win")
+    with lab.history() as store:
+        kinds = [event.kind for event in store.audit_records() if event.data.get("run_id") == entry.job.run_id]
+    assert "adjusted" in kinds
+
+
+@pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.DIVERGED])
+def test_failed_runs_are_recorded_and_the_loop_goes_on(lab: Lab, status: RunStatus) -> None:
+    lab.train = lambda job: logged(job, lab.now, seconds_of(job), status.value if job.run_id.endswith("-1") else "succeeded")
+    ended = lab.optimize(runs=3)
+    assert ended.failure is None
+    assert [each.run.status for each in ended.result.jobs[0].runs if each.run][1] is status
+    assert run_ids(lab) == ["b1", "1", "2", "3"]
+
+
+def test_a_run_without_a_log_counts_by_what_its_engine_says(lab: Lab) -> None:
+    lab.train = lambda _job: VirtualCourse(100.0)
+    (job,) = lab.optimize(runs=1).result.jobs
+    assert [each.value("duration_seconds") for each in job.runs] == [pytest.approx(100), pytest.approx(100)]
+
+
+def test_after_three_failures_in_a_row_it_gives_up_with_one_line_and_can_be_gone_on_with(lab: Lab) -> None:
+    def train(job: LaunchJob) -> VirtualCourse:
+        fails = VirtualCourse(5.0, ended_as=RunStatus.FAILED, output="starts\nOSError: no space\n")
+        return logged(job, lab.now, seconds_of(job)) if job.run_id.endswith("-b1") else fails
+
+    lab.train = train
+    ended = lab.optimize(runs=5)
+    assert ended.failure is not None
+    assert ended.failure.code == "JPO-E786"
+    assert f"the last of them {lab.task().name}-3: OSError: no space" in str(ended.failure)
+    assert run_ids(lab) == ["b1", "1", "2", "3"]
+    assert ended.result.jobs[0].missing == 2
+    lab.train = None
+    assert lab.optimize(runs=5).failure is None
+    assert run_ids(lab) == ["b1", "1", "2", "3", "4", "5"]
+
+
+def test_a_job_that_cannot_run_is_not_run_with_other_values(lab: Lab) -> None:
+    """All of its baseline failed: the command says why, changes nothing, and makes the baseline again once the job is mended."""
+    lab.train = lambda _job: VirtualCourse(5.0, ended_as=RunStatus.FAILED, output="ModuleNotFoundError: No module named 'x'\n")
+    before = lab.config().read_text()
+    for attempt in ("", ".2"):
+        ended = lab.optimize(runs=5, baseline=2)
+        assert ended.failure is not None
+        assert ended.failure.code == "JPO-E786"
+        assert f"-b2{attempt}: ModuleNotFoundError: No module named 'x'" in str(ended.failure)
+    assert any(note.endswith("failed, 5s: ModuleNotFoundError: No module named 'x'") for note in lab.notes), lab.notes
+    assert (lab.asked, lab.config().read_text()) == ([], before)
+    lab.train = None
+    assert lab.optimize(runs=1, baseline=2).failure is None
+    assert run_ids(lab) == ["b1", "b2", "b1.2", "b2.2", "b1.3", "b2.3", "1"]
+
+
+def test_values_that_diverge_from_the_start_are_changed(lab: Lab) -> None:
+    """Other than a job that cannot run: a smaller learning rate may mend it."""
+    lab.train = lambda job: logged(job, lab.now, 100.0, "diverged" if job.parameters["learning_rate"] >= 0.01 else "succeeded")
+    (job,) = lab.optimize(runs=2, baseline=1).result.jobs
+    assert [each.run.status for each in job.runs if each.run][-1] is RunStatus.SUCCEEDED
+
+
+def test_config_ini_is_left_with_the_best_values_and_not_with_the_last_trial(lab: Lab) -> None:
+    first = {"batch_size": 64.0, "learning_rate": 0.01, "cpus": 2.0}
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        return logged(job, lab.now, 1000.0 if first.items() <= job.parameters.items() else 1600.0)
+
+    lab.train = train
+    before = lab.config().read_text()
+    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    tried = job.runs[-1].run
+    assert tried is not None
+    assert not first.items() <= tried.parameters.items()
+    assert lab.config().read_text() == before
+    assert lab.asked[-1] == f"{job.name}-best1"
+
+
+def test_the_best_values_are_gone_back_to_from_further_away_than_one_step(lab: Lab) -> None:
+    trials = {"-1": 256.0, "-2": 1024.0}  # each within max_change of the one before, and the last not of the first values
+    lab.chosen, before = {"batch_size": 256.0}, lab.config().read_text()
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        lab.chosen = {"-1": {"batch_size": 1024.0}, "-2": {}}.get(job.run_id[-2:], lab.chosen)
+        made = logged(job, lab.now, 1600.0 if job.run_id[-2:] in trials else 1000.0)
+        return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
+
+    lab.train = train
+    (job,) = lab.optimize(runs=2, baseline=3).result.jobs
+    assert [each.run.parameters["batch_size"] for each in job.runs[3:] if each.run] == [*trials.values()]
+    assert lab.config().read_text() == before
+
+
+def test_trials_may_miss_the_quality_floor_and_config_ini_is_left_with_what_keeps_it(lab: Lab) -> None:
+    """Every other model is done in less time and has a loss 5% higher; after the first a second one is tried all the same."""
+    first = {"batch_size": 64.0, "learning_rate": 0.01, "epochs": 10.0}
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        same = first.items() <= job.parameters.items()
+        return logged(job, lab.now, 1000.0 if same else 600.0, loss=0.3 if same else 0.315)
+
+    lab.train = train
+    (job,) = lab.optimize(runs=4, baseline=3).result.jobs
+    tried = [each.run.parameters for each in job.runs if each.run and not each.baseline]
+    assert sum(not first.items() <= parameters.items() for parameters in tried) == 2
+    assert first.items() <= read_workload(lab.config(), lab.settings(), now=lab.now).current.items()
+
+
+@pytest.mark.parametrize(("found", "trials"), [(False, 7), (True, 5)])
+def test_while_no_trial_ends_well_there_are_more_of_them(lab: Lab, found: bool, trials: int) -> None:
+    """The second one may; all others miss their target, which the first values reach."""
+    first = {"batch_size": 64.0, "learning_rate": 0.01, "epochs": 10.0, "cpus": 2.0}
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        second = found and job.run_id.endswith("-2")
+        made = logged(job, lab.now, 1000.0)
+        reaches = str(second or first.items() <= job.parameters.items()).lower()
+        return replace(made, log=made.log.replace("# status", f"# converged={reaches}\n# status"))
+
+    lab.train = train
+    (job,) = lab.optimize(runs=10, baseline=3).result.jobs
+    new = {
+        tuple(each.run.parameters.values()) for each in job.runs if each.run and not first.items() <= each.run.parameters.items()
+    }
+    assert len(new) == trials
+
+
+def test_where_no_run_reaches_its_target_config_ini_gets_its_first_values_back(lab: Lab) -> None:
+    def train(job: LaunchJob) -> VirtualCourse:
+        made = logged(job, lab.now, 1000.0)
+        return replace(made, log=made.log.replace("# status", "# converged=false\n# status"))
+
+    lab.train, before = train, lab.config().read_text()
+    (job,) = lab.optimize(runs=7, baseline=2).result.jobs
+    tried = {tuple(each.run.parameters.values()) for each in job.runs[2:] if each.run}
+    assert len(tried) == 7  # something else each time: of nothing that ended well there is no best
+    assert lab.config().read_text() == before
+    with lab.history() as store:
+        assert store.suggestion(f"{job.name}-best7").codes == ("JPO-W651",)
+    assert lab.notes[-1].endswith(": no run has ended well yet (9 did not): the first values come back [JPO-W651]")
+
+
+def test_a_trial_that_cannot_win_is_stopped_before_twice_the_best_and_the_reason_is_on_the_audit_log(lab: Lab) -> None:
+    """Its log, written epoch by epoch as time goes by, says that it will take four times as long."""
+    lab.chosen, ends = BOLD, {}
+
+    class Writing(SimulatedLauncher):
+        def status(self, engine_id: str) -> JobStatus:
+            status, lines = super().status(engine_id), ends[engine_id].log.splitlines()
+            known = [line for line in lines if line[:1] in "#t" or float(line.split(",")[0]) <= lab.now]
+            known = [line for line in known if not line.startswith(("# end", "# status"))]
+            if not status.over:
+                (lab.task().ledger / engine_id / "runs" / f"{engine_id}.csv").write_text("\n".join([*known, ""]))
+            return status
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        ends[job.run_id] = logged(job, lab.now, 4000.0 if job.run_id.endswith("-1") else 1000.0)
+        return ends[job.run_id]
+
+    lab.train, lab.engine = train, Writing(lab._course, lambda: lab.now)
+    (job,) = lab.optimize(runs=2, baseline=2).result.jobs
+    seconds = job.runs[2].value("duration_seconds")
+    assert seconds is not None
+    assert seconds < 1900
+    assert job.runs[2].run is not None
+    assert job.runs[2].run.status is RunStatus.STOPPED
+    assert job.missing == 0
+    assert run_ids(lab) == ["b1", "b2", "1", "2"]  # and is not taken for one that was cut off
+    assert any("-1: stopped: it can hardly beat" in note for note in lab.notes)
+    with lab.history() as store:
+        kinds = [event.kind for event in store.audit_records() if event.data.get("run_id") == f"{job.name}-1"]
+    assert "adjusted" in kinds
+    assert "adjustment settled" in kinds
+
+
+def test_a_trial_far_from_its_target_is_stopped_by_its_curve_and_other_values_are_tried(lab: Lab) -> None:
+    """Runs end at a target, after 10 of 400 epochs; the trials are a little slower, and learn at a fifth of their pace."""
+    config = lab.config()
+    config.write_text(config.read_text(encoding="utf-8").replace("epochs = 10", "epochs = 400"), encoding="utf-8")
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        slow = "-b" not in job.run_id
+        made = logged(job, lab.now, 1500.0 if slow else 1000.0, loss=1.5 if slow else 0.3)
+        return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
+
+    lab.train = train
+    (job,) = lab.optimize(runs=2, baseline=3).result.jobs
+    stopped, after = job.runs[3], job.runs[4]
+    seconds = stopped.value("duration_seconds")
+    assert seconds is not None
+    assert seconds < 1300  # and not twice the shortest
+    assert stopped.run is not None
+    assert stopped.run.status is RunStatus.STOPPED
+    with lab.history() as store:
+        assert next(run for run in store.runs_of(stopped.run.identity) if run.run_id.endswith("-1")).outcome.converged is False
+    assert after.run is not None
+    assert after.run.parameters != stopped.run.parameters
+    assert run_ids(lab) == ["b1", "b2", "b3", "1", "2"]
+    assert any("-1: stopped: by its curve its target will cost" in note for note in lab.notes)
+    assert "batch_size = 64 " in config.read_text(encoding="utf-8")  # not the values of the last trial, which was stopped
+    assert "learning_rate = 0.01\n" in config.read_text(encoding="utf-8")
+
+
+def test_imports_that_take_longer_than_an_epoch_are_no_slow_pace(lab: Lab) -> None:
+    """Before its log begins, a run imports its libraries: seconds, of which a small job needs less for all of its epochs."""
+    config = lab.config()
+    config.write_text(config.read_text(encoding="utf-8").replace("epochs = 10", "epochs = 400"), encoding="utf-8")
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        made = logged(job, lab.now + 900.0, 1000.0 if "-b" in job.run_id else 1200.0)
+        log = made.log.replace("# status", "# converged=true\n# status")
+        return replace(made, log=log, run_seconds=900.0 + made.run_seconds)
+
+    lab.train = train
+    (job,) = lab.optimize(runs=2, baseline=3).result.jobs
+    assert [each.run.status for each in job.runs if each.run] == [RunStatus.SUCCEEDED] * 5
+
+
+def test_a_trial_whose_epochs_take_several_times_as_long_is_stopped_by_its_pace_and_says_so(lab: Lab) -> None:
+    """Threads that wait for each other: in its first epoch, of 800 s and not 100."""
+    config = lab.config()
+    config.write_text(config.read_text(encoding="utf-8").replace("epochs = 10", "epochs = 400"), encoding="utf-8")
+
+    def train(job: LaunchJob) -> VirtualCourse:
+        made = logged(job, lab.now, 8000.0 if job.run_id.endswith("-1") else 1000.0)
+        return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
+
+    lab.train = train
+    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    seconds = job.runs[3].value("duration_seconds")
+    assert seconds is not None
+    assert seconds < 400  # and not twice the shortest
+    assert any("-1: stopped: by its pace its target will cost" in note for note in lab.notes)
+    with lab.history() as store:
+        (slow,) = [run for run in store.runs_of(lab.task().identity) if run.run_id.endswith("-1")]
+    assert slow.missed
+    assert slow.outcome.epochs is None
+
+
+def test_runs_that_end_since_they_get_no_better_have_no_target_that_a_trial_is_too_far_from(lab: Lab) -> None:
+    """They end after 10 of 400 epochs, too, and the trial takes half as long again: its model may be the better one."""
+    config = lab.config()
+    config.write_text(config.read_text(encoding="utf-8").replace("epochs = 10", "epochs = 400"), encoding="utf-8")
+    lab.train = lambda job: logged(
+        job, lab.now, 1000.0 if "-b" in job.run_id else 1500.0, loss=0.3 if "-b" in job.run_id else 0.6
+    )
+    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    assert [run.run.status for run in job.runs if run.run] == [RunStatus.SUCCEEDED] * 4
+    assert not [note for note in lab.notes if "by its curve its target" in note]
+
+
+def test_what_was_cut_off_from_outside_is_made_again(lab: Lab) -> None:
+    def train(job: LaunchJob) -> VirtualCourse:
+        lost = job.run_id.endswith("-1")
+        return replace(logged(job, lab.now, seconds_of(job)), **({"run_seconds": 90.0, "log": ""} if lost else {}),
+                       ended_as=RunStatus.STOPPED if lost else RunStatus.SUCCEEDED)  # fmt: skip
+
+    lab.train = train
+    (job,) = lab.optimize(runs=2).result.jobs
+    assert run_ids(lab) == ["b1", "1", "1.2", "2"]
+    assert [each.last for each in job.runs] == [True, False, True, True]
+    assert job.missing == 0
+
+
+def test_two_at_once_are_refused(lab: Lab) -> None:
+    task = lab.task()
+    with locked(task.ledger / ".optimize" / task.name):
+        ended = lab.optimize()
+    assert ended.failure is not None
+    assert ended.failure.code == "JPO-E785"
+    assert lab.started == []
+
+
+def test_logs_of_earlier_runs_go_on_record_first(lab: Lab, tmp_path: Path) -> None:
+    job = LaunchJob("old-1", lab.task().identity, ("x",), tmp_path, parameters={"batch_size": 64.0, "cpus": 2.0})
+    (tmp_path / "old.csv").write_text(logged(job, lab.now - 9000, 500.0).log)
+    plan = replace(following.LoopPlan(0, 0), logs=(str(tmp_path / "*.csv"),))
+    from jpo.plugins.launch.story.optimize.loop import boundary_of, optimized
+
+    assert [*optimized(lab.task(), plan, lab.outside())] == []
+    with lab.history() as store:
+        assert [run.run_id for run in store.runs_of(lab.task().identity)] == ["old-1"]
+    assert boundary_of(lab.task()).training_seconds == pytest.approx(1000)
+    assert boundary_of(lab.task()).in_all is None  # nobody knows how slow runs are to start
+
+
+def test_the_history_goes_along_to_another_engine(lab: Lab) -> None:
+    """The baseline and the first run on one engine, the next on another: one history, one belief."""
+    lab.chosen = BOLD
+    lab.optimize(runs=1)
+    other = Lab(lab.folder, now=lab.now, chosen=BOLD)
+
+    class Elsewhere(SimulatedLauncher):
+        name = "elsewhere"
+
+    other.engine = Elsewhere(other._course, lambda: other.now)
+    (job,) = other.optimize(replace(other.task(), engine="elsewhere"), runs=2).result.jobs
+    assert run_ids(other) == ["2"]
+    assert [each.engine for each in job.runs] == ["simulated", "simulated", "elsewhere"]
+    assert job.totals[0].runs == 2
+
+
+def boundaries(monkeypatch: pytest.MonkeyPatch, crossed: Callable[[str], None]) -> None:
+    """Have `crossed` called before and after everything that a kill may separate."""
+    places: list[tuple[object, str]] = [
+        *((SqlStore, name) for name in ("append", "audit", "record")),
+        (config, "write"),
+        (course, "write"),
+        (SimulatedLauncher, "submit"),
+        (SimulatedLauncher, "collect"),
+    ]
+
+    def around(inner: Callable[..., object], name: str) -> Callable[..., object]:
+        def crossing(*args: object, **kwargs: object) -> object:
+            crossed(f"before {name}")
+            result = inner(*args, **kwargs)
+            crossed(f"after {name}")
+            return result
+
+        return crossing
+
+    for owner, name in places:
+        monkeypatch.setattr(owner, name, around(getattr(owner, name), name))
+
+
+def counted_crossings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    seen: list[str] = []
+    with monkeypatch.context() as patch:
+        boundaries(patch, seen.append)
+        Lab(tmp_path / "counted", chosen=BOLD).optimize(runs=2)
+    return len(seen)
+
+
+def kills(crossing: int) -> Callable[[str], None]:
+    counter: Iterator[int] = iter(range(1_000_000))
+
+    def crossed(place: str) -> None:
+        if next(counter) == crossing:
+            raise Killed(place)
+
+    return crossed
+
+
+class Together(SimulatedLauncher):
+    """An engine that takes several runs at once."""
+
+    arrays = 0
+
+    def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
+        self.arrays += 1
+        return [self.submit(job, folder) for job, folder in zip(jobs, folders, strict=True)]
+
+
+def test_a_baseline_starts_together_where_the_engine_takes_several(lab: Lab) -> None:
+    lab.engine = engine = Together(lab._course, lambda: lab.now)
+    begun = lab.now
+    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    assert run_ids(lab) == ["b1", "b2", "b3", "1"]
+    assert (engine.arrays, job.missing) == (1, 0)
+    assert lab.now - begun < 2.5 * 3600  # and not four hours
+    assert lab.optimize(runs=1, baseline=3).result.jobs == [job]
+    lab.optimize(runs=1, baseline=4)
+    assert engine.arrays == 1
+
+
+def test_interrupted_every_run_of_a_baseline_is_cancelled(lab: Lab) -> None:
+    lab.engine = Together(lab._course, lambda: lab.now)
+
+    def interrupted(seconds: float) -> None:
+        sleep(seconds)
+        if lab.now > 1_800_000_600:
+            lab.sleep = sleep  # type: ignore[method-assign]
+            raise KeyboardInterrupt
+
+    sleep, lab.sleep = lab.sleep, interrupted  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=1, baseline=3)
+    ends = [entry.end and entry.end.ended_as for entry in lab.entries()]
+    assert ends == [RunStatus.STOPPED] * 3
+
+
+def test_interrupted_while_a_baseline_is_submitted_every_run_is_cancelled(lab: Lab) -> None:
+    class Interrupted(Together):
+        def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
+            super().submit_all(jobs, folders, name)
+            raise KeyboardInterrupt
+
+    lab.engine = Interrupted(lab._course, lambda: lab.now)
+    with pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=1, baseline=3)
+    ends = [(entry.end and entry.end.ended_as, entry.recorded) for entry in lab.entries()]
+    assert ends == [(RunStatus.STOPPED, True)] * 3
+
+
+def test_a_run_that_cannot_be_cancelled_is_said_and_does_not_keep_the_others(lab: Lab) -> None:
+    class Deaf(Together):
+        def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
+            super().submit_all(jobs, folders, name)
+            raise KeyboardInterrupt
+
+        def cancel(self, engine_id: str) -> None:
+            if engine_id.endswith("b1"):
+                raise LaunchError("scancel", "is away", code="JPO-E754")
+            super().cancel(engine_id)
+
+    lab.engine = Deaf(lab._course, lambda: lab.now)
+    with pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=1, baseline=3)
+    assert [entry.end and entry.end.ended_as for entry in lab.entries()] == [None, RunStatus.STOPPED, RunStatus.STOPPED]
+    assert any("b1: may go on: scancel: is away" in note for note in lab.notes)
+
+
+def test_after_three_failures_nobody_pays_for_the_rest_of_a_baseline(lab: Lab) -> None:
+    lab.engine = Together(lab._course, lambda: lab.now)
+    lab.train = lambda job: VirtualCourse(60.0 if job.run_id[-1] in "123" else 9000.0, ended_as=RunStatus.FAILED)
+    jobs = lab.optimize(runs=1, baseline=5).result.jobs
+    assert "3 runs in a row have failed" in str(jobs[0].failure)
+    ends = [entry.end and entry.end.ended_as for entry in lab.entries()]
+    assert ends == [*[RunStatus.FAILED] * 3, *[RunStatus.STOPPED] * 2]
+
+
+def test_killed_at_any_boundary_the_same_command_goes_on_and_nothing_is_done_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = counted_crossings(tmp_path, monkeypatch)
+    assert number > 30
+    for crossing in range(number):
+        lab = Lab(tmp_path / str(crossing), chosen=BOLD)
+        with monkeypatch.context() as patch:
+            boundaries(patch, kills(crossing))
+            with pytest.raises(Killed) as where:
+                lab.optimize(runs=2)
+        (job,) = lab.optimize(runs=2).result.jobs
+        place = f"crossing {crossing}, {where.value}"
+        assert run_ids(lab) == ["b1", "1", "2"], place
+        assert [(each.run.run_id, each.run.parameters["batch_size"]) for each in job.runs if each.run] == [
+            (f"{job.name}-b1", 64),
+            (f"{job.name}-1", 128),
+            (f"{job.name}-2", 128),
+        ], place
+        assert lab.config().read_text().count("batch_size = 128      # images") == 1, place
+        assert all(entry.recorded for entry in lab.entries()), place
+        with lab.history() as store:
+            assert [made.suggestion_id.removeprefix(job.name) for made in store.suggestions_of()] == ["-1", "-2", "-best2"], place
+            assert f"{job.name}-1" in store.written(lab.task().identity), place
+            assert {run.run_id for run in store.runs_of(lab.task().identity)} == {each.run_id for each in job.runs}, place
+            assert verify(store).ok, place
+
+
+def test_interrupted_it_cancels_the_run_records_it_and_goes_on_later(lab: Lab) -> None:
+    sleep, lab.chosen = lab.sleep, BOLD
+
+    def interrupted(seconds: float) -> None:
+        sleep(seconds)
+        running = [entry for entry in entries(lab.task().ledger) if entry.job.run_id.endswith("-1") and not entry.end]
+        if running and lab.now > running[0].asked_at + 60:
+            lab.sleep = sleep  # type: ignore[method-assign]
+            raise KeyboardInterrupt
+
+    lab.sleep = interrupted  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=2)
+    entry = read(lab.task().ledger, lab.task().run_id(1, baseline=False))
+    assert entry is not None
+    assert entry.end is not None
+    assert (entry.end.ended_as, entry.recorded) == (RunStatus.STOPPED, True)
+    lab.optimize(runs=2)
+    assert run_ids(lab) == ["b1", "1", "1.2", "2"]
+    assert [asked.rpartition("-")[2] for asked in lab.asked] == ["1", "2", "best2"]
+
+
+def test_interrupted_before_the_start_is_noted_it_cancels_the_run_and_records_it(lab: Lab) -> None:
+    with interrupted_once_submitted(SimulatedLauncher), pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=1)
+    (entry,) = lab.entries()
+    assert entry.end is not None
+    assert (entry.end.ended_as, entry.recorded) == (RunStatus.STOPPED, True)
+
+
+def test_an_engine_that_cannot_be_reached_for_a_while_is_asked_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    look, failures = following.look, iter(range(3))
+
+    def flaky(*args: object) -> object:
+        if next(failures, None) is not None:
+            raise LaunchError("engine", "is away", "wait", code="JPO-E754")
+        return look(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(following, "look", flaky)
+    assert lab.optimize(runs=1).failure is None

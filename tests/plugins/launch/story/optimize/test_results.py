@@ -1,0 +1,41 @@
+"""What came of a loop, from ledger and history alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from loops import Lab, logged, seconds_of
+
+from jpo.plugins.launch.job import LaunchJob
+from jpo.plugins.launch.simulated import VirtualCourse
+
+
+def test_what_was_spent_stands_beside_what_keeping_would_have(tmp_path: Path) -> None:
+    lab = Lab(tmp_path, chosen={"batch_size": 256.0})
+    (job,) = lab.optimize(runs=3, baseline=3).result.jobs
+    seconds, cost = job.totals
+    assert (seconds.quantity, seconds.runs, cost.quantity) == ("duration_seconds", 3, "cost_usd")
+    assert seconds.kept == pytest.approx(3 * 3600, rel=1e-6)
+    assert seconds.ratio == pytest.approx((64 / 256) ** 0.4, rel=1e-6)
+    assert cost.ratio == pytest.approx(seconds.ratio or 0, rel=1e-6)
+    (duration,) = [line for line in job.lines if line.quantity == "duration_seconds"]
+    assert (duration.runs_before, duration.runs_after, duration.word) == (3, 3, "better")
+
+
+def test_a_run_of_the_baseline_that_failed_is_no_measure_of_it(tmp_path: Path) -> None:
+    def train(job: LaunchJob) -> VirtualCourse:
+        return logged(
+            job, lab.now, 10.0 if job.run_id.endswith("b1") else seconds_of(job), *(["failed"] * job.run_id.endswith("b1"))
+        )
+
+    lab = Lab(tmp_path, train=train, chosen={"batch_size": 256.0})
+    (job,) = lab.optimize(runs=1, baseline=2).result.jobs
+    assert job.totals[0].kept == pytest.approx(3600, rel=1e-6)
+    assert job.fastest == f"{job.name}-1"
+
+
+def test_without_a_baseline_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
+    (job,) = Lab(tmp_path).optimize(runs=1, baseline=0).result.jobs
+    assert job.totals == []
+    assert len(job.runs) == 1

@@ -1,0 +1,90 @@
+from dataclasses import replace
+
+import pytest
+
+from jpo.cost import Prices
+from jpo.errors import TelemetryError
+from jpo.plugins.launch.job import JobState
+from jpo.plugins.launch.report.watch.watched import WatchedRun
+from jpo.plugins.launch.story.watch.deciding import Wishes
+from jpo.plugins.launch.story.watch.standing import ProjectTerms
+from jpo.plugins.launch.story.watch.story import RunWatch, follow, is_step, once
+from jpo.plugins.launch.watching.seen import SeenRun
+from jpo.project.load import load
+from jpo.project.project import open_history
+from jpo.records import USD, Identity, Preference
+
+SEEN = SeenRun(
+    "now", Identity("d", "m", "f"), {"epochs": 4.0}, "csv", JobState.RUNNING, 1000.0, started_at=1000.0, epochs_done=0.0
+)
+STATE = WatchedRun("now", SEEN.identity, {}, "csv", "running", 1000.0)
+
+
+class Recording:
+    """An eye that sees what was recorded, look by look."""
+
+    def __init__(self, *looks):
+        self.looks = [*looks]
+
+    def look(self, now):
+        found = self.looks.pop(0)
+        return None if found is None else replace(found, at=now)
+
+
+@pytest.fixture
+def watch(empty):
+    settings = load(empty.config, None, {}, {})
+    terms = ProjectTerms(Prices(), USD, {})
+    return lambda *looks: RunWatch(
+        Recording(*looks), None, settings, lambda: open_history(settings), Wishes(), terms, Preference()
+    )
+
+
+def test_a_run_is_followed_to_its_end_with_longer_and_longer_pauses(watch):
+    now = [1000.0]
+    looks = [None, None, SEEN, SEEN, SEEN, replace(SEEN, epochs_done=1.0), replace(SEEN, state=JobState.ENDED)]
+    pauses = []
+
+    def sleep(seconds):
+        pauses.append(seconds)
+        now[0] += seconds
+
+    states = [*follow(watch(*looks), clock=lambda: now[0], sleep=sleep)]
+    assert [state.state for state in states] == ["running"] * 4 + ["ended"]
+    assert pauses == [1.0, 1.0, 1.0, 1.5, 2.25, 1.0]
+
+
+def test_a_log_that_never_appears_is_given_up(watch, tmp_path):
+    now = [1000.0]
+    waiting = watch(*[None] * 2000)
+    waiting.log = tmp_path / "none.csv"
+    with pytest.raises(TelemetryError) as error:
+        next(follow(waiting, clock=lambda: now[0], sleep=lambda seconds: now.__setitem__(0, now[0] + seconds)))
+    assert error.value.code == "JPO-E130"
+
+
+def test_once_decides_at_once(watch):
+    found = once(watch(replace(SEEN, epochs_done=1.0)), now=1010.0, log=None)
+    assert "needed as the reference" in found.why
+
+
+def test_once_there_must_be_something_to_see(watch):
+    with pytest.raises(TelemetryError):
+        once(watch(None), now=1010.0, log=None)
+
+
+@pytest.mark.parametrize(
+    ("change", "step"),
+    [
+        ({}, False),
+        ({"at": 1001.0, "elapsed_seconds": 5.0}, False),
+        ({"epochs_done": 0.4}, False),
+        ({"epochs_done": 1.0}, True),
+        ({"state": "ended"}, True),
+        ({"words": "Priority"}, True),
+        ({"held": "wait"}, True),
+    ],
+)
+def test_a_step_is_an_epoch_a_state_or_a_decision(change, step):
+    assert is_step(replace(STATE, **change), STATE) is step
+    assert is_step(STATE, None)

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from plugins.page.report.sample import WORKLOAD
+
+from jpo.plugins.page.report.charts import against_forecast, over_time, trade_off
+
+
+def test_runs_over_time_are_told_apart_by_what_they_followed_and_how_they_ended() -> None:
+    drawn = over_time(WORKLOAD)
+    assert {marks.name: marks.points for marks in drawn.marks} == {
+        "followed no suggestion": (),
+        "followed a suggestion": ((200.0, 50.0),),
+        "did not end well": ((300.0, 9.0),),
+    }
+    assert drawn.moments == (100.0,)
+    assert drawn.description == "2 runs by their end and duration; JPO wrote other values once."
+    assert drawn.key == "A dashed line stands at each of these times."
+
+
+def test_a_change_that_was_not_written_is_no_line() -> None:
+    (made,) = WORKLOAD.decisions
+    assert over_time(replace(WORKLOAD, decisions=(replace(made, fate="conflict"),))).moments == ()
+
+
+def test_a_run_lies_where_its_forecast_and_its_duration_meet() -> None:
+    drawn = against_forecast(WORKLOAD)
+    assert [marks.points for marks in drawn.marks] == [((48.0, 50.0),), ()]
+    assert drawn.description == "Of 1 run, 1 inside the 90% interval of the forecast."
+    assert drawn.key == "On the dashed line it was right."
+    assert drawn.diagonal
+
+
+def test_a_configuration_without_both_values_has_no_place() -> None:
+    drawn = trade_off(WORKLOAD)
+    assert drawn.points == ((50.0, 0.5),)
+    assert drawn.front == ((50.0, 0.5),)
+    assert drawn.description == "1 of 1 configuration not beaten by another one in duration and cost."
+
+
+def test_the_newest_suggestion_is_marked_where_it_was_measured() -> None:
+    drawn = trade_off(replace(WORKLOAD, today={"batch_size": 64.0}))
+    assert {marks.name: marks.points for marks in drawn.marks}["newest suggestion"] == ((50.0, 0.5),)
+
+
+def test_without_a_second_quantity_there_is_no_picture() -> None:
+    assert trade_off(replace(WORKLOAD, front=replace(WORKLOAD.front, quantities=("duration_seconds",), points=()))).points == ()
+
+
+def test_where_more_is_better_no_stairs_are_drawn() -> None:
+    drawn = trade_off(replace(WORKLOAD, front=replace(WORKLOAD.front, maximised=True)))
+    assert drawn.front == ()
+    assert drawn.y_label == "cost (more is better)"

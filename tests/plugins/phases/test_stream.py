@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from phase_traces import made_traces
+
+from jpo.errors import UsageError
+from jpo.plugins.phases.model import PhaseModel
+from jpo.plugins.phases.stream import Stream
+from jpo.plugins.phases.traces import CPU, MEMORY, ResourceCourse
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 100), st.floats(0, 1e12)), min_size=2, max_size=40))
+def test_a_stream_says_what_the_batch_filter_says(model: PhaseModel, samples: list[tuple[float, float]]) -> None:
+    course = ResourceCourse("x", np.arange(float(len(samples))), np.array(samples))
+    batch = model.filtered(replace(made_traces(runs=1)[0], courses=(course,)))
+    stream = Stream(model)
+    for t, sample, expected in zip(course.times, course.values, batch, strict=True):
+        update = stream.update(t, sample)
+        assert np.allclose(update.probabilities, expected, rtol=1e-9, atol=1e-12)
+        assert update.phase == expected.argmax()
+
+
+def test_the_next_need_has_quantiles_in_order(model: PhaseModel) -> None:
+    stream = Stream(model)
+    (course,) = made_traces(runs=1, seed=4)[0].courses
+    below = []
+    for t, sample, following in zip(course.times[:-1], course.values[:-1], course.values[1:], strict=True):
+        update = stream.update(t, {CPU: sample[0], MEMORY: sample[1]})
+        assert update.next_quantiles is not None
+        assert (np.diff(update.next_quantiles, axis=1) >= 0).all()
+        assert update.next_probabilities.sum() == pytest.approx(1)
+        below.append(following <= update.next_quantiles[:, 2])
+    assert np.mean(below) > 0.9
+
+
+def test_an_update_takes_less_than_a_hundred_microseconds(model: PhaseModel) -> None:
+    stream = Stream(model)
+    samples = np.tile(made_traces(runs=1)[0].stacked(), (5, 1))
+    best = np.inf
+    for repetition in range(3):
+        begin = time.process_time()
+        for at, sample in enumerate(samples):
+            stream.update(repetition * 1e6 + at, sample)
+        best = min(best, (time.process_time() - begin) / len(samples))
+    assert best < 100e-6
+
+
+@pytest.mark.parametrize(("t", "sample"), [(0.0, [1.0, 1.0]), (2.0, [np.nan, 1.0]), (2.0, [1.0, -1.0]), (2.0, [1.0])])
+def test_what_cannot_follow_is_refused(model: PhaseModel, t: float, sample: list[float]) -> None:
+    stream = Stream(model)
+    stream.update(1.0, np.ones(2))
+    with pytest.raises(UsageError, match="stream: "):
+        stream.update(t, np.array(sample))
