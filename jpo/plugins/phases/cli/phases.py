@@ -66,7 +66,7 @@ def fit(
       jpo phases fit traces.csv -o phases.model --scaler old.scaler
     """
     from jpo.plugins.phases.report import fitted
-    from jpo.plugins.phases.story.phases import phases as command
+    from jpo.plugins.phases.story import phases as command
 
     if told.result is None:
         raise click.UsageError("say where the model goes: -o MODEL")
@@ -90,7 +90,7 @@ def parts(model: Path, files: PartFiles) -> None:
       jpo phases parts phases.model --scaler job.scaler
       jpo phases parts crbm.model --scaler job.scaler --crbm job.crbm --clusters job.clusters
     """
-    from jpo.plugins.phases.story.phases import phases as command
+    from jpo.plugins.phases.story import phases as command
 
     if not files.named:
         raise click.UsageError("say which part goes where: --scaler FILE, --crbm FILE or --clusters FILE")
@@ -125,7 +125,7 @@ def predict(
       jpo phases predict phases.model traces.csv -o phases.csv
     """
     from jpo.plugins.phases.report import fitted
-    from jpo.plugins.phases.story.phases import phases as command
+    from jpo.plugins.phases.story import phases as command
 
     _keepable(told.result, [model, *traces])
     fitted_model = command.load(model)
@@ -155,7 +155,7 @@ def allocate(
       jpo phases allocate phases.model traces.csv -o allocation.csv
     """
     from jpo.plugins.phases.report import standings
-    from jpo.plugins.phases.story.phases import phases as command
+    from jpo.plugins.phases.story import phases as command
 
     _keepable(told.result, [model, *traces])
     fitted_model = command.load(model)
@@ -192,7 +192,7 @@ def plot(
       jpo phases plot phases.model traces.csv -o phases.png --kind variance
     """
     from jpo.plugins.phases.report import fitted
-    from jpo.plugins.phases.story.phases import phases as command
+    from jpo.plugins.phases.story import phases as command
     from jpo.report.plots.picture import can_plot
 
     _keepable(told.result, [model, *traces])
@@ -228,7 +228,7 @@ def expand(
       jpo phases expand phases.model new.csv -o more.model --split 2
     """
     from jpo.plugins.phases.report import fitted
-    from jpo.plugins.phases.story.phases import phases as command
+    from jpo.plugins.phases.story import phases as command
 
     if told.result is None:
         raise click.UsageError("say where the new model goes: -o MODEL")
@@ -268,7 +268,7 @@ def evaluate(
       jpo phases evaluate phases.model new.csv --training traces.csv
     """
     from jpo.plugins.phases.report import standings
-    from jpo.plugins.phases.story.phases import phases as command
+    from jpo.plugins.phases.story import phases as command
 
     _keepable(told.result, [*given, *training])
     if len(given) > 1 and command.is_model(given[0]):
@@ -306,7 +306,7 @@ def rightsize(
       jpo phases rightsize phases.model traces.csv -o resources.yaml --container trainer
     """
     from jpo.plugins.phases.report import sized as subject
-    from jpo.plugins.phases.story.phases import phases as command
+    from jpo.plugins.phases.story import phases as command
 
     _keepable(told.result, [model, *traces])
     fitted_model = command.load(model)
@@ -323,7 +323,7 @@ def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] =
     Args:
         features: that a model asks for; those on the command line come first.
     """
-    from jpo.plugins.phases.story.phases import phases as command
+    from jpo.plugins.phases.story import phases as command
 
     if any(path.suffix.lower() == ".ini" for path in paths):
         if len(paths) > 1:
