@@ -120,5 +120,5 @@ def part_of(text: str) -> str:
 def template(host: CodeHost) -> str:
     """The template of a host: next to this file in a wheel, in pipelines/ of the sources it was made of."""
     carried = Path(__file__).with_name(f"{host}.yml")
-    sources = Path(__file__).parents[3] / "pipelines" / SOURCES[host]
+    sources = Path(__file__).parents[4] / "pipelines" / SOURCES[host]
     return (carried if carried.exists() else sources).read_text("utf-8")

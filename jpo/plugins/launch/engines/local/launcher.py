@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 
+import jpo
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.local import leases
 from jpo.plugins.launch.engines.local.affinity import confine, most_cpus
@@ -160,7 +161,7 @@ class LocalLauncher:
             self._grace,
         )
         owner = NOBODY if self._detached else theirs
-        root = Path(__file__).parents[3]
+        root = Path(jpo.__file__).parents[1]
         process = subprocess.Popen(  # noqa: S603 - JPO itself
             [sys.executable, "-I", "-c", PROGRAM, str(root), str(owner)],
             cwd="/",
