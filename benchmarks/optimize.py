@@ -234,7 +234,7 @@ def by_jpo_in_virtual_time(seed: int, folder: Path, arguments: argparse.Namespac
     from jpo.commands.compare import compared
     from jpo.commands.suggest import SuggestOptions, suggest
     from jpo.plugins.launch.job import LaunchJob
-    from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualCourse
+    from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
     from jpo.plugins.launch.story.optimize.optimize import optimize
     from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, Task, task_of
     from jpo.plugins.launch.story.watch.story import trial
@@ -243,11 +243,11 @@ def by_jpo_in_virtual_time(seed: int, folder: Path, arguments: argparse.Namespac
 
     now = [FIRST_MOMENT]
 
-    def simulate(job: LaunchJob, start: float) -> VirtualCourse:
+    def simulate(job: LaunchJob, start: float) -> VirtualRun:
         run = trained(folder, job.run_id, {}, job.longest_seconds, start=start + IMPORTS_SECONDS)
         log = (folder / "runs" / f"{job.run_id}.csv").read_text(encoding="utf-8")
         seconds = run.seconds if job.longest_seconds is None else min(run.seconds, job.longest_seconds)
-        return VirtualCourse(IMPORTS_SECONDS + seconds, ended_as=RunStatus(facts_in(log).get("status", "failed")), log=log)
+        return VirtualRun(IMPORTS_SECONDS + seconds, ended_as=RunStatus(facts_in(log).get("status", "failed")), log=log)
 
     def decide(task: Task, suggestion_id: str, moment: float) -> Suggestion:
         return suggest(task.path, task.settings, SuggestOptions(suggestion_id, moment, offline=True, seed=seed)).suggestion

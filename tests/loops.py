@@ -13,7 +13,7 @@ from jpo.history import Store
 from jpo.plugins.launch.job import LaunchJob
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, entries
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualCourse
+from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
 from jpo.plugins.launch.story.optimize.optimize import LoopsEnded, optimize
 from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, Task, task_of
 from jpo.plugins.launch.story.watch.story import trial
@@ -43,7 +43,7 @@ usd_per_cpu_hour = 0.04
 """
 STARTUP = 20.0
 """Seconds of imports before the training begins."""
-Train = Callable[[LaunchJob], VirtualCourse]
+Train = Callable[[LaunchJob], VirtualRun]
 
 
 def seconds_of(job: LaunchJob) -> float:
@@ -108,14 +108,14 @@ class Lab:
     def history(self) -> Store:
         return open_history(self.settings())
 
-    def _course(self, job: LaunchJob, start: float) -> VirtualCourse:
+    def _course(self, job: LaunchJob, start: float) -> VirtualRun:
         self.started.append(job.run_id)
         if self.train:
             return self.train(job)
         return logged(job, start, seconds_of(job))
 
 
-def logged(job: LaunchJob, start: float, seconds: float, status: str = "succeeded", loss: float = 0.3) -> VirtualCourse:
+def logged(job: LaunchJob, start: float, seconds: float, status: str = "succeeded", loss: float = 0.3) -> VirtualRun:
     """A run that writes the log of `jpo.runlog`, after a while of imports."""
     start += STARTUP
     head = {"run_id": job.run_id, **job.identity.labels, **job.parameters, "start": start}
@@ -125,4 +125,4 @@ def logged(job: LaunchJob, start: float, seconds: float, status: str = "succeede
     ends = {"end": f"{start + seconds:.3f}", "status": status}
     lines = [*(f"# {name}={value}" for name, value in head.items()), "time,epoch,samples,train_loss,val_loss", *rows]
     lines += [f"# {name}={value}" for name, value in ends.items()]
-    return VirtualCourse(STARTUP + seconds, ended_as=RunStatus(status), log="\n".join([*lines, ""]))
+    return VirtualRun(STARTUP + seconds, ended_as=RunStatus(status), log="\n".join([*lines, ""]))

@@ -6,7 +6,7 @@
     learning_curve.py    its slope, from the validation losses of a run
     prometheus/          finished_runs: new runs found by one request and measured by a dozen
     csv/                 read_log: the same from files, complete or still being written
-    running/             runs that go on: how far they are, and their course so far
+    running/             runs that go on: how far they are, and their progress so far
     diagnosis/           probes: why a server has no run of the workload
     recording_rules.yml  optional rules for Prometheus servers
 

@@ -1,4 +1,4 @@
-"""Course of the epochs of a run that goes on: when each was done, however its job counts them, and where it began."""
+"""Epochs of a run that goes on: when each was done, however its job counts them, and where it began."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class EpochCourse:
-    """Course of a run's epochs.
+class EpochProgress:
+    """Epochs of a run so far.
 
     Attributes:
         times: epochs done and seconds since its start, rising; without what a restart from a checkpoint made void.
@@ -40,8 +40,8 @@ def onward(points: Iterable[Point]) -> list[Point]:
     return kept
 
 
-def epoch_course(rows: Sequence[tuple[float, float, float | None]]) -> EpochCourse:
-    """The course that rows show.
+def epoch_progress(rows: Sequence[tuple[float, float, float | None]]) -> EpochProgress:
+    """The epochs that rows show.
 
     Args:
         rows: epoch as the job calls it, seconds since its start and samples so far (None: not logged), in order.
@@ -54,7 +54,7 @@ def epoch_course(rows: Sequence[tuple[float, float, float | None]]) -> EpochCour
     from_zero = bool(points) and points[0][0] == 0 and _is_an_epoch(usable[0], pace)
     times = [(epoch + from_zero, seconds) for epoch, seconds in points if epoch + from_zero > 0]
     began = times[0][0] - times[0][1] / pace if pace and times else 0.0
-    return EpochCourse(tuple(times), from_zero, float(round(began)) if began >= RESUMED else 0.0)
+    return EpochProgress(tuple(times), from_zero, float(round(began)) if began >= RESUMED else 0.0)
 
 
 def _is_an_epoch(row: tuple[float, float, float | None], pace: float | None) -> bool:

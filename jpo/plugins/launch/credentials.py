@@ -36,7 +36,7 @@ def refuse_credentials(job: LaunchJob, config: bytes, where: str, remedy: str) -
     Args:
         where: who would see it, e.g. "a ConfigMap".
     """
-    for place, name, value in (*_of_config(config), *_of_command(job)):
+    for place, name, value in (*_settings(config), *_arguments(job)):
         if _is_credential(name, value):
             finding = f"{name:.80} looks like a credential, which would stand in {where}"
             raise LaunchError(place, finding, remedy, code="JPO-E770")
@@ -50,7 +50,7 @@ def config_of(job: LaunchJob) -> bytes:
     return beginning(file, MOST_BYTES, lambda finding: LaunchError(str(file), finding, code="JPO-E770"))
 
 
-def _of_config(config: bytes) -> Iterator[tuple[str, str, str]]:
+def _settings(config: bytes) -> Iterator[tuple[str, str, str]]:
     """Place, name and value of each line that has them; comments travel, too."""
     for number, line in enumerate(config.decode("utf-8", "replace").splitlines(), start=1):
         name, sign, value = re.match(r"[\s#;]*([^=:]*)([=:]?)(.*)", line).groups()  # type: ignore[union-attr] # matches anything
@@ -58,7 +58,7 @@ def _of_config(config: bytes) -> Iterator[tuple[str, str, str]]:
             yield f"config.ini:{number}", name.strip(), re.split(r"\s[#;]", value)[0]
 
 
-def _of_command(job: LaunchJob) -> Iterator[tuple[str, str, str]]:
+def _arguments(job: LaunchJob) -> Iterator[tuple[str, str, str]]:
     """The same of "--name=value", "--name value" and "NAME=value"."""
     place = f"command of run {job.run_id}"
     for word, following in pairwise((*job.command, "")):

@@ -1,4 +1,4 @@
-"""Course of one launched run: started once, followed to its end, or cancelled. Each step may be made again after kill -9."""
+"""Lifecycle of one launched run: started once, followed to its end, or cancelled. Each step may be made again after kill -9."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jpo.plugins.launch.ledger import Entry, folder_of, is_past, locked, put, re
 UNREACHABLE = "JPO-E754"
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 15.0
 """Seconds between two looks at a job: soon at first, since many fail at once."""
-PATIENCE_SECONDS, PATIENT_PAUSE = 30.0, 1.0
+CANCEL_SECONDS, CANCEL_PAUSE = 30.0, 1.0
 """How long a run that is cancelled may take to end before whoever cancelled it is let go, and the longest pause of that wait."""
 GIVE_UP_SECONDS = 900.0
 """How long an engine may be unreachable while a job is followed: a controller that is restarted comes back."""
@@ -164,7 +164,7 @@ def look(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
 
 
 def cancel(entry: Entry, launcher: Launcher, ledger: Path, *, sleep: Callable[[float], None]) -> bool:
-    """End a submitted job and wait until it has ended; False: that is not seen within PATIENCE_SECONDS.
+    """End a submitted job and wait until it has ended; False: that is not seen within CANCEL_SECONDS.
 
     Raises:
         LaunchError: the engine's; JPO-E754 only where it cannot be told to end the job.
@@ -172,7 +172,7 @@ def cancel(entry: Entry, launcher: Launcher, ledger: Path, *, sleep: Callable[[f
     assert entry.engine_id is not None, "submitted"
     launcher.cancel(entry.engine_id)
     waited, pause = 0.0, SHORTEST_PAUSE
-    while waited < PATIENCE_SECONDS:
+    while waited < CANCEL_SECONDS:
         try:
             if look(entry, launcher, ledger).over:
                 return True
@@ -180,7 +180,7 @@ def cancel(entry: Entry, launcher: Launcher, ledger: Path, *, sleep: Callable[[f
             if error.code != UNREACHABLE:
                 raise
         sleep(pause)
-        waited, pause = waited + pause, min(PATIENT_PAUSE, pause * 1.5)
+        waited, pause = waited + pause, min(CANCEL_PAUSE, pause * 1.5)
     return False
 
 

@@ -12,7 +12,7 @@ from jpo.plugins.launch.job import RUN_ID
 from jpo.plugins.launch.ledger import folder_of
 
 
-class Homecoming:
+class OutputSync:
     """When files of which run were brought last.
 
     Args:

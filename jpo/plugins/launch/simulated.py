@@ -14,7 +14,7 @@ from jpo.records import RunStatus
 
 
 @dataclass(frozen=True, slots=True)
-class VirtualCourse:
+class VirtualRun:
     """What becomes of one job: how long it waits and runs (seconds), how it ends, and its run log (CSV), if it writes one."""
 
     run_seconds: float
@@ -35,9 +35,9 @@ class SimulatedLauncher:
 
     name = "simulated"
 
-    def __init__(self, simulate: Callable[[LaunchJob, float], VirtualCourse], clock: Callable[[], float], gpus: int = 8) -> None:
+    def __init__(self, simulate: Callable[[LaunchJob, float], VirtualRun], clock: Callable[[], float], gpus: int = 8) -> None:
         self._simulate, self._clock, self._gpus = simulate, clock, gpus
-        self._jobs = dict[str, tuple[LaunchJob, float, VirtualCourse]]()
+        self._jobs = dict[str, tuple[LaunchJob, float, VirtualRun]]()
         self._folders = dict[str, Path]()
         self._cancelled = dict[str, float]()
 

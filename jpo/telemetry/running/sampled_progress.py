@@ -1,4 +1,4 @@
-"""Course of one run that goes on, as a server sampled it: when each epoch was done, and what its model was worth then.
+"""Progress of one run that goes on, as a server sampled it: when each epoch was done, and what its model was worth then.
 
 Of an epoch that passed between two scrapes nothing is known. Samples of a long run are many: only what came since an earlier
 look is asked for.
@@ -19,13 +19,13 @@ from jpo.telemetry.prometheus.source import PrometheusSource
 MARGIN_SECONDS = 60.0
 """Asked for once more at each look: what was sampled last may not have been stored yet."""
 LONGEST_SECONDS = 86400.0
-"""Of its course, read at once: samples are many, and the newest day tells how it goes."""
+"""Of its progress, read at once: samples are many, and the newest day tells how it goes."""
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class SampledCourse:
-    """Course of a run.
+class SampledProgress:
+    """Progress of a run.
 
     Attributes:
         epochs: unix seconds at which each number of epochs was seen first, and the number; rising.
@@ -38,13 +38,19 @@ class SampledCourse:
     until: float | None = None
 
 
-NOTHING = SampledCourse()
+NOTHING = SampledProgress()
 
 
-def course_of(
-    source: PrometheusSource, identity: Identity, run_id: str, started_at: float, *, names: Names, known: SampledCourse = NOTHING
-) -> SampledCourse:
-    """The course of a run up to now.
+def read_progress(
+    source: PrometheusSource,
+    identity: Identity,
+    run_id: str,
+    started_at: float,
+    *,
+    names: Names,
+    known: SampledProgress = NOTHING,
+) -> SampledProgress:
+    """The progress of a run up to now.
 
     Args:
         known: what an earlier look found, to which this one adds.
@@ -65,7 +71,7 @@ def course_of(
         firsts.setdefault(epoch, time)
     rising = sorted((time, epoch) for epoch, time in firsts.items() if epoch > 0)
     curves = {name: tuple(sorted({**dict(known.curves.get(name, ())), **new}.items())) for name, new in found.items()}
-    return SampledCourse(tuple(rising), {name: curve for name, curve in curves.items() if curve}, now)
+    return SampledProgress(tuple(rising), {name: curve for name, curve in curves.items() if curve}, now)
 
 
 def _roles(names: Names) -> list[tuple[Quality, str]]:

@@ -13,7 +13,7 @@ from jpo.plugins.launch.array import StartsTogether
 from jpo.plugins.launch.job import LaunchJob
 from jpo.plugins.launch.ledger import entries, read
 from jpo.plugins.launch.lifecycle import start, start_together
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualCourse
+from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
 from jpo.records import Identity
 
 JOB = LaunchJob("b1", Identity("digits", "cnn", "pytorch"), ("python", "train.py"), Path("/srv/digits"))
@@ -32,13 +32,13 @@ class Together(SimulatedLauncher):
 
 
 def engine() -> Together:
-    return Together(lambda *_: VirtualCourse(60.0), lambda: 100.0)
+    return Together(lambda *_: VirtualRun(60.0), lambda: 100.0)
 
 
 def test_each_run_has_its_entry_and_its_config(tmp_path: Path) -> None:
     launcher = engine()
     assert isinstance(launcher, StartsTogether)
-    assert not isinstance(SimulatedLauncher(lambda *_: VirtualCourse(1.0), lambda: 0.0), StartsTogether)
+    assert not isinstance(SimulatedLauncher(lambda *_: VirtualRun(1.0), lambda: 0.0), StartsTogether)
     start_together(JOBS, launcher, tmp_path, "job-b", now=100.0, config=b"[training]\n")
     assert [(entry.job, entry.engine_id) for entry in entries(tmp_path)] == [(job, job.run_id) for job in JOBS]
     assert (tmp_path / "b2" / "config.ini").read_bytes() == b"[training]\n"

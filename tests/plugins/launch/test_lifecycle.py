@@ -11,7 +11,7 @@ import pytest
 from jpo.errors import LaunchError
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.plugins.launch.ledger import read
-from jpo.plugins.launch.lifecycle import GIVE_UP_SECONDS, PATIENCE_SECONDS, cancel, follow, start
+from jpo.plugins.launch.lifecycle import CANCEL_SECONDS, GIVE_UP_SECONDS, cancel, follow, start
 from jpo.records import Identity, RunStatus
 
 JOB = LaunchJob("night-1", Identity("digits", "cnn", "pytorch"), ("train",), Path("/srv"))
@@ -127,7 +127,7 @@ def test_who_cancels_is_let_go_after_a_while_and_the_run_stays_in_the_ledger(tmp
     engine, clock = Engine(iter([JobStatus(JobState.RUNNING, started_at=1.0)] * 1000)), Clock()
     entry = start(JOB, engine, tmp_path, now=5.0)
     assert not cancel(entry, engine, tmp_path, sleep=clock.sleep)
-    assert PATIENCE_SECONDS <= clock.now < PATIENCE_SECONDS + 1.0
+    assert CANCEL_SECONDS <= clock.now < CANCEL_SECONDS + 1.0
     assert read(tmp_path, "night-1") == entry
 
 

@@ -8,13 +8,13 @@ import pytest
 from launches import Bench, Contract, VirtualClock
 
 from jpo.plugins.launch.job import LaunchJob, Needs
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualCourse, until
+from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun, until
 from jpo.records import RunStatus
 
 OUTCOMES = {
-    "succeeds": VirtualCourse(60.0, 5.0, log="# run_id=run\n", output="hello\n"),
-    "fails": VirtualCourse(1.0, ended_as=RunStatus.FAILED),
-    "lasts": VirtualCourse(3600.0),
+    "succeeds": VirtualRun(60.0, 5.0, log="# run_id=run\n", output="hello\n"),
+    "fails": VirtualRun(1.0, ended_as=RunStatus.FAILED),
+    "lasts": VirtualRun(3600.0),
 }
 
 
@@ -25,7 +25,7 @@ def clock() -> VirtualClock:
 
 @pytest.fixture
 def bench(tmp_path: Path, clock: VirtualClock) -> Bench:
-    def simulate(job: LaunchJob, _start: float) -> VirtualCourse:
+    def simulate(job: LaunchJob, _start: float) -> VirtualRun:
         return OUTCOMES[job.command[0]]
 
     launcher = SimulatedLauncher(simulate, clock)  # what it plays lives in it, as an engine's jobs live in the engine
@@ -61,7 +61,7 @@ def test_a_log_without_rows_is_none() -> None:
 def test_the_log_of_a_cancelled_run_says_when_it_was_stopped(tmp_path: Path, clock: VirtualClock) -> None:
     start = clock()
     log = LOG.replace("110", str(start + 10)).replace("120", str(start + 20))
-    launcher = SimulatedLauncher(lambda _job, _start: VirtualCourse(20.0, log=log), clock)
+    launcher = SimulatedLauncher(lambda _job, _start: VirtualRun(20.0, log=log), clock)
     job = Bench(lambda: launcher, {"lasts": ("lasts",)}, tmp_path / "launches", tmp_path, clock, clock.sleep).job("lasts")
     (tmp_path / "runs").mkdir()
     launcher.submit(job, tmp_path)

@@ -1,4 +1,4 @@
-"""The course of a run that goes on, in both kinds of real server, and as `jpo watch` shows it."""
+"""The progress of a run that goes on, in both kinds of real server, and as `jpo watch` shows it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jpo.__main__ import run
 from jpo.records import Identity
 from jpo.telemetry import PrometheusSource
 from jpo.telemetry.prometheus.names import Names
-from jpo.telemetry.running.sampled_progress import course_of
+from jpo.telemetry.running.sampled_progress import read_progress
 
 JOB = {"dataset": "digits", "model": "watched", "framework": "pytorch"}
 SECONDS_PER_EPOCH = 300.0
@@ -43,12 +43,12 @@ def _lines(base):
                 yield f"jpo_val_loss{{{labels}}} {'NaN' if math.isnan(loss(epoch)) else loss(epoch)} {moment}\n"
 
 
-def course(server, base, run_id, **known):
-    return course_of(PrometheusSource(server), Identity(**JOB), run_id, base - 3600, names=Names(), **known)
+def sampled(server, base, run_id, **known):
+    return read_progress(PrometheusSource(server), Identity(**JOB), run_id, base - 3600, names=Names(), **known)
 
 
 def test_epochs_and_losses_are_read_as_they_were_sampled(server, base):
-    found = course(server, base, "night-1")
+    found = sampled(server, base, "night-1")
     assert found.epochs[:2] == ((base - 3300, 1), (base - 3000, 2))
     assert found.curves["val_loss"][:3] == ((1, 1.0), (2, 0.5), (3, pytest.approx(1 / 3)))
     assert len(found.curves["val_loss"]) >= 12
@@ -56,9 +56,9 @@ def test_epochs_and_losses_are_read_as_they_were_sampled(server, base):
 
 
 def test_a_later_look_adds_to_an_earlier_one(server, base):
-    whole = course(server, base, "night-1")
+    whole = sampled(server, base, "night-1")
     half = replace(whole, epochs=whole.epochs[:9], curves={"val_loss": whole.curves["val_loss"][:9]}, until=base - 700)
-    again = course(server, base, "night-1", known=half)
+    again = sampled(server, base, "night-1", known=half)
     assert again.curves == whole.curves
     assert [epoch for _, epoch in again.epochs] == [epoch for _, epoch in whole.epochs]
 
@@ -79,10 +79,10 @@ def test_watching_it_shows_its_curve_and_when_it_ends(server, tmp_path, monkeypa
     assert "night-1" in [each["run_id"] for each in json.loads(capsys.readouterr().out)["runs"]]
 
 
-def test_a_run_that_is_not_there_has_no_course(server, base):
-    assert course(server, base, "nobody").epochs == ()
+def test_a_run_that_is_not_there_has_no_progress(server, base):
+    assert sampled(server, base, "nobody").epochs == ()
 
 
-def test_a_loss_that_is_no_number_is_part_of_its_course(server, base):
+def test_a_loss_that_is_no_number_is_part_of_its_curve(server, base):
     """VictoriaMetrics stores no NaN: there the run has no losses."""
-    assert all(math.isnan(value) for _, value in course(server, base, "bad").curves.get("val_loss", ()))
+    assert all(math.isnan(value) for _, value in sampled(server, base, "bad").curves.get("val_loss", ()))

@@ -70,8 +70,8 @@ def watch(
     if run is None and log is None:
         output.show(launched, story.listed(config, settings, os.environ, now=time.time()))
         return
-    wishes = deciding.Wishes(every, apply, trial)
-    with story.watching(run, log, config, settings, wishes, os.environ) as found:
+    wanted = deciding.WatchOptions(every, apply, trial)
+    with story.watching(run, log, config, settings, wanted, os.environ) as found:
         if once:
             output.show(watched, story.once(found, now=time.time(), log=log))
         else:

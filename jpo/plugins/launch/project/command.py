@@ -74,7 +74,7 @@ def invocation_of(
         return Invocation((), None)
     path = [folder / each for each in environ.get("PYTHONPATH", "").split(os.pathsep) if each]
     if not words[0].endswith(SCRIPT):
-        return _of_command(words, workload, folder, path)
+        return _command_as_typed(words, workload, folder, path)
     script = (folder / words[0]).absolute()
     if not _is_file(script):
         raise UsageError(f"{words[0]:.200}", "is no file", "name the script that trains", code="JPO-E773")
@@ -99,7 +99,7 @@ def invocation_of(
     return Invocation((python, str(caller), str(script), found.entry.name, keywords), folder, given.environment, notes)
 
 
-def _of_command(words: Sequence[str], workload: Workload, folder: Path, path: Sequence[Path]) -> Invocation:
+def _command_as_typed(words: Sequence[str], workload: Workload, folder: Path, path: Sequence[Path]) -> Invocation:
     """A command, which is taken word by word; of a script in it is said what it does not get."""
     modules = [f"{name.replace('.', '/')}{end}" for option, name in pairwise(words) if option == "-m" for end in ENDS_OF_MODULES]
     script = next((folder / word for word in (*words[1:], *modules) if word.endswith(SCRIPT) and _is_file(folder / word)), None)

@@ -65,14 +65,14 @@ def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
     for path in logs_of(entry, ledger):
         try:
             run = _logged(path, entry, own_names(settings))
-            return EndedRun(run, path, {**notes, **_of_another(run, entry)}, facts=facts_of(path))
+            return EndedRun(run, path, {**notes, **_names_another(run, entry)}, facts=facts_of(path))
         except TelemetryError as error:
             notes[str(error)] = error.code
     for path in logs_elsewhere(entry, settings):
         with suppress(TelemetryError):
             run = _logged(path, entry, own_names(settings))
             if run.run_id == entry.job.run_id or (run.started_at is not None and run.started_at >= entry.asked_at):
-                return EndedRun(run, path, _of_another(run, entry), facts=facts_of(path))
+                return EndedRun(run, path, _names_another(run, entry), facts=facts_of(path))
     return EndedRun(_as_the_engine_says(entry), None, notes, reported_elsewhere=settings.values.prometheus.url is not None)
 
 
@@ -110,7 +110,7 @@ def _written_at(path: Path) -> float:
     return 0.0
 
 
-def _of_another(run: Run, entry: Entry) -> dict[str, str]:
+def _names_another(run: Run, entry: Entry) -> dict[str, str]:
     """That a log names another workload than config.ini: its run will not be found where it is looked for."""
     if entry.job.identity.includes(run.identity):
         return {}

@@ -89,7 +89,7 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
     if not any(quality.judges(run.outcome) for run in runs) and not seen.curve(quality):
         quality = next((each for each in qualities if seen.curve(each)), quality)
     well = [run for run in runs if run.ended_well]
-    samples, from_zero = seen.samples_per_epoch, seen.course.from_zero
+    samples, from_zero = seen.samples_per_epoch, seen.epochs.from_zero
     data = {run.run_id: data_ratio(samples, run, from_zero=from_zero) for run in well}
     costs = {run.run_id: None if (usd := run_cost_usd(run, prices)) is None else usd * data[run.run_id] for run in well}
     baseline, basis = _baseline(seen, well, last_in_force(in_effect(store, seen.identity, recorded)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from jpo.errors import LaunchError, TelemetryError
-from jpo.forecast.curves.epochs import EpochCourse, epoch_course, onward
+from jpo.forecast.curves.epochs import EpochProgress, epoch_progress, onward
 from jpo.plugins.launch.during.divergence import has_diverged
 from jpo.plugins.launch.job import JobState, JobStatus
 from jpo.plugins.launch.launcher import Launcher
@@ -23,7 +23,7 @@ from jpo.project.sources import names_of, own_names, prometheus_of, running_now
 from jpo.records import VAL_LOSS, Identity, Parameters, Quality, Running, RunStatus
 from jpo.telemetry.csv.follow import LogRow, Tail
 from jpo.telemetry.outcome import NoEvidence, Own, configuration, own_values
-from jpo.telemetry.running.sampled_progress import NOTHING, SampledCourse, course_of
+from jpo.telemetry.running.sampled_progress import NOTHING, SampledProgress, read_progress
 
 CSV, PROMETHEUS = "csv", "prometheus"
 """Where a run is seen that JPO did not launch; of one that it did, the engine's name stands there."""
@@ -79,18 +79,18 @@ class SeenRun:
         return None if self.started_at is None else max(0.0, (self.ended_at or max(self.at, newest)) - self.started_at)
 
     @property
-    def course(self) -> EpochCourse:
+    def epochs(self) -> EpochProgress:
         """When its epochs were done."""
         start = self.started_at
         times = ((row.epoch, row.time, row.samples) for row in self.rows if row.epoch is not None)
-        return epoch_course([(epoch, time - start, samples) for epoch, time, samples in times if time and start is not None])
+        return epoch_progress([(epoch, time - start, samples) for epoch, time, samples in times if time and start is not None])
 
     @property
     def samples_per_epoch(self) -> float | None:
         """How large its data are, as its log counts them."""
         row = next((row for row in reversed(self.rows) if row.samples and row.epoch is not None), None)
-        course = self.course
-        done = 0.0 if row is None or row.epoch is None else row.epoch + course.from_zero - course.began_at
+        progress = self.epochs
+        done = 0.0 if row is None or row.epoch is None else row.epoch + progress.from_zero - progress.began_at
         return row.samples / done if row and row.samples and math.isfinite(done) and done > 0 else None
 
     def curve(self, quality: Quality) -> tuple[tuple[float, float], ...]:
@@ -108,8 +108,8 @@ class SeenRun:
         return has_diverged(losses[-1] if losses else (None, None), train, val or sampled, curves.values())
 
 
-class LogEye:
-    """Eye on a CSV log that may still be written; a context manager that closes it."""
+class LogObserver:
+    """Observer of a CSV log that may still be written; a context manager that closes it."""
 
     def __init__(self, path: Path, own: Own) -> None:
         self.path, self._own = path, own
@@ -178,8 +178,8 @@ def _parameters(head: Mapping[str, str], own: Own) -> Parameters:
         return {}
 
 
-class LaunchedEye:
-    """Eye on a run that JPO launched: its engine, its log where the engine shares files, else Prometheus.
+class LaunchObserver:
+    """Observer of a run that JPO launched: its engine, its log where the engine shares files, else Prometheus.
 
     A context manager that closes the log.
     """
@@ -187,8 +187,8 @@ class LaunchedEye:
     def __init__(self, entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings) -> None:
         self._entry, self._launcher, self._ledger = entry, launcher, ledger
         self._settings = settings
-        self._log: LogEye | None = None
-        self._course = NOTHING
+        self._log: LogObserver | None = None
+        self._progress = NOTHING
 
     def look(self, now: float) -> SeenRun:
         """The run as it is now; an engine that cannot be reached is said in words, and asked again at the next look.
@@ -227,13 +227,13 @@ class LaunchedEye:
     def _measured(self, run_id: str, identity: Identity) -> SeenRun | None:
         """What Prometheus knows of it; nothing where the server does not answer: the engine says that the run goes on."""
         try:
-            measured = _of_prometheus(run_id, identity, self._settings)
+            measured = _find_in_prometheus(run_id, identity, self._settings)
             if measured is None:
                 return None
-            self._course = _course(measured, self._settings, self._course)
+            self._progress = _progress(measured, self._settings, self._progress)
         except TelemetryError:
             return None
-        return _as_measured(measured, self._course)
+        return _as_measured(measured, self._progress)
 
     def _logged(self, now: float) -> SeenRun | None:
         path = next(logs_of(self._entry, self._ledger), None)
@@ -242,7 +242,7 @@ class LaunchedEye:
         if self._log is not None and self._log.path != path:
             self._log.__exit__()
         if self._log is None or self._log.path != path:
-            self._log = LogEye(path, own_names(self._settings))
+            self._log = LogObserver(path, own_names(self._settings))
         try:
             return self._log.look(now)
         except TelemetryError:  # whoever records the run says what is wrong with it
@@ -264,12 +264,12 @@ def _status(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
         return JobStatus(JobState.RUNNING, reason=error.in_short)
 
 
-class MeasuredEye:
-    """Eye on a run that Prometheus says is going on."""
+class PrometheusObserver:
+    """Observer of a run that Prometheus says is going on."""
 
     def __init__(self, run: Running, settings: LoadedSettings) -> None:
         self._run, self._settings = run, settings
-        self._course, self._answered_at = NOTHING, -math.inf
+        self._progress, self._answered_at = NOTHING, -math.inf
 
     def look(self, now: float) -> SeenRun:
         """The run as the server knows it; one that it no longer names has ended. A server that answered before is asked again.
@@ -278,29 +278,29 @@ class MeasuredEye:
             TelemetryError: JPO-E101 to E109, E113.
         """
         try:
-            found = _of_prometheus(self._run.run_id, self._run.identity, self._settings)
-            course = self._course if found is None else _course(found, self._settings, self._course)
+            found = _find_in_prometheus(self._run.run_id, self._run.identity, self._settings)
+            progress = self._progress if found is None else _progress(found, self._settings, self._progress)
         except TelemetryError as error:
             if now - self._answered_at > GIVE_UP_SECONDS:
                 raise
-            return replace(_as_measured(self._run, self._course), words=error.in_short)
+            return replace(_as_measured(self._run, self._progress), words=error.in_short)
         self._answered_at = now
         if found is None:
-            ended = replace(_as_measured(self._run, self._course), state=JobState.ENDED, at=now, ended_at=self._run.seen_at)
+            ended = replace(_as_measured(self._run, self._progress), state=JobState.ENDED, at=now, ended_at=self._run.seen_at)
             return replace(ended, words="Prometheus no longer says that it goes on")
-        self._run, self._course = found, course
-        return _as_measured(found, self._course)
+        self._run, self._progress = found, progress
+        return _as_measured(found, self._progress)
 
 
-def _course(run: Running, settings: LoadedSettings, known: SampledCourse) -> SampledCourse:
+def _progress(run: Running, settings: LoadedSettings, known: SampledProgress) -> SampledProgress:
     """Its epochs and learning curve so far; of a run that does not report itself there are none."""
     server = prometheus_of(settings)
     if server is None or run.started_at is None or run.epochs_done is None:
         return known
-    return course_of(server, run.identity, run.run_id, run.started_at, names=names_of(settings), known=known)
+    return read_progress(server, run.identity, run.run_id, run.started_at, names=names_of(settings), known=known)
 
 
-def _of_prometheus(run_id: str, identity: Identity, settings: LoadedSettings) -> Running | None:
+def _find_in_prometheus(run_id: str, identity: Identity, settings: LoadedSettings) -> Running | None:
     """The run as the server that settings name knows it; None: there is no server, or it does not."""
     server = prometheus_of(settings)
     if server is None:
@@ -309,7 +309,7 @@ def _of_prometheus(run_id: str, identity: Identity, settings: LoadedSettings) ->
         return next((run for run in running_now(server, identity, settings, store) if run.run_id == run_id), None)
 
 
-def _as_measured(run: Running, course: SampledCourse) -> SeenRun:
+def _as_measured(run: Running, progress: SampledProgress) -> SeenRun:
     words = "it has reported nothing for minutes" if run.silent else ""
     idle = run.gpu_utilisation is not None and run.gpu_utilisation < 0.01
     return SeenRun(
@@ -323,8 +323,8 @@ def _as_measured(run: Running, course: SampledCourse) -> SeenRun:
         started_at=run.started_at,
         epochs_done=run.epochs_done,
         samples_per_second=run.samples_per_second,
-        rows=tuple(LogRow(time, epoch) for time, epoch in course.epochs),
-        curves=course.curves,
+        rows=tuple(LogRow(time, epoch) for time, epoch in progress.epochs),
+        curves=progress.curves,
         busy_cpus=run.cpu_cores,
         memory_gib=run.memory_gib,
         busy_gpus=0.0 if idle else run.parameters.get("gpus") if run.gpu_utilisation is not None else None,

@@ -18,7 +18,7 @@ from jpo.plugins.launch.project.accounts import accounted_for
 from jpo.plugins.launch.project.engines import launcher_of, ledger_of
 from jpo.plugins.launch.project.jobs import job_of
 from jpo.plugins.launch.project.source import Launched, launched
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualCourse
+from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload
 from jpo.records import RunStatus
@@ -90,7 +90,7 @@ def test_a_run_of_a_cluster_that_nobody_noted_goes_on_record_and_one_that_is_awa
     path, settings = repository()
     ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
     times = [100.0]
-    cluster = Cluster(lambda *_: VirtualCourse(60.0, ended_as=RunStatus.FAILED), lambda: times[0])
+    cluster = Cluster(lambda *_: VirtualRun(60.0, ended_as=RunStatus.FAILED), lambda: times[0])
     monkeypatch.setattr(accounts, "launcher_of", lambda *_all, **_named: cluster)
     for run_id in ("run-1", "run-2"):
         job = job_of(workload, settings, ("true",), run_id=run_id)

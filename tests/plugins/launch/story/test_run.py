@@ -19,7 +19,7 @@ from jpo.plugins.launch.engines.local import leases
 from jpo.plugins.launch.engines.local.capacity import cpu_names
 from jpo.plugins.launch.engines.local.launcher import LocalLauncher
 from jpo.plugins.launch.engines.local.processes import marked
-from jpo.plugins.launch.engines.local.state_file import read_page
+from jpo.plugins.launch.engines.local.state_file import read_state
 from jpo.plugins.launch.ledger import entries
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ def begun(folder: Path, run_id: str, process: subprocess.Popen[str]) -> str:
     """Wait until a run has printed something; its token."""
     place = folder / ".jpo/launches" / run_id
     for _ in range(2400):
-        page = read_page(place)
-        if page is not None and (place / "output.log").exists() and (place / "output.log").stat().st_size:
-            return page.token
+        state = read_state(place)
+        if state is not None and (place / "output.log").exists() and (place / "output.log").stat().st_size:
+            return state.token
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     raise AssertionError("it does not begin")

@@ -35,12 +35,12 @@ def end_of(s3: Any, home: Home) -> Mapping[str, Any] | str | None:
         return str(error)
 
 
-def bring_home(s3: Any, home: Home, folder: Path) -> None:
+def fetch_output(s3: Any, home: Home, folder: Path) -> None:
     """Bring output and run logs into the folder of a run, for the user alone; what is there is replaced by the same."""
     _bring(s3, home, ("output.log", *_logs(s3, home)), folder)
 
 
-def bring_logs(s3: Any, home: Home, folder: Path) -> None:
+def fetch_logs(s3: Any, home: Home, folder: Path) -> None:
     """The run logs alone, as far as they are, while the run goes on."""
     _bring(s3, home, (*_logs(s3, home),), folder)
 

@@ -17,7 +17,7 @@ from jpo.plugins.launch.engines.aws.offers import attempts as in_order
 from jpo.plugins.launch.engines.aws.request import LIFE, OF_JOB, OF_PLACE, AwsPlace, home_of, request_of, run_id_of
 from jpo.plugins.launch.engines.aws.user_data import Home, life_seconds
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
-from jpo.plugins.launch.output_sync import Homecoming
+from jpo.plugins.launch.output_sync import OutputSync
 
 NO_CAPACITY: tuple[str, ...] = (
     "InsufficientInstanceCapacity",
@@ -58,7 +58,7 @@ class AwsLauncher:
                 "jpo.toml: [launch.aws]", finding, "add what is missing; docs/launching-aws.md has an example", code="JPO-E767"
             )
         self._place, self._offers, self._clock = place, tuple(offers), clock
-        self._region, self._logs = str(place.region), Homecoming(ledger, LOOK_SECONDS)
+        self._region, self._logs = str(place.region), OutputSync(ledger, LOOK_SECONDS)
 
     @cached_property
     def _ec2(self) -> Any:
@@ -120,7 +120,7 @@ class AwsLauncher:
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
         tried, home = attempts.read(folder), home_of(job, self._place)
-        found = self._of_job(home)
+        found = self._find_job(home)
         if found is None:
             config = folder / "config.ini"
             found = self._start(job, config.read_bytes() if config.exists() else b"", folder, tried)
@@ -129,7 +129,7 @@ class AwsLauncher:
 
     def find(self, job: LaunchJob, folder: Path) -> str | None:
         home = home_of(job, self._place)
-        found = self._of_job(home)
+        found = self._find_job(home)
         return None if found is None else _engine_id(found, home)
 
     def status(self, engine_id: str) -> JobStatus:
@@ -139,7 +139,7 @@ class AwsLauncher:
         if instance is not None and not status.over and self._overdue(instance):
             self.cancel(engine_id)  # its own timer did not end it
         elif status.state is JobState.RUNNING:
-            bring = partial(bucket.bring_logs, self._s3_of(home.region), home)
+            bring = partial(bucket.fetch_logs, self._s3_of(home.region), home)
             self._logs.bring(run_id_of(home), self._clock(), bring)
         return status
 
@@ -154,7 +154,7 @@ class AwsLauncher:
         region, _, home = _read_id(engine_id)
         if self.status(engine_id).over:
             self.cancel(engine_id)
-        bucket.bring_home(self._s3_of(region), home, folder)
+        bucket.fetch_output(self._s3_of(region), home, folder)
 
     def _ec2_of(self, region: str) -> Any:
         return self._ec2 if region == self._region else client("ec2", region)
@@ -266,7 +266,7 @@ class AwsLauncher:
                 raise
             return code_of(error)
 
-    def _of_job(self, home: Home) -> str | None:
+    def _find_job(self, home: Home) -> str | None:
         return self._found({f"tag:{OF_JOB}": home.key})
 
     def _found(self, filters: Mapping[str, str]) -> str | None:

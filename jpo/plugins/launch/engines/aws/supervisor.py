@@ -30,7 +30,7 @@ LOOK_SECONDS = 5.0
 """How often the notice of a spot instance is looked for; it comes two minutes before the end."""
 MEASURE_SECONDS = 0.5
 """How often memory is looked at."""
-PATIENCE_SECONDS = 10.0
+GRACE_SECONDS = 10.0
 """Between asking the command to end and ending it."""
 LARGEST_BYTES = 16 * 2**20
 """Of a file that goes up: of longer output, this much of its end."""
@@ -155,7 +155,7 @@ def end_all(process: subprocess.Popen) -> None:  # type: ignore[type-arg]
     """Ask the command and its children to end, then end them."""
     _signalled(process.pid, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
-        process.wait(PATIENCE_SECONDS)
+        process.wait(GRACE_SECONDS)
     _signalled(process.pid, signal.SIGKILL)
     process.wait()
 

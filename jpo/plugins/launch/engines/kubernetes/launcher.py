@@ -16,10 +16,10 @@ from jpo.errors import LaunchError
 from jpo.files.reading import contents
 from jpo.plugins.launch.credentials import config_of
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, items, moment, table, text
-from jpo.plugins.launch.engines.kubernetes.limits import limits_of, of_kueue, readable
+from jpo.plugins.launch.engines.kubernetes.limits import ask_kueue, limits_of, readable
 from jpo.plugins.launch.engines.kubernetes.manifest import LARGEST_CONFIG_BYTES, digest, manifest, refuse_unsayable
 from jpo.plugins.launch.engines.kubernetes.names import CANCELLED, CANCELLED_AT, JOB_DIGEST, MANAGED_BY, RUN_ID, object_name
-from jpo.plugins.launch.engines.kubernetes.output import bring_home
+from jpo.plugins.launch.engines.kubernetes.output import fetch_output
 from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER, PodSetup, resources
 from jpo.plugins.launch.engines.kubernetes.quantities import amount
 from jpo.plugins.launch.engines.kubernetes.room import CPU, MEMORY, beyond, gpus_of, room_of
@@ -27,7 +27,7 @@ from jpo.plugins.launch.engines.kubernetes.session import Refused, Session
 from jpo.plugins.launch.engines.kubernetes.status import finished, status_of
 from jpo.plugins.launch.excerpt import one_line
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
-from jpo.plugins.launch.output_sync import Homecoming
+from jpo.plugins.launch.output_sync import OutputSync
 from jpo.records import RunStatus
 
 KEPT_SECONDS = 3600
@@ -48,7 +48,7 @@ class KubernetesLauncher:
 
     def __init__(self, session: Session, setup: PodSetup, ledger: Path | None = None) -> None:
         self._session, self._setup = session, setup
-        self._output = Homecoming(ledger, PAUSE_SECONDS)
+        self._output = OutputSync(ledger, PAUSE_SECONDS)
 
     # --- before a start ------------------------------------------------------------------------------------------------------
 
@@ -161,7 +161,7 @@ class KubernetesLauncher:
     def _keep_up(self, job: Answer, pods: Sequence[Answer], *, at_once: bool = False) -> None:
         """Bring home what a run that goes on has printed so far."""
         run_id = text(job, "metadata", "annotations", RUN_ID)
-        self._output.bring(run_id, self._session.now, partial(bring_home, self._session, pods), at_once=at_once)
+        self._output.bring(run_id, self._session.now, partial(fetch_output, self._session, pods), at_once=at_once)
 
     def _gone(self, namespace: str, name: str, uid: str) -> JobStatus:
         try:
@@ -203,7 +203,7 @@ class KubernetesLauncher:
         if not self._setup.queue:
             return ""
         namespace = text(job, "metadata", "namespace")
-        found = of_kueue(self._session, "list_namespaced_custom_object", namespace, "workloads")
+        found = ask_kueue(self._session, "list_namespaced_custom_object", namespace, "workloads")
         for workload in items(found, "items"):
             if any(text(o, "uid") == text(job, "metadata", "uid") for o in items(workload, "metadata", "ownerReferences")):
                 for kind in ("QuotaReserved", "Admitted", "Evicted"):
@@ -275,7 +275,7 @@ class KubernetesLauncher:
         if not job:
             self._unmark(namespace, name, uid)
             return
-        bring_home(self._session, self._pods(job), folder)
+        fetch_output(self._session, self._pods(job), folder)
         if finished(job):
             self._session.ask(
                 "BatchV1Api", "patch_namespaced_job", name, namespace, {"spec": {"ttlSecondsAfterFinished": KEPT_SECONDS}}

@@ -21,16 +21,16 @@ def limits_of(session: Session, setup: PodSetup, needs: Needs, *, in_use: bool =
     if found := readable(session, "CoreV1Api", "list_namespaced_resource_quota", namespace):
         yield from quotas(items(found, "items"), namespace)
     if setup.queue:
-        local = of_kueue(session, "get_namespaced_custom_object", namespace, "localqueues", setup.queue)
+        local = ask_kueue(session, "get_namespaced_custom_object", namespace, "localqueues", setup.queue)
         name = text(local, "spec", "clusterQueue")
-        if name and (found := of_kueue(session, "get_cluster_custom_object", "clusterqueues", name)):
+        if name and (found := ask_kueue(session, "get_cluster_custom_object", "clusterqueues", name)):
             yield queue(found, local)
     if items(found := readable(session, "CoreV1Api", "list_node"), "items"):  # a cluster without any makes them when asked
         pods = readable(session, "CoreV1Api", "list_pod_for_all_namespaces", field_selector=RUNNING) if in_use else {}
         yield nodes(items(found, "items"), items(pods, "items"), setup.selector(needs.gpu_type), setup.tolerated(needs.gpus))
 
 
-def of_kueue(session: Session, function: str, *arguments: str) -> Answer:
+def ask_kueue(session: Session, function: str, *arguments: str) -> Answer:
     """An answer of Kueue in the first of its versions that is served."""
     answers = (readable(session, "CustomObjectsApi", function, *version, *arguments) for version in KUEUE)
     return next((answer for answer in answers if answer), {})

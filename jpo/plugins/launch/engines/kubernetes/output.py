@@ -22,7 +22,7 @@ NOTHING_TO_READ = (400, 404)
 MARK, HEAD = ECHO.encode(), re.compile(rb"# run_id=(.*)\n")
 
 
-def bring_home(session: Session, pods: Sequence[Answer], folder: Path) -> None:
+def fetch_output(session: Session, pods: Sequence[Answer], folder: Path) -> None:
     """Write output.log and the run logs into a run's folder, whose name is the run's id; what is there stays where no pods are.
 
     A run log counts from its head on. Where the kubelet has thrown the head away (containerLogMaxSize, 10 MiB by default),

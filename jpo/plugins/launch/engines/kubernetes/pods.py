@@ -101,7 +101,7 @@ def pod_spec(job: LaunchJob, setup: PodSetup, name: str) -> dict[str, object]:
         **({"nodeSelector": selector} if selector else {}),
         **({"tolerations": tolerations} if (tolerations := [*map(_toleration, setup.tolerated(job.needs.gpus))]) else {}),
         **({"imagePullSecrets": [{"name": each} for each in setup.image_pull_secrets]} if setup.image_pull_secrets else {}),
-        "securityContext": _of_the_pod(setup.user),
+        "securityContext": _pod_security(setup.user),
         "containers": [_container(job, setup, name)],
         "volumes": volumes,
     }
@@ -140,7 +140,7 @@ def _container(job: LaunchJob, setup: PodSetup, name: str) -> dict[str, object]:
     }
 
 
-def _of_the_pod(user: int | None) -> dict[str, object]:
+def _pod_security(user: int | None) -> dict[str, object]:
     who: dict[str, object] = {"runAsNonRoot": user != 0}
     if user:
         who |= {"runAsUser": user, "runAsGroup": user, "fsGroup": user}

@@ -14,7 +14,7 @@ from jpo.plugins.launch.exits import in_words
 from jpo.plugins.launch.job import JobState, JobStatus
 from jpo.records import RunStatus
 
-IMAGE_PATIENCE_SECONDS = 180.0
+IMAGE_TIMEOUT_SECONDS = 180.0
 """How long an image or a volume may fail to come: registries restart, and secrets are made a moment later."""
 AT_ONCE = {"InvalidImageName", "ErrImageNeverPull"}
 """What no waiting mends."""
@@ -146,7 +146,7 @@ def _remedy(message: str) -> str:
 
 
 def _lasts(since: float | None, now: float | None) -> bool:
-    return since is not None and now is not None and now - since >= IMAGE_PATIENCE_SECONDS
+    return since is not None and now is not None and now - since >= IMAGE_TIMEOUT_SECONDS
 
 
 def _waits(pods: Sequence[Answer], events: Sequence[Answer]) -> str:

@@ -5,7 +5,7 @@
     capacity.py      what the machine has, what is free of it, and what is refused
     output.py        what the run prints, into a file that never fills the disk
     order.py         what the one hands to the other
-    state_file.py    what the other writes down: one page per run, rewritten in place
+    state_file.py    what the other writes down: the state of a run, rewritten in place
     processes.py     processes of the run, found below the supervisor or by their mark, measured and ended
     affinity.py      fewer CPUs for the processes of a run that goes on
     leases.py        GPUs and CPUs that runs of JPO hold on this machine

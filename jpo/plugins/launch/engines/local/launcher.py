@@ -22,13 +22,13 @@ from jpo.plugins.launch.engines.local.affinity import confine, most_cpus
 from jpo.plugins.launch.engines.local.capacity import CPU, Capacity, leased_cpus, leased_gpus, refuse_needs, room_of
 from jpo.plugins.launch.engines.local.order import Order, packed
 from jpo.plugins.launch.engines.local.processes import MARK, kill_marked, marked, oom_kills, send_if_born
-from jpo.plugins.launch.engines.local.state_file import PAGE, Page, Place, read_page, supervised, write_page
-from jpo.plugins.launch.engines.local.supervisor import PAGE_SECONDS, STARTED
+from jpo.plugins.launch.engines.local.state_file import STATE_FILE, Place, RunEnd, RunState, read_state, supervised, write_state
+from jpo.plugins.launch.engines.local.supervisor import RENEWAL_SECONDS, STARTED
 from jpo.plugins.launch.job import RUN_ID, JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.records import RunStatus
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-SILENT_SECONDS = 30 * PAGE_SECONDS
+SILENT_SECONDS = 30 * RENEWAL_SECONDS
 """After which a supervisor that cannot be seen from here counts as gone."""
 GRACE_SECONDS = 10.0
 PAUSE_SECONDS = 0.05
@@ -78,45 +78,45 @@ class LocalLauncher:
         until = time.monotonic() + READY_SECONDS
         while True:
             with supervised(folder) as lock:
-                page = read_page(folder)
-                if page is not None and (page.supervisor is not None or page.ended):
-                    return _id(job.run_id, page)
+                state = read_state(folder)
+                if state is not None and (state.supervisor is not None or state.end):
+                    return _id(job.run_id, state)
                 if lock is not None:
-                    page = Page(token_hex(8), Place.here())
-                    write_page(folder, page)
-                    self._start(job, folder, page, lock)
-                    return _id(job.run_id, page)
+                    state = RunState(token_hex(8), Place.here())
+                    write_state(folder, state)
+                    self._start(job, folder, state, lock)
+                    return _id(job.run_id, state)
             if time.monotonic() > until:
                 raise LaunchError(str(folder), "is being started by another process", "ask again", code="JPO-E754")
             time.sleep(PAUSE_SECONDS)  # somebody else is about to start it, or has just failed to
 
     def find(self, job: LaunchJob, folder: Path) -> str | None:
-        page = read_page(folder)
-        return None if page is None or page.supervisor is None else _id(job.run_id, page)
+        state = read_state(folder)
+        return None if state is None or state.supervisor is None else _id(job.run_id, state)
 
     def status(self, engine_id: str) -> JobStatus:
         found = self._found(engine_id)
         if found is None:
             return JobStatus(JobState.UNKNOWN, reason="no run of this id was started on this machine")
-        page, folder = found
-        if not page.ended and page.place != Place.here():
-            page = _elsewhere(page, folder)
-        elif not page.ended:
+        state, folder = found
+        if state.end is None and state.place != Place.here():
+            state = _elsewhere(state, folder)
+        elif state.end is None:
             with supervised(folder) as lock:
-                page = page if lock is None else self._last_word(folder, page)
-        if page.ended and (owned := self._owned.pop(engine_id, None)) is not None:
+                state = state if lock is None else self._last_word(folder, state)
+        if state.end and (owned := self._owned.pop(engine_id, None)) is not None:
             os.close(owned)
-        return _status(page)
+        return _status(state)
 
     def cancel(self, engine_id: str) -> None:
         found = self._found(engine_id)
         if found is None or self.status(engine_id).over:
             return
-        page, _ = found
-        if page.place != Place.here():
-            raise LaunchError(f"run {engine_id}", f"runs on {page.place.host}", "cancel it there", code="JPO-E754")
-        if page.supervisor is not None:
-            send_if_born(page.supervisor, page.born, signal.SIGTERM)
+        state, _ = found
+        if state.place != Place.here():
+            raise LaunchError(f"run {engine_id}", f"runs on {state.place.host}", "cancel it there", code="JPO-E754")
+        if state.supervisor is not None:
+            send_if_born(state.supervisor, state.born, signal.SIGTERM)
 
     def collect(self, engine_id: str, folder: Path) -> None:
         """Output and run log are in its folder already."""
@@ -130,14 +130,14 @@ class LocalLauncher:
         found, place = self._found(engine_id), f"run {engine_id}"
         if found is None or self.status(engine_id).state is not JobState.RUNNING or found[0].place != Place.here():
             raise LaunchError(place, "does not run on this machine", "only what runs can be resized", code="JPO-E753")
-        page, _ = found
-        pids = marked(page.token)
+        state, _ = found
+        pids = marked(state.token)
         if needs.cpus is None or int(needs.cpus) >= most_cpus(pids):
             finding = "on this machine a run holds nothing but CPUs that it could give back, and no more than these"
             raise LaunchError(place, finding, "ask for less in config.ini", code="JPO-E753")
-        confine([pid for pid in pids if pid != page.supervisor], max(1, int(needs.cpus)))
+        confine([pid for pid in pids if pid != state.supervisor], max(1, int(needs.cpus)))
 
-    def _start(self, job: LaunchJob, folder: Path, page: Page, lock: int) -> None:
+    def _start(self, job: LaunchJob, folder: Path, state: RunState, lock: int) -> None:
         """Start the supervisor, hand it lock, leases and order, and wait until it has started the command.
 
         Raises:
@@ -147,7 +147,7 @@ class LocalLauncher:
         cpus = leased_cpus(job.needs, self._leases)
         held = [*gpus.values(), *cpus.values()]
         theirs, ours = os.pipe()
-        environment = {**self._environ, **_given(job, folder, list(gpus)), MARK: page.token}
+        environment = {**self._environ, **_given(job, folder, list(gpus)), MARK: state.token}
         numbers = tuple(int(name.removeprefix(CPU)) for name in cpus)
         order = Order(
             job.command,
@@ -186,29 +186,29 @@ class LocalLauncher:
         if self._detached:
             os.close(ours)
         else:
-            self._owned[_id(job.run_id, page)] = ours
+            self._owned[_id(job.run_id, state)] = ours
 
-    def _found(self, engine_id: str) -> tuple[Page, Path] | None:
+    def _found(self, engine_id: str) -> tuple[RunState, Path] | None:
         run_id, _, token = engine_id.rpartition("/")
         if not RUN_ID.fullmatch(run_id):
             return None
         folder = self._ledger / run_id
-        page = read_page(folder) or read_page(folder)  # the first look may have met a change
-        return (page, folder) if page is not None and page.token == token else None
+        state = read_state(folder) or read_state(folder)  # the first look may have met a change
+        return (state, folder) if state is not None and state.token == token else None
 
-    def _last_word(self, folder: Path, page: Page) -> Page:
+    def _last_word(self, folder: Path, state: RunState) -> RunState:
         """What stands there while nobody supervises; where that is no end, what is left of the run is ended first."""
-        last = read_page(folder) or page
-        if last.ended:
+        last = read_state(folder) or state
+        if last.end:
             return last
         all_gone = kill_marked(last.token)
         words = "the process that watched it was killed" if last.supervisor is not None else "it was never begun"
         starved = last.oom_kills is not None and (oom_kills() or 0) > last.oom_kills
         ended_as = RunStatus.OOM_KILLED if starved else RunStatus.STOPPED
         reason = f"lost: {words}{'' if all_gone else ', and something that it started does not end'}"
-        seen_at = max((folder / PAGE).stat().st_mtime, last.started_at or 0.0)  # files have a coarser clock
-        last = replace(last, ended=True, ended_as=ended_as, ended_at=seen_at, reason=reason)
-        write_page(folder, last)
+        seen_at = max((folder / STATE_FILE).stat().st_mtime, last.started_at or 0.0)  # files have a coarser clock
+        last = replace(last, ended_at=seen_at, end=RunEnd(ended_as, reason))
+        write_state(folder, last)
         return last
 
     def _refuse_command(self, job: LaunchJob) -> None:
@@ -257,31 +257,30 @@ def _answer(process: subprocess.Popen[bytes], order: bytes) -> bytes:
     raise TimeoutError
 
 
-def _elsewhere(page: Page, folder: Path) -> Page:
-    """The page of a run whose supervisor cannot be seen from here: it goes on as long as its page is renewed."""
-    here, renewed = Place.here(), (folder / PAGE).stat().st_mtime
-    restarted = here.host == page.place.host and here.boot != page.place.boot
+def _elsewhere(state: RunState, folder: Path) -> RunState:
+    """The state of a run whose supervisor cannot be seen from here: it goes on as long as its state is renewed."""
+    here, renewed = Place.here(), (folder / STATE_FILE).stat().st_mtime
+    restarted = here.host == state.place.host and here.boot != state.place.boot
     if not restarted and time.time() - renewed <= SILENT_SECONDS:
-        return page
-    words = "this machine was restarted" if restarted else f"{page.place.host} has not been heard of"
-    return replace(page, ended=True, ended_as=RunStatus.STOPPED, ended_at=renewed, reason=f"lost: {words}")
+        return state
+    words = "this machine was restarted" if restarted else f"{state.place.host} has not been heard of"
+    return replace(state, ended_at=renewed, end=RunEnd(RunStatus.STOPPED, f"lost: {words}"))
 
 
-def _status(page: Page) -> JobStatus:
-    state = JobState.ENDED if page.ended else JobState.WAITING if page.started_at is None else JobState.RUNNING
+def _status(run: RunState) -> JobStatus:
+    end = run.end
     return JobStatus(
-        state,
-        page.exit_code,
-        page.ended_as,
-        page.reason,
-        page.place.host,
-        page.started_at,
-        page.ended_at if page.ended else None,
-        None,
-        page.memory_gib,
-        page.cpu_seconds,
+        JobState.ENDED if end else JobState.WAITING if run.started_at is None else JobState.RUNNING,
+        exit_code=end.exit_code if end else None,
+        ended_as=end.ended_as if end else None,
+        reason=end.reason if end else "",
+        place=run.place.host,
+        started_at=run.started_at,
+        ended_at=run.ended_at if end else None,
+        memory_gib=run.memory_gib,
+        cpu_seconds=run.cpu_seconds,
     )
 
 
-def _id(run_id: str, page: Page) -> str:
-    return f"{run_id}/{page.token}"
+def _id(run_id: str, state: RunState) -> str:
+    return f"{run_id}/{state.token}"

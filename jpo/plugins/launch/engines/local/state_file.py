@@ -1,4 +1,4 @@
-"""Page of a run on this machine: where it is and how it ended, in one block of the disk that is rewritten in place.
+"""State of a run on this machine: where it is and how it ended, in one block of the disk that is rewritten in place.
 
 The block is there before the run starts: a disk that is full when it ends can still take how it ended. Only the supervisor writes
 it while it lives, and it holds a lock then; what is read under the free lock is the last word.
@@ -13,18 +13,18 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.records import RunStatus
 
-PAGE_BYTES = 4096
-PAGE, LOCK = "local.json", "local.lock"
+STATE_BYTES = 4096
+STATE_FILE, LOCK = "local.json", "local.lock"
 AMOUNTS = ("started_at", "ended_at", "memory_gib", "cpu_seconds")
 LARGEST_AMOUNT = 1e15
 MOST_WORDS = 400
-"""Characters of a reason, so that a page stays one."""
+"""Characters of a reason, so that a state fits into its block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,26 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class RunEnd:
+    """How a run on this machine ended. `exit_code` None: a signal ended it, or it is not known."""
+
+    ended_as: RunStatus | None
+    reason: str
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
     """State of one run on this machine.
 
     Attributes:
         token: told to all of its processes as JPO_LAUNCH; by it they are found.
         place: of its supervisor.
         supervisor, born: its process id, and when it began in ticks of the system: numbers are used again. None: not begun.
-        ended: whether it is over; the fields from `exit_code` on say how.
-        started_at, ended_at: unix seconds.
+        started_at, ended_at: of the command, unix seconds.
         oom_kills: how often the kernel had ended processes for want of memory when it began.
         memory_gib, cpu_seconds: of all its processes so far: the highest, and the total.
+        end: None: it goes on, or what the command left behind does.
     """
 
     token: str
@@ -68,48 +77,53 @@ class Page:
     oom_kills: int | None = None
     memory_gib: float | None = None
     cpu_seconds: float | None = None
-    ended: bool = False
-    exit_code: int | None = None
-    ended_as: RunStatus | None = None
     ended_at: float | None = None
-    reason: str = ""
+    end: RunEnd | None = None
 
 
-def read_page(folder: Path) -> Page | None:
-    """The page in the folder of a run; None where there is none, or it is being written just now."""
+def read_state(folder: Path) -> RunState | None:
+    """The state in the folder of a run; None where there is none, or it is being written just now."""
     try:
-        handle = os.open(folder / PAGE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        handle = os.open(folder / STATE_FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
-            found = json.loads(os.read(handle, PAGE_BYTES))
+            found = json.loads(os.read(handle, STATE_BYTES))
         finally:
             os.close(handle)
-        ended_as = found["ended_as"]
+        ended, ended_as, reason, exit_code = (found.pop(name) for name in ("ended", "ended_as", "reason", "exit_code"))
         amounts = {name: None if found[name] is None else float(found[name]) for name in AMOUNTS}
         place = Place(**found["place"])
         if not all(value is None or 0 <= value <= LARGEST_AMOUNT for value in amounts.values()):
             return None
-        if not all(isinstance(text, str) for text in (found["token"], found["reason"], place.host)):
+        if not all(isinstance(text, str) for text in (found["token"], reason, place.host)):
             return None
-        return Page(**{**found, **amounts, "place": place, "ended_as": None if ended_as is None else RunStatus(ended_as)})
-    except (OSError, ValueError, KeyError, TypeError):
+        end = RunEnd(None if ended_as is None else RunStatus(ended_as), reason, exit_code) if ended else None
+        return RunState(**{**found, **amounts, "place": place, "end": end})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def write_page(folder: Path, page: Page) -> None:
-    """Rewrite the page, which takes no more room than before; LaunchError JPO-E752 where the disk refuses."""
-    text = json.dumps(asdict(replace(page, reason=page.reason[:MOST_WORDS])), ensure_ascii=False).encode("utf-8", "replace")
-    assert len(text) <= PAGE_BYTES, "a page"
+def write_state(folder: Path, state: RunState) -> None:
+    """Rewrite the state, which takes no more room than before; LaunchError JPO-E752 where the disk refuses."""
+    text = json.dumps(_as_json(state), ensure_ascii=False).encode("utf-8", "replace")
+    assert len(text) <= STATE_BYTES, "one block"
     try:
-        handle = os.open(folder / PAGE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        handle = os.open(folder / STATE_FILE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            if os.pwrite(handle, text.ljust(PAGE_BYTES), 0) < PAGE_BYTES:
+            if os.pwrite(handle, text.ljust(STATE_BYTES), 0) < STATE_BYTES:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            if page.ended or page.supervisor is None:
+            if state.end or state.supervisor is None:
                 os.fsync(handle)
         finally:
             os.close(handle)
     except OSError as error:
         raise _unusable(folder, error) from error
+
+
+def _as_json(state: RunState) -> dict[str, object]:
+    facts, end = asdict(state), state.end
+    del facts["end"], facts["ended_at"]
+    facts |= {"ended": end is not None, "exit_code": end and end.exit_code, "ended_as": end and end.ended_as}
+    return {**facts, "ended_at": state.ended_at, "reason": end.reason[:MOST_WORDS] if end else ""}
 
 
 @contextmanager

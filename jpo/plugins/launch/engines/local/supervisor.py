@@ -25,14 +25,14 @@ from jpo.plugins.launch.engines.local.leases import give_back
 from jpo.plugins.launch.engines.local.order import Order, unpacked
 from jpo.plugins.launch.engines.local.output import RunOutput
 from jpo.plugins.launch.engines.local.processes import adopt_orphans, below, born, end_with_parent, memory_bytes, oom_kills, send
-from jpo.plugins.launch.engines.local.state_file import Page, read_page, write_page
+from jpo.plugins.launch.engines.local.state_file import RunEnd, RunState, read_state, write_state
 from jpo.plugins.launch.exits import in_words
 from jpo.records import RunStatus
 
 TICK_SECONDS = 0.25
 """How often limits are looked at, and processes counted."""
-PAGE_SECONDS = 2.0
-"""How often the page is renewed: after several of these without, a supervisor elsewhere counts as gone."""
+RENEWAL_SECONDS = 2.0
+"""How often the state is renewed: after several of these without, a supervisor elsewhere counts as gone."""
 REST_SECONDS = 3.0
 """How long what the command leaves behind may take to end by itself when it is asked to."""
 STUCK_SECONDS = 60.0
@@ -45,17 +45,17 @@ KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 
 @dataclass(slots=True)
 class Supervision:
-    """The course of one run as its supervisor sees it.
+    """One run as its supervisor sees it.
 
     Attributes:
-        page: as it stands on disk.
+        state: as it stands on disk.
         exit: of the command, negative for a signal; None: it goes on.
         stopping: why it is being ended, and what that makes of it.
         asked_at: monotonic seconds at which it was asked to end, or at which what it left behind was.
     """
 
     order: Order
-    page: Page
+    state: RunState
     output: RunOutput
     pid: int
     began: float
@@ -78,20 +78,20 @@ def main() -> None:
         signal.signal(number, lambda *_: wanted.append("cancelled"))
     owner = int(sys.argv[1])
     order = unpacked(sys.stdin.buffer.read())
-    page = read_page(order.folder)
-    assert page is not None, "written by whoever started this process"
-    page = replace(page, supervisor=os.getpid(), born=born(os.getpid()), started_at=time.time(), oom_kills=oom_kills())
-    write_page(order.folder, page)  # from here on the run counts as begun
+    state = read_state(order.folder)
+    assert state is not None, "written by whoever started this process"
+    state = replace(state, supervisor=os.getpid(), born=born(os.getpid()), started_at=time.time(), oom_kills=oom_kills())
+    write_state(order.folder, state)  # from here on the run counts as begun
     reader, writer = os.pipe()
     try:
         process = _started(order, writer)
     except OSError as error:
-        write_page(order.folder, replace(page, supervisor=None, born=None, started_at=None))
+        write_state(order.folder, replace(state, supervisor=None, born=None, started_at=None))
         _answer(f"{error.strerror}: {error.filename or order.command[0]}\n".encode())
         return
     os.close(writer)
     _answer(STARTED)
-    run = Supervision(order, page, RunOutput(reader, order.folder / "output.log"), process.pid, time.monotonic(), wanted=wanted)
+    run = Supervision(order, state, RunOutput(reader, order.folder / "output.log"), process.pid, time.monotonic(), wanted=wanted)
     try:
         _watch(run, owner)
     finally:
@@ -179,15 +179,15 @@ def _reap(run: Supervision) -> None:
                 return
             if pid == run.pid:
                 run.exit = os.waitstatus_to_exitcode(status)
-                run.page = replace(run.page, ended_at=time.time())
+                run.state = replace(run.state, ended_at=time.time())
 
 
 def _hold_to_limits(run: Supervision) -> None:
-    """Measure, renew the page, and end what takes too long, too much, or does not end when asked."""
+    """Measure, renew the state, and end what takes too long, too much, or does not end when asked."""
     order, now = run.order, time.monotonic()
     run.looked = now
     memory = memory_bytes(below(os.getpid())) / BYTES_PER_GIB
-    run.page = _measured(run.page, memory)
+    run.state = _measured(run.state, memory)
     if order.most_gib is not None and memory > order.most_gib and run.exit is None:
         words = f"its processes took {memory:.3g} GiB, of {order.most_gib:.3g} that it may"
         _stop(run, words, RunStatus.OOM_KILLED)
@@ -196,17 +196,17 @@ def _hold_to_limits(run: Supervision) -> None:
         _stop(run, f"it took longer than the {order.longest_seconds:g} s that it may", RunStatus.STOPPED)
     if run.asked_at is not None and run.exit is None and now - run.asked_at > order.grace_seconds:
         send(below(os.getpid()), signal.SIGKILL)
-    if now - run.renewed > PAGE_SECONDS:
+    if now - run.renewed > RENEWAL_SECONDS:
         run.renewed = now
         with suppress(LaunchError):
-            write_page(order.folder, run.page)
+            write_state(order.folder, run.state)
 
 
-def _measured(page: Page, memory_gib: float) -> Page:
-    """The page with CPU time and memory so far; of what has ended, the largest process counts between two looks."""
+def _measured(state: RunState, memory_gib: float) -> RunState:
+    """The state with CPU time and memory so far; of what has ended, the largest process counts between two looks."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    most = max(memory_gib, page.memory_gib or 0.0, used.ru_maxrss * 1024 / BYTES_PER_GIB)
-    return replace(page, memory_gib=most, cpu_seconds=used.ru_utime + used.ru_stime)
+    most = max(memory_gib, state.memory_gib or 0.0, used.ru_maxrss * 1024 / BYTES_PER_GIB)
+    return replace(state, memory_gib=most, cpu_seconds=used.ru_utime + used.ru_stime)
 
 
 def _stop(run: Supervision, reason: str, ended_as: RunStatus) -> None:
@@ -218,7 +218,7 @@ def _stop(run: Supervision, reason: str, ended_as: RunStatus) -> None:
 
 def _close(run: Supervision) -> None:
     """Write down how it ended."""
-    exit_, killed = run.exit, run.page.oom_kills is not None and (oom_kills() or 0) > run.page.oom_kills
+    exit_, killed = run.exit, run.state.oom_kills is not None and (oom_kills() or 0) > run.state.oom_kills
     assert exit_ is not None, "over"
     if run.stopping is not None:
         reason, ended_as = run.stopping
@@ -228,6 +228,6 @@ def _close(run: Supervision) -> None:
         reason, ended_as = "the system had no memory left and killed it", RunStatus.OOM_KILLED
     else:
         reason, ended_as = in_words(exit_), RunStatus.FAILED
-    code = exit_ if exit_ >= 0 else None
+    end = RunEnd(ended_as, reason, exit_ if exit_ >= 0 else None)
     give_back(run.order.leases)  # whoever sees that it has ended may start the next one
-    write_page(run.order.folder, replace(_measured(run.page, 0.0), ended=True, exit_code=code, ended_as=ended_as, reason=reason))
+    write_state(run.order.folder, replace(_measured(run.state, 0.0), end=end))

@@ -27,7 +27,7 @@ from jpo.plugins.launch.engines.slurm.quotas import ASSOCIATION_FIELDS, QOS_FIEL
 from jpo.plugins.launch.engines.slurm.request import SECONDS_PER_MINUTE, changes, options, output, resources, time_limit_minutes
 from jpo.plugins.launch.engines.slurm.run_files import Submission
 from jpo.plugins.launch.engines.slurm.site import SlurmSite
-from jpo.plugins.launch.engines.slurm.states import NOT_TWICE, of_end, of_sacct, of_scontrol, with_end
+from jpo.plugins.launch.engines.slurm.states import NOT_TWICE, status_from_end, status_from_sacct, status_from_scontrol, with_end
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.plugins.launch.ledger import folder_of
 
@@ -153,7 +153,7 @@ class SlurmLauncher:
         if status is not None:
             return with_end(status, began, end)
         if end is not None:
-            return of_end(end)
+            return status_from_end(end)
         since = f"; it began on {began.node}, and what ended it left no word" if began else ", and it never began"
         return JobStatus(JobState.UNKNOWN, reason=f"SLURM has no job {number} of this run (any more){since}")
 
@@ -213,12 +213,12 @@ class SlurmLauncher:
         answer = self._slurm.ask("scontrol", "--oneliner", "show", "job", number)
         if not answer.complaint:
             job = pairs(answer.text)
-            return of_scontrol(job) if job.get("JobName") == name else None
+            return status_from_scontrol(job) if job.get("JobName") == name else None
         if not UNKNOWN_JOB.search(answer.complaint):
             raise away("scontrol", answer.complaint)
         try:
-            status = of_sacct(self._accounted(number, name, SACCT_FIELDS))
-            return status or of_sacct(self._accounted(number, name, COMPLETION_FIELDS, "--completion"))
+            status = status_from_sacct(self._accounted(number, name, SACCT_FIELDS))
+            return status or status_from_sacct(self._accounted(number, name, COMPLETION_FIELDS, "--completion"))
         except LaunchError:
             if enough:
                 return None

@@ -34,10 +34,10 @@ class Node:
     up: bool
 
     def gpus_of(self, gpu_type: str | None) -> int:
-        return _of(self.gpus, gpu_type)
+        return _count(self.gpus, gpu_type)
 
     def free_gpus_of(self, gpu_type: str | None) -> int:
-        return _of(self.free_gpus, gpu_type) if self.up else 0
+        return _count(self.free_gpus, gpu_type) if self.up else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ def _gpus(text: str) -> dict[str, int]:
     return found
 
 
-def _of(gpus: dict[str, int], gpu_type: str | None) -> int:
+def _count(gpus: dict[str, int], gpu_type: str | None) -> int:
     return sum(amount for name, amount in gpus.items() if gpu_type is None or name.lower() == gpu_type.lower())
 
 

@@ -13,7 +13,7 @@ from jpo.errors import LaunchError
 from jpo.plugins.launch.excerpt import one_line
 from jpo.timeouts import OutOfPatience, answer_of
 
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 """A controller under load answers within MessageTimeout (10 s), and the programs try again."""
 AWAY = re.compile(
     r"unable to contact slurm|connect failure|timed out|connection (?:refused|reset|failure)|zero bytes were transmitted"
@@ -52,9 +52,9 @@ class Programs:
     tokens, and without those of a job of SLURM in which JPO itself may run.
     """
 
-    def __init__(self, environment: Mapping[str, str], patience_seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, environment: Mapping[str, str], timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         kept = {name: value for name, value in environment.items() if name in KEPT or not NOT_HANDED_ON.match(name)}
-        self._environment, self._patience_seconds = {**kept, **UNIX_SECONDS}, patience_seconds
+        self._environment, self._timeout_seconds = {**kept, **UNIX_SECONDS}, timeout_seconds
 
     def ask(self, program: str, *arguments: str) -> Reply:
         """What a program answers.
@@ -63,7 +63,7 @@ class Programs:
             LaunchError: JPO-E754, SLURM cannot be reached; JPO-E761, its programs or its configuration are not here.
         """
         try:
-            done = answer_of([program, *arguments], seconds=self._patience_seconds, environment=self._environment)
+            done = answer_of([program, *arguments], seconds=self._timeout_seconds, environment=self._environment)
         except OutOfPatience as error:
             raise away(program, f"gave {error}") from error
         except OSError as error:

@@ -44,7 +44,7 @@ SUFFIXES = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 2**10}
 """Of amounts of memory, in GiB."""
 
 
-def of_scontrol(job: Mapping[str, str]) -> JobStatus:
+def status_from_scontrol(job: Mapping[str, str]) -> JobStatus:
     """How a job goes, by the pairs of `scontrol show job` with times in unix seconds."""
     node = _given(job.get("NodeList", ""))
     status = _status(job.get("JobState", ""), job.get("ExitCode", ""), _given(job.get("Reason", "")).replace("_", " "))
@@ -54,7 +54,7 @@ def of_scontrol(job: Mapping[str, str]) -> JobStatus:
     return replace(status, place=node, started_at=start if node else None, ended_at=end if status.over else None)
 
 
-def of_sacct(rows: Iterable[Mapping[str, str]]) -> JobStatus | None:
+def status_from_sacct(rows: Iterable[Mapping[str, str]]) -> JobStatus | None:
     """The same by the rows of sacct: the job's first, then those of its steps; None: the accounting knows no such job."""
     rows = list(rows)
     if not rows:
@@ -67,7 +67,7 @@ def of_sacct(rows: Iterable[Mapping[str, str]]) -> JobStatus | None:
     return replace(status, ended_at=end if status.over else None)
 
 
-def of_end(end: BatchEnd) -> JobStatus:
+def status_from_end(end: BatchEnd) -> JobStatus:
     """How a job ended that SLURM has forgotten: as batch.sh wrote it down."""
     ended_as = RunStatus.SUCCEEDED if end.exit_code == 0 else RunStatus.FAILED
     return with_end(JobStatus(JobState.ENDED, None, ended_as), None, end)

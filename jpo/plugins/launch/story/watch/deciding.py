@@ -35,7 +35,7 @@ OpenStore = Callable[[], Store]
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class WatchOptions:
     """What whoever watches wants.
 
     Attributes:
@@ -102,10 +102,10 @@ def is_due(seen: SeenRun, last: float | None, epochs: float | None, every: float
     return seen.epochs_done >= (step if last is None else last + step)
 
 
-def judged(progress: RunProgress, past: PastRuns, preference: Preference, wishes: Wishes) -> StopVerdict:
+def judged(progress: RunProgress, past: PastRuns, preference: Preference, options: WatchOptions) -> StopVerdict:
     """Whether the run should go on."""
     serves = horizon(past.well, None)
-    return verdict(progress, past.rival, preference, past.finished, needed=not wishes.trial, horizon=serves)
+    return verdict(progress, past.rival, preference, past.finished, needed=not options.trial, horizon=serves)
 
 
 def wanted(
@@ -117,7 +117,7 @@ def wanted(
 
 
 def decide(
-    made: Sequence[Adjustment], reach: Handle | None, wishes: Wishes, open_store: OpenStore | None, *, now: float
+    made: Sequence[Adjustment], reach: Handle | None, options: WatchOptions, open_store: OpenStore | None, *, now: float
 ) -> tuple[tuple[Adjustment, ...], str]:
     """Carry out what should be done, or say it: once, however many watch. Returns all decisions so far, and what holds the next.
 
@@ -127,8 +127,8 @@ def decide(
         return tuple(made), ""
     run_id, identity = reach.entry.job.run_id, reach.entry.job.identity
     with account.deciding(reach.ledger, run_id) as adjustments:
-        waits = must_wait(adjustments, now=now) if wishes.apply else 0.0
-        new = [each for each in made if is_new(replace(each, applied=wishes.apply), adjustments)]
+        waits = must_wait(adjustments, now=now) if options.apply else 0.0
+        new = [each for each in made if is_new(replace(each, applied=options.apply), adjustments)]
         if waits and new:
             return tuple(
                 adjustments
@@ -136,7 +136,7 @@ def decide(
         done, held = [], ""
         for each in new:
             try:
-                done.append(carried_out(each, reach) if wishes.apply else each)
+                done.append(carried_out(each, reach) if options.apply else each)
             except LaunchError as error:
                 held = f"{error.in_short}; it is tried again"
         adjustments += done

@@ -54,7 +54,7 @@ def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | 
         seen.diverged,
         epochs,
         share_of(seen),
-        seen.course.began_at,
+        seen.epochs.began_at,
         ahead=(curve and epochs_ahead(curve, past.reached))
         or epochs_ahead_by_pace(done_of(seen) or 0.0, training, past.longest_epoch_seconds, past.reached),
     )
@@ -67,7 +67,7 @@ def epochs_of(seen: SeenRun) -> float | None:
 
 def done_of(seen: SeenRun) -> float | None:
     """How many epochs are done, however its job counts them."""
-    return None if seen.epochs_done is None else seen.epochs_done + seen.course.from_zero
+    return None if seen.epochs_done is None else seen.epochs_done + seen.epochs.from_zero
 
 
 def share_of(seen: SeenRun) -> float | None:
@@ -79,10 +79,10 @@ def share_of(seen: SeenRun) -> float | None:
 
 
 def _total(seen: SeenRun, past: PastRuns) -> Interval | None:
-    elapsed, course = seen.elapsed_seconds, seen.course
+    elapsed, counted = seen.elapsed_seconds, seen.epochs
     assert elapsed is not None
-    alike = [(seconds, None if done is None else done + course.from_zero) for seconds, done in past.alike]
-    return total_seconds(elapsed, course.times, epochs_of(seen), alike, has_target=past.has_target)
+    alike = [(seconds, None if done is None else done + counted.from_zero) for seconds, done in past.alike]
+    return total_seconds(elapsed, counted.times, epochs_of(seen), alike, has_target=past.has_target)
 
 
 def final_of(progress: RunProgress | None, past: PastRuns) -> Interval | None:
@@ -183,11 +183,11 @@ def _compared(seen: SeenRun, past: PastRuns, usd: float | None) -> Iterator[Besi
 
 def _then(seen: SeenRun, baseline: Sequence[tuple[Run, float | None]]) -> float | None:
     """What the baseline had spent when it was as far: after as many epochs, else at the same share of the whole."""
-    course, done, share = seen.course, done_of(seen), share_of(seen)
+    counted, done, share = seen.epochs, done_of(seen), share_of(seen)
     values = []
     for run, amount in baseline:
         if amount and done and run.outcome.epochs:
-            values.append(amount * (done - course.began_at) / (run.outcome.epochs + course.from_zero))
+            values.append(amount * (done - counted.began_at) / (run.outcome.epochs + counted.from_zero))
         elif amount and (share or seen.status is RunStatus.SUCCEEDED):
             values.append(amount * (share or 1.0))
     return fmean(values) if values else None

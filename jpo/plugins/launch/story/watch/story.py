@@ -21,10 +21,20 @@ from jpo.plugins.launch.project.engines import ENGINES, launcher_of, ledger_of
 from jpo.plugins.launch.project.finished import put_on_record
 from jpo.plugins.launch.report.watch.launched import LaunchedRun, LaunchedRuns
 from jpo.plugins.launch.report.watch.watched import WatchedRun
-from jpo.plugins.launch.story.watch.deciding import Handle, OpenStore, Window, Wishes, decide, is_due, judged, settle, wanted
+from jpo.plugins.launch.story.watch.deciding import (
+    Handle,
+    OpenStore,
+    WatchOptions,
+    Window,
+    decide,
+    is_due,
+    judged,
+    settle,
+    wanted,
+)
 from jpo.plugins.launch.story.watch.standing import ProjectTerms, epochs_of, progress_of, standing
 from jpo.plugins.launch.watching.past import PastRuns, past_of
-from jpo.plugins.launch.watching.seen import LaunchedEye, LogEye, MeasuredEye, SeenRun
+from jpo.plugins.launch.watching.seen import LaunchObserver, LogObserver, PrometheusObserver, SeenRun
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history, preference_of, targets_of
@@ -39,7 +49,7 @@ SOONEST_SECONDS, LATEST_SECONDS = 1.0, 15.0
 UNKNOWN_RUN, NOT_OURS = "JPO-E780", "JPO-E781"
 
 
-class Eye(Protocol):
+class Observer(Protocol):
     """What looks at a run."""
 
     def look(self, now: float) -> SeenRun | None:
@@ -52,15 +62,15 @@ class RunWatch:
 
     Attributes:
         reach: None: JPO did not launch it, and cannot stop or resize it.
-        log: the CSV log that is looked at; None: it is another eye.
+        log: the CSV log that is looked at; None: it is another observer.
         decided_at: epochs done at the last decision.
     """
 
-    eye: Eye
+    observer: Observer
     reach: Handle | None
     settings: LoadedSettings
     open_store: OpenStore
-    wishes: Wishes
+    options: WatchOptions
     terms: ProjectTerms
     preference: Preference
     log: Path | None = None
@@ -76,7 +86,7 @@ class RunWatch:
         Args:
             at_once: decide now, whatever number of epochs has passed.
         """
-        seen = self.eye.look(now)
+        seen = self.observer.look(now)
         if seen is None:
             return None
         if self.past is None or seen.over or (self.past.samples_per_epoch is None and seen.samples_per_epoch is not None):
@@ -90,19 +100,19 @@ class RunWatch:
         made: tuple[Adjustment, ...] = ()
         if progress and seen.state is JobState.RUNNING and (at_once or progress.diverged or self._is_due(seen)):
             self.decided_at = seen.epochs_done or 0.0
-            self.verdict = judged(progress, self.past, self.preference, self.wishes)
-            if not self.wishes.in_a_loop:
+            self.verdict = judged(progress, self.past, self.preference, self.options)
+            if not self.options.in_a_loop:
                 made = wanted(self.verdict, self.window, progress, seen, self.terms.prices, self._given(seen))
             elif progress.total_seconds or progress.ahead or progress.diverged:
                 made = proposed(self.verdict, (), now=seen.at)
-        decisions, self.held = decide(made, self.reach, self.wishes, self.open_store, now=now)
+        decisions, self.held = decide(made, self.reach, self.options, self.open_store, now=now)
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
 
     def _is_due(self, seen: SeenRun) -> bool:
-        if seen.epochs_done is None and self.wishes.in_a_loop:
+        if seen.epochs_done is None and self.options.in_a_loop:
             return True  # who is slow has not done the first for long
         usual = self.past.usual_epochs if self.past else None
-        return is_due(seen, self.decided_at, usual or epochs_of(seen), self.wishes.every)
+        return is_due(seen, self.decided_at, usual or epochs_of(seen), self.options.every)
 
     def _given(self, seen: SeenRun) -> Needs:
         if self.reach is not None:
@@ -113,7 +123,7 @@ class RunWatch:
 
 @contextmanager
 def watching(
-    run: str | None, log: Path | None, config: Path, settings: LoadedSettings, wishes: Wishes, environ: Mapping[str, str]
+    run: str | None, log: Path | None, config: Path, settings: LoadedSettings, options: WatchOptions, environ: Mapping[str, str]
 ) -> Iterator[RunWatch]:
     """The watch of a run, open as long as the context.
 
@@ -128,30 +138,30 @@ def watching(
         entry = read(ledger, run) if run is not None and RUN_ID.fullmatch(run) else None
         terms = ProjectTerms(prices_of(settings), currency_of(settings), targets_of(settings))
         reach: Handle | None = None
-        eye: Eye
+        observer: Observer
         if log is None and entry is not None:
             launcher = launcher_for(entry, settings, environ)
             reach = Handle(entry, launcher, ledger)
-            eye = open_things.enter_context(LaunchedEye(entry, launcher, ledger, settings))
+            observer = open_things.enter_context(LaunchObserver(entry, launcher, ledger, settings))
         else:
-            if wishes.apply:
+            if options.apply:
                 finding = "was not launched by JPO, which can neither stop it nor take anything from it"
                 raise UsageError(str(log or run), finding, "leave out --apply, or start runs with `jpo run`", code=NOT_OURS)
             path = log or _log_named(run)
             if path is not None:
-                eye = open_things.enter_context(LogEye(path, own_names(settings)))
+                observer = open_things.enter_context(LogObserver(path, own_names(settings)))
             else:
-                eye = _measured(run or "", config, settings)
-        yield RunWatch(eye, reach, settings, partial(open_history, settings), wishes, terms, preference_of(settings), path)
+                observer = _measured(run or "", config, settings)
+        yield RunWatch(observer, reach, settings, partial(open_history, settings), options, terms, preference_of(settings), path)
 
 
 @contextmanager
 def trial(entry: Entry, launcher: Launcher, settings: LoadedSettings) -> Iterator[RunWatch]:
     """The watch of a run that `jpo optimize` follows: nobody waits for its model, and all that is done to it is to stop it."""
     ledger, terms = ledger_of(settings), ProjectTerms(prices_of(settings), currency_of(settings), targets_of(settings))
-    wishes, reach = Wishes(apply=True, trial=True, in_a_loop=True), Handle(entry, launcher, ledger)
-    with LaunchedEye(entry, launcher, ledger, settings) as eye:
-        yield RunWatch(eye, reach, settings, partial(open_history, settings), wishes, terms, preference_of(settings))
+    options, reach = WatchOptions(apply=True, trial=True, in_a_loop=True), Handle(entry, launcher, ledger)
+    with LaunchObserver(entry, launcher, ledger, settings) as observer:
+        yield RunWatch(observer, reach, settings, partial(open_history, settings), options, terms, preference_of(settings))
 
 
 def launcher_for(entry: Entry, settings: LoadedSettings, environ: Mapping[str, str]) -> Launcher:
@@ -171,7 +181,7 @@ def _log_named(run: str | None) -> Path | None:
     return Path(run) if run is not None and (run.endswith(".csv") or "/" in run) else None
 
 
-def _measured(run: str, config: Path, settings: LoadedSettings) -> MeasuredEye:
+def _measured(run: str, config: Path, settings: LoadedSettings) -> PrometheusObserver:
     """A run that Prometheus says goes on."""
     identity = read_workload(config, settings, now=0.0).identity
     server = prometheus_of(settings)
@@ -179,7 +189,7 @@ def _measured(run: str, config: Path, settings: LoadedSettings) -> MeasuredEye:
         found = running_now(server, identity, settings, store)
     for running in found:
         if running.run_id == run:
-            return MeasuredEye(running, settings)
+            return PrometheusObserver(running, settings)
     named = ", ".join(each.run_id for each in found) or "none"
     where = f"Prometheus knows of {named} for {identity}" if server else "no Prometheus is named"
     finding = f"was not launched here, is no CSV log, and {where}"

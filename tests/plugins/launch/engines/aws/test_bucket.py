@@ -11,7 +11,7 @@ pytest.importorskip("boto3")
 from botocore.exceptions import ClientError
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.engines.aws.bucket import bring_home, end_of
+from jpo.plugins.launch.engines.aws.bucket import end_of, fetch_output
 from jpo.plugins.launch.engines.aws.user_data import Home
 
 HOME = Home("eu-central-1", "ml-runs", "nightly/run-1")
@@ -37,8 +37,8 @@ def test_output_and_logs_come_home_for_the_user_alone(tmp_path: Path) -> None:
     s3 = Bucket(
         {f"{key}/output.log": b"hello", f"{key}/runs/run-1.csv": b"epoch", f"{key}/runs/../../../x": b"", f"{key}/runs/.h": b""}
     )
-    bring_home(s3, HOME, tmp_path)
-    bring_home(s3, HOME, tmp_path)
+    fetch_output(s3, HOME, tmp_path)
+    fetch_output(s3, HOME, tmp_path)
     assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()) == [
         "output.log",
         "runs/run-1.csv",
@@ -48,7 +48,7 @@ def test_output_and_logs_come_home_for_the_user_alone(tmp_path: Path) -> None:
 
 
 def test_nothing_comes_home_where_nothing_is(tmp_path: Path) -> None:
-    bring_home(Bucket({}), HOME, tmp_path)
+    fetch_output(Bucket({}), HOME, tmp_path)
     assert end_of(Bucket({}), HOME) is None
     assert not (tmp_path / "output.log").exists()
 

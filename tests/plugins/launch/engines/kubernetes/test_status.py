@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from jpo.plugins.launch.engines.kubernetes.status import IMAGE_PATIENCE_SECONDS, finished, status_of
+from jpo.plugins.launch.engines.kubernetes.status import IMAGE_TIMEOUT_SECONDS, finished, status_of
 from jpo.plugins.launch.job import JobState
 from jpo.records import RunStatus
 
 START, NOW = "2027-01-15T08:00:00Z", 1_800_000_000.0
 END = "2027-01-15T09:00:00Z"
-NO_TIME = NOW + IMAGE_PATIENCE_SECONDS - 1
-LATER = NOW + IMAGE_PATIENCE_SECONDS + 1
+NO_TIME = NOW + IMAGE_TIMEOUT_SECONDS - 1
+LATER = NOW + IMAGE_TIMEOUT_SECONDS + 1
 
 
 def job(kind: str = "", **condition: Any) -> dict[str, Any]:

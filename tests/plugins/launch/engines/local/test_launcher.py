@@ -20,7 +20,7 @@ from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.local.capacity import Capacity, LocalGpu
 from jpo.plugins.launch.engines.local.launcher import LocalLauncher
 from jpo.plugins.launch.engines.local.processes import marked
-from jpo.plugins.launch.engines.local.state_file import Page, Place, read_page, write_page
+from jpo.plugins.launch.engines.local.state_file import Place, RunState, read_state, write_state
 from jpo.plugins.launch.job import JobState, JobStatus, Needs
 from jpo.records import RunStatus
 
@@ -77,10 +77,10 @@ def ended(bench: Bench, command: str, **changes: object) -> JobStatus:
     return end
 
 
-def page_of(bench: Bench, run_id: str) -> Page:
-    page = read_page(bench.ledger / run_id)
-    assert page is not None
-    return page
+def state_of(bench: Bench, run_id: str) -> RunState:
+    state = read_state(bench.ledger / run_id)
+    assert state is not None
+    return state
 
 
 def variables(bench: Bench, **changes: object) -> dict[str, str]:
@@ -111,7 +111,7 @@ def test_a_run_is_told_its_id_its_threads_and_its_values(bench: Bench) -> None:
 
 def test_a_run_gets_gpus_that_nobody_uses_and_nobody_else_gets_them(bench: Bench) -> None:
     first = bench.start(bench.job("lasts", needs=Needs(gpus=2)))
-    environment = Path(f"/proc/{marked(page_of(bench, first.job.run_id).token)[0]}/environ").read_bytes()
+    environment = Path(f"/proc/{marked(state_of(bench, first.job.run_id).token)[0]}/environ").read_bytes()
     assert b"CUDA_VISIBLE_DEVICES=GPU-a,GPU-c" in environment.split(b"\0")
     with pytest.raises(
         LaunchError, match=r"asks for 1 GPUs, and 0 of 3 are free: GPU 0 has a run of JPO, GPU 1 has 14 GiB in use"
@@ -126,7 +126,7 @@ def test_a_run_is_bound_to_as_many_cpus_as_it_asks_for_and_two_runs_share_none(b
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("this machine has one CPU")
     entries = [bench.start(bench.job("lasts", needs=Needs(cpus=1))) for _ in range(2)]
-    held = [os.sched_getaffinity(marked(page_of(bench, entry.job.run_id).token)[0]) for entry in entries]
+    held = [os.sched_getaffinity(marked(state_of(bench, entry.job.run_id).token)[0]) for entry in entries]
     assert [len(cpus) for cpus in held] == [1, 1]
     assert not held[0] & held[1]
     for entry in entries:
@@ -186,7 +186,7 @@ def test_what_a_run_leaves_behind_ends_with_it_however_it_hides(bench: Bench) ->
     end = bench.finish(bench.start(job)).end
     assert end is not None
     assert end.ended_as is RunStatus.SUCCEEDED
-    assert marked(page_of(bench, job.run_id).token) == []
+    assert marked(state_of(bench, job.run_id).token) == []
 
 
 def test_a_run_that_ignores_being_asked_is_killed(bench: Bench) -> None:
@@ -218,16 +218,16 @@ def test_cpu_time_and_memory_are_those_of_all_processes(bench: Bench) -> None:
 
 def test_when_its_supervisor_is_killed_nothing_is_left_running_and_the_run_is_accounted_for(bench: Bench) -> None:
     entry = bench.start(bench.job("lasts, and runs away"))
-    page = page_of(bench, entry.job.run_id)
-    until(lambda: len(marked(page.token)) >= 2)  # the supervisor itself has no mark
-    assert page.supervisor is not None
-    os.kill(page.supervisor, signal.SIGKILL)
+    state = state_of(bench, entry.job.run_id)
+    until(lambda: len(marked(state.token)) >= 2)  # the supervisor itself has no mark
+    assert state.supervisor is not None
+    os.kill(state.supervisor, signal.SIGKILL)
     until(lambda: bench.launcher().status(str(entry.engine_id)).over)
     end = bench.finish(entry).end
     assert end is not None
     assert (end.state, end.ended_as) == (JobState.ENDED, RunStatus.STOPPED)
     assert "lost" in end.reason
-    assert marked(page.token) == []
+    assert marked(state.token) == []
 
 
 def test_when_its_launcher_is_killed_a_run_ends_unless_it_is_detached(bench: Bench) -> None:
@@ -271,7 +271,7 @@ def test_several_that_submit_one_run_at_once_start_it_once(bench: Bench) -> None
         thread.join()
     assert len(found) == 5
     assert len(set(found)) == 1
-    assert len(marked(page_of(bench, job.run_id).token)) == 1
+    assert len(marked(state_of(bench, job.run_id).token)) == 1
     bench.launcher().cancel(found[0])
     until(lambda: bench.launcher().status(found[0]).over)
 
@@ -280,13 +280,13 @@ def test_a_number_that_another_process_has_got_meanwhile_is_not_asked_to_end(ben
     with subprocess.Popen(["/bin/sleep", "60"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as other:
         entry = bench.start(bench.job("lasts"))
         folder = bench.ledger / entry.job.run_id
-        page = page_of(bench, entry.job.run_id)
-        write_page(folder, replace(page, supervisor=other.pid))
+        state = state_of(bench, entry.job.run_id)
+        write_state(folder, replace(state, supervisor=other.pid))
         bench.launcher().cancel(str(entry.engine_id))
         time.sleep(0.2)
         assert other.poll() is None
         other.kill()
-        write_page(folder, page)
+        write_state(folder, state)
         bench.launcher().cancel(str(entry.engine_id))
         bench.finish(entry)
 
@@ -294,7 +294,7 @@ def test_a_number_that_another_process_has_got_meanwhile_is_not_asked_to_end(ben
 def test_a_run_that_was_begun_on_another_machine_is_told_from_one_that_is_gone(bench: Bench) -> None:
     folder = bench.ledger / "far"
     folder.mkdir(parents=True)
-    write_page(folder, Page("token", Place("elsewhere", "boot", "pid"), supervisor=1, started_at=1.0))
+    write_state(folder, RunState("token", Place("elsewhere", "boot", "pid"), supervisor=1, started_at=1.0))
     assert bench.launcher().status("far/token").state is JobState.RUNNING
     with pytest.raises(LaunchError, match="cancel it there"):
         bench.launcher().cancel("far/token")

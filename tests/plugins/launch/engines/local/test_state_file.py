@@ -7,36 +7,36 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.engines.local.state_file import PAGE_BYTES, Page, Place, read_page, supervised, write_page
+from jpo.plugins.launch.engines.local.state_file import STATE_BYTES, Place, RunEnd, RunState, read_state, supervised, write_state
 from jpo.records import RunStatus
 
-ENDED = Page("t", Place.here(), 1, 5, 1.0, 0, 0.5, 2.0, True, 3, RunStatus.FAILED, 2.0, "exit code 3")
+ENDED = RunState("t", Place.here(), 1, 5, 1.0, 0, 0.5, 2.0, 2.0, RunEnd(RunStatus.FAILED, "exit code 3", 3))
 
 
-def test_a_page_is_read_as_it_was_written_and_stays_one_block(tmp_path: Path) -> None:
-    for page in (ENDED, Page("t", Place("h" * 200, "b", "n"), reason="\U0001f600\ud800" * 5000)):
-        write_page(tmp_path, page)
-        assert (tmp_path / "local.json").stat().st_size == PAGE_BYTES
-    write_page(tmp_path, ENDED)
-    assert read_page(tmp_path) == ENDED
+def test_a_state_is_read_as_it_was_written_and_stays_one_block(tmp_path: Path) -> None:
+    for state in (ENDED, RunState("t", Place("h" * 200, "b", "n"), end=RunEnd(RunStatus.FAILED, "\U0001f600\ud800" * 5000))):
+        write_state(tmp_path, state)
+        assert (tmp_path / "local.json").stat().st_size == STATE_BYTES
+    write_state(tmp_path, ENDED)
+    assert read_state(tmp_path) == ENDED
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"token": 1}', b"\xff" * 4096])
-def test_no_page_is_read_from_what_is_none(tmp_path: Path, content: bytes) -> None:
-    assert read_page(tmp_path) is None
+def test_no_state_is_read_from_what_is_none(tmp_path: Path, content: bytes) -> None:
+    assert read_state(tmp_path) is None
     (tmp_path / "local.json").write_bytes(content)
-    assert read_page(tmp_path) is None
+    assert read_state(tmp_path) is None
 
 
-def test_what_a_branch_puts_in_the_place_of_a_page_is_neither_read_nor_written(tmp_path: Path) -> None:
+def test_what_a_branch_puts_in_the_place_of_a_state_is_neither_read_nor_written(tmp_path: Path) -> None:
     for moment in ("soon", math.nan):
-        write_page(tmp_path, replace(ENDED, started_at=moment))  # type: ignore[arg-type]
-        assert read_page(tmp_path) is None
+        write_state(tmp_path, replace(ENDED, started_at=moment))  # type: ignore[arg-type]
+        assert read_state(tmp_path) is None
     (tmp_path / "local.json").unlink()
     (tmp_path / "local.json").symlink_to("/dev/zero")
-    assert read_page(tmp_path) is None
+    assert read_state(tmp_path) is None
     with pytest.raises(LaunchError, match="cannot be written"):
-        write_page(tmp_path, ENDED)
+        write_state(tmp_path, ENDED)
 
 
 def test_only_one_holds_the_lock(tmp_path: Path) -> None:
@@ -52,4 +52,4 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
         pass
     assert caught.value.code == "JPO-E752"
     with pytest.raises(LaunchError):
-        write_page(tmp_path / "none", ENDED)
+        write_state(tmp_path / "none", ENDED)

@@ -14,8 +14,8 @@ from jpo.plugins.launch.engines.slurm.programs import Programs, pairs, remedy_fo
 HERE = {"PATH": "/usr/bin:/bin"}
 
 
-def says(*program: str, patience_seconds: float = 20.0) -> Sequence[str]:
-    answer = Programs(HERE, patience_seconds).ask(sys.executable, "-c", *program)
+def says(*program: str, timeout_seconds: float = 20.0) -> Sequence[str]:
+    answer = Programs(HERE, timeout_seconds).ask(sys.executable, "-c", *program)
     return answer.text, answer.complaint
 
 
@@ -62,7 +62,7 @@ def test_defaults_of_the_user_that_would_break_a_promise_are_not_handed_on(name:
 
 def test_a_program_that_hangs_is_not_waited_for_for_ever() -> None:
     with pytest.raises(LaunchError, match=r"no answer within 0\.2 s") as caught:
-        says("import time; time.sleep(9)", patience_seconds=0.2)
+        says("import time; time.sleep(9)", timeout_seconds=0.2)
     assert caught.value.code == "JPO-E754"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from jpo.plugins.launch.engines.slurm.programs import pairs
 from jpo.plugins.launch.engines.slurm.run_files import BatchEnd, Began
-from jpo.plugins.launch.engines.slurm.states import gib, of_end, of_sacct, of_scontrol, with_end
+from jpo.plugins.launch.engines.slurm.states import gib, status_from_end, status_from_sacct, status_from_scontrol, with_end
 from jpo.plugins.launch.job import JobState, JobStatus
 from jpo.records import RunStatus
 
@@ -18,7 +18,7 @@ SAID = (
 
 
 def said(state: str, reason: str = "None", code: str = "0:0", start: str = "1795397850", node: str = "n1") -> JobStatus:
-    return of_scontrol(pairs(SAID.format(state=state, reason=reason, code=code, start=start, node=node)))
+    return status_from_scontrol(pairs(SAID.format(state=state, reason=reason, code=code, start=start, node=node)))
 
 
 def end(exit_code: int | None, ended_by: str = "") -> BatchEnd:
@@ -113,20 +113,20 @@ def test_a_job_that_could_not_begin_is_no_run() -> None:
 
 
 def test_without_slurm_the_script_is_believed() -> None:
-    assert of_end(end(0)).ended_as is RunStatus.SUCCEEDED
-    assert of_end(end(4)).exit_code == 4
-    assert of_end(end(137)).reason == "ended by SIGKILL (exit code 137)"
-    assert of_end(end(4)).reason == "exit code 4"
-    assert of_end(end(143, "longest_seconds")).ended_as is RunStatus.STOPPED
-    assert of_end(end(None)).ended_as is RunStatus.FAILED
+    assert status_from_end(end(0)).ended_as is RunStatus.SUCCEEDED
+    assert status_from_end(end(4)).exit_code == 4
+    assert status_from_end(end(137)).reason == "ended by SIGKILL (exit code 137)"
+    assert status_from_end(end(4)).reason == "exit code 4"
+    assert status_from_end(end(143, "longest_seconds")).ended_as is RunStatus.STOPPED
+    assert status_from_end(end(None)).ended_as is RunStatus.FAILED
 
 
 def test_the_accounting_tells_of_memory_by_steps() -> None:
     job = {"JobName": "night-1", "State": "CANCELLED by 1000", "ExitCode": "0:15", "Start": "10", "End": "20", "NodeList": "n1"}
-    status = of_sacct([job, {"State": "FAILED", "MaxRSS": "7724K"}, {"MaxRSS": "2G"}])
+    status = status_from_sacct([job, {"State": "FAILED", "MaxRSS": "7724K"}, {"MaxRSS": "2G"}])
     assert status is not None
     assert (status.ended_as, status.started_at, status.ended_at, status.memory_gib) == (RunStatus.STOPPED, 10.0, 20.0, 2.0)
-    assert of_sacct([]) is None
+    assert status_from_sacct([]) is None
 
 
 def test_amounts_of_memory() -> None:

@@ -11,7 +11,7 @@ from loops import TOML, Lab
 from jpo.plugins.launch.job import Needs, Room
 from jpo.plugins.launch.ledger import read
 from jpo.plugins.launch.project.finished import EndedRun
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualCourse
+from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
 from jpo.plugins.launch.story.optimize.following import Boundary, in_words, made, room_for
 from jpo.plugins.launch.story.optimize.task import LoopPlan
 from jpo.project.load import load
@@ -25,7 +25,7 @@ def test_an_engine_that_sees_no_log_must_not_end_what_is_only_slow_to_start() ->
 
 
 def test_the_timeout_of_the_project_holds_where_it_is_shorter(tmp_path: Path) -> None:
-    lab = Lab(tmp_path, train=lambda _job: VirtualCourse(5.0))
+    lab = Lab(tmp_path, train=lambda _job: VirtualRun(5.0))
     task = lab.task()
     (tmp_path / "jpo.toml").write_text(TOML.replace("[prices]", 'timeout = "90s"\n[prices]'))
     task = replace(task, settings=load(task.path, tmp_path / "jpo.toml", {}, {}))
@@ -43,14 +43,14 @@ def test_jobs_side_by_side_wait_for_room_and_a_single_one_does_not() -> None:
         def room(self, needs: Needs) -> Room:
             return rooms.pop(0)
 
-    busy = Busy(lambda _job, _start: VirtualCourse(1.0), lambda: 0.0)
+    busy = Busy(lambda _job, _start: VirtualRun(1.0), lambda: 0.0)
     assert len([*room_for(Needs(gpus=2), busy, LoopPlan(1, 1, at_once=2))]) == 1
     assert rooms == []
     assert [*room_for(Needs(gpus=2), busy, LoopPlan(1, 1))] == []
 
 
 def test_what_could_never_run_is_not_waited_for() -> None:
-    engine = SimulatedLauncher(lambda _job, _start: VirtualCourse(1.0), lambda: 0.0, gpus=2)
+    engine = SimulatedLauncher(lambda _job, _start: VirtualRun(1.0), lambda: 0.0, gpus=2)
     assert [*room_for(Needs(gpus=4), engine, LoopPlan(1, 1, at_once=2))] == []
 
 

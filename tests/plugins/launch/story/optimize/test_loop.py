@@ -10,7 +10,7 @@ import pytest
 from launches import interrupted_once_submitted
 from loops import Lab, logged, seconds_of
 
-import jpo.plugins.launch.lifecycle as course
+import jpo.plugins.launch.lifecycle as lifecycle
 import jpo.plugins.launch.story.optimize.following as following
 from jpo import config
 from jpo.errors import LaunchError
@@ -19,7 +19,7 @@ from jpo.history.sql import SqlStore
 from jpo.plugins.launch.cleanup import clean_up
 from jpo.plugins.launch.job import JobStatus, LaunchJob, Room
 from jpo.plugins.launch.ledger import entries, locked, read
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualCourse
+from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
 from jpo.plugins.launch.watching import account
 from jpo.project.workload import read_workload
 from jpo.records import RunStatus
@@ -95,7 +95,7 @@ def test_a_baseline_is_not_made_up_for_once_values_were_suggested(lab: Lab) -> N
 def test_a_run_is_stopped_at_twice_the_shortest_and_the_loop_goes_on(lab: Lab) -> None:
     lab.chosen = BOLD
 
-    def train(job: LaunchJob) -> VirtualCourse:
+    def train(job: LaunchJob) -> VirtualRun:
         return logged(job, lab.now, 50_000.0 if job.run_id.endswith("-1") else 1000.0)
 
     lab.train = train
@@ -145,14 +145,14 @@ def test_failed_runs_are_recorded_and_the_loop_goes_on(lab: Lab, status: RunStat
 
 
 def test_a_run_without_a_log_counts_by_what_its_engine_says(lab: Lab) -> None:
-    lab.train = lambda _job: VirtualCourse(100.0)
+    lab.train = lambda _job: VirtualRun(100.0)
     (job,) = lab.optimize(runs=1).result.jobs
     assert [each.value("duration_seconds") for each in job.runs] == [pytest.approx(100), pytest.approx(100)]
 
 
 def test_after_three_failures_in_a_row_it_gives_up_with_one_line_and_can_be_gone_on_with(lab: Lab) -> None:
-    def train(job: LaunchJob) -> VirtualCourse:
-        fails = VirtualCourse(5.0, ended_as=RunStatus.FAILED, output="starts\nOSError: no space\n")
+    def train(job: LaunchJob) -> VirtualRun:
+        fails = VirtualRun(5.0, ended_as=RunStatus.FAILED, output="starts\nOSError: no space\n")
         return logged(job, lab.now, seconds_of(job)) if job.run_id.endswith("-b1") else fails
 
     lab.train = train
@@ -169,7 +169,7 @@ def test_after_three_failures_in_a_row_it_gives_up_with_one_line_and_can_be_gone
 
 def test_a_job_that_cannot_run_is_not_run_with_other_values(lab: Lab) -> None:
     """All of its baseline failed: the command says why, changes nothing, and makes the baseline again once the job is mended."""
-    lab.train = lambda _job: VirtualCourse(5.0, ended_as=RunStatus.FAILED, output="ModuleNotFoundError: No module named 'x'\n")
+    lab.train = lambda _job: VirtualRun(5.0, ended_as=RunStatus.FAILED, output="ModuleNotFoundError: No module named 'x'\n")
     before = lab.config().read_text()
     for attempt in ("", ".2"):
         ended = lab.optimize(runs=5, baseline=2)
@@ -193,7 +193,7 @@ def test_values_that_diverge_from_the_start_are_changed(lab: Lab) -> None:
 def test_config_ini_is_left_with_the_best_values_and_not_with_the_last_trial(lab: Lab) -> None:
     first = {"batch_size": 64.0, "learning_rate": 0.01, "cpus": 2.0}
 
-    def train(job: LaunchJob) -> VirtualCourse:
+    def train(job: LaunchJob) -> VirtualRun:
         return logged(job, lab.now, 1000.0 if first.items() <= job.parameters.items() else 1600.0)
 
     lab.train = train
@@ -210,7 +210,7 @@ def test_the_best_values_are_gone_back_to_from_further_away_than_one_step(lab: L
     trials = {"-1": 256.0, "-2": 1024.0}  # each within max_change of the one before, and the last not of the first values
     lab.chosen, before = {"batch_size": 256.0}, lab.config().read_text()
 
-    def train(job: LaunchJob) -> VirtualCourse:
+    def train(job: LaunchJob) -> VirtualRun:
         lab.chosen = {"-1": {"batch_size": 1024.0}, "-2": {}}.get(job.run_id[-2:], lab.chosen)
         made = logged(job, lab.now, 1600.0 if job.run_id[-2:] in trials else 1000.0)
         return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
@@ -225,7 +225,7 @@ def test_trials_may_miss_the_quality_floor_and_config_ini_is_left_with_what_keep
     """Every other model is done in less time and has a loss 5% higher; after the first a second one is tried all the same."""
     first = {"batch_size": 64.0, "learning_rate": 0.01, "epochs": 10.0}
 
-    def train(job: LaunchJob) -> VirtualCourse:
+    def train(job: LaunchJob) -> VirtualRun:
         same = first.items() <= job.parameters.items()
         return logged(job, lab.now, 1000.0 if same else 600.0, loss=0.3 if same else 0.315)
 
@@ -241,7 +241,7 @@ def test_while_no_trial_ends_well_there_are_more_of_them(lab: Lab, found: bool, 
     """The second one may; all others miss their target, which the first values reach."""
     first = {"batch_size": 64.0, "learning_rate": 0.01, "epochs": 10.0, "cpus": 2.0}
 
-    def train(job: LaunchJob) -> VirtualCourse:
+    def train(job: LaunchJob) -> VirtualRun:
         second = found and job.run_id.endswith("-2")
         made = logged(job, lab.now, 1000.0)
         reaches = str(second or first.items() <= job.parameters.items()).lower()
@@ -256,7 +256,7 @@ def test_while_no_trial_ends_well_there_are_more_of_them(lab: Lab, found: bool, 
 
 
 def test_where_no_run_reaches_its_target_config_ini_gets_its_first_values_back(lab: Lab) -> None:
-    def train(job: LaunchJob) -> VirtualCourse:
+    def train(job: LaunchJob) -> VirtualRun:
         made = logged(job, lab.now, 1000.0)
         return replace(made, log=made.log.replace("# status", "# converged=false\n# status"))
 
@@ -283,7 +283,7 @@ def test_a_trial_that_cannot_win_is_stopped_before_twice_the_best_and_the_reason
                 (lab.task().ledger / engine_id / "runs" / f"{engine_id}.csv").write_text("\n".join([*known, ""]))
             return status
 
-    def train(job: LaunchJob) -> VirtualCourse:
+    def train(job: LaunchJob) -> VirtualRun:
         ends[job.run_id] = logged(job, lab.now, 4000.0 if job.run_id.endswith("-1") else 1000.0)
         return ends[job.run_id]
 
@@ -308,7 +308,7 @@ def test_a_trial_far_from_its_target_is_stopped_by_its_curve_and_other_values_ar
     config = lab.config()
     config.write_text(config.read_text(encoding="utf-8").replace("epochs = 10", "epochs = 400"), encoding="utf-8")
 
-    def train(job: LaunchJob) -> VirtualCourse:
+    def train(job: LaunchJob) -> VirtualRun:
         slow = "-b" not in job.run_id
         made = logged(job, lab.now, 1500.0 if slow else 1000.0, loss=1.5 if slow else 0.3)
         return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
@@ -336,7 +336,7 @@ def test_imports_that_take_longer_than_an_epoch_are_no_slow_pace(lab: Lab) -> No
     config = lab.config()
     config.write_text(config.read_text(encoding="utf-8").replace("epochs = 10", "epochs = 400"), encoding="utf-8")
 
-    def train(job: LaunchJob) -> VirtualCourse:
+    def train(job: LaunchJob) -> VirtualRun:
         made = logged(job, lab.now + 900.0, 1000.0 if "-b" in job.run_id else 1200.0)
         log = made.log.replace("# status", "# converged=true\n# status")
         return replace(made, log=log, run_seconds=900.0 + made.run_seconds)
@@ -351,7 +351,7 @@ def test_a_trial_whose_epochs_take_several_times_as_long_is_stopped_by_its_pace_
     config = lab.config()
     config.write_text(config.read_text(encoding="utf-8").replace("epochs = 10", "epochs = 400"), encoding="utf-8")
 
-    def train(job: LaunchJob) -> VirtualCourse:
+    def train(job: LaunchJob) -> VirtualRun:
         made = logged(job, lab.now, 8000.0 if job.run_id.endswith("-1") else 1000.0)
         return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
 
@@ -380,7 +380,7 @@ def test_runs_that_end_since_they_get_no_better_have_no_target_that_a_trial_is_t
 
 
 def test_what_was_cut_off_from_outside_is_made_again(lab: Lab) -> None:
-    def train(job: LaunchJob) -> VirtualCourse:
+    def train(job: LaunchJob) -> VirtualRun:
         lost = job.run_id.endswith("-1")
         return replace(logged(job, lab.now, seconds_of(job)), **({"run_seconds": 90.0, "log": ""} if lost else {}),
                        ended_as=RunStatus.STOPPED if lost else RunStatus.SUCCEEDED)  # fmt: skip
@@ -435,7 +435,7 @@ def boundaries(monkeypatch: pytest.MonkeyPatch, crossed: Callable[[str], None]) 
     places: list[tuple[object, str]] = [
         *((SqlStore, name) for name in ("append", "audit", "record")),
         (config, "write"),
-        (course, "write"),
+        (lifecycle, "write"),
         (SimulatedLauncher, "submit"),
         (SimulatedLauncher, "collect"),
     ]
@@ -542,7 +542,7 @@ def test_a_run_that_cannot_be_cancelled_is_said_and_does_not_keep_the_others(lab
 
 def test_after_three_failures_nobody_pays_for_the_rest_of_a_baseline(lab: Lab) -> None:
     lab.engine = Together(lab._course, lambda: lab.now)
-    lab.train = lambda job: VirtualCourse(60.0 if job.run_id[-1] in "123" else 9000.0, ended_as=RunStatus.FAILED)
+    lab.train = lambda job: VirtualRun(60.0 if job.run_id[-1] in "123" else 9000.0, ended_as=RunStatus.FAILED)
     jobs = lab.optimize(runs=1, baseline=5).result.jobs
     assert "3 runs in a row have failed" in str(jobs[0].failure)
     ends = [entry.end and entry.end.ended_as for entry in lab.entries()]

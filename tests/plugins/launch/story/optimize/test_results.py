@@ -8,7 +8,7 @@ import pytest
 from loops import Lab, logged, seconds_of
 
 from jpo.plugins.launch.job import LaunchJob
-from jpo.plugins.launch.simulated import VirtualCourse
+from jpo.plugins.launch.simulated import VirtualRun
 
 
 def test_what_was_spent_stands_beside_what_keeping_would_have(tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_what_was_spent_stands_beside_what_keeping_would_have(tmp_path: Path) ->
 
 
 def test_a_run_of_the_baseline_that_failed_is_no_measure_of_it(tmp_path: Path) -> None:
-    def train(job: LaunchJob) -> VirtualCourse:
+    def train(job: LaunchJob) -> VirtualRun:
         return logged(
             job, lab.now, 10.0 if job.run_id.endswith("b1") else seconds_of(job), *(["failed"] * job.run_id.endswith("b1"))
         )

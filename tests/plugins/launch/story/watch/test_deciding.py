@@ -9,8 +9,8 @@ from jpo.plugins.launch.during.progress import Rival
 from jpo.plugins.launch.job import JobState, LaunchJob, Needs
 from jpo.plugins.launch.lifecycle import start
 from jpo.plugins.launch.resize import Resizable
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualCourse
-from jpo.plugins.launch.story.watch.deciding import Handle, Window, Wishes, carried_out, decide, is_due, settle, with_kept
+from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
+from jpo.plugins.launch.story.watch.deciding import Handle, WatchOptions, Window, carried_out, decide, is_due, settle, with_kept
 from jpo.plugins.launch.watching.past import PastRuns
 from jpo.plugins.launch.watching.seen import SeenRun
 from jpo.records import VAL_LOSS, Identity, RunStatus
@@ -18,7 +18,7 @@ from jpo.records import VAL_LOSS, Identity, RunStatus
 IDENTITY = Identity("d", "m", "f")
 STOP = Adjustment(1000.0, "stop", "why", wins=0.0, expected=Saving(500.0, 5.0))
 RELEASE = Adjustment(1000.0, "release", "why", "cpus", 8, 2, expected=Saving(None, 1.0))
-APPLY = Wishes(apply=True)
+APPLY = WatchOptions(apply=True)
 
 
 class Resizes(SimulatedLauncher):
@@ -37,7 +37,7 @@ def handle(tmp_path):
     """`handle(launcher_class)`: a run of a simulated engine, reached."""
 
     def made(launcher_class=SimulatedLauncher):
-        launcher = launcher_class(lambda job, now: VirtualCourse(10_000), lambda: 1000.0)
+        launcher = launcher_class(lambda job, now: VirtualRun(10_000), lambda: 1000.0)
         job = LaunchJob("night-1", IDENTITY, ("train",), tmp_path, needs=Needs(cpus=8, memory_gib=16))
         return Handle(start(job, launcher, tmp_path / "launches", now=1000.0), launcher, tmp_path / "launches")
 
@@ -68,7 +68,7 @@ def test_decisions_come_every_few_epochs(done, last, epochs, every, due):
 
 def test_without_apply_nothing_is_done(handle):
     reached = handle()
-    decisions, held = decide([STOP], reached, Wishes(), None, now=1000.0)
+    decisions, held = decide([STOP], reached, WatchOptions(), None, now=1000.0)
     assert [each.applied for each in decisions] == [False]
     assert held == ""
     assert not reached.launcher.status("night-1").over
@@ -135,7 +135,7 @@ def test_an_engine_that_cannot_be_reached_is_asked_again(handle):
 
 
 def test_of_a_run_that_jpo_did_not_launch_nothing_is_kept():
-    assert decide([STOP], None, Wishes(), None, now=1.0) == ((STOP,), "")
+    assert decide([STOP], None, WatchOptions(), None, now=1.0) == ((STOP,), "")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_what_was_not_measured_is_not_released():
 )
 def test_what_came_of_a_decision_is_known_at_the_end(handle, status, seconds, right):
     reached = handle()
-    decide([STOP], reached, Wishes(), None, now=1000.0)
+    decide([STOP], reached, WatchOptions(), None, now=1000.0)
     over = seen(status=RunStatus(status), started_at=1000.0, ended_at=1000.0 + seconds)
     past = PastRuns(VAL_LOSS, Rival("best", 100.0))
     (settled,) = settle(over, past, reached, None, Prices())

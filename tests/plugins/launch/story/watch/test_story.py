@@ -6,7 +6,7 @@ from jpo.cost import Prices
 from jpo.errors import TelemetryError
 from jpo.plugins.launch.job import JobState
 from jpo.plugins.launch.report.watch.watched import WatchedRun
-from jpo.plugins.launch.story.watch.deciding import Wishes
+from jpo.plugins.launch.story.watch.deciding import WatchOptions
 from jpo.plugins.launch.story.watch.standing import ProjectTerms
 from jpo.plugins.launch.story.watch.story import RunWatch, follow, is_step, once
 from jpo.plugins.launch.watching.seen import SeenRun
@@ -21,7 +21,7 @@ STATE = WatchedRun("now", SEEN.identity, {}, "csv", "running", 1000.0)
 
 
 class Recording:
-    """An eye that sees what was recorded, look by look."""
+    """An observer that sees what was recorded, look by look."""
 
     def __init__(self, *looks):
         self.looks = [*looks]
@@ -36,7 +36,7 @@ def watch(empty):
     settings = load(empty.config, None, {}, {})
     terms = ProjectTerms(Prices(), USD, {})
     return lambda *looks: RunWatch(
-        Recording(*looks), None, settings, lambda: open_history(settings), Wishes(), terms, Preference()
+        Recording(*looks), None, settings, lambda: open_history(settings), WatchOptions(), terms, Preference()
     )
 
 
