@@ -260,5 +260,18 @@ def test_the_page_on_importing_has_every_quantity_that_is_read() -> None:
 
 
 def test_every_decision_is_short() -> None:
-    long = [page.name for page in (ROOT / "docs/decisions").glob("*.md") if len(page.read_text().split("\n")) > 20]
+    long = [page.name for page in (ROOT / "docs/decisions").glob("0*.md") if len(page.read_text().split("\n")) > 20]
     assert long == []
+
+
+def test_every_number_of_a_decision_leads_to_a_page_or_a_line_of_the_history() -> None:
+    folder = ROOT / "docs/decisions"
+    there = [page.name[:4] for page in folder.glob("0*.md")] + re.findall(
+        r"^- \*\*(\d{4})\*\*", (folder / "history.md").read_text(), re.MULTILINE
+    )
+    assert len(there) == len(set(there)), "each number once"
+    sources = [page for folder in ("jpo", "docs", "tests", "benchmarks") for page in (ROOT / folder).rglob("*.[pm][yd]")]
+    cited = {
+        (number, source.name) for source in sources for number in re.findall(r"decisions?[ /](\d{4})", source.read_text("utf-8"))
+    }
+    assert [one for one in sorted(cited) if one[0] not in there] == []

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NEAR_A_MISS, NO_WAY_BACK = "JPO-I653", "JPO-I654"
 APART = 2.0
 """Product of the ratios of all values within which something is a neighbour of what missed: less than a rung of the ladder of
-batch sizes, one of learning rates (docs/decisions/0100)."""
+batch sizes, one of learning rates (docs/decisions/0092)."""
 _ROUNDING = 1e-6
 
 

@@ -3,7 +3,7 @@
 A run that has come down to an error after e epochs, where one that reached the target was after e' of its N epochs, reaches it
 after e N / e' epochs if its learning is that one's at another pace. That is the best that is to be hoped for: of runs with other
 values, one in ten is faster by a quarter, half need twice as long, and many of those that are slow never get there. A run that
-differs in its hardware alone learns as they did: it is later than at their pace by chance alone (decision 0106).
+differs in its hardware alone learns as they did: it is later than at their pace by chance alone (decision 0092).
 
 The numbers are fitted to seven families of small networks (benchmarks/curves: teacher, autoencoder, overfitting; four more that
 were trained for this; decision 0092), and were judged on others.

@@ -1,4 +1,4 @@
-"""An MLflow server: the runs of its experiments over its REST API, through the guarded session (decisions 0012 and 0054).
+"""An MLflow server: the runs of its experiments over its REST API, through the guarded session (decision 0048).
 
 One deadline, a limit on size, and no answer is trusted unchecked. Cells are called as in mlflow.py. Of the histories of metrics
 only those are asked for that a run is judged by: its validation loss, and its GPUs.

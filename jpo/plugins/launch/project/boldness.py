@@ -17,14 +17,14 @@ TRIALS = 1.6
 
 TRIAL_FLOOR = 5.0
 """Times the quality floor is how far below the first model a trial may end, since config.ini is not left with it: where the
-number of epochs is fixed, the floor itself held nearly all that was worth trying. Measured in decision 0104."""
+number of epochs is fixed, the floor itself held nearly all that was worth trying. Measured in decision 0092."""
 
 
 def trials_of(runs: int, *, vain: bool = False) -> int:
     """How many of so many runs try out values that were not run before.
 
     Args:
-        vain: none of those that were made has ended well; then there are half as many again. Measured in decision 0106.
+        vain: none of those that were made has ended well; then there are half as many again. Measured in decision 0092.
     """
     trials = round(TRIALS * math.sqrt(runs))
     return min(runs, trials + trials // 2 if vain else trials)

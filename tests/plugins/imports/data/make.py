@@ -1,7 +1,7 @@
 """Makes the files beside it, with the tools that write them: `python make.py huggingface|lightning|mlflow FOLDER`.
 
 They are committed because the tools are heavy (torch, transformers, accelerate, pytorch-lightning: half a gigabyte;
-mlflow-skinny: 26 packages, decision 0012), so that tests install none of them. Made with transformers 5.23.0, accelerate 1.15.0,
+mlflow-skinny: 26 packages, decision 0048), so that tests install none of them. Made with transformers 5.23.0, accelerate 1.15.0,
 pytorch-lightning 2.6.6 and mlflow-skinny 3.17.2 on a CPU.
 """
 
