@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from constraints.limits import Limit, Limits
+from constraints.limit import Limit
+from constraints.limits import Limits
 from constraints.names import COUNTS, LENIENT, WELL_KNOWN, parse_value
 from constraints.own import read_value
 from constraints.printable import printable

@@ -11,51 +11,12 @@ from itertools import pairwise
 
 from constraints.amounts import gib, seconds, share, usd
 from constraints.counting import Counting
+from constraints.limit import Limit
 from constraints.names import WHOLE
 from constraints.numbers import number_of as _number
+from constraints.own import own_limit
 from constraints.quoted import quoted
-from constraints.unknown import refuse_unknown_sections, remedy
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """Limits of one parameter. None and the infinities mean: no such limit.
-
-    Attributes:
-        low, high: smallest and largest value, both allowed.
-        choices: the only values allowed.
-        power_of_two: 1, 2, 4, 8 ... only.
-        multiple_of: whole multiples of this number only.
-        max_change: the largest factor of one step, up or down; more than 1.
-        held: the reason why the value must stay ("frozen in jpo.toml", "pinned in config.ini").
-        key: `section.option` in config.ini; None: found by its name.
-        whole: whole numbers only. worded: the choices are words. Of a parameter of the team's own (own.py).
-    """
-
-    low: float = -math.inf
-    high: float = math.inf
-    choices: tuple[float, ...] | None = None
-    power_of_two: bool = False
-    multiple_of: float | None = None
-    max_change: float | None = None
-    held: str | None = None
-    key: str | None = None
-    whole: bool = False
-    worded: bool = False
-
-    def reach(self, now: float, *, quota: float = math.inf) -> tuple[float, float]:
-        """The lowest and highest value within one step of today's.
-
-        From 0 a factor leads nowhere, so it counts as 1. A value outside its limits may come back to the nearest allowed one at
-        once: otherwise both limits together would hold it where it must not be.
-        """
-        if self.max_change is None:
-            return -math.inf, math.inf
-        base = now if now > 0 else 1.0
-        choices = self.choices or ()
-        lowest, highest = max(self.low, min(choices, default=-math.inf)), min(self.high, quota, max(choices, default=math.inf))
-        return min(now, base / self.max_change, highest), max(base * self.max_change, lowest)
-
+from constraints.unknown import refuse_unknown_sections, table_of
 
 DEFAULTS: Mapping[str, Limit] = {
     # Largest steps: a suggestion that turns out wrong costs one run, and that is proportional to epochs, GPUs, CPUs and
@@ -151,8 +112,6 @@ def limits_from(tables: Mapping[str, object]) -> Limits:
     Raises:
         ValueError: an unknown name, a wrong type or an impossible limit; one line, `[table] key: finding; remedy`.
     """
-    from constraints.own import own_limit  # it needs this module
-
     refuse_unknown_sections(tables)
     given, sla = table_of(tables, "parameters"), table_of(tables, "sla", SLA)
     known = {name: _limit(name, given) if given.get(name) is not None else DEFAULTS[name] for name in DEFAULTS}
@@ -278,17 +237,3 @@ def _numbers(tables: Mapping[str, object], name: str, record: type[Card]) -> dic
     fields = tuple(record.__dataclass_fields__)
     numbers = {key: _number(value, f"[{name}] {key}", low=0) for key, value in table_of(tables, name, fields).items()}
     return {key: value for key, value in numbers.items() if value is not None}
-
-
-def table_of(tables: Mapping[str, object], name: str, known: Iterable[str] = (), *, place: str = "") -> Mapping[str, object]:
-    """The table of that name, empty if absent; if known keys are given, it may contain no others."""
-    table = tables.get(name)
-    place = place or f"[{name}]"
-    if table is None:
-        return {}
-    if not isinstance(table, Mapping):
-        raise ValueError(f"{place}: {quoted(table)} is not a table; write [{name}] and one key = value per line")
-    unknown = sorted(str(key) for key in table if known and key not in known)
-    if unknown:
-        raise ValueError(f"{place}: unknown key {quoted(unknown[0])}; {remedy(unknown[0], known)}")
-    return table

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil, inf
 
-from constraints.limits import Limit, table_of
+from constraints.limit import Limit
 from constraints.names import LONGEST, NUMBER, WELL_KNOWN
 from constraints.numbers import number_of
 from constraints.quoted import quoted
+from constraints.unknown import table_of
 from constraints.words import Word
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")

@@ -7,7 +7,8 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from constraints.limits import Limit, Limits
+from constraints.limit import Limit
+from constraints.limits import Limits
 from constraints.names import LARGEST_WHOLE, WHOLE
 from constraints.verdict import Violation, number
 
@@ -16,7 +17,6 @@ HEADROOM = 0.1
 
 ROUNDING = 1e-9
 """Relative difference that counts as floating-point rounding."""
-
 
 LOSS_NOISE = 0.02
 """Relative; equal runs differ by so much, and no proposal is refused for what noise explains."""

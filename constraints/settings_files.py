@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from constraints.inifile import read_bytes
-from constraints.limits import table_of
+from constraints.unknown import table_of
 
 MOST_STEPS = 2e7  # of tomllib: about a second
 PYPROJECT = "pyproject.toml"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from constraints.names import WELL_KNOWN
 from constraints.quoted import quoted
@@ -56,3 +56,17 @@ def refuse_unknown_sections(tables: Iterable[str]) -> None:
     for name in tables:
         if name not in SECTIONS:
             raise ValueError(f"[{quoted(name).strip(chr(39))}]: unknown section; {section_remedy(name)}")
+
+
+def table_of(tables: Mapping[str, object], name: str, known: Iterable[str] = (), *, place: str = "") -> Mapping[str, object]:
+    """The table of that name, empty if absent; if known keys are given, it may contain no others."""
+    table = tables.get(name)
+    place = place or f"[{name}]"
+    if table is None:
+        return {}
+    if not isinstance(table, Mapping):
+        raise ValueError(f"{place}: {quoted(table)} is not a table; write [{name}] and one key = value per line")
+    unknown = sorted(str(key) for key in table if known and key not in known)
+    if unknown:
+        raise ValueError(f"{place}: unknown key {quoted(unknown[0])}; {remedy(unknown[0], known)}")
+    return table

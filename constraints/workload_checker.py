@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from constraints.amounts import seconds
-from constraints.limits import table_of
 from constraints.printable import printable
+from constraints.unknown import table_of
 
 TAIL_BYTES, TAIL_LINES, LINE_CHARACTERS = 8192, 5, 200
 HARMLESS = re.compile(

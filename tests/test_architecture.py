@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ UPPER_FLOORS_OF_PLUGINS = {
     "story": "commands",
     "story.py": "commands",
     "project": "project",
+    "project.py": "project",
     "watching": "project",
     "start": "project",
     "code_host": "project",
@@ -48,6 +50,8 @@ PLACES_OF_SETTINGS = {
     "origins",
     "store_url",
     "store_place",
+    "store_at_root",
+    "store_beside",
     "store_file",
     "store_files",
     "csv_logs",
@@ -220,6 +224,30 @@ def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     arguments = function.args
     names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     return len(names) - (names[:1] in (["self"], ["cls"]))
+
+
+def module_of(path: Path) -> str:
+    return name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def imported_modules(path: Path, modules: set[str]) -> set[str]:
+    """The modules among these that a file imports, wherever in it: in a function and for types, too."""
+    found = set[str]()
+    for node in nodes(path):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {full if (full := f"{node.module}.{alias.name}") in modules else node.module for alias in node.names}
+    return found & modules
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    """An import in a function, or for types alone, hides a circle; it does not open it."""
+    modules = {module_of(path): path for path in SOURCES}
+    try:
+        TopologicalSorter({name: imported_modules(path, {*modules}) for name, path in modules.items()}).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
 
 
 def test_imports_keep_to_the_contracts() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from constraints import Facts, names
+from jpo.config import edits_of
 from jpo.cost import usd_per_hour
 from jpo.errors import ConflictError, EditError, UsageError
 from jpo.history import Store
@@ -22,7 +23,7 @@ from jpo.optimizer.surrogate import surrogate_of
 from jpo.project.collect import collect, with_file_noted
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
-from jpo.project.proposal import checked, diff_of, edits_of
+from jpo.project.proposal import checked, diff_of
 from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, noted
 from jpo.project.request import request_of
 from jpo.project.workload import in_one_step

@@ -16,6 +16,6 @@ from jpo.config.edit import edited
 from jpo.config.lookup import OptionNames
 from jpo.config.read import read
 from jpo.config.source import contents
-from jpo.config.values import format_value
+from jpo.config.values import edits_of, format_value
 
-__all__ = ["OptionNames", "caveats", "contents", "edited", "format_value", "read", "write"]
+__all__ = ["OptionNames", "caveats", "contents", "edited", "edits_of", "format_value", "read", "write"]

@@ -1,12 +1,15 @@
-"""Values as text: a new number in the style of the old text. Whole stays whole, 1e-3 stays scientific, 16Gi keeps its unit."""
+"""Values as text: a new number in the style of the old text. Whole stays whole, 1e-3 stays scientific, 16Gi keeps its unit.
+
+The edits that give a file other values are of such texts."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 
-from jpo.records import WHOLE, Parameter, Word
+from jpo.records import WHOLE, Edit, Parameter, Parameters, Word, Workload
 
 QUOTED = re.compile(r"""(["'])(.*)\1""")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -42,6 +45,17 @@ def format_value(parameter: Parameter, value: float) -> str:
     if parameter.name == "cpus" and number[0].isdigit():
         return str(_whole(value))
     return _scientific(value) if "e" in number[0].lower() else f"{_shortest(value):f}"
+
+
+def edits_of(workload: Workload, suggested: Parameters, restored: Mapping[str, str]) -> tuple[Edit, ...]:
+    """Edits that give config.ini the suggested values, or the earlier text of a parameter where one is restored."""
+    now, then = workload.terms.in_file(workload.current), workload.terms.in_file(suggested)
+    wanted = (
+        (p, restored[p.name] if p.name in restored else format_value(p, then[p.name]))
+        for p in workload.parameters
+        if p.name in restored or then[p.name] != now[p.name]
+    )
+    return tuple(Edit(p.key, p.line, p.text, text) for p, text in wanted if text != p.text)
 
 
 def _memory(parameter: Parameter, number: str, value: float) -> str:

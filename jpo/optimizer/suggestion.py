@@ -13,7 +13,7 @@ from itertools import islice
 from statistics import median
 
 from constraints import Facts, Limits, names
-from constraints.limits import Limit
+from constraints.limit import Limit
 from constraints.own import read_value
 from jpo.agent.policy import Policy
 from jpo.cost import Prices, check_sla

@@ -109,7 +109,7 @@ def open_project(
             values.agent.learn_budget,
             now,
             settings,
-            {**start.notes, **kept_from_exploring(settings), **about_its_place(settings)},
+            {**start.notes, **kept_from_exploring(settings), **about_its_place(settings.store_beside, settings.store_at_root)},
             keeps=not read_only,
         )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,7 @@ def propose(job: Project, advice: Advice, runs: Sequence[Run], kept: Collection[
         kept: parameters that stay in config.ini as they are, though runs have other values (Request.as_run).
     """
     workload = job.workload
-    edits = edits_of(
+    edits = config.edits_of(
         workload,
         {**advice.suggested, **{name: workload.current[name] for name in kept}},
         advice.undo.texts if advice.undo else {},
@@ -71,17 +71,6 @@ def guarded(job: Project, proposed: Parameters, facts: Facts, *, limits: Limits 
     allowed = {name: value for name, value in (verdict.parameters or {}).items() if value != current[name]}
     hint = [f"allowed would be {', '.join(f'{n} = {v:g}' for n, v in allowed.items())}"] if allowed else []
     return Guarded(False, (*(violation.message for violation in verdict.violations), *hint), notices)
-
-
-def edits_of(workload: Workload, suggested: Parameters, restored: Mapping[str, str]) -> tuple[Edit, ...]:
-    """Edits that give config.ini the suggested values, or the earlier text of a parameter where one is restored."""
-    now, then = workload.terms.in_file(workload.current), workload.terms.in_file(suggested)
-    wanted = (
-        (p, restored[p.name] if p.name in restored else config.format_value(p, then[p.name]))
-        for p in workload.parameters
-        if p.name in restored or then[p.name] != now[p.name]
-    )
-    return tuple(Edit(p.key, p.line, p.text, text) for p, text in wanted if text != p.text)
 
 
 def edits_on_disk(proposal: Proposal) -> tuple[Edit, ...]:

@@ -4,7 +4,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from constraints import JPO_GUARD, Facts, Limits, approves, check
-from constraints.limits import DEFAULTS, Card, Limit, Quota
+from constraints.limit import Limit
+from constraints.limits import DEFAULTS, Card, Quota
 from constraints.names import WHOLE
 
 NOW = {"batch_size": 64.0, "learning_rate": 0.01, "gpus": 2.0}

@@ -1,7 +1,8 @@
 """The nearest values that obey every rule."""
 
 from constraints import Limits, check
-from constraints.limits import DEFAULTS, Card, Limit, Prices, Quota
+from constraints.limit import Limit
+from constraints.limits import DEFAULTS, Card, Prices, Quota
 
 NOW = {"batch_size": 64.0, "learning_rate": 0.01, "gpus": 2.0}
 

@@ -3,7 +3,8 @@ from hypothesis import strategies as st
 
 from constraints import Counting, Limits, check
 from constraints.counting import totals
-from constraints.limits import DEFAULTS, Limit
+from constraints.limit import Limit
+from constraints.limits import DEFAULTS
 
 FILE = {"batch_size_per_device": 8.0, "gradient_accumulation_steps": 4.0, "gpus_per_node": 2.0, "nodes": 2.0}
 IN_ALL = {"batch_size": 128.0, "gpus": 4.0}

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraints.inifile import find_parameters, held_by, other_changes, read, split_comment
-from constraints.limits import DEFAULTS, Limit, Limits
+from constraints.limit import Limit
+from constraints.limits import DEFAULTS, Limits
 
 
 def ini(folder: Path, text: str, name: str = "config.ini"):

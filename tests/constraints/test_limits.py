@@ -3,7 +3,8 @@ import tomllib
 
 import pytest
 
-from constraints.limits import DEFAULTS, Limit, Limits, Quota, limits_from, seconds
+from constraints.limit import Limit
+from constraints.limits import DEFAULTS, Limits, Quota, limits_from, seconds
 from jpo import records
 
 
@@ -125,21 +126,6 @@ def test_holding_names_the_reason_and_leaves_the_rest():
     assert held["gpus"].held == "pinned in config.ini"
     assert held["gpus"].max_change == DEFAULTS["gpus"].max_change
     assert held["cpus"] == DEFAULTS["cpus"]
-
-
-@pytest.mark.parametrize(
-    ("limit", "now", "reach"),
-    [
-        (Limit(), 8, (-math.inf, math.inf)),
-        (Limit(max_change=4), 8, (2, 32)),
-        (Limit(max_change=4), 0, (0, 4)),
-        (Limit(low=1, high=4096, max_change=4), 100_000, (4096, 400_000)),
-        (Limit(low=64, max_change=2), 1, (0.5, 64)),
-        (Limit(choices=(8, 16), max_change=2), 1, (0.5, 8)),
-    ],
-)
-def test_one_step_reaches_a_factor_or_back_into_the_limits(limit, now, reach):
-    assert limit.reach(now) == reach
 
 
 @pytest.mark.parametrize("text", ["true", "'true'", "false"])

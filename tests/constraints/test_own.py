@@ -5,7 +5,7 @@ import re
 import pytest
 
 from constraints import Limits, check, limits_from
-from constraints.limits import Limit
+from constraints.limit import Limit
 from constraints.own import RESERVED, own_limit, read_value
 from constraints.words import Word
 from jpo.config.edit import WRITABLE

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from constraints import rules
-from constraints.limits import Card, Limit, Limits, Prices, Quota
+from constraints.limit import Limit
+from constraints.limits import Card, Limits, Prices, Quota
 from constraints.rules import Facts
 
 NOW = {"batch_size": 64.0, "learning_rate": 0.01, "num_layers": 2.0, "gpus": 2.0, "cpus": 8.0, "memory_gib": 16.0}

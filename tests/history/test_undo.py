@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from made import DIGITS, a_run, a_suggestion
 
 from jpo import config
+from jpo.config import edits_of
 from jpo.history import AuditEvent, Store, open_store
 from jpo.history.undo import last_in_force, on_probation, on_record, pin_notes, pinned, pins, restored, took_effect, undo
 from jpo.project.load import load
-from jpo.project.proposal import edits_of, executed_with
+from jpo.project.proposal import executed_with
 from jpo.project.workload import read_workload
 from jpo.records import Change, Edit, Identity, Suggestion, Undo, Workload
 

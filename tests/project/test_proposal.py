@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from constraints import Facts
+from jpo.config import edits_of
 from jpo.project.project import open_project
-from jpo.project.proposal import checked, diff_of, edits_of, executed_with, guarded
+from jpo.project.proposal import checked, diff_of, executed_with, guarded
 
 
 def test_only_what_changes_is_edited_and_read_back_as_the_job_reads_it(repository):

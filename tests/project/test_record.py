@@ -6,9 +6,10 @@ import pytest
 from made import a_suggestion
 
 from constraints import Facts
+from jpo.config import edits_of
 from jpo.errors import ConflictError, NothingAdmissible
 from jpo.project.project import open_project
-from jpo.project.proposal import checked, edits_of
+from jpo.project.proposal import checked
 from jpo.project.record import carry_out
 from jpo.records import Checkout, Guarded
 

@@ -43,7 +43,7 @@ def place(case: Case) -> Iterator[Line]:
         raise StoreError(str(blocked), finding, "check folder and owner", code="JPO-E504")
     size = f"{file.stat().st_size / 2**20:.1f} MiB" if file.exists() else "does not exist yet: the first run makes it"
     yield Line("place", "ok", f"{file}, {size}")
-    for said, code in about_its_place(case.settings).items():
+    for said, code in about_its_place(case.settings.store_beside, case.settings.store_at_root).items():
         finding, _, remedy = said.partition("; ")
         yield Line("root", "warning", finding, remedy, code)
     where = [case.settings.root, *(Path(case.environ[name]) for name in WORKSPACES if case.environ.get(name))]

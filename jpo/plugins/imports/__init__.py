@@ -12,7 +12,7 @@ wandb.py         the files of W&B's client
 columns.py       which cell is what, in which unit: as jpo.toml says, as the tool calls it, or as its name and values suggest
 numerals.py      decimal commas and separated thousands of tables
 units.py         numbers, moments, shares and sizes as people write them
-cli.py  story.py  `jpo import`
+cli.py  story.py  `jpo import`; project.py: what jpo.toml and the environment say of it
 translate.py     cells -> Run, by the rules of outcome.py
 
 Each format only finds and splits what is there; what a name means stands once, in columns.py. A value that nothing says is

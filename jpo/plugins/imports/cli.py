@@ -70,7 +70,7 @@ def import_(
     """
     from jpo.cli.names import values_given
     from jpo.plugins.imports import story as command
-    from jpo.project.sources import mlflow_of
+    from jpo.plugins.imports.project import mlflow_of
 
     first, named = config_first(words, 1)
     given, places = named_once(first, by_option), [place(word) for word in named]

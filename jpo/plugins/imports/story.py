@@ -9,11 +9,12 @@ from pathlib import Path
 from jpo.errors import UsageError
 from jpo.plugins.imports.columns import as_toml, columns_of, not_there
 from jpo.plugins.imports.mlflow_server import read_server
+from jpo.plugins.imports.project import caveats_of, columns_given
 from jpo.plugins.imports.recognise import loose_tables, read_sources
 from jpo.plugins.imports.translate import Said, Translated, translated
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
-from jpo.project.sources import caveats_of, columns_given, own_names
+from jpo.project.sources import own_names
 from jpo.project.workload import identity_of
 from jpo.records import PARAMETERS, Finished, Outcome, Run
 from jpo.telemetry import PrometheusSource

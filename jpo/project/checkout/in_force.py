@@ -20,7 +20,6 @@ from jpo.history import Store
 from jpo.history.undo import LOOKED_BACK
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
-from jpo.project.proposal import edits_of
 from jpo.project.workload import in_one_step, read_workload, with_pins
 from jpo.records import Checkout, Committed, Parameters, Suggestion, Word, Workload, same
 from jpo.wording.printable import printable
@@ -139,7 +138,7 @@ def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSetting
     values = {**workload.current, **{name: made.suggested[name] for name in workload.current if name in made.suggested}}
     try:
         values = {name: value if isinstance(value, Word) else float(value) for name, value in values.items()}
-        edits = edits_of(workload, values, {})
+        edits = config.edits_of(workload, values, {})
         content = config.edited(workload.content, str(workload.path), edits)
         there = read_workload(workload.path, settings, now=now, content=content)
         finding = gone(made, workload) or unlike(there, values) or refused(workload, there, limits, settings)

@@ -10,12 +10,8 @@ import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jpo.wording.printable import printable
-
-if TYPE_CHECKING:
-    from jpo.project.load import LoadedSettings
 
 BESIDE = "JPO-W860"
 
@@ -70,9 +66,8 @@ def store_beside(folder: Path, root: Path, relative: str) -> Path | None:
         return None
 
 
-def about_its_place(settings: LoadedSettings) -> dict[str, str]:
+def about_its_place(beside: Path | None, root: Path | None) -> dict[str, str]:
     """That the history is beside config.ini and not at the root, and how it is moved; sentence -> reason code."""
-    beside, root = settings.store_beside, settings.store_at_root
     if beside is None or root is None:
         return {}
     said = f"The history {printable(str(beside))} is beside config.ini, where an earlier version of JPO made it, and stays in use"

@@ -15,7 +15,7 @@ from jpo.errors import TelemetryError, quoted
 from jpo.files.reading import number
 from jpo.records import MEASURED, PARAMETERS, Identity, Quality
 from jpo.telemetry import contract
-from jpo.telemetry.csv.doubts import Course
+from jpo.telemetry.csv.course import Course
 
 STEPS = ("step", "steps", "global_step")
 """Columns in which others count optimiser steps; what is in them is nothing that a log must have."""
