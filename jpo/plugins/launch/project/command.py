@@ -18,6 +18,7 @@ from jpo.plugins.launch.script import call
 from jpo.plugins.launch.script.analysis import CONFIG_NAME, FRAMEWORKS, EntryFunction, TrainingScript, analysis_of
 from jpo.project.load import LoadedSettings
 from jpo.records import Parameter, Workload, plain
+from jpo.records.notes import Note
 
 SCRIPT = ".py"
 ENDS_OF_MODULES = ("/__main__.py", ".py")
@@ -42,13 +43,13 @@ class Invocation:
         command: program and arguments; empty: that of [launch] command.
         folder: where it starts; None: beside jpo.toml.
         environment: variables by which the script takes values.
-        notes: what must be said of it, sentence -> reason code.
+        notes: what must be said of it.
     """
 
     command: tuple[str, ...]
     folder: Path | None
     environment: Mapping[str, str] = field(default_factory=dict)
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
 
 def invocation_of(
@@ -115,7 +116,8 @@ def _command_as_typed(words: Sequence[str], workload: Workload, folder: Path, pa
     notes = remarks(found, workload, given, script.parent)
     if lacking:
         said = f"{script.name} takes {', '.join(lacking)}, which the command does not give it"
-        notes[f"{said}: `jpo run {os.path.relpath(script, folder)}` gives it what {workload.path.name} has"] = NOT_READ
+        text = f"{said}: `jpo run {os.path.relpath(script, folder)}` gives it what {workload.path.name} has"
+        notes = (*notes, Note(NOT_READ, text, script.name))
     return Invocation(tuple(words), folder, given.environment, notes)
 
 
@@ -191,8 +193,8 @@ def called_with(entry: EntryFunction, workload: Workload, script: Path) -> str:
     return json.dumps(values)
 
 
-def remarks(script: TrainingScript, workload: Workload, given: Given, folder: Path) -> dict[str, str]:
-    """What a person should know before hours are spent: sentence -> reason code.
+def remarks(script: TrainingScript, workload: Workload, given: Given, folder: Path) -> tuple[Note, ...]:
+    """What a person should know before hours are spent.
 
     Args:
         folder: of the script.
@@ -220,7 +222,7 @@ def remarks(script: TrainingScript, workload: Workload, given: Given, folder: Pa
     named = [name for name in script.config_files if Path(name).name == workload.path.name]
     if script.config_files and not named and script.config_option is None:
         said.append(f"The script reads {script.config_files[0]}, and not {workload.path}")
-    return dict.fromkeys(said, NOT_READ)
+    return tuple(Note(NOT_READ, text) for text in dict.fromkeys(said))
 
 
 def _has_ours(folder: Path, script: TrainingScript) -> bool:

@@ -17,6 +17,7 @@ from jpo.plugins.launch.watching import account
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import own_names
 from jpo.records import COUNTS, MEASURED, PARAMETERS, Finished, Outcome, Run, RunStatus
+from jpo.records.notes import Note
 from jpo.telemetry.csv.folder import log_files
 from jpo.telemetry.csv.lines import Log
 from jpo.telemetry.csv.log import parsed, run_of
@@ -46,14 +47,13 @@ class EndedRun:
     Attributes:
         run: as it goes on record; None: nothing is known that could be (it never started).
         log: its log; None: it wrote none that can be used.
-        notes: what must be said of it, sentence -> reason code.
         reported_elsewhere: it has no log here: Prometheus is to report it, or its folder was cleaned up after it was on record.
         facts: what its log's head says of the model and its data besides parameters: model_parameters, train_samples.
     """
 
     run: Run | None
     log: Path | None
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
     reported_elsewhere: bool = False
     facts: Mapping[str, float] = field(default_factory=dict)
 
@@ -61,19 +61,19 @@ class EndedRun:
 def ended_run(entry: Entry, ledger: Path, settings: LoadedSettings) -> EndedRun:
     """The run of an entry that has ended: from the log in its folder, else from what its engine says."""
     assert entry.end is not None, "ended"
-    notes = dict[str, str]()
+    notes = list[Note]()
     for path in logs_of(entry, ledger):
         try:
             run = _logged(path, entry, own_names(settings))
-            return EndedRun(run, path, {**notes, **_names_another(run, entry)}, facts=facts_of(path))
+            return EndedRun(run, path, (*notes, *_names_another(run, entry)), facts=facts_of(path))
         except TelemetryError as error:
-            notes[str(error)] = error.code
+            notes.append(Note(error.code, str(error), str(path)))
     for path in logs_elsewhere(entry, settings):
         with suppress(TelemetryError):
             run = _logged(path, entry, own_names(settings))
             if run.run_id == entry.job.run_id or (run.started_at is not None and run.started_at >= entry.asked_at):
-                return EndedRun(run, path, _names_another(run, entry), facts=facts_of(path))
-    return EndedRun(_as_the_engine_says(entry), None, notes, reported_elsewhere=settings.values.prometheus.url is not None)
+                return EndedRun(run, path, tuple(_names_another(run, entry)), facts=facts_of(path))
+    return EndedRun(_as_the_engine_says(entry), None, tuple(notes), reported_elsewhere=settings.values.prometheus.url is not None)
 
 
 def run_again(entry: Entry, ledger: Path, settings: LoadedSettings, store: Store) -> EndedRun:
@@ -110,12 +110,11 @@ def _written_at(path: Path) -> float:
     return 0.0
 
 
-def _names_another(run: Run, entry: Entry) -> dict[str, str]:
+def _names_another(run: Run, entry: Entry) -> Iterator[Note]:
     """That a log names another workload than config.ini: its run will not be found where it is looked for."""
-    if entry.job.identity.includes(run.identity):
-        return {}
-    said = f"Its log is of {run.identity}, and config.ini describes {entry.job.identity}: no suggestion will see this run"
-    return {said: "JPO-W775"}
+    if not entry.job.identity.includes(run.identity):
+        text = f"Its log is of {run.identity}, and config.ini describes {entry.job.identity}: no suggestion will see this run"
+        yield Note("JPO-W775", text, run.run_id)
 
 
 def logs_elsewhere(entry: Entry, settings: LoadedSettings) -> Iterator[Path]:

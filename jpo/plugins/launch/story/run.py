@@ -7,7 +7,7 @@ nobody watches, and the next command puts on record what came of it.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload
 from jpo.records import Run, RunStatus, Workload
+from jpo.records.notes import Note
 from jpo.report.progress import Live
 
 FAILED, NO_LOG, SHARED = "JPO-E759", "JPO-E772", "JPO-W776"
@@ -77,7 +78,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
     if options.skypilot is not None:
         job, notes = _job(workload, settings, words, options, here, engine="aws")
         written = _as_task(job, settings, here, options.skypilot)
-        return _report(Entry(job, "skypilot", options.now), ledger, notes={**notes, **written})
+        return _report(Entry(job, "skypilot", options.now), ledger, notes=(*notes, written))
     launcher = launcher_of(settings, options.on, environ=here.environ, detached=options.detached)
     job, notes = _job(workload, settings, words, options, here, engine=launcher.name)
     if options.dry_run:
@@ -87,7 +88,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
     with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
         accounted_for(settings, store, here.environ, now=options.now, engines={LOCAL, launcher.name})
         job = _as_before(shortened(job, stop_after_seconds(workload, settings, store)), ledger)
-    notes |= _shared(job, launcher)
+    notes = (*notes, *_shared(job, launcher))
     try:
         entry = start(job, launcher, ledger, now=options.now, config=workload.content)
         if options.detached:
@@ -101,7 +102,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
         before = _last_run(store, workload, job.run_id)
         entry = read(ledger, job.run_id) or entry
         ended = put_on_record(entry, ledger, settings, store, now=here.clock())
-    return _ended(entry, ended, before, ledger, settings, {**notes, **ended.notes}, here.environ)
+    return _ended(entry, ended, before, ledger, settings, tuple(dict.fromkeys((*notes, *ended.notes))), here.environ)
 
 
 def _cancelled(run_id: str, launcher: Launcher, ledger: Path, settings: LoadedSettings, here: Surface) -> None:
@@ -117,7 +118,7 @@ def _cancelled(run_id: str, launcher: Launcher, ledger: Path, settings: LoadedSe
 
 def _job(
     workload: Workload, settings: LoadedSettings, words: Sequence[str], options: RunOptions, here: Surface, *, engine: str
-) -> tuple[LaunchJob, dict[str, str]]:
+) -> tuple[LaunchJob, tuple[Note, ...]]:
     """The job that is meant, and what must be said of it."""
     invocation = invocation_of(words, workload, settings, here.folder, here.environ, engine=engine)
     job = job_of(
@@ -129,15 +130,15 @@ def _job(
         environment=invocation.environment,
         longest_seconds=options.longest_seconds,
     )
-    return job, dict(invocation.notes)
+    return job, invocation.notes
 
 
-def _as_task(job: LaunchJob, settings: LoadedSettings, here: Surface, file: Path) -> dict[str, str]:
+def _as_task(job: LaunchJob, settings: LoadedSettings, here: Surface, file: Path) -> Note:
     """Write a job as a task of SkyPilot; how to start it."""
     text = as_yaml(task(job, place_of(settings, here.environ)))
     with whole(here.folder / file) as new:
         new.write(text.encode())
-    return {f"start it with: {shlex.join(('sky', 'jobs', 'launch', str(file)))}": ""}
+    return Note("", f"start it with: {shlex.join(('sky', 'jobs', 'launch', str(file)))}", str(file))
 
 
 def _as_before(job: LaunchJob, ledger: Path) -> LaunchJob:
@@ -165,15 +166,13 @@ def _state(status: JobStatus) -> str:
     return f"{status.state.value}{f' ({status.reason})' if status.reason else ''}"
 
 
-def _shared(job: LaunchJob, launcher: Launcher) -> dict[str, str]:
+def _shared(job: LaunchJob, launcher: Launcher) -> Iterator[Note]:
     """That other runs have the CPUs that this one asks for, where its engine would let them share."""
-    if launcher.name != "local":
-        return {}
-    room, wanted = launcher.room(job.needs), job.needs.cpus
-    if wanted is None or room.free_cpus is None or room.free_cpus >= wanted:
-        return {}
-    said = f"it asks for {wanted:g} CPUs, and {room.free_cpus:g} are not held by other runs: they share, and its time says less"
-    return {said: SHARED}
+    if launcher.name == "local" and (wanted := job.needs.cpus) is not None:
+        free = launcher.room(job.needs).free_cpus
+        if free is not None and free < wanted:
+            text = f"it asks for {wanted:g} CPUs, and {free:g} are not held by other runs: they share, and its time says less"
+            yield Note(SHARED, text, "cpus")
 
 
 def _last_run(store: Store, workload: Workload, run_id: str) -> Run | None:
@@ -187,7 +186,7 @@ def _ended(
     before: Run | None,
     ledger: Path,
     settings: LoadedSettings,
-    notes: Mapping[str, str],
+    notes: tuple[Note, ...],
     environ: Mapping[str, str],
 ) -> LaunchReport:
     """What came of it, and the error that the command ends with, if it does."""
@@ -214,5 +213,5 @@ def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, 
     return LaunchError(place, f"{how}{f': {said}' if said else ''}", f"its output is in {output}", code=FAILED)
 
 
-def _report(entry: Entry, ledger: Path, *, notes: Mapping[str, str]) -> LaunchReport:
+def _report(entry: Entry, ledger: Path, *, notes: tuple[Note, ...]) -> LaunchReport:
     return LaunchReport(entry, folder_of(ledger, entry.job.run_id) / "output.log", notes)

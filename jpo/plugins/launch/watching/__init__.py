@@ -1,6 +1,7 @@
 """Watching for one repository: what a run that goes on shows of itself, and what earlier runs say about it.
 
-seen.py       SeenRun, a run as it is now, from its engine, its log, or Prometheus; Observer looks at one
+seen.py       SeenRun, a run as it is now
+observers.py  who looks at one: in its log, through its engine, in Prometheus
 past.py       what is known of runs like it: the run to beat, the baseline, their learning curves
 account.py    the adjustments of a run, kept in its folder of the ledger, and on the audit log
 """

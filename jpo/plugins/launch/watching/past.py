@@ -189,7 +189,7 @@ def _alike(seen: SeenRun, runs: Sequence[Run]) -> list[Run]:
 
 def _baseline(seen: SeenRun, runs: Sequence[Run], change: Suggestion | None) -> tuple[list[Run], str]:
     """The last runs before the change with which the run began, else the last with its configuration, else the last of all."""
-    if change is not None and change.created_at <= (seen.started_at or seen.at):
+    if change is not None and change.created_at <= (seen.times.started_at or seen.at):
         before = [run for run in runs if latest_start(run) < change.created_at]
         if before:
             return before[-BASELINE_RUNS:], "the last runs before the change"

@@ -11,6 +11,7 @@ from jpo.errors import UsageError
 from jpo.plugins.launch.project.command import Invocation, interpreter, invocation_of
 from jpo.plugins.launch.script import call
 from jpo.project.workload import read_workload
+from jpo.records.notes import Note
 
 if TYPE_CHECKING:
     from opened_repository import Repository
@@ -52,7 +53,7 @@ def test_values_go_to_options_where_a_script_has_them(repository: Repository, tm
 def test_a_config_that_a_script_reads_comes_before_options(repository: Repository, tmp_path: Path) -> None:
     made = invoked(repository, CONFIGPARSER)
     assert made.command[1:] == (str(tmp_path / "train.py"), str(tmp_path / "config.ini"))
-    assert made.notes == {}
+    assert made.notes == ()
     mine = invoked(repository, CONFIGPARSER, "other.ini", "--batch-size", "3")
     assert mine.command[2:] == ("other.ini", "--batch-size", "3")
 
@@ -60,7 +61,7 @@ def test_a_config_that_a_script_reads_comes_before_options(repository: Repositor
 def test_values_go_to_variables_that_a_script_reads(repository: Repository) -> None:
     made = invoked(repository, "import os\nprint(os.environ['BATCH_SIZE'], os.getenv('JPO_LEARNING_RATE'), 'cuda')\n")
     assert made.environment == {"BATCH_SIZE": "32", "JPO_LEARNING_RATE": "0.1"}
-    assert made.notes == {}
+    assert made.notes == ()
 
 
 def test_a_function_is_called_with_the_values_that_it_names(repository: Repository, tmp_path: Path) -> None:
@@ -89,8 +90,8 @@ def test_an_argument_that_nothing_fills_is_told(repository: Repository) -> None:
 )
 def test_what_a_person_should_know_is_told(repository: Repository, text: str, words: str) -> None:
     notes = invoked(repository, text).notes
-    assert set(notes.values()) == {"JPO-W775"}
-    assert words in "\n".join(notes)
+    assert {note.code for note in notes} == {"JPO-W775"}
+    assert words in "\n".join(note.text for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -102,14 +103,14 @@ def test_what_a_person_should_know_is_told(repository: Repository, text: str, wo
 )
 def test_values_that_a_script_sets_itself_are_not_read(repository: Repository, text: str) -> None:
     (said,) = invoked(repository, text).notes
-    assert said.startswith("The script does not read batch_size, learning_rate:")
+    assert said.text.startswith("The script does not read batch_size, learning_rate:")
 
 
 def test_of_settings_in_other_formats_is_said_how_they_get_values(repository: Repository, tmp_path: Path) -> None:
     script = "import hydra\n@hydra.main()\ndef main(cfg): print(cfg.batch_size, cfg.lr, 'cuda')\nmain()\n"
     (said,) = invoked(repository, script).notes
-    assert "from settings that it reads by hydra" in said
-    assert "${oc.env:JPO_BATCH_SIZE}" in said
+    assert "from settings that it reads by hydra" in said.text
+    assert "${oc.env:JPO_BATCH_SIZE}" in said.text
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/train.yaml").write_text("batch_size: ${oc.env:JPO_BATCH_SIZE}\n")
     assert not invoked(repository, script).notes
@@ -129,7 +130,7 @@ def test_modules_are_looked_for_where_python_is_told_to(repository: Repository, 
     (tmp_path / "train.py").write_text("import mine\nprint(mine)\n")
     workload = read_workload(path, settings, now=0.0)
     made = invocation_of(["train.py"], workload, settings, tmp_path, {"PYTHONPATH": "/none:src"}, engine="local")
-    assert (made.environment, made.notes) == ({"BATCH_SIZE": "32", "LR": "0.1"}, {})
+    assert (made.environment, made.notes) == ({"BATCH_SIZE": "32", "LR": "0.1"}, ())
 
 
 def test_a_package_is_run_as_one(repository: Repository, tmp_path: Path) -> None:
@@ -141,9 +142,9 @@ def test_a_package_is_run_as_one(repository: Repository, tmp_path: Path) -> None
     workload = read_workload(path, settings, now=0.0)
     made = invocation_of(["trainer/__main__.py", "--fast"], workload, settings, tmp_path, {}, engine="local")
     assert made.command == (sys.executable, "-m", "trainer", "--batch-size=32", "--lr=0.1", "-g", "2", "--fast")
-    assert (made.folder, made.notes) == (tmp_path, {})
+    assert (made.folder, made.notes) == (tmp_path, ())
     (said,) = invocation_of(["python", "-m", "trainer", "--lr", "1"], workload, settings, tmp_path, {}, engine="local").notes
-    assert said.startswith(
+    assert said.text.startswith(
         "__main__.py takes --batch-size, -g, which the command does not give it: `jpo run trainer/__main__.py`"
     )
 
@@ -156,11 +157,11 @@ def test_of_a_command_is_said_what_its_script_does_not_get(repository: Repositor
     made = invocation_of(words, workload, settings, tmp_path, {}, engine="local")
     assert made.command == words
     said = "train.py takes --batch-size, which the command does not give it: `jpo run train.py` gives it what config.ini has"
-    assert made.notes == {said: "JPO-W775"}
+    assert made.notes == (Note("JPO-W775", said, "train.py"),)
     by_path = invocation_of(("python", str(tmp_path / "train.py")), workload, settings, tmp_path / "sub", {}, engine="local")
-    assert "`jpo run ../train.py`" in "".join(by_path.notes)
+    assert "`jpo run ../train.py`" in by_path.notes[0].text
     (tmp_path / "train.py").write_text("no python")
-    assert invocation_of(words, workload, settings, tmp_path, {}, engine="local").notes == {}
+    assert invocation_of(words, workload, settings, tmp_path, {}, engine="local").notes == ()
 
 
 def test_a_value_is_never_taken_for_an_option(repository: Repository) -> None:

@@ -119,8 +119,8 @@ def test_what_a_log_says_of_model_and_data_is_told(repository: Repository) -> No
 
 def test_a_log_of_another_workload_is_told(repository: Repository) -> None:
     ended = finished(repository, FAILED, f"{HEAD.format('run-1').replace('=cnn', '=CNN')}1060,1,100,0.5,0.6\n")
-    assert set(ended.notes.values()) == {"JPO-W775"}
-    assert "digits/CNN/pytorch" in "".join(ended.notes)
+    assert {note.code for note in ended.notes} == {"JPO-W775"}
+    assert "digits/CNN/pytorch" in ended.notes[0].text
 
 
 def test_a_run_that_never_started_is_no_run(repository: Repository) -> None:

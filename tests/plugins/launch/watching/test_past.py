@@ -5,12 +5,12 @@ import pytest
 from jpo.cost import Prices
 from jpo.plugins.launch.job import JobState
 from jpo.plugins.launch.watching.past import best_of, past_of
-from jpo.plugins.launch.watching.seen import SeenRun
+from jpo.plugins.launch.watching.seen import RunTimes, SeenRun
 from jpo.project.project import open_history
 from jpo.records import VAL_LOSS, Finished, Identity, Outcome, Preference, Run, RunStatus
 
 IDENTITY = Identity("digits", "cnn", "pytorch")
-NOW = SeenRun("now", IDENTITY, {"batch_size": 64.0, "cpus": 2.0}, "csv", JobState.RUNNING, 9000.0, started_at=8000.0)
+NOW = SeenRun("now", IDENTITY, {"batch_size": 64.0, "cpus": 2.0}, "csv", JobState.RUNNING, 9000.0, times=RunTimes(8000.0))
 PRICES = Prices(usd_per_cpu_hour=0.04)
 
 

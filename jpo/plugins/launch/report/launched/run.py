@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.ledger import Entry
-from jpo.records import USD, Currency, Run, plain_values
+from jpo.records import USD, Currency, Run, notes, plain_values
 from jpo.report.document import Block, Cell, Column, Document, Note, Span, Table, Verbatim
 from jpo.report.forms.json import dumps
 from jpo.wording import names
@@ -23,7 +23,6 @@ class LaunchReport:
     Attributes:
         entry: of the ledger; without an engine's id where nothing was started (--dry-run).
         output: where what it prints is.
-        notes: sentence -> reason code.
         run, log: as they went on record; None: it goes on, or nothing is known.
         before: the run of the same workload that ended well before it.
         costs: of both, in USD; None: not known.
@@ -34,7 +33,7 @@ class LaunchReport:
 
     entry: Entry
     output: Path
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[notes.Note, ...] = ()
     run: Run | None = None
     before: Run | None = None
     costs: tuple[float | None, ...] = (None, None)
@@ -77,12 +76,12 @@ def document(report: LaunchReport) -> Document:
         for this, last in [(_value(report.run, name, report.costs[0]), _value(report.before, name, report.costs[1]))]
         if this is not None
     )
-    notes = tuple(Note(f"{sentence} [{code}]" if code else sentence) for sentence, code in report.notes.items())
-    blocks: tuple[Block, ...] = (Table(columns, rows, "outcome").filled(), *notes)
+    said = tuple(Note(f"{note.text} [{note.code}]" if note.code else note.text) for note in report.notes)
+    blocks: tuple[Block, ...] = (Table(columns, rows, "outcome").filled(), *said)
     if end is None:
         plan = () if report.plan is None else (Verbatim(dumps(report.plan), "json"),)
         goes_on = f"`jpo watch {job.run_id}` follows it" if report.state == "submitted" else ""
-        return Document(title, (Note(f"command: {' '.join(job.command)}"), *plan, *notes), goes_on, report.currency)
+        return Document(title, (Note(f"command: {' '.join(job.command)}"), *plan, *said), goes_on, report.currency)
     return Document(title, blocks, f"output in {report.output}", report.currency)
 
 
@@ -117,5 +116,5 @@ def as_json(report: LaunchReport) -> dict[str, object]:
         "log": None if report.log is None else str(report.log),
         "output": str(report.output),
         "plan": report.plan,
-        "notes": [{"text": sentence, "code": code} for sentence, code in report.notes.items()],
+        "notes": [{"text": note.text, "code": note.code} for note in report.notes],
     }

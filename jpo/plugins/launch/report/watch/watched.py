@@ -2,102 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal
 
 from jpo.plugins.launch.during.adjustment import Adjustment, Saving
-from jpo.records import USD, Currency, Identity, Interval, Parameters, SlaCheck, in_order, plain_values
+from jpo.plugins.launch.job import JobState
+from jpo.records import USD, Currency, Interval, SlaCheck, in_order, notes, plain_values
 from jpo.report.document import Cell, Column, Document, Items, Note, Row, Span, Table, estimate
 from jpo.report.headline import VERDICTS
 from jpo.wording import names, numbers
 from jpo.wording.sparkline import sparkline
 
-BETTER = ("faster", "cheaper", "better")
-WORSE = ("slower", "dearer", "worse")
+if TYPE_CHECKING:  # it loads what reads logs, which `jpo history` does without
+    from jpo.plugins.launch.watching.seen import Points, SeenRun
+
+Verdict = Literal["better", "worse", "same", "unknown"]
+WORDS = {"duration_seconds": ("faster", "slower"), "cost_usd": ("cheaper", "dearer")}
+"""For a quantity that is better, and worse, than the baseline's; of others these very words."""
 
 
 @dataclass(frozen=True, slots=True)
 class BesideBaseline:
-    """A quantity next to the baseline's at the same progress; None: unknown.
-
-    Attributes:
-        word: faster, slower, cheaper, dearer, better, worse, "as before", or "unknown".
-    """
+    """A quantity next to the baseline's at the same progress; None: unknown."""
 
     quantity: str
     here: float | None
     baseline: float | None
     ratio: float | None
-    word: str
+    verdict: Verdict
+
+    @property
+    def word(self) -> str:
+        """The verdict as it is shown and published: faster, slower, cheaper, dearer, better, worse, "as before", or "unknown"."""
+        better, worse = WORDS.get(self.quantity, ("better", "worse"))
+        return {"better": better, "worse": worse, "same": "as before", "unknown": "unknown"}[self.verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineComparison:
+    """A run next to its baseline: which runs that is ("": there is none), and quantity by quantity."""
+
+    basis: str = ""
+    lines: tuple[BesideBaseline, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QualityCurve:
+    """Learning curve of a run, in numbers alone, and the quality of its model that it shows."""
+
+    quality: str
+    points: Points = ()
+
+    @property
+    def value(self) -> float | None:
+        """The newest."""
+        return self.points[-1][1] if self.points else None
+
+
+@dataclass(frozen=True, slots=True)
+class RunForecast:
+    """What a run that goes on will come to: seconds, unix seconds, USD, its quality after the last epoch. None: unknown."""
+
+    total_seconds: Interval | None = None
+    ends_at: Interval | None = None
+    usd_in_all: Interval | None = None
+    final: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WinChance:
+    """Chance of a run to beat the best run so far, the rival, where it was computed, and why."""
+
+    rival: str | None = None
+    wins: float | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedRun:
-    """A run as it is now. None: unknown.
+    """A run at one look, and what is said of it.
 
     Attributes:
-        source: the engine that it was launched on, "csv" or "prometheus".
-        state: waiting, running, ended or unknown; `words`: what its engine says to that.
-        at: unix seconds of this look, as the other moments.
-        quality: by which its model is judged; `curve`: epochs done and value of it.
-        final: its value after the last epoch.
-        basis: what the baseline is; empty: there is none.
-        wins: chance to beat the best run so far, where it was computed; `rival`: which that is.
         decisions: what was decided about it so far; `held`: why nothing is carried out just now.
-        warnings: sentence -> reason code.
     """
 
-    run_id: str
-    identity: Identity
-    parameters: Parameters
-    source: str
-    state: str
-    at: float
-    words: str = ""
-    place: str = ""
-    status: str | None = None
-    started_at: float | None = None
-    starts_at: float | None = None
-    ended_at: float | None = None
-    elapsed_seconds: float | None = None
-    epochs_done: float | None = None
-    epochs: float | None = None
-    share_done: float | None = None
-    samples_per_second: float | None = None
-    busy_cpus: float | None = None
-    busy_gpus: float | None = None
-    memory_gib: float | None = None
-    quality: str = "val_loss"
-    value: float | None = None
-    curve: tuple[tuple[float, float], ...] = ()
-    final: Interval | None = None
-    total_seconds: Interval | None = None
-    ends_at: Interval | None = None
+    seen: SeenRun
+    learning: QualityCurve
+    forecast: RunForecast = RunForecast()
     usd_so_far: float | None = None
-    usd_in_all: Interval | None = None
-    basis: str = ""
-    compared: tuple[BesideBaseline, ...] = ()
+    baseline: BaselineComparison = BaselineComparison()
     sla: tuple[SlaCheck, ...] = ()
-    rival: str | None = None
-    wins: float | None = None
-    why: str = ""
+    chance: WinChance = WinChance()
     decisions: tuple[Adjustment, ...] = ()
     held: str = ""
-    warnings: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[notes.Note, ...] = ()
     currency: Currency = USD
 
 
 def document(run: WatchedRun) -> Document:
     """How it stands, beside its baseline, its SLA, and the decisions."""
-    head = f"{run.source}{f' on {run.place}' if run.place else ''}"
-    values = ", ".join(f"{names.short(name)} {numbers.written(name, run.parameters[name])}" for name in in_order(run.parameters))
+    seen, parameters = run.seen, run.seen.parameters
+    head = f"{seen.source}{f' on {seen.place}' if seen.place else ''}"
+    values = ", ".join(f"{names.short(name)} {numbers.written(name, parameters[name])}" for name in in_order(parameters))
     return Document(
-        ("Run ", Span(run.run_id)),
+        ("Run ", Span(seen.run_id)),
         (
-            ("Workload ", Span(str(run.identity)), f"   {values}" if values else ""),
-            (Span(standing(run)), f"   {head}", f"   {run.words}" if run.words else ""),
-            _standing(run),
-            _beside(run),
+            ("Workload ", Span(str(seen.identity)), f"   {values}" if values else ""),
+            (Span(standing(seen)), f"   {head}", f"   {seen.words}" if seen.words else ""),
+            Table((Column(""), Column("", "prose")), tuple(_facts(run)), "run"),
+            _beside(run.baseline),
             Table(
                 (Column("SLA"), Column("limit", "figure"), Column("forecast")),
                 tuple(
@@ -105,67 +119,65 @@ def document(run: WatchedRun) -> Document:
                 ),
                 "sla",
             ),
-            run.why,
+            run.chance.why,
             Items(tuple(decision(each, run.currency) for each in run.decisions)),
             run.held,
-            *(Note(f"{sentence} [{code}]") for sentence, code in run.warnings.items()),
+            *(Note(f"{warning.text} [{warning.code}]") for warning in run.warnings),
         ),
         currency=run.currency,
     )
 
 
-def standing(run: WatchedRun) -> str:
+def standing(seen: SeenRun) -> str:
     """Its state in a word or two."""
-    if run.state == "ended":
-        return f"ended: {(run.status or 'how is not known').replace('_', ' ')}"
-    return run.state
+    if seen.state is JobState.ENDED:
+        return f"ended: {(seen.status.value if seen.status else 'how is not known').replace('_', ' ')}"
+    return seen.state.value
 
 
-def _standing(run: WatchedRun) -> Table:
-    rows: list[Row] = [(label, cell) for label, cell in _facts(run)]
-    return Table((Column(""), Column("", "prose")), tuple(rows), "run")
-
-
-def _facts(run: WatchedRun) -> Iterator[tuple[str, Cell | str]]:
+def _facts(run: WatchedRun) -> Iterator[Row]:
     """What is known of it, line by line; of what matters also that it is not known."""
-    if run.starts_at is not None and run.state == "waiting":
-        yield "expected to start", Cell(run.starts_at, "moment")
-    if run.started_at is not None:
-        yield "started (UTC)", Cell(run.started_at, "moment")
-    if run.elapsed_seconds is not None:
-        yield "elapsed", Cell(run.elapsed_seconds, "duration_seconds")
-    if run.epochs_done is not None:
-        yield "epochs", f"{run.epochs_done:g}{f' of {run.epochs:g}' if run.epochs else ''}{_percent(run)}"
-    if run.state == "running":
-        yield "ends (UTC)", _moment(run.ends_at)
-        yield "duration in all", estimate(run.total_seconds, "duration_seconds")
+    seen, times, forecast, curve = run.seen, run.seen.times, run.forecast, run.learning
+    running = seen.state is JobState.RUNNING
+    if times.starts_at is not None and seen.state is JobState.WAITING:
+        yield "expected to start", Cell(times.starts_at, "moment")
+    if times.started_at is not None:
+        yield "started (UTC)", Cell(times.started_at, "moment")
+    if seen.elapsed_seconds is not None:
+        yield "elapsed", Cell(seen.elapsed_seconds, "duration_seconds")
+    if seen.epochs_done is not None:
+        yield "epochs", _epochs(seen)
+    if running:
+        yield "ends (UTC)", _moment(forecast.ends_at)
+        yield "duration in all", estimate(forecast.total_seconds, "duration_seconds")
     yield "cost so far", Cell(run.usd_so_far, "cost_usd")
-    if run.state == "running":
-        yield "cost in all", estimate(run.usd_in_all, "cost_usd")
-    if run.curve:
-        yield names.heading(run.quality), f"{sparkline([value for _, value in run.curve])}  {_value(run)}"
-    if run.state == "running" and run.curve:
-        yield f"{names.heading(run.quality)} at its end", estimate(run.final, run.quality)
-    for label, value, form in _use(run):
+    if running:
+        yield "cost in all", estimate(forecast.usd_in_all, "cost_usd")
+    if curve.points:
+        yield names.heading(curve.quality), f"{sparkline([value for _, value in curve.points])}  {_value(curve)}"
+    if running and curve.points:
+        yield f"{names.heading(curve.quality)} at its end", estimate(forecast.final, curve.quality)
+    for label, value, form in _use(seen):
         if value is not None:
             yield label, Cell(value, form)
 
 
-def _use(run: WatchedRun) -> tuple[tuple[str, float | None, str], ...]:
+def _use(seen: SeenRun) -> tuple[tuple[str, float | None, str], ...]:
     return (
-        ("samples/s", run.samples_per_second, "throughput_samples_per_second"),
-        ("CPUs busy", run.busy_cpus, "cpu_cores_mean"),
-        ("GPUs busy", run.busy_gpus, "gpus"),
-        ("memory", run.memory_gib, "memory_gib"),
+        ("samples/s", seen.training.samples_per_second, "throughput_samples_per_second"),
+        ("CPUs busy", seen.use.busy_cpus, "cpu_cores_mean"),
+        ("GPUs busy", seen.use.busy_gpus, "gpus"),
+        ("memory", seen.use.memory_gib, "memory_gib"),
     )
 
 
-def _percent(run: WatchedRun) -> str:
-    return "" if run.share_done is None else f" ({numbers.percent(run.share_done)})"
+def _epochs(seen: SeenRun) -> str:
+    of = f" of {seen.epochs_planned:g}" if seen.epochs_planned else ""
+    return f"{seen.epochs_done:g}{of}{'' if seen.share_done is None else f' ({numbers.percent(seen.share_done)})'}"
 
 
-def _value(run: WatchedRun) -> str:
-    return numbers.UNKNOWN if run.value is None else numbers.written(run.quality, run.value)
+def _value(curve: QualityCurve) -> str:
+    return numbers.UNKNOWN if curve.value is None else numbers.written(curve.quality, curve.value)
 
 
 def _moment(ends: Interval | None) -> Cell | str:
@@ -174,10 +186,10 @@ def _moment(ends: Interval | None) -> Cell | str:
     return f"{numbers.moment(ends.mean)} ({numbers.moment(ends.low)} to {numbers.moment(ends.high)})"
 
 
-def _beside(run: WatchedRun) -> Table:
+def _beside(baseline: BaselineComparison) -> Table:
     """Beside the baseline, both as far as this run is."""
     columns = (
-        Column(f"beside {run.basis}"),
+        Column(f"beside {baseline.basis}"),
         Column("here", "figure"),
         Column("then", "figure"),
         Column("change"),
@@ -189,9 +201,9 @@ def _beside(run: WatchedRun) -> Table:
             Cell(line.here, line.quantity),
             Cell(line.baseline, line.quantity),
             Cell(line.ratio, "change"),
-            Span(line.word, "good" if line.word in BETTER else "bad" if line.word in WORSE else "dim"),
+            Span(line.word, "good" if line.verdict == "better" else "bad" if line.verdict == "worse" else "dim"),
         )
-        for line in run.compared
+        for line in baseline.lines
     )
     return Table(columns, rows, "baseline")
 
@@ -203,50 +215,78 @@ def decision(made: Adjustment, currency: Currency = USD) -> str:
         what += f" {numbers.from_to(made.about, made.given, made.kept)}"
     done = "done" if made.applied else "would do (--apply does it)"
     answer = f": {made.answer}" if made.answer else ""
-    sentence = (
-        f"{numbers.moment(made.at)} UTC {what}: {made.why}; {_saves(made.expected, 'should save', currency)}; {done}{answer}"
-    )
+    saves = _saved(made.expected, "should save", currency, unknown="saves")
+    sentence = f"{numbers.moment(made.at)} UTC {what}: {made.why}; {saves}; {done}{answer}"
     if made.actual is None:
         return sentence
     saved = "saved" if made.applied else "would have saved"
     right = {True: "; it did not win", False: "; but it became the best run", None: ""}[made.right]
-    return f"{sentence}; {_saves(made.actual, saved, currency)}{right}"
+    return f"{sentence}; {_saved(made.actual, saved, currency, unknown=saved)}{right}"
 
 
-def _saves(reward: Saving, verb: str, currency: Currency) -> str:
+def _saved(reward: Saving, verb: str, currency: Currency, *, unknown: str) -> str:
     parts = [numbers.duration(reward.seconds)] if reward.seconds is not None else []
     parts += [numbers.money(reward.usd, currency)] if reward.usd is not None else []
-    return f"{verb} {' and '.join(parts)}" if parts else f"what it {verb.replace('should save', 'saves')} is not known"
+    return f"{verb} {' and '.join(parts)}" if parts else f"what it {unknown} is not known"
 
 
 def as_line(run: WatchedRun) -> str:
     """How it stands, in one line for logs."""
-    parts = [f"{run.run_id} {standing(run)}"]
-    if run.words:
-        parts.append(run.words)
-    if run.epochs_done is not None:
-        parts.append(f"epoch {run.epochs_done:g}{f' of {run.epochs:g}' if run.epochs else ''}{_percent(run)}")
-    if run.value is not None:
-        parts.append(f"{names.heading(run.quality)} {_value(run)}")
-    if run.elapsed_seconds is not None:
-        parts.append(f"elapsed {numbers.duration(run.elapsed_seconds)}")
-    if run.state == "running":
-        parts.append(f"in all {numbers.expected('duration_seconds', run.total_seconds, bounds=True)}")
-    parts.append(f"cost {numbers.UNKNOWN if run.usd_so_far is None else numbers.money(run.usd_so_far, run.currency)}")
-    parts += [f"{names.heading(line.quantity)} {line.word}" for line in run.compared if line.word != "unknown"]
+    seen, usd = run.seen, run.usd_so_far
+    parts = [f"{seen.run_id} {standing(seen)}"]
+    if seen.words:
+        parts.append(seen.words)
+    if seen.epochs_done is not None:
+        parts.append(f"epoch {_epochs(seen)}")
+    if run.learning.value is not None:
+        parts.append(f"{names.heading(run.learning.quality)} {_value(run.learning)}")
+    if seen.elapsed_seconds is not None:
+        parts.append(f"elapsed {numbers.duration(seen.elapsed_seconds)}")
+    if seen.state is JobState.RUNNING:
+        parts.append(f"in all {numbers.expected('duration_seconds', run.forecast.total_seconds, bounds=True)}")
+    parts.append(f"cost {numbers.UNKNOWN if usd is None else numbers.money(usd, run.currency)}")
+    parts += [f"{names.heading(line.quantity)} {line.word}" for line in run.baseline.lines if line.verdict != "unknown"]
     parts += [f"{check.name} {check.verdict}" for check in run.sla if check.verdict in ("at risk", "broken")]
     return "; ".join(parts)
 
 
 def as_json(run: WatchedRun) -> dict[str, object]:
     """The published document; moments in unix seconds, amounts in USD, null where nothing is known."""
-    found = asdict(run)
-    del found["currency"], found["identity"], found["warnings"]
+    seen, forecast, curve = run.seen, run.forecast, run.learning
     return {
         "schema_version": 1,
-        **found,
-        "workload": run.identity.labels,
-        "parameters": plain_values(run.parameters),
-        "curve": [list(point) for point in run.curve],
-        "warnings": [{"text": sentence, "code": code} for sentence, code in run.warnings.items()],
+        "run_id": seen.run_id,
+        "parameters": plain_values(seen.parameters),
+        "source": seen.source,
+        "state": seen.state.value,
+        "at": seen.at,
+        "words": seen.words,
+        "place": seen.place,
+        "status": seen.status.value if seen.status else None,
+        **_named(seen.times, "started_at", "starts_at", "ended_at"),
+        "elapsed_seconds": seen.elapsed_seconds,
+        "epochs_done": seen.epochs_done,
+        "epochs": seen.epochs_planned,
+        "share_done": seen.share_done,
+        "samples_per_second": seen.training.samples_per_second,
+        **_named(seen.use, "busy_cpus", "busy_gpus", "memory_gib"),
+        "quality": curve.quality,
+        "value": curve.value,
+        "curve": [list(point) for point in curve.points],
+        **_named(forecast, "final", "total_seconds", "ends_at"),
+        "usd_so_far": run.usd_so_far,
+        **_named(forecast, "usd_in_all"),
+        "basis": run.baseline.basis,
+        "compared": [_named(line, "quantity", "here", "baseline", "ratio", "word") for line in run.baseline.lines],
+        "sla": [asdict(check) for check in run.sla],
+        **asdict(run.chance),
+        "decisions": [asdict(made) for made in run.decisions],
+        "held": run.held,
+        "workload": seen.identity.labels,
+        "warnings": [_named(warning, "text", "code") for warning in run.warnings],
     }
+
+
+def _named(record: object, *fields: str) -> dict[str, object]:
+    values = {name: getattr(record, name) for name in fields}
+    return {name: asdict(value) if isinstance(value, Interval) else value for name, value in values.items()}

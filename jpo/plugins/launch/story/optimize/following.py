@@ -200,8 +200,8 @@ def on_record(task: Task, run_id: str, outside: Outside) -> EndedRun:
         ended = put_on_record(entry, task.ledger, task.settings, store, now=outside.clock())
     said = words_of(entry, task, outside) if ended.run is None or ended.run.status in FAILED else ""
     outside.note(f"{run_id}: {in_words(ended)}{f': {said}' if said else ''}")
-    for note, code in ended.notes.items():
-        outside.note(f"{run_id}: note: {note} [{code}]")
+    for note in ended.notes:
+        outside.note(f"{run_id}: note: {note.text} [{note.code}]")
     return ended
 
 

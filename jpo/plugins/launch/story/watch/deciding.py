@@ -60,12 +60,12 @@ class Window:
 
     def take(self, seen: SeenRun) -> None:
         """Add what this look shows."""
-        cpus = seen.busy_cpus
-        if cpus is None and seen.cpu_seconds is not None and self._before and seen.at > self._before[0]:
-            cpus = max(0.0, seen.cpu_seconds - self._before[1]) / (seen.at - self._before[0])
-        if seen.cpu_seconds is not None:
-            self._before = seen.at, seen.cpu_seconds
-        self.looks = [*self.looks, (seen.epochs_done, cpus, seen.memory_gib, seen.busy_gpus)][-WINDOW_LOOKS:]
+        use, cpus = seen.use, seen.use.busy_cpus
+        if cpus is None and use.cpu_seconds is not None and self._before and seen.at > self._before[0]:
+            cpus = max(0.0, use.cpu_seconds - self._before[1]) / (seen.at - self._before[0])
+        if use.cpu_seconds is not None:
+            self._before = seen.at, use.cpu_seconds
+        self.looks = [*self.looks, (seen.training.last_epoch, cpus, use.memory_gib, use.busy_gpus)][-WINDOW_LOOKS:]
 
     def uses(self, given: Needs) -> tuple[ResourceUse, ...]:
         """What was given and used of each resource that was measured at every look but the first."""
@@ -96,10 +96,11 @@ def is_due(seen: SeenRun, last: float | None, epochs: float | None, every: float
     Args:
         last: epochs done at the last decision; None: there was none.
     """
-    if seen.epochs_done is None:
+    done = seen.training.last_epoch
+    if done is None:
         return last is None
     step = every or max(1.0, round((epochs or 0) / LOOKS))
-    return seen.epochs_done >= (step if last is None else last + step)
+    return done >= (step if last is None else last + step)
 
 
 def judged(progress: RunProgress, past: PastRuns, preference: Preference, options: WatchOptions) -> StopVerdict:
@@ -190,7 +191,7 @@ def settle(
     """Once a run has ended: what came of each decision about it, once."""
     if reach is None:
         return ()
-    ended_at, rate = seen.ended_at or seen.at, usd_per_hour(seen.parameters, prices)
+    ended_at, rate = seen.times.ended_at or seen.at, usd_per_hour(seen.parameters, prices)
     with account.deciding(reach.ledger, seen.run_id) as adjustments:
         open_ones = [n for n, each in enumerate(adjustments) if not each.settled]
         for n in open_ones:

@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from jpo.errors import JpoError, LaunchError, TelemetryError, UsageError
 from jpo.plugins.launch.during.adjustment import Adjustment, proposed
@@ -32,28 +31,22 @@ from jpo.plugins.launch.story.watch.deciding import (
     settle,
     wanted,
 )
-from jpo.plugins.launch.story.watch.standing import ProjectTerms, epochs_of, progress_of, standing
+from jpo.plugins.launch.story.watch.standing import ProjectTerms, progress_of, standing
+from jpo.plugins.launch.watching.observers import LaunchObserver, LogObserver, Observer, PrometheusObserver
 from jpo.plugins.launch.watching.past import PastRuns, past_of
-from jpo.plugins.launch.watching.seen import LaunchObserver, LogObserver, PrometheusObserver, SeenRun
+from jpo.plugins.launch.watching.seen import SeenRun
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history, preference_of, targets_of
 from jpo.project.sources import own_names, prometheus_of, running_now
 from jpo.project.workload import read_workload
-from jpo.records import Identity, Preference
+from jpo.records import Identity
 from jpo.telemetry.contract import STALE_SECONDS
 from jpo.telemetry.csv.follow import gone
 
 SOONEST_SECONDS, LATEST_SECONDS = 1.0, 15.0
 """Between two looks at a run, the longer the less happens."""
 UNKNOWN_RUN, NOT_OURS = "JPO-E780", "JPO-E781"
-
-
-class Observer(Protocol):
-    """What looks at a run."""
-
-    def look(self, now: float) -> SeenRun | None:
-        """The run as it is now; None: there is nothing of it yet."""
 
 
 @dataclass(slots=True)
@@ -63,7 +56,7 @@ class RunWatch:
     Attributes:
         reach: None: JPO did not launch it, and cannot stop or resize it.
         log: the CSV log that is looked at; None: it is another observer.
-        decided_at: epochs done at the last decision.
+        decided_at: the last epoch at the last decision.
     """
 
     observer: Observer
@@ -72,7 +65,6 @@ class RunWatch:
     open_store: OpenStore
     options: WatchOptions
     terms: ProjectTerms
-    preference: Preference
     log: Path | None = None
     window: Window = field(default_factory=Window)
     past: PastRuns | None = None
@@ -91,7 +83,7 @@ class RunWatch:
             return None
         if self.past is None or seen.over or (self.past.samples_per_epoch is None and seen.samples_per_epoch is not None):
             with self.open_store() as store:
-                self.past = past_of(seen, store, self.settings, self.terms.prices, self.preference)
+                self.past = past_of(seen, store, self.settings, self.terms.prices, self.terms.preference)
         self.window.take(seen)
         progress = progress_of(seen, self.past, self.terms.prices)
         if seen.over:
@@ -99,8 +91,8 @@ class RunWatch:
             return standing(seen, self.past, progress, self.terms, None, decisions)
         made: tuple[Adjustment, ...] = ()
         if progress and seen.state is JobState.RUNNING and (at_once or progress.diverged or self._is_due(seen)):
-            self.decided_at = seen.epochs_done or 0.0
-            self.verdict = judged(progress, self.past, self.preference, self.options)
+            self.decided_at = seen.training.last_epoch or 0.0
+            self.verdict = judged(progress, self.past, self.terms.preference, self.options)
             if not self.options.in_a_loop:
                 made = wanted(self.verdict, self.window, progress, seen, self.terms.prices, self._given(seen))
             elif progress.total_seconds or progress.ahead or progress.diverged:
@@ -109,10 +101,10 @@ class RunWatch:
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
 
     def _is_due(self, seen: SeenRun) -> bool:
-        if seen.epochs_done is None and self.options.in_a_loop:
+        if seen.training.last_epoch is None and self.options.in_a_loop:
             return True  # who is slow has not done the first for long
         usual = self.past.usual_epochs if self.past else None
-        return is_due(seen, self.decided_at, usual or epochs_of(seen), self.options.every)
+        return is_due(seen, self.decided_at, usual or seen.epochs_planned, self.options.every)
 
     def _given(self, seen: SeenRun) -> Needs:
         if self.reach is not None:
@@ -136,7 +128,7 @@ def watching(
             pass  # a store that cannot be used is reported now, not after hours
         ledger = ledger_of(settings)
         entry = read(ledger, run) if run is not None and RUN_ID.fullmatch(run) else None
-        terms = ProjectTerms(prices_of(settings), currency_of(settings), targets_of(settings))
+        terms = terms_of(settings)
         reach: Handle | None = None
         observer: Observer
         if log is None and entry is not None:
@@ -152,16 +144,21 @@ def watching(
                 observer = open_things.enter_context(LogObserver(path, own_names(settings)))
             else:
                 observer = _measured(run or "", config, settings)
-        yield RunWatch(observer, reach, settings, partial(open_history, settings), options, terms, preference_of(settings), path)
+        yield RunWatch(observer, reach, settings, partial(open_history, settings), options, terms, path)
 
 
 @contextmanager
 def trial(entry: Entry, launcher: Launcher, settings: LoadedSettings) -> Iterator[RunWatch]:
     """The watch of a run that `jpo optimize` follows: nobody waits for its model, and all that is done to it is to stop it."""
-    ledger, terms = ledger_of(settings), ProjectTerms(prices_of(settings), currency_of(settings), targets_of(settings))
+    ledger, terms = ledger_of(settings), terms_of(settings)
     options, reach = WatchOptions(apply=True, trial=True, in_a_loop=True), Handle(entry, launcher, ledger)
     with LaunchObserver(entry, launcher, ledger, settings) as observer:
-        yield RunWatch(observer, reach, settings, partial(open_history, settings), options, terms, preference_of(settings))
+        yield RunWatch(observer, reach, settings, partial(open_history, settings), options, terms)
+
+
+def terms_of(settings: LoadedSettings) -> ProjectTerms:
+    """What settings say about runs."""
+    return ProjectTerms(prices_of(settings), currency_of(settings), targets_of(settings), preference_of(settings))
 
 
 def launcher_for(entry: Entry, settings: LoadedSettings, environ: Mapping[str, str]) -> Launcher:
@@ -221,7 +218,7 @@ def follow(watch: RunWatch, *, clock: Callable[[], float], sleep: Callable[[floa
         if found is not None:
             found = recorded(watch, found, now=clock())
             yield found
-            if found.state in ("ended", "unknown"):
+            if found.seen.over:
                 return
             pause = SOONEST_SECONDS if is_step(found, before) else min(LATEST_SECONDS, pause * 1.5)
             before = found
@@ -234,24 +231,25 @@ def is_step(now: WatchedRun, before: WatchedRun | None) -> bool:
     """Whether there is something new to say: an epoch, a state, words, a decision, a verdict on the SLA."""
     if before is None:
         return True
-    told = (
-        (run.state, run.words, math.floor(run.epochs_done or 0), run.decisions, run.held, [check.verdict for check in run.sla])
-        for run in (now, before)
-    )
-    first, second = told
-    return first != second
+    return _news(now) != _news(before)
+
+
+def _news(run: WatchedRun) -> tuple[object, ...]:
+    seen = run.seen
+    verdicts = [check.verdict for check in run.sla]
+    return seen.state, seen.words, math.floor(seen.epochs_done or 0), run.decisions, run.held, verdicts
 
 
 def recorded(watch: RunWatch, found: WatchedRun, *, now: float) -> WatchedRun:
     """A launched run that is over goes on record, if it is not yet; what is amiss with its log is among the warnings."""
-    if watch.reach is None or found.state != "ended":
+    if watch.reach is None or found.seen.state is not JobState.ENDED:
         return found
-    entry = read(watch.reach.ledger, found.run_id)
+    entry = read(watch.reach.ledger, found.seen.run_id)
     if entry is None or entry.recorded or entry.end is None:
         return found
     with watch.open_store() as store:
         ended = put_on_record(entry, watch.reach.ledger, watch.settings, store, now=now)
-    return replace(found, warnings={**found.warnings, **ended.notes})
+    return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *ended.notes))))
 
 
 def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str], *, now: float) -> LaunchedRuns:

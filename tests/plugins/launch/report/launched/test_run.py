@@ -6,6 +6,7 @@ from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob
 from jpo.plugins.launch.ledger import Entry
 from jpo.plugins.launch.report.launched.run import LaunchReport, as_json, document
 from jpo.records import Identity, Outcome, Run, RunStatus
+from jpo.records.notes import Note
 from jpo.report.forms import text
 
 DIGITS = Identity("digits", "cnn", "pytorch")
@@ -19,7 +20,7 @@ def run(name: str, seconds: float, loss: float | None) -> Run:
 
 
 def ended() -> LaunchReport:
-    report = LaunchReport(Entry(JOB, "local", 0.0, "id", END), Path("/x/output.log"), {"Look at this": "JPO-W775"})
+    report = LaunchReport(Entry(JOB, "local", 0.0, "id", END), Path("/x/output.log"), (Note("JPO-W775", "Look at this"),))
     return report.with_end(
         run("run-1", 100.0, 0.5), run("run-0", 120.0, None), (0.25, 0.5), report.currency, Path("/x/run-1.csv"), None
     )

@@ -2,33 +2,44 @@ import json
 from dataclasses import replace
 
 from jpo.plugins.launch.during.adjustment import Adjustment, Saving
-from jpo.plugins.launch.report.watch.watched import BesideBaseline, WatchedRun, as_json, as_line, decision, document
+from jpo.plugins.launch.job import JobState
+from jpo.plugins.launch.report.watch.watched import (
+    BaselineComparison,
+    BesideBaseline,
+    QualityCurve,
+    RunForecast,
+    WatchedRun,
+    WinChance,
+    as_json,
+    as_line,
+    decision,
+    document,
+)
+from jpo.plugins.launch.watching.seen import RunTimes, SeenRun, TrainingLog
 from jpo.records import Identity, Interval, SlaCheck
+from jpo.records.notes import Note
 from jpo.report.forms import text
 
-RUN = WatchedRun(
+SEEN = SeenRun(
     "night-1",
     Identity("digits", "cnn", "pytorch"),
-    {"batch_size": 64.0},
+    {"batch_size": 64.0, "epochs": 40.0},
     "slurm",
-    "running",
+    JobState.RUNNING,
     1100.0,
-    place="node-3",
-    started_at=1000.0,
-    elapsed_seconds=100.0,
-    epochs_done=10.0,
-    epochs=40.0,
-    share_done=0.25,
-    value=0.25,
-    curve=((1.0, 1.0), (10.0, 0.25)),
-    total_seconds=Interval(400, 380, 420),
-    ends_at=Interval(1400, 1380, 1420),
+    times=RunTimes(1000.0),
+)
+RUN = WatchedRun(
+    replace(SEEN, place="node-3", training=TrainingLog(10.0)),
+    QualityCurve("val_loss", ((1.0, 1.0), (10.0, 0.25))),
+    RunForecast(Interval(400, 380, 420), Interval(1400, 1380, 1420)),
     usd_so_far=0.1,
-    basis="the last runs before the change",
-    compared=(BesideBaseline("duration_seconds", 100.0, 200.0, 0.5, "faster"),),
+    baseline=BaselineComparison(
+        "the last runs before the change", (BesideBaseline("duration_seconds", 100.0, 200.0, 0.5, "better"),)
+    ),
     sla=(SlaCheck("time_max", 300.0, "broken"),),
-    why="Chance to win: it is 40%.",
-    warnings={"time_max = 5m 00s will be missed": "JPO-W783"},
+    chance=WinChance(why="Chance to win: it is 40%."),
+    warnings=(Note("JPO-W783", "time_max = 5m 00s will be missed", "time_max"),),
 )
 STOP = Adjustment(1090.0, "stop", "it can hardly win", wins=0.0, expected=Saving(300.0, 0.5))
 
@@ -47,12 +58,13 @@ def test_people_see_how_it_stands():
 
 
 def test_what_is_unknown_is_called_so():
-    page = shown(replace(RUN, total_seconds=None, ends_at=None, usd_so_far=None))
+    page = shown(replace(RUN, forecast=RunForecast(), usd_so_far=None))
     assert page.count("unknown") >= 4
 
 
 def test_a_waiting_run_says_why_and_when():
-    page = shown(WatchedRun("a", RUN.identity, {}, "slurm", "waiting", 0.0, words="(Priority)", starts_at=5000.0))
+    waiting = replace(SEEN, state=JobState.WAITING, words="(Priority)", times=RunTimes(starts_at=5000.0))
+    page = shown(WatchedRun(waiting, QualityCurve("val_loss")))
     assert "(Priority)" in page
     assert "expected to start" in page
 

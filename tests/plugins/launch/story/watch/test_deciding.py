@@ -12,7 +12,7 @@ from jpo.plugins.launch.resize import Resizable
 from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
 from jpo.plugins.launch.story.watch.deciding import Handle, WatchOptions, Window, carried_out, decide, is_due, settle, with_kept
 from jpo.plugins.launch.watching.past import PastRuns
-from jpo.plugins.launch.watching.seen import SeenRun
+from jpo.plugins.launch.watching.seen import ResourcesInUse, RunTimes, SeenRun, TrainingLog
 from jpo.records import VAL_LOSS, Identity, RunStatus
 
 IDENTITY = Identity("d", "m", "f")
@@ -63,7 +63,7 @@ def seen(**changes):
     ],
 )
 def test_decisions_come_every_few_epochs(done, last, epochs, every, due):
-    assert is_due(seen(epochs_done=done), last, epochs, every) is due
+    assert is_due(seen(training=TrainingLog(done)), last, epochs, every) is due
 
 
 def test_without_apply_nothing_is_done(handle):
@@ -148,7 +148,8 @@ def test_the_other_resources_stay(resource, left):
 def test_a_window_holds_the_peak_and_skips_the_first_look():
     window = Window()
     for number, (cpu_seconds, memory) in enumerate([(0, 9.0), (10, 1.0), (14, 2.0), (15, 1.5)]):
-        window.take(replace(seen(epochs_done=number, cpu_seconds=cpu_seconds, memory_gib=memory), at=1000.0 + 10 * number))
+        use = ResourcesInUse(cpu_seconds=cpu_seconds, memory_gib=memory)
+        window.take(replace(seen(training=TrainingLog(number), use=use), at=1000.0 + 10 * number))
     cpus, memory = window.uses(Needs(cpus=8, memory_gib=16))
     assert (cpus.given, cpus.peak, cpus.looks, cpus.epochs) == (8, 1.0, 3, 3)
     assert (memory.given, memory.peak) == (16, 2.0)
@@ -157,7 +158,7 @@ def test_a_window_holds_the_peak_and_skips_the_first_look():
 def test_what_was_not_measured_is_not_released():
     window = Window()
     for number in range(9):
-        window.take(seen(epochs_done=number))
+        window.take(seen(training=TrainingLog(number)))
     assert window.uses(Needs(cpus=8, memory_gib=16, gpus=1)) == ()
 
 
@@ -168,7 +169,7 @@ def test_what_was_not_measured_is_not_released():
 def test_what_came_of_a_decision_is_known_at_the_end(handle, status, seconds, right):
     reached = handle()
     decide([STOP], reached, WatchOptions(), None, now=1000.0)
-    over = seen(status=RunStatus(status), started_at=1000.0, ended_at=1000.0 + seconds)
+    over = seen(status=RunStatus(status), times=RunTimes(1000.0, ended_at=1000.0 + seconds))
     past = PastRuns(VAL_LOSS, Rival("best", 100.0))
     (settled,) = settle(over, past, reached, None, Prices())
     assert settled.actual.seconds == seconds

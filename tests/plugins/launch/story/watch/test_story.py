@@ -5,19 +5,19 @@ import pytest
 from jpo.cost import Prices
 from jpo.errors import TelemetryError
 from jpo.plugins.launch.job import JobState
-from jpo.plugins.launch.report.watch.watched import WatchedRun
+from jpo.plugins.launch.report.watch.watched import QualityCurve, WatchedRun
 from jpo.plugins.launch.story.watch.deciding import WatchOptions
 from jpo.plugins.launch.story.watch.standing import ProjectTerms
 from jpo.plugins.launch.story.watch.story import RunWatch, follow, is_step, once
-from jpo.plugins.launch.watching.seen import SeenRun
+from jpo.plugins.launch.watching.seen import RunTimes, SeenRun, TrainingLog
 from jpo.project.load import load
 from jpo.project.project import open_history
 from jpo.records import USD, Identity, Preference
 
-SEEN = SeenRun(
-    "now", Identity("d", "m", "f"), {"epochs": 4.0}, "csv", JobState.RUNNING, 1000.0, started_at=1000.0, epochs_done=0.0
-)
-STATE = WatchedRun("now", SEEN.identity, {}, "csv", "running", 1000.0)
+SEEN = SeenRun("now", Identity("d", "m", "f"), {"epochs": 4.0}, "csv", JobState.RUNNING, 1000.0, times=RunTimes(1000.0))
+SEEN = replace(SEEN, training=TrainingLog(0.0))
+ONE_EPOCH = replace(SEEN, training=TrainingLog(1.0))
+STATE = WatchedRun(SEEN, QualityCurve("val_loss"))
 
 
 class Recording:
@@ -34,15 +34,13 @@ class Recording:
 @pytest.fixture
 def watch(empty):
     settings = load(empty.config, None, {}, {})
-    terms = ProjectTerms(Prices(), USD, {})
-    return lambda *looks: RunWatch(
-        Recording(*looks), None, settings, lambda: open_history(settings), WatchOptions(), terms, Preference()
-    )
+    terms = ProjectTerms(Prices(), USD, {}, Preference())
+    return lambda *looks: RunWatch(Recording(*looks), None, settings, lambda: open_history(settings), WatchOptions(), terms)
 
 
 def test_a_run_is_followed_to_its_end_with_longer_and_longer_pauses(watch):
     now = [1000.0]
-    looks = [None, None, SEEN, SEEN, SEEN, replace(SEEN, epochs_done=1.0), replace(SEEN, state=JobState.ENDED)]
+    looks = [None, None, SEEN, SEEN, SEEN, ONE_EPOCH, replace(SEEN, state=JobState.ENDED)]
     pauses = []
 
     def sleep(seconds):
@@ -50,7 +48,7 @@ def test_a_run_is_followed_to_its_end_with_longer_and_longer_pauses(watch):
         now[0] += seconds
 
     states = [*follow(watch(*looks), clock=lambda: now[0], sleep=sleep)]
-    assert [state.state for state in states] == ["running"] * 4 + ["ended"]
+    assert [state.seen.state for state in states] == ["running"] * 4 + ["ended"]
     assert pauses == [1.0, 1.0, 1.0, 1.5, 2.25, 1.0]
 
 
@@ -64,8 +62,8 @@ def test_a_log_that_never_appears_is_given_up(watch, tmp_path):
 
 
 def test_once_decides_at_once(watch):
-    found = once(watch(replace(SEEN, epochs_done=1.0)), now=1010.0, log=None)
-    assert "needed as the reference" in found.why
+    found = once(watch(ONE_EPOCH), now=1010.0, log=None)
+    assert "needed as the reference" in found.chance.why
 
 
 def test_once_there_must_be_something_to_see(watch):
@@ -77,11 +75,11 @@ def test_once_there_must_be_something_to_see(watch):
     ("change", "step"),
     [
         ({}, False),
-        ({"at": 1001.0, "elapsed_seconds": 5.0}, False),
-        ({"epochs_done": 0.4}, False),
-        ({"epochs_done": 1.0}, True),
-        ({"state": "ended"}, True),
-        ({"words": "Priority"}, True),
+        ({"seen": replace(SEEN, at=1001.0)}, False),
+        ({"seen": replace(SEEN, training=TrainingLog(0.4))}, False),
+        ({"seen": ONE_EPOCH}, True),
+        ({"seen": replace(SEEN, state=JobState.ENDED)}, True),
+        ({"seen": replace(SEEN, words="Priority")}, True),
         ({"held": "wait"}, True),
     ],
 )
