@@ -32,8 +32,9 @@ from pathlib import Path
 
 from apparatus.stamp import stamp
 
+from jpo.http.endpoint import Endpoint
 from jpo.records import Identity
-from jpo.telemetry import PrometheusSource, finished_runs
+from jpo.telemetry import finished_runs
 
 SINCE = 1_750_000_000.0
 DAYS = 90
@@ -199,7 +200,7 @@ def measure(url: str, runs: list[Run], looks: int) -> dict[str, Figure]:
     figures = {}
     for name, mark in marks.items():
         measured = [
-            finished_runs(PrometheusSource(url, timeout_seconds=120), IDENTITY, since=SINCE - 1, until=until, watermark=mark)
+            finished_runs(Endpoint(url, timeout_seconds=120), IDENTITY, since=SINCE - 1, until=until, watermark=mark)
             for _ in range(looks + 1)
         ][1:]
         if {len(outcome.runs) for outcome in measured} != {expected[name]}:

@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from jsonschema import Draft202012Validator
 from repositories import GitRepository, answered
 
-SCHEMAS = Path(__file__).parent / "project" / "code_host"
+SCHEMAS = Path(__file__).parent / "plugins" / "ci" / "code_host"
 TOKEN = "t0ken-0f-the-test"
 ME, SOMEBODY, ANOTHER_BOT = 7, 8, 9
 Fault = Callable[["Handler"], bool]

@@ -30,6 +30,8 @@ import pytest
 from mlflow_runs import server_command
 from slurm_cluster import PACKAGES, PROGRAMS, SBIN, Cluster, cluster_in
 
+from jpo.http import quoting
+
 StartPrometheus = Callable[..., str]
 StartPython = Callable[..., subprocess.Popen[str]]
 StartVictoria = Callable[[Path], str]
@@ -66,6 +68,12 @@ LONGEST = (
     "commands/test_learn",
 )
 """Modules of half a minute and more, which begin first: else the last of them ends long after all others."""
+
+
+@pytest.fixture(autouse=True)
+def no_secrets_of_other_tests() -> None:
+    """Commands run one in a process; here many do."""
+    quoting._sent.clear()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

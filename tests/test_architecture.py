@@ -140,7 +140,7 @@ AT_THE_GATE = {
     "jpo/plugins/launch/report/watch/screen.py": "a text that changes in its place, behind the gate",
     "jpo/report/forms/text.py": "rich lays out a text in memory",
     "jpo/__main__.py": "traceback makes a text for the gate",
-    "jpo/telemetry/prometheus/session.py": "silences what requests would warn of",
+    "jpo/http/session.py": "silences what requests would warn of",
     "jpo/history/postgres/session.py": "silences what psycopg would warn of",
     "jpo/plugins/cluster/agents/guarded.py": "sends what a user's agent prints nowhere",
     "constraints/supervisor.py": "hands the answer of the checker on, through a pipe",

@@ -28,6 +28,7 @@ from jpo.cost.catalogue import read_catalogue
 from jpo.errors import JpoError
 from jpo.history import open_store, verify
 from jpo.history.archive import read_lines
+from jpo.http.tls import check_files
 from jpo.inventory.gpus import _card, _slices
 from jpo.plugins.lab.replay import read_trace
 from jpo.plugins.lab.story.logs import ours
@@ -41,7 +42,6 @@ from jpo.records import Identity
 from jpo.telemetry import read_log
 from jpo.telemetry.csv.follow import Tail
 from jpo.telemetry.prometheus import answers
-from jpo.telemetry.prometheus.tls import check_files
 
 NOW = 1_795_000_000.0
 TODAY = datetime.date(2026, 11, 22)

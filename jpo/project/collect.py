@@ -45,7 +45,7 @@ from jpo.wording import numbers
 from jpo.wording.contradictions import sentences
 
 if TYPE_CHECKING:
-    from jpo.telemetry import PrometheusSource
+    from jpo.http.endpoint import Endpoint
 
 CLOCKS_DIFFER_SECONDS = 3600.0
 """Two machines that JPO runs on; waiting that long for a run to start is harmless."""
@@ -256,7 +256,7 @@ def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
     return {f"{note}; forecasts count what the others used per GPU": "JPO-W802"} if lacking else {}
 
 
-def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_seconds: float | None) -> Asked:
+def ask(server: Endpoint | None, job: Project, *, strict: bool, again_seconds: float | None) -> Asked:
     """Ask each source once; what it reports goes on record before the next one is asked, of many logs part by part."""
     store, identity, now = job.store, job.workload.identity, job.now
     names = (identity, *job.workload.aliases)

@@ -58,7 +58,7 @@ def check_prometheus(settings: LoadedSettings) -> None:
     ours = [what for what, of_the_runner_ in secrets.items() if of_the_runner_]
     url = str(table.url)
     if _server(url) is None:
-        return  # nothing can be sent there: PrometheusSource says why
+        return  # nothing can be sent there: Endpoint says why
     if ours and not of_the_runner(settings, "prometheus.url"):
         _check_address(settings, "prometheus.url", url, ours[0], f"set PROMETHEUS_URL={_base(url)}")
     if ours and table.insecure and not of_the_runner(settings, "prometheus.insecure"):

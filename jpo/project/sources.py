@@ -26,7 +26,7 @@ from jpo.version import __version__
 from jpo.wording.numbers import counted
 
 if TYPE_CHECKING:
-    from jpo.telemetry import PrometheusSource
+    from jpo.http.endpoint import Endpoint
 
 PROMETHEUS, CSV = "prometheus", "csv"
 LOGS = "logs"
@@ -115,16 +115,16 @@ def files_of_secrets(settings: LoadedSettings) -> Mapping[str, Path]:
     return {name: settings.root / file for name, file in given.items() if file}
 
 
-def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
+def prometheus_of(settings: LoadedSettings) -> Endpoint | None:
     """The server to ask, with its secrets; None when none is named. Once per command: a token may come from a pipe."""
     table = settings.values.prometheus
     if not table.url:
         return None
     check_prometheus(settings)
-    from jpo.telemetry import PrometheusSource
+    from jpo.http.endpoint import Endpoint
 
     basic, bearer, sigv4 = (table.auth.type == way for way in ("basic", "bearer", "sigv4"))
-    return PrometheusSource(
+    return Endpoint(
         url=table.url,
         timeout_seconds=table.timeout,
         username=table.auth.username if basic else None,
@@ -153,7 +153,7 @@ def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:
     return root / table.cert_file, root / (table.key_file or table.cert_file)
 
 
-def caveats(server: PrometheusSource | None, settings: LoadedSettings) -> Mapping[str, str]:
+def caveats(server: Endpoint | None, settings: LoadedSettings) -> Mapping[str, str]:
     """What every report must say about how this server was asked: sentence -> reason code."""
     if server is None:
         return {}
@@ -164,7 +164,7 @@ def caveats(server: PrometheusSource | None, settings: LoadedSettings) -> Mappin
 
 
 def why_nothing(
-    server: PrometheusSource, identity: Identity, settings: LoadedSettings, *, now: float, seconds_spent: float
+    server: Endpoint, identity: Identity, settings: LoadedSettings, *, now: float, seconds_spent: float
 ) -> Mapping[str, str]:
     """Why Prometheus reports no run: the likeliest cause -> its reason code; empty when nothing is amiss.
 
@@ -198,9 +198,7 @@ def only_others(elsewhere: Mapping[Identity, int], identity: Identity) -> Mappin
     return {f"{finding}; if the job has run, name the same in config.ini and in the job": "JPO-W142"}
 
 
-def running_now(
-    server: PrometheusSource | None, identity: Identity, settings: LoadedSettings, store: Store
-) -> tuple[Running, ...]:
+def running_now(server: Endpoint | None, identity: Identity, settings: LoadedSettings, store: Store) -> tuple[Running, ...]:
     """The runs of a workload that go on, each with the values that it has and how far it is; none without a server.
 
     What `jpo explain`, `jpo doctor` and whoever watches show: nothing of it goes on record.

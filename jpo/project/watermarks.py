@@ -23,7 +23,8 @@ from jpo.telemetry.contract import RUN_INFO
 from jpo.telemetry.prometheus.names import Names
 
 if TYPE_CHECKING:
-    from jpo.telemetry import Late, PrometheusSource
+    from jpo.http.endpoint import Endpoint
+    from jpo.telemetry import Late
 
 TENANTS = ("x-scope-orgid", "thanos-tenant")
 """Headers that say whose runs a server shows (Mimir, Cortex; Thanos), in lower case."""
@@ -53,7 +54,7 @@ class Bookmark:
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_on(server: PrometheusSource, job: Project, *, again_seconds: float | None) -> tuple[Finished, Bookmark]:
+def read_on(server: Endpoint, job: Project, *, again_seconds: float | None) -> tuple[Finished, Bookmark]:
     """The runs of a server that are not on record, and its bookmark as it was found.
 
     Args:
@@ -94,7 +95,7 @@ def with_what_is_known(finished: Finished, job: Project) -> Finished:
     return replace(finished, runs=with_values_in_force(runs, in_effect(job.store, job.workload.identity, recorded)))
 
 
-def bookmark(readings: Mapping[str, Reading], server: PrometheusSource, names: Names) -> Bookmark:
+def bookmark(readings: Mapping[str, Reading], server: Endpoint, names: Names) -> Bookmark:
     """Where the reading of this server goes on; a watermark from before addresses were kept is this server's."""
     source = source_of(server, names)
     if source in readings:
@@ -114,7 +115,7 @@ def bookmark(readings: Mapping[str, Reading], server: PrometheusSource, names: N
     return Bookmark(source)
 
 
-def source_of(server: PrometheusSource, names: Names) -> str:
+def source_of(server: Endpoint, names: Names) -> str:
     """The server as watermarks are stored: its address without credentials, and a digest of what else selects the runs."""
     parts = urlsplit(server.shown_url)
     port = "" if parts.port in (None, DEFAULT_PORTS[parts.scheme]) else f":{parts.port}"

@@ -21,15 +21,13 @@ if TYPE_CHECKING:
     from jpo.telemetry.csv.folder import log_files, read_each, read_in_parts, read_logs
     from jpo.telemetry.csv.log import read_log
     from jpo.telemetry.prometheus.runs import Late, finished_runs
-    from jpo.telemetry.prometheus.source import PrometheusSource
 
-__all__ = ["Late", "PrometheusSource", "finished_runs", "log_files", "read_each", "read_in_parts", "read_log", "read_logs"]
+__all__ = ["Late", "finished_runs", "log_files", "read_each", "read_in_parts", "read_log", "read_logs"]
 
 _HOME = {
     **dict.fromkeys(("log_files", "read_each", "read_in_parts", "read_logs"), "jpo.telemetry.csv.folder"),
     "read_log": "jpo.telemetry.csv.log",
     **dict.fromkeys(("Late", "finished_runs"), "jpo.telemetry.prometheus.runs"),
-    "PrometheusSource": "jpo.telemetry.prometheus.source",
 }
 
 

@@ -13,6 +13,8 @@ LONGEST_WORD = 256
 """Characters without a blank: file names (255) stay whole; what is longer loses its middle."""
 LONGEST_TEXT = 4000
 """Characters of a text within a line: fifty lines of a terminal."""
+LONGEST_QUOTE = 300
+"""Characters that are repeated of what a program or a server says."""
 UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef"
 """What Python calls printable and nobody sees: fillers and selectors of variants, but for those of emoji (U+FE0E, U+FE0F).
 
@@ -48,6 +50,13 @@ def printable(text: str, *, longest: int = LONGEST_TEXT) -> str:
         return disarmed(seen(text))
     short = _LONG_WORD.sub(lambda word: _without_middle(word[0], LONGEST_WORD), seen(_without_middle(text, longest)))
     return disarmed(short)
+
+
+def one_line(*parts: str, longest: int = LONGEST_QUOTE) -> str:
+    """What somebody else says, each part once, in one line that is cut off at its end: "Unschedulable: 0/3 nodes"."""
+    said = (" ".join(seen(part[: 4 * longest]).split()) for part in parts)
+    line = ": ".join(dict.fromkeys(part for part in said if part))
+    return line if len(line) <= longest else f"{line[:longest]}…"
 
 
 def released(text: str, *, colours: bool = False) -> str:

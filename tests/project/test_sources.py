@@ -11,10 +11,10 @@ import pytest
 from answering import Handler, now, served, tells
 
 from jpo.errors import UsageError
+from jpo.http.endpoint import Endpoint
 from jpo.project.load import LoadedSettings, load
 from jpo.project.sources import UNVERIFIED, caveats, names_of, prometheus_of, why_nothing
 from jpo.records import Identity
-from jpo.telemetry import PrometheusSource
 
 URL = "https://prometheus:9090"
 Settings = Callable[..., LoadedSettings]
@@ -97,14 +97,14 @@ def test_a_look_that_took_minutes_does_not_put_the_clock_wrong(prometheus: Setti
         tells(now(time.time()) if "/query" in handler.path else ["jpo_run_info", "r1"])(handler)
 
     with served(reports_a_run) as running:
-        server, work = PrometheusSource(running.url), Identity("digits", "cnn", "pytorch")
+        server, work = Endpoint(running.url), Identity("digits", "cnn", "pytorch")
         found = why_nothing(server, work, prometheus(), now=time.time() - 300, seconds_spent=300)
     assert list(found.values()) == ["JPO-I141"]
 
 
 def test_the_question_why_keeps_to_the_deadline_of_the_look(prometheus: Settings) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        server = PrometheusSource(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout_seconds=10)
+        server = Endpoint(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout_seconds=10)
         began = time.monotonic()
         assert why_nothing(server, Identity("digits", "cnn", "pytorch"), prometheus(), now=began, seconds_spent=10) == {}
     assert time.monotonic() - began < 3

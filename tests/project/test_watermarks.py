@@ -5,27 +5,27 @@ from __future__ import annotations
 import pytest
 
 from jpo.history.runs import Reading
+from jpo.http.endpoint import Endpoint
 from jpo.project.watermarks import LOOK_AGAIN_SECONDS, bookmark, recent, source_of
-from jpo.telemetry import PrometheusSource
 from jpo.telemetry.prometheus.names import Names
 
-PROD, STAGING = PrometheusSource("http://prod:9090"), PrometheusSource("http://staging:9090")
+PROD, STAGING = Endpoint("http://prod:9090"), Endpoint("http://staging:9090")
 
 
 @pytest.mark.parametrize(
     "url", ["http://prod:9090", "http://prod:9090/", "http://PROD:9090", "http://me:secret@prod:9090", "HTTP://other@Prod:9090//"]
 )
 def test_one_server_is_one_source_whoever_asks(url: str) -> None:
-    assert source_of(PrometheusSource(url), Names()) == "prometheus http://prod:9090"
+    assert source_of(Endpoint(url), Names()) == "prometheus http://prod:9090"
 
 
 @pytest.mark.parametrize(("url", "same"), [("http://prod:80", "http://prod"), ("https://prod:443/x", "https://prod/x")])
 def test_the_usual_port_may_be_left_out(url: str, same: str) -> None:
-    assert source_of(PrometheusSource(url), Names()) == f"prometheus {same}"
+    assert source_of(Endpoint(url), Names()) == f"prometheus {same}"
 
 
 def test_neither_credentials_nor_timeouts_make_another_source() -> None:
-    other = PrometheusSource("http://prod:9090", 3.0, bearer_token="hidden", headers={"X-Api-Key": "hidden"})
+    other = Endpoint("http://prod:9090", 3.0, bearer_token="hidden", headers={"X-Api-Key": "hidden"})
     assert source_of(other, Names.of({"gpu_memory_mib": "mem"}, {"pod": "k8s_pod"}, None, {"epochs": "e"})) == source_of(
         PROD, Names()
     )
@@ -35,16 +35,16 @@ def test_neither_credentials_nor_timeouts_make_another_source() -> None:
     ("server", "names"),
     [
         (STAGING, Names()),
-        (PrometheusSource("https://prod:9090"), Names()),
-        (PrometheusSource("http://prod:9090/team"), Names()),
-        (PrometheusSource("http://[::1]:9090"), Names()),
-        (PrometheusSource("http://prod:9090", headers={"x-scope-orgid": "ml"}), Names()),
+        (Endpoint("https://prod:9090"), Names()),
+        (Endpoint("http://prod:9090/team"), Names()),
+        (Endpoint("http://[::1]:9090"), Names()),
+        (Endpoint("http://prod:9090", headers={"x-scope-orgid": "ml"}), Names()),
         (PROD, Names.of({"jpo_run_info": "info"}, {})),
         (PROD, Names.of({}, {"run_id": "job_id"})),
         (PROD, Names.of({}, {}, None, {"dataset": "app"})),
     ],
 )
-def test_what_selects_other_runs_is_another_source(server: PrometheusSource, names: Names) -> None:
+def test_what_selects_other_runs_is_another_source(server: Endpoint, names: Names) -> None:
     assert source_of(server, names) != source_of(PROD, Names())
     assert "ml" not in source_of(server, names).replace("http", "")
 

@@ -19,8 +19,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from jpo.http.endpoint import Endpoint
 from jpo.records import Finished, Identity, Quality, Run
-from jpo.telemetry import PrometheusSource, finished_runs, read_log
+from jpo.telemetry import finished_runs, read_log
 from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 
@@ -130,7 +131,7 @@ def wait_for(condition: Callable[[], object]) -> None:
 def finished(server: tuple[str, Path]) -> Finished:
     now = time.time()
     names = Names.of({}, {}, own=Own(metrics={"f1": Quality("f1", more_is_better=True, best=1.0)}))
-    return finished_runs(PrometheusSource(server[0]), WORKLOAD, since=now - 3600, until=now, watermark=None, names=names)
+    return finished_runs(Endpoint(server[0]), WORKLOAD, since=now - 3600, until=now, watermark=None, names=names)
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +157,7 @@ def test_prometheus_has_what_the_log_has(server: tuple[str, Path], runs: dict[st
 
 def test_a_metric_that_nobody_named_is_not_asked_for(server: tuple[str, Path], finished: Finished) -> None:
     now = time.time()
-    plain = finished_runs(PrometheusSource(server[0]), WORKLOAD, since=now - 3600, until=now, watermark=None)
+    plain = finished_runs(Endpoint(server[0]), WORKLOAD, since=now - 3600, until=now, watermark=None)
     assert {run.outcome.val_accuracy for run in plain.runs} == {run.outcome.val_accuracy for run in finished.runs}
     assert all(run.outcome.metrics == {} for run in plain.runs)
     assert plain.requests <= finished.requests

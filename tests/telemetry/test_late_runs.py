@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from answering import Handler, refuses, sends, served
 
+from jpo.http.endpoint import Endpoint
 from jpo.records import Identity
-from jpo.telemetry import Late, PrometheusSource, finished_runs
+from jpo.telemetry import Late, finished_runs
 
 HOUR = 3600.0
 DIGITS = Identity("digits", "cnn", "pytorch")
@@ -21,7 +22,7 @@ def reading(history):
     def reading(settled, url=None):
         begin = history.since
         late = None if settled is None else Late(begin, frozenset(settled))
-        source = PrometheusSource(url or history.url)
+        source = Endpoint(url or history.url)
         return finished_runs(source, DIGITS, since=begin, until=begin + 6 * HOUR, watermark=begin + 5 * HOUR, late=late)
 
     return reading
@@ -30,7 +31,7 @@ def reading(history):
 @pytest.mark.parametrize("name", ["plain", "restarted", "silent", "gap"])
 def test_a_run_that_came_late_is_read_as_if_it_had_come_in_time(reading, history, name):
     begin = history.since
-    in_time = finished_runs(PrometheusSource(history.url), DIGITS, since=begin, until=begin + 6 * HOUR, watermark=None)
+    in_time = finished_runs(Endpoint(history.url), DIGITS, since=begin, until=begin + 6 * HOUR, watermark=None)
     found = reading((ALL | UNUSABLE) - {name})
     assert found.runs == tuple(run for run in in_time.runs if run.run_id == name)
     assert found.watermark == begin + 5 * HOUR

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.telemetry import PrometheusSource
+from jpo.http.endpoint import Endpoint
 from jpo.telemetry.prometheus.client import Client
 
 ANSWER_MIB = 200
@@ -24,11 +24,11 @@ MIB = b"x" * 2**20
 ASK = """
 import pathlib, re, sys
 from jpo.errors import TelemetryError
-from jpo.telemetry import PrometheusSource
-from jpo.telemetry.prometheus.answers import TooMuch
+from jpo.http.endpoint import Endpoint
+from jpo.http.answers import TooMuch
 from jpo.telemetry.prometheus.client import Client
 try:
-    with Client(PrometheusSource(sys.argv[1], timeout_seconds=20)) as client:
+    with Client(Endpoint(sys.argv[1], timeout_seconds=20)) as client:
         client.query("up", 1e9)
 except TelemetryError as error:
     status = pathlib.Path("/proc/self/status").read_text()  # getrusage counts what the parent had before exec
@@ -122,14 +122,14 @@ def test_a_real_server_understands_queries_of_any_length(start_prometheus, tmp_p
     """In the address, Go refuses more than 1 MB and proxies more than 8 kB."""
     url = start_prometheus(tmp_path_factory.mktemp("prometheus"))
     names = "|".join(f"run-{n:05}" for n in range(length // 10))
-    with Client(PrometheusSource(url)) as client:
+    with Client(Endpoint(url)) as client:
         (row,) = client.query(f'count(up{{run_id=~"{names}"}}) or vector(7)', 1e9)
     assert row.value == 7
 
 
 def test_a_real_server_describes_itself(start_prometheus, tmp_path_factory):
     url = start_prometheus(tmp_path_factory.mktemp("prometheus"))
-    with Client(PrometheusSource(url)) as client:
+    with Client(Endpoint(url)) as client:
         assert client.label_values("__name__", '{job="x"}', 0.0, 1e9) == ()
         assert client.status("runtimeinfo")["storageRetention"]
         assert client.status("no_such_thing") == {}

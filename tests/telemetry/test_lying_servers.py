@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from jpo.errors import TelemetryError
 from jpo.history import open_store
+from jpo.http.answers import Busy, PassingTrouble
+from jpo.http.endpoint import Endpoint
 from jpo.records import Identity
-from jpo.telemetry import Late, PrometheusSource, finished_runs
-from jpo.telemetry.prometheus.answers import Busy, PassingTrouble
+from jpo.telemetry import Late, finished_runs
 
 HOUR = 3600.0
 DIGITS = Identity("digits", "cnn", "pytorch")
@@ -107,7 +108,7 @@ def look(url, history, store=None):
     begin = history.since
     mark = begin + 2 * HOUR
     late = Late(begin, frozenset({"plain", "restarted"}))
-    source = PrometheusSource(url, timeout_seconds=5)
+    source = Endpoint(url, timeout_seconds=5)
     found = finished_runs(source, DIGITS, since=begin, until=begin + 6 * HOUR, watermark=mark, late=late)
     if store:
         store.record(found, now=begin + 6 * HOUR, identity=DIGITS, source="prometheus http://x")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from jpo.wording.printable import LONGEST_TEXT, LONGEST_WORD, encodable, printable, released
+from jpo.wording.printable import LONGEST_TEXT, LONGEST_WORD, encodable, one_line, printable, released
 
 
 @pytest.mark.parametrize(
@@ -81,3 +81,15 @@ def test_every_sign_of_reports_is_seen_in_every_encoding(encoding: str) -> None:
     assert "?" not in shown
     shown.encode(encoding)
     assert encoding != "ascii" or shown == "a -> b >= 1 <= 2 x 3 +- 4 - 5 ... r\\xe9sum\\xe9 \\u6570"
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [(("A", "b\nc"), "A: b c"), (("A", "A"), "A"), (("", "b"), "b"), (("\x1b[31mred",), "[31mred"), ((), "")],
+)
+def test_words_of_others_are_one_line_without_commands_to_a_terminal(parts: tuple[str, ...], said: str) -> None:
+    assert one_line(*parts) == said
+
+
+def test_long_words_are_cut() -> None:
+    assert len(one_line("x" * 10_000)) < 500

@@ -8,13 +8,13 @@ from functools import cached_property
 from pathlib import Path
 
 from jpo.errors import JpoError
+from jpo.http.endpoint import Endpoint
 from jpo.inventory.machine import Machine, machine_here
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import prometheus_of
 from jpo.project.workload import read_workload
 from jpo.records import Identity, Workload
 from jpo.report.doctor import Line
-from jpo.telemetry import PrometheusSource
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Case:
         return machine_here(self.environ)
 
     @cached_property
-    def server(self) -> PrometheusSource | None:
+    def server(self) -> Endpoint | None:
         return prometheus_of(self.settings)
 
 

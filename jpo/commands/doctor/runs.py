@@ -9,12 +9,13 @@ from urllib.parse import urlsplit
 from jpo.commands.doctor.case import Case, exists
 from jpo.errors import JpoError
 from jpo.history import open_store
+from jpo.http.endpoint import Endpoint
 from jpo.project.left_out import by_cause
 from jpo.project.project import open_history
 from jpo.project.sources import asked_since, names_of, own_names, running_now
 from jpo.records import Skipped
 from jpo.report.doctor import Line
-from jpo.telemetry import PrometheusSource, log_files, read_each
+from jpo.telemetry import log_files, read_each
 from jpo.telemetry.csv.folder import doubts_of
 from jpo.telemetry.diagnosis.near_identical import sentences
 from jpo.telemetry.diagnosis.probes import examine
@@ -50,7 +51,7 @@ def access(case: Case) -> Iterator[Line]:
         yield Line("access", "ok", f"{url.scheme}://, {shown}")
 
 
-def credentials(server: PrometheusSource) -> tuple[str, bool]:
+def credentials(server: Endpoint) -> tuple[str, bool]:
     """What JPO shows to Prometheus, in words, and whether whoever reads it could use it."""
     if server.credentials:
         return "user and password", True

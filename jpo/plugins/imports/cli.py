@@ -17,7 +17,7 @@ from jpo.cli.options import options, path, toml_option, verbose_option
 from jpo.cli.subject import config_first, for_option, named_once
 
 if TYPE_CHECKING:
-    from jpo.telemetry import PrometheusSource
+    from jpo.http.endpoint import Endpoint
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+]*:/", re.IGNORECASE)
 OF_THE_PAGE = re.compile(r"/?#/experiments/([0-9]+)[^#]*")
@@ -82,5 +82,5 @@ def import_(
     wanted = command.Wanted(form, {name: text for name, text in identity.items() if text}, numbers, [*experiments, *shown])
     servers = dict.fromkeys(OF_THE_PAGE.sub("", text) for text in addresses)
     files = [one for one in places if isinstance(one, Path)]
-    sources: list[Path | PrometheusSource] = [*files, *(mlflow_of(url, settings, os.environ) for url in servers)]
+    sources: list[Path | Endpoint] = [*files, *(mlflow_of(url, settings, os.environ) for url in servers)]
     answer(command.import_runs(sources, config, settings, wanted, write=write, now=time.time()))

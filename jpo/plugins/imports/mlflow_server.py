@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 
 from jpo.errors import TelemetryError, UsageError
 from jpo.files import reading
+from jpo.http.answers import BUSY, Busy, CheckedAnswer, PassingTrouble
+from jpo.http.endpoint import Endpoint
+from jpo.http.quoting import quote
 from jpo.plugins.imports.columns import usual_for
 from jpo.plugins.imports.foreign import ForeignRun, ForeignRuns, as_text
 from jpo.plugins.imports.mlflow import DELETED, KNOWN, MOST_POINTS, Points, is_of_a_gpu, run_of
@@ -18,11 +21,9 @@ from jpo.plugins.imports.table import MOST_RUNS
 from jpo.plugins.imports.translate import NOT_OVER
 from jpo.records import Skipped
 from jpo.telemetry.outcome import UNTOLD
-from jpo.telemetry.prometheus.answers import BUSY, Busy, CheckedAnswer, PassingTrouble, quote
-from jpo.telemetry.prometheus.source import PrometheusSource
 
 if TYPE_CHECKING:
-    from jpo.telemetry.prometheus.session import GuardedSession
+    from jpo.http.session import GuardedSession
 
 API = "api/2.0/mlflow"
 PAGE = 200
@@ -35,7 +36,7 @@ Ask = Callable[[str, Fields], Mapping[str, object]]
 """One question to the server: the end of the path, and its fields -> the answer's document."""
 
 
-def read_server(source: PrometheusSource, experiments: Sequence[str], loss: str | None = None) -> ForeignRuns:
+def read_server(source: Endpoint, experiments: Sequence[str], loss: str | None = None) -> ForeignRuns:
     """The runs of experiments, by their names or ids.
 
     Args:
@@ -45,7 +46,7 @@ def read_server(source: PrometheusSource, experiments: Sequence[str], loss: str 
         UsageError: JPO-E158, no experiment is named, or the server has none of this name.
         TelemetryError: JPO-E101 to E109, the server does not answer, or not as MLflow does.
     """
-    from jpo.telemetry.prometheus.session import GuardedSession, Service  # loads requests
+    from jpo.http.session import GuardedSession, Service  # loads requests
 
     service = Service(
         "MLflow",
@@ -73,9 +74,7 @@ def read_server(source: PrometheusSource, experiments: Sequence[str], loss: str 
     return ForeignRuns("mlflow", session.place, tuple(runs), KNOWN, tuple(skipped))
 
 
-def check_answer(
-    place: str, status: int, headers: Mapping[str, str], body: bytes, hide: Callable[[str], str] = str
-) -> CheckedAnswer:
+def check_answer(place: str, status: int, headers: Mapping[str, str], body: bytes) -> CheckedAnswer:
     """Accept an answer of MLflow's REST API, or say what it is instead.
 
     Raises:
@@ -87,7 +86,7 @@ def check_answer(
         document: Mapping[str, object] | None = reading.json_object(body)
     except ValueError:
         document = None
-    said = quote(hide(str((document or {}).get("message") or "no reason given")))
+    said = quote((document or {}).get("message") or "no reason given")
     if status in (401, 403):
         what = "refused the credentials" if status == 401 else "does not allow this user to read"
         remedy = "check MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD"
@@ -97,7 +96,7 @@ def check_answer(
     if status in BUSY:
         raise Busy(place, f"is not available (HTTP {status}): {said}", "try again later", code="JPO-E102")
     if status == 200 and document is not None:
-        return CheckedAnswer(document, ())
+        return CheckedAnswer(document)
     if status == 200 and "json" in kind:
         raise PassingTrouble(place, "answer was cut off or is not JSON", "check the proxy in front of MLflow", code="JPO-E108")
     if document and "error_code" in document:
@@ -115,16 +114,11 @@ class NotThere(TelemetryError):
 
 def _asker(session: GuardedSession) -> Ask:
     def ask(path: str, fields: Fields) -> Mapping[str, object]:
-        import requests
-
         address = f"{session.place}/{API}/{path}"
-        try:
-            if path.endswith("search"):
-                session.post(address, json=dict(fields))
-            else:
-                session.get(address, params={name: str(value) for name, value in fields.items()})
-        except (requests.RequestException, ValueError) as error:  # a request that could not even be built
-            raise session.explained(error) from None
+        if path.endswith("search"):
+            session.post(address, json=dict(fields))
+        else:
+            session.get(address, params={name: str(value) for name, value in fields.items()})
         data = session.answer.data
         assert isinstance(data, Mapping)  # check_answer accepts nothing else
         return data

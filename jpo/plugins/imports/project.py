@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from jpo.errors import UsageError, quoted
+from jpo.http.endpoint import Endpoint
 from jpo.plugins.imports.columns import FIELDS, GIVEN_OWN, OWN
 from jpo.plugins.imports.foreign import ForeignColumn
 from jpo.plugins.imports.units import UNITS
@@ -16,7 +17,6 @@ from jpo.project.secrets import check_mlflow, travels_openly
 from jpo.project.sources import own_names
 from jpo.project.tables.promises import METRIC_NAME
 from jpo.records import MEASURED
-from jpo.telemetry import PrometheusSource
 
 
 def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
@@ -48,7 +48,7 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
     return found
 
 
-def mlflow_of(url: str, settings: LoadedSettings, environ: Mapping[str, str]) -> PrometheusSource:
+def mlflow_of(url: str, settings: LoadedSettings, environ: Mapping[str, str]) -> Endpoint:
     """An MLflow server, with the credentials that MLflow's own client would send: user and password, else the token.
 
     Raises:
@@ -61,7 +61,7 @@ def mlflow_of(url: str, settings: LoadedSettings, environ: Mapping[str, str]) ->
     words = "the user and password in its URL" if inside else "the password of MLFLOW_TRACKING_PASSWORD" if basic else None
     check_mlflow(url, "the token of MLFLOW_TRACKING_TOKEN" if bearer else words)
     authority = environ.get("MLFLOW_TRACKING_SERVER_CERT_PATH")
-    return PrometheusSource(
+    return Endpoint(
         url=url,
         timeout_seconds=settings.values.imports.timeout,
         username=user if basic else None,
@@ -72,7 +72,7 @@ def mlflow_of(url: str, settings: LoadedSettings, environ: Mapping[str, str]) ->
     )
 
 
-def caveats_of(server: PrometheusSource) -> Mapping[str, str]:
+def caveats_of(server: Endpoint) -> Mapping[str, str]:
     """What a report of `jpo import` must say about how an MLflow server was asked: sentence -> reason code."""
     told = (
         {}

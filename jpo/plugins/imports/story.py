@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.errors import UsageError
+from jpo.http.endpoint import Endpoint
 from jpo.plugins.imports.columns import as_toml, columns_of, not_there
 from jpo.plugins.imports.mlflow_server import read_server
 from jpo.plugins.imports.project import caveats_of, columns_given
@@ -17,7 +18,6 @@ from jpo.project.project import open_history
 from jpo.project.sources import own_names
 from jpo.project.workload import identity_of
 from jpo.records import PARAMETERS, Finished, Outcome, Run
-from jpo.telemetry import PrometheusSource
 from jpo.wording.names import OUTCOMES
 from jpo.wording.numbers import counted, moment, plain, written
 
@@ -48,7 +48,7 @@ class Wanted:
 
 
 def import_runs(
-    sources: Sequence[Path | PrometheusSource], config: Path, settings: LoadedSettings, wanted: Wanted, *, write: bool, now: float
+    sources: Sequence[Path | Endpoint], config: Path, settings: LoadedSettings, wanted: Wanted, *, write: bool, now: float
 ) -> list[str]:
     """Read everything, then record all of its runs in one transaction, or none; returns what was found, for people.
 

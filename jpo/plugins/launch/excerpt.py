@@ -1,4 +1,4 @@
-"""Words of others in one line, for messages: of an engine, and the last that a run printed, without what looks like a secret."""
+"""The last words of a run's output in one line, for messages, without what looks like a secret."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from jpo.wording.printable import seen
+from jpo.http.quoting import HIDDEN, hidden
+from jpo.wording.printable import one_line
 
-LONGEST = 300
-"""Characters of a line."""
 TAIL_BYTES = 2**16
 SECRET_NAME = re.compile(r"TOKEN|PASSW|SECRET|KEY|CREDENTIAL|PRIVATE|AUTH|DSN|COOKIE|SESSION", re.IGNORECASE)
 """Of environment variables whose values are not shown."""
@@ -24,7 +23,6 @@ SAID = re.compile(
     r"|(://[^/\s:@]*:)[^@\s/]+(?=@)"
 )
 """What is said to be a secret, in a setting, a header or a URL."""
-HIDDEN = "***"
 
 
 def last_words(output: Path, environ: Mapping[str, str]) -> str:
@@ -45,13 +43,4 @@ def last_words(output: Path, environ: Mapping[str, str]) -> str:
 def without_secrets(text: str, environ: Mapping[str, str]) -> str:
     """A text in which neither values of variables that look secret are seen, nor what it says to be one."""
     values = {value for name, value in environ.items() if SECRET_NAME.search(name) and len(value) >= SHORTEST_SECRET}
-    for value in sorted(values, key=len, reverse=True):
-        text = text.replace(value, HIDDEN)
-    return SAID.sub(lambda found: f"{found[1] or found[3] or found[4]}{HIDDEN}", text)
-
-
-def one_line(*parts: str) -> str:
-    """What somebody else says, each part once, in one line of at most LONGEST characters: "Unschedulable: 0/3 nodes"."""
-    said = (" ".join(seen(part).split()) for part in parts)
-    line = ": ".join(dict.fromkeys(part for part in said if part))
-    return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
+    return SAID.sub(lambda found: f"{found[1] or found[3] or found[4]}{HIDDEN}", hidden(text, values))

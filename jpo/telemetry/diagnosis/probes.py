@@ -14,6 +14,8 @@ from dataclasses import replace
 from functools import partial
 
 from jpo.errors import TelemetryError
+from jpo.http.endpoint import Endpoint
+from jpo.http.quoting import quote
 from jpo.records import Identity
 from jpo.telemetry import contract
 from jpo.telemetry.diagnosis.coverage import OF_PODS, joinable, measured, pod_state, rules
@@ -22,9 +24,7 @@ from jpo.telemetry.diagnosis.near_identical import NEAR_IDENTICAL, joining, near
 from jpo.telemetry.diagnosis.pod_labels import CODE as MISLABELLED
 from jpo.telemetry.diagnosis.pod_labels import labelled
 from jpo.telemetry.diagnosis.similar_names import nearest, shown, span
-from jpo.telemetry.prometheus.answers import quote
 from jpo.telemetry.prometheus.names import Names
-from jpo.telemetry.prometheus.source import PrometheusSource
 
 CLOCKS_DIFFER_SECONDS = 60.0
 DAY = 86400.0
@@ -157,9 +157,7 @@ PROBES: Mapping[str, Probe] = {
 """All probes, in the order in which doctor reports them."""
 
 
-def examine(
-    source: PrometheusSource, identity: Identity | None, *, since: float, until: float, names: Names
-) -> dict[str, Finding]:
+def examine(source: Endpoint, identity: Identity | None, *, since: float, until: float, names: Names) -> dict[str, Finding]:
     """Findings of all probes, good or bad, within the source's one deadline.
 
     Args:
@@ -186,7 +184,7 @@ def examine(
         return findings
 
 
-def why_empty(source: PrometheusSource, identity: Identity, *, since: float, until: float, names: Names) -> tuple[Finding, ...]:
+def why_empty(source: Endpoint, identity: Identity, *, since: float, until: float, names: Names) -> tuple[Finding, ...]:
     """Causes for a server without runs of the workload, the likeliest first; none where the server does not show any.
 
     Arguments as in `examine`. Takes at most ten requests, and raises nothing for a server that stopped answering.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from jpo.telemetry.prometheus.answers import quote
+from jpo.http.quoting import quote
 
 MOST_SHOWN = 3
 LONGEST = 48

@@ -1,8 +1,7 @@
 """Finished runs from a Prometheus server: one request finds what is new, a dozen measure it.
 
 runs.py           finished_runs: chunk by chunk, with the watermark of the next reading
-source.py         PrometheusSource: address, credentials, deadline; tls.py: certificates; sigv4.py: signatures for AWS
-client.py         queries by prometheus-api-client; session.py: deadline, retries, redirects; answers.py: checks of answers
+client.py         queries by prometheus-api-client; answers.py: checks of answers
 names.py          names of metrics and labels, by default and at a site; queries.py: PromQL; scope.py: workload and window
 run_ids.py        ids of the runs that reported in a window
 discovery.py      which runs are over; measuring.py: the values of all new runs at once

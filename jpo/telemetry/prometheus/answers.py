@@ -9,18 +9,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import Literal
 
 from jpo.errors import TelemetryError
 from jpo.files.reading import number
+from jpo.http.answers import BUSY, Busy, CheckedAnswer, PassingTrouble, TooMuch
+from jpo.http.quoting import LONGEST, hidden, quote
 
-LONGEST_QUOTE = 200
-"""Characters of a server's own words that are repeated in a message."""
-BUSY = (408, 429, 500, 502, 503, 504)
-"""HTTP statuses of temporary trouble."""
 LIMITS = re.compile(
     r"too many (samples|points|chunks|series|bytes)"  # Prometheus, VictoriaMetrics
     r"|exceeded maximum resolution"  # Prometheus: query_range
@@ -47,28 +45,8 @@ Kind = Literal["vector", "matrix"]
 """What was asked for: a value of each series, or its samples."""
 
 
-class PassingTrouble(TelemetryError):
-    """Temporary trouble, worth another attempt: the answer was cut off, the connection was reset."""
-
-    pauses: ClassVar[tuple[float, ...]] = (0.5,)
-    """Seconds to wait before each further try."""
-
-
-class Busy(PassingTrouble):
-    """The server cannot answer now: it restarts, or one of several behind a balancer does."""
-
-    pauses = (0.5, 1.0, 2.0)
-
-
 class PartialAnswer(TelemetryError):
     """Code JPO-E113: the server says that its answer lacks something. Nothing that was read with it counts."""
-
-
-class TooMuch(TelemetryError):
-    """A query that is too large: the server gave it up, it met a limit, or the answer is too large; a narrower query helps.
-
-    Codes JPO-E103, E105 and E109. The deadline over all requests (JPO-E103 as well) is not among it.
-    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,29 +62,11 @@ class AnswerRow:
         return self.points[-1][1]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedAnswer:
-    """An answer that was accepted: its `data`, an object or a list, and what the server warned of.
-
-    Any warning means that the answer may be partial (Thanos, Mimir, VictoriaMetrics).
-    """
-
-    data: Mapping[str, object] | Sequence[object]
-    warnings: tuple[str, ...]
-
-
-def check(
-    place: str,
-    status: int,
-    headers: Mapping[str, str],
-    body: bytes,
-    hide: Callable[[str], str] = str,
-) -> CheckedAnswer:
+def check(place: str, status: int, headers: Mapping[str, str], body: bytes) -> CheckedAnswer:
     """Accept an answer of Prometheus' HTTP API with `data` of any shape, or say what it is instead.
 
     Args:
         headers: with `Content-Type`.
-        hide: removes secrets from the server's own words before they are cut and repeated.
 
     Raises:
         PassingTrouble: worth another attempt.
@@ -116,19 +76,19 @@ def check(
     content_type = headers.get("Content-Type", "").lower()
     document = _document(body) if "json" in content_type else None
     if status in (401, 403):
-        raise _no_entry(place, status, _reason(document or {}, hide))
+        raise _no_entry(place, status, _reason(document or {}))
     if document is None and status == 200 and "json" in content_type:
         remedy = "check the proxy in front of Prometheus"
         raise PassingTrouble(place, "answer was cut off or is not JSON", remedy, code="JPO-E108")
     if document is None or "status" not in document:
         raise _not_prometheus(place, status, content_type, body)
     if status != 200 or document["status"] != "success":
-        raise _refused(place, status, document, _reason(document, hide))
+        raise _refused(place, status, document, _reason(document))
     data = document.get("data")
     if not isinstance(data, dict | list):
         raise without_data(place)
     said = [*_warnings(document), *_partial(headers, document)]
-    return CheckedAnswer(data, tuple(quote(hide(text)) for text in said if not text.startswith(INFORMATION)))
+    return CheckedAnswer(data, tuple(quote(text) for text in said if not text.startswith(INFORMATION)))
 
 
 def without_data(place: str) -> TelemetryError:
@@ -218,13 +178,6 @@ def texts(place: str, data: object) -> tuple[str, ...]:
     return tuple(data)
 
 
-def quote(text: object) -> str:
-    """A server's words made safe for one line of a terminal: no control characters, not longer than LONGEST_QUOTE."""
-    line = "".join(c if c.isprintable() else " " for c in str(text)[: 4 * LONGEST_QUOTE])
-    line = " ".join(line.split())
-    return line if len(line) <= LONGEST_QUOTE else line[:LONGEST_QUOTE] + "…"
-
-
 def _document(body: bytes) -> dict[str, object] | None:
     """The JSON object of a body; None when it is not JSON, empty when it is something else than an object."""
     try:
@@ -254,10 +207,10 @@ def _no_entry(place: str, status: int, reason: str) -> TelemetryError:
     return TelemetryError(place, finding, "check user, password or token in [prometheus] auth", code="JPO-E101")
 
 
-def _reason(document: dict[str, object], hide: Callable[[str], str]) -> str:
+def _reason(document: dict[str, object]) -> str:
     """The server's words. VictoriaMetrics repeats the query, which may be long, and names the cause after it."""
-    text = hide(str(document.get("error") or document.get("message") or "no reason given"))  # message: AWS
-    return (text.rpartition('": ')[2] or text) if len(text) > LONGEST_QUOTE else text
+    text = hidden(str(document.get("error") or document.get("message") or "no reason given"))  # message: AWS
+    return (text.rpartition('": ')[2] or text) if len(text) > LONGEST else text
 
 
 def _refused(place: str, status: int, document: dict[str, object], reason: str) -> TelemetryError:

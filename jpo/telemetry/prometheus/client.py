@@ -1,4 +1,4 @@
-"""The client of a Prometheus server: queries by prometheus-api-client over the guarded session of session.py.
+"""The client of a Prometheus server: queries by prometheus-api-client over jpo.http's session.
 
 `PrometheusConnect` builds each request; its `session` argument is filled with one that does what the library leaves open.
 Importing this module loads requests, so it is imported when a query is sent.
@@ -9,15 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from urllib.parse import quote as quote_path
 
-import requests
 import urllib3
 from prometheus_api_client import PrometheusConnect
 
 from jpo.errors import TelemetryError
-from jpo.telemetry.prometheus.answers import AnswerRow, PartialAnswer, rows, texts, without_data
-from jpo.telemetry.prometheus.session import GuardedSession
-from jpo.telemetry.prometheus.source import PrometheusSource
+from jpo.http.endpoint import Endpoint
+from jpo.http.session import GuardedSession, Service
+from jpo.telemetry.prometheus.answers import AnswerRow, PartialAnswer, check, rows, texts, without_data
 
+PROMETHEUS = Service(
+    "Prometheus",
+    check,
+    absent="check the URL and that the server runs, or use --offline",
+    late="raise --timeout, narrow --since, or use --offline",
+    large="narrow the window with --since",
+)
 UNAVAILABLE = ("JPO-E101", "JPO-E104", "JPO-E105")
 """Codes of answers where there is no such status, or where a proxy withholds it from those who may query."""
 
@@ -28,8 +34,8 @@ LATEST = 253_402_300_800.0
 class Client:
     """A connection to one server, under one deadline that starts now; it counts requests and keeps warnings."""
 
-    def __init__(self, source: PrometheusSource) -> None:
-        self.session = GuardedSession(source)
+    def __init__(self, source: Endpoint) -> None:
+        self.session = GuardedSession(source, PROMETHEUS)
         self._connect = PrometheusConnect(
             url=source.shown_url,
             session=self.session,
@@ -87,14 +93,12 @@ class Client:
         return data if isinstance(data, dict) else {}
 
     def _data(self, request: Callable[[], object]) -> object:
-        """The `data` of the answer to a request; errors of requests and of the library become TelemetryErrors.
+        """The `data` of the answer to a request; errors of the library become TelemetryErrors.
 
         From the session, which checked it: the library would return its rows without saying what they are.
         """
         try:
             request()
-        except (requests.RequestException, ValueError) as error:  # a request that could not even be built
-            raise self.session.explained(error) from None
         except (KeyError, TypeError) as error:  # data of another shape
             raise without_data(self.place) from error
         return self.session.answer.data

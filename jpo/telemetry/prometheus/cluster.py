@@ -15,8 +15,9 @@ from os.path import commonprefix
 from typing import NamedTuple, TypeVar
 
 from jpo.errors import TelemetryError
+from jpo.http.answers import TooMuch
 from jpo.telemetry.prometheus import queries
-from jpo.telemetry.prometheus.answers import AnswerRow, TooMuch
+from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.names import METRICS
 from jpo.telemetry.prometheus.queries import COUNT, GAIN, HIGHEST, LAST, P95, SUM, TOTAL
 from jpo.telemetry.prometheus.scope import Scope

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 
 from jpo.errors import TelemetryError
 from jpo.files.reading import number
+from jpo.http.answers import TooMuch
 from jpo.records import COUNTS, PARAMETERS
 from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries
-from jpo.telemetry.prometheus.answers import AnswerRow, TooMuch
+from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.cluster import Pod, pod_of
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.prometheus.scope import Scope

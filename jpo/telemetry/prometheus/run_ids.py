@@ -8,9 +8,9 @@ their ids they are.
 from __future__ import annotations
 
 from jpo.errors import TelemetryError
+from jpo.http.answers import TooMuch
 from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries
-from jpo.telemetry.prometheus.answers import TooMuch
 from jpo.telemetry.prometheus.cluster import NO_INDEX
 from jpo.telemetry.prometheus.scope import Scope
 

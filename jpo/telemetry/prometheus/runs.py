@@ -17,23 +17,24 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from jpo.errors import TelemetryError
+from jpo.http.answers import TooMuch
+from jpo.http.endpoint import Endpoint
 from jpo.records import KUBERNETES, VAL_ACCURACY, VAL_LOSS, Finished, Identity, Quality, Run, Series, Skipped
 from jpo.telemetry import contract
 from jpo.telemetry.doubts import of_ending, once_each
 from jpo.telemetry.learning_curve import Slope
 from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, NoEvidence, Own, to_run
 from jpo.telemetry.prometheus import measuring, run_ids, time_series
-from jpo.telemetry.prometheus.answers import PartialAnswer, TooMuch
+from jpo.telemetry.prometheus.answers import PartialAnswer
 from jpo.telemetry.prometheus.cluster import Labelling
 from jpo.telemetry.prometheus.discovery import OVERLAP_SECONDS
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.prometheus.pods.new_runs import NewRuns
 from jpo.telemetry.prometheus.scope import Scope
-from jpo.telemetry.prometheus.source import PrometheusSource
 from jpo.telemetry.prometheus.time_series import SampledRun
 
 if TYPE_CHECKING:
-    from jpo.telemetry.prometheus.session import GuardedSession
+    from jpo.http.session import GuardedSession
 
 LONGEST_RUN_SECONDS = 14 * 86400.0
 """How far before the watermark a new run may have started."""
@@ -92,7 +93,7 @@ class Late:
 
 
 def finished_runs(
-    source: PrometheusSource,
+    source: Endpoint,
     identity: Identity,
     *,
     since: float,

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from jpo.http.endpoint import Endpoint
 from jpo.records import KUBERNETES, Identity, Running
 from jpo.telemetry import contract
 from jpo.telemetry.outcome import BYTES_PER_GIB, NoEvidence, Own, configuration, own_values
@@ -24,7 +25,6 @@ from jpo.telemetry.prometheus.pods import labels as pod_labels
 from jpo.telemetry.prometheus.pods.grouping import LabelledPod
 from jpo.telemetry.prometheus.reported import Description, described
 from jpo.telemetry.prometheus.scope import Scope
-from jpo.telemetry.prometheus.source import PrometheusSource
 
 RECENT_SECONDS = 900.0
 """Over which utilisation and throughput are measured; a run that was silent for longer does not go on."""
@@ -57,7 +57,7 @@ class Now:
     values: dict[str, float] = field(default_factory=dict)
 
 
-def going_on(source: PrometheusSource, identity: Identity, *, names: Names) -> tuple[Running, ...]:
+def going_on(source: Endpoint, identity: Identity, *, names: Names) -> tuple[Running, ...]:
     """The runs of a workload that go on now, those that started first first.
 
     Raises:

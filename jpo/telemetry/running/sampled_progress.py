@@ -10,11 +10,11 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from jpo.http.endpoint import Endpoint
 from jpo.records import QUALITIES, VAL_ACCURACY, Identity, Quality
 from jpo.telemetry import contract
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.prometheus.scope import Scope
-from jpo.telemetry.prometheus.source import PrometheusSource
 
 MARGIN_SECONDS = 60.0
 """Asked for once more at each look: what was sampled last may not have been stored yet."""
@@ -42,7 +42,7 @@ NOTHING = SampledProgress()
 
 
 def read_progress(
-    source: PrometheusSource,
+    source: Endpoint,
     identity: Identity,
     run_id: str,
     started_at: float,

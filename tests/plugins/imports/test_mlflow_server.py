@@ -10,12 +10,12 @@ from answering import Handler, cuts, sends, served
 from mlflow_runs import log_runs
 
 from jpo.errors import JpoError, TelemetryError, UsageError
+from jpo.http.endpoint import Endpoint
 from jpo.plugins.imports.columns import columns_of
 from jpo.plugins.imports.mlflow import KNOWN
 from jpo.plugins.imports.mlflow_server import read_server
 from jpo.plugins.imports.translate import Said, translated
 from jpo.records import Identity
-from jpo.telemetry import PrometheusSource
 
 SAID = Said(otherwise={"dataset": "digits", "model": "cnn", "framework": "pytorch"})
 SECRET = "s3cret-of-the-test"
@@ -38,7 +38,7 @@ def nights(mlflow_server, request):
     runs += [night(3, 64, status="FAILED"), night(4, 64, status="RUNNING"), night(5, 64, deleted=True)]
     runs += [night(6, 64, loss=math.inf), night(7, 64, loss=math.nan), night(8, 16, tags={"dataset": "other"})]
     log_runs((mlflow_server, "digits nightly / ü", runs))
-    return PrometheusSource(mlflow_server, timeout_seconds=60)
+    return Endpoint(mlflow_server, timeout_seconds=60)
 
 
 def read(source, *experiments):
@@ -117,7 +117,7 @@ def metrics(*points):
 )
 def test_a_server_in_trouble_is_one_error(answers, code, finding):
     with served(*answers) as server, pytest.raises(TelemetryError, match=finding) as caught:
-        read_server(PrometheusSource(server.url, timeout_seconds=5, bearer_token=SECRET), ["nightly"])
+        read_server(Endpoint(server.url, timeout_seconds=5, bearer_token=SECRET), ["nightly"])
     assert caught.value.code == code
     assert SECRET not in str(caught.value)
     assert "Prometheus" not in str(caught.value)
@@ -126,7 +126,7 @@ def test_a_server_in_trouble_is_one_error(answers, code, finding):
 
 def test_a_server_that_hangs_is_given_up():
     with served(lambda handler: handler.server.over.wait()) as server, pytest.raises(TelemetryError) as caught:
-        read_server(PrometheusSource(server.url, timeout_seconds=0.2), ["nightly"])
+        read_server(Endpoint(server.url, timeout_seconds=0.2), ["nightly"])
     assert (caught.value.code, caught.value.remedy) == ("JPO-E103", "raise [imports] timeout, or name fewer experiments")
 
 
@@ -138,7 +138,7 @@ def test_the_token_is_sent_and_never_shown():
         sends({"message": f"you sent {SECRET}"}, 403)(handler)
 
     with served(answer) as server, pytest.raises(TelemetryError, match=r"you sent \*\*\*"):
-        read_server(PrometheusSource(server.url, bearer_token=SECRET), ["nightly"])
+        read_server(Endpoint(server.url, bearer_token=SECRET), ["nightly"])
     assert sent == [f"Bearer {SECRET}"]
 
 
@@ -148,7 +148,7 @@ def test_courses_are_asked_for_where_they_count():
     told = [{**RUN, "data": {"metrics": points}}, {"info": {**RUN["info"], "status": "RUNNING"}, "data": {"metrics": points}}]
     history = sends({"metrics": [{"key": "x", "value": 1.0, "step": str(step)} for step in (1, 2)]})
     with served(EXPERIMENT, sends({"runs": told}), history) as server:
-        first, other = read_server(PrometheusSource(server.url), ["nightly"], "metrics.mine").runs
+        first, other = read_server(Endpoint(server.url), ["nightly"], "metrics.mine").runs
         assert [text.partition("metric_key=")[2] for text in server.asked[2:]] == [
             "val_loss&max_results=10000",
             "mine&max_results=10000",

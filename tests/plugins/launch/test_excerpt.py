@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.plugins.launch.excerpt import last_words, one_line, without_secrets
+from jpo.plugins.launch.excerpt import last_words, without_secrets
 
 ENVIRON = {"WANDB_API_KEY": "0123456789abcdef", "HOME": "/home/somebody", "DB_PASSWORD": "correct horse", "USE_TOKEN": "1"}
 
@@ -45,15 +45,3 @@ def test_the_last_line_that_says_something_is_told_in_one_line(tmp_path: Path, o
 
 def test_no_output_says_nothing(tmp_path: Path) -> None:
     assert last_words(tmp_path / "output.log", {}) == ""
-
-
-@pytest.mark.parametrize(
-    ("parts", "said"),
-    [(("A", "b\nc"), "A: b c"), (("A", "A"), "A"), (("", "b"), "b"), (("\x1b[31mred",), "[31mred"), ((), "")],
-)
-def test_words_of_others_are_one_line_without_commands_to_a_terminal(parts: tuple[str, ...], said: str) -> None:
-    assert one_line(*parts) == said
-
-
-def test_long_words_are_cut() -> None:
-    assert len(one_line("x" * 10_000)) < 500

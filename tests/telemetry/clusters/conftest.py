@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from jpo.http.endpoint import Endpoint
 from jpo.records import Finished, Identity
-from jpo.telemetry import PrometheusSource, finished_runs
+from jpo.telemetry import finished_runs
 from jpo.telemetry.prometheus.names import Names
 
 SINCE = 1_700_000_000.0
@@ -120,7 +121,7 @@ def reading(cluster) -> Callable[..., Finished]:
         begin = SINCE + since * 3600
         mark = None if watermark is None else SINCE + watermark * 3600
         names = names or (RENAMED if model == "renamed" else Names())
-        source, identity = PrometheusSource(cluster), Identity("digits", model, "pytorch")
+        source, identity = Endpoint(cluster), Identity("digits", model, "pytorch")
         return finished_runs(source, identity, since=begin, until=SINCE + until * 3600, watermark=mark, names=names)
 
     return reading

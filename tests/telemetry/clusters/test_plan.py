@@ -11,8 +11,9 @@ import requests
 from answering import NOTHING, Handler, refuses, sends, served, tells
 
 from jpo.errors import TelemetryError
+from jpo.http.endpoint import Endpoint
 from jpo.records import Identity, RunStatus
-from jpo.telemetry import PrometheusSource, finished_runs
+from jpo.telemetry import finished_runs
 from jpo.telemetry.prometheus.runs import LAST_REPORTS_SECONDS
 
 DAY = 86400.0
@@ -87,7 +88,7 @@ def repeats(*labels):
 
 
 def look_at(server, days, *, watermark=None, timeout=10.0):
-    source = PrometheusSource(server.url, timeout_seconds=timeout)
+    source = Endpoint(server.url, timeout_seconds=timeout)
     return finished_runs(source, Identity("d", "m", "f"), since=1e9, until=1e9 + days * DAY, watermark=watermark)
 
 
@@ -95,7 +96,7 @@ def look_at(server, days, *, watermark=None, timeout=10.0):
 def test_a_server_that_hides_its_index_is_asked_for_all_that_may_be_there(cluster, reading):
     with served(queries_only(cluster)) as server:
         identity = Identity("digits", "honoured", "pytorch")
-        found = finished_runs(PrometheusSource(server.url), identity, since=1.7e9, until=1.7e9 + DAY / 2, watermark=None)
+        found = finished_runs(Endpoint(server.url), identity, since=1.7e9, until=1.7e9 + DAY / 2, watermark=None)
     assert found.runs == reading("honoured").runs
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from jpo.http.endpoint import Endpoint
 from jpo.records import Identity, RunStatus
-from jpo.telemetry import PrometheusSource, finished_runs
+from jpo.telemetry import finished_runs
 
 SINCE = 1_700_000_000.0
 HOUR, DAY = 3600.0, 86400.0
@@ -158,7 +159,7 @@ def pods(serve):
 @pytest.fixture
 def reading(pods):
     def reading(model, until=4 * HOUR, watermark=None):
-        source, identity = PrometheusSource(pods), Identity("digits", model, "pytorch")
+        source, identity = Endpoint(pods), Identity("digits", model, "pytorch")
         mark = None if watermark is None else SINCE + watermark
         return finished_runs(source, identity, since=SINCE, until=SINCE + until, watermark=mark)
 
@@ -255,6 +256,6 @@ def test_a_run_that_began_long_before_the_last_look_is_whole(reading):
 def test_a_clock_of_ours_that_is_ahead_does_not_end_a_run(serve):
     begin = time.time() - HOUR - SINCE
     url = serve("".join(text(*line) for line in job("skewed", "r", "skewed", begin, HOUR, tells=False)))
-    source, identity, begun = PrometheusSource(url), Identity("digits", "skewed", "pytorch"), SINCE + begin
+    source, identity, begun = Endpoint(url), Identity("digits", "skewed", "pytorch"), SINCE + begin
     found = finished_runs(source, identity, since=begun - HOUR, until=time.time() + HOUR, watermark=None)
     assert (found.runs, found.skipped, found.watermark) == ((), (), None)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from answering import now, sends, served, tells
 
+from jpo.http.endpoint import Endpoint
 from jpo.records import Identity
-from jpo.telemetry import PrometheusSource
 from jpo.telemetry.diagnosis.inquiry import Inquiry
 from jpo.telemetry.diagnosis.probes import examine, in_one_line, seconds_kept, why_empty, workload
 from jpo.telemetry.prometheus.client import Client
@@ -31,30 +31,30 @@ LINES = {
 }
 
 
-def serve(start_prometheus, folder: Path, lines: dict[str, float]) -> PrometheusSource:
+def serve(start_prometheus, folder: Path, lines: dict[str, float]) -> Endpoint:
     """A Prometheus which scraped these series a quarter of an hour ago."""
     then = time.time() - 900
     text = "".join(f"{series} {value} {then + 15 * i:.3f}\n" for series, value in lines.items() for i in range(3))
     (folder / "lines.om").write_text(f"{text}# EOF\n", encoding="utf-8")
     backfill = ["promtool", "tsdb", "create-blocks-from", "openmetrics", "--quiet", folder / "lines.om", folder / "data"]
     subprocess.run(backfill, check=True, capture_output=True, timeout=60)
-    return PrometheusSource(start_prometheus(folder), timeout_seconds=30)
+    return Endpoint(start_prometheus(folder), timeout_seconds=30)
 
 
 @pytest.fixture(scope="module")
-def source(start_prometheus, tmp_path_factory) -> PrometheusSource:
+def source(start_prometheus, tmp_path_factory) -> Endpoint:
     return serve(start_prometheus, tmp_path_factory.mktemp("probes"), LINES)
 
 
 @pytest.fixture(scope="module")
-def renamed(start_prometheus, tmp_path_factory) -> PrometheusSource:
+def renamed(start_prometheus, tmp_path_factory) -> Endpoint:
     lines = {'ml_jpo_run_info{set="digits",model="cnn",framework="pytorch",run_id="a"}': 1, "jpo_runs": 1, "jpo_run_status": 1}
     return serve(start_prometheus, tmp_path_factory.mktemp("renamed"), lines)
 
 
 @pytest.fixture(scope="module")
-def empty(start_prometheus, tmp_path_factory) -> PrometheusSource:
-    return PrometheusSource(start_prometheus(tmp_path_factory.mktemp("empty")), timeout_seconds=30)
+def empty(start_prometheus, tmp_path_factory) -> Endpoint:
+    return Endpoint(start_prometheus(tmp_path_factory.mktemp("empty")), timeout_seconds=30)
 
 
 def causes(source, dataset="digits", model="cnn", framework="pytorch", *, names=None, later=0.0, days=90.0):
@@ -171,7 +171,7 @@ def test_the_probes_of_an_empty_answer_take_five_requests(source):
 
 
 def test_a_server_that_is_down_is_the_only_finding_and_is_asked_once():
-    down = PrometheusSource("http://127.0.0.1:9", timeout_seconds=5)
+    down = Endpoint("http://127.0.0.1:9", timeout_seconds=5)
     assert causes(down) == ()
     found = all_found(down)
     assert [(name, one.status, one.code) for name, one in found.items()] == [("server", "problem", "JPO-E102")]
@@ -191,8 +191,8 @@ def hanging(handler):
 
 def test_what_a_server_does_not_tell_is_unknown_and_a_partial_answer_is_said():
     with served(narrow) as server:
-        found = all_found(PrometheusSource(server.url))
-        assert causes(PrometheusSource(server.url)) == ()
+        found = all_found(Endpoint(server.url))
+        assert causes(Endpoint(server.url)) == ()
     assert [found[name].status for name in ("server", "clock", "retention", "reports", "CPU")] == ["ok", "ok", *["unknown"] * 3]
     assert (found["reports"].code, found["completeness"].code) == ("JPO-E101", "JPO-E113")
     assert found["completeness"].text.endswith("store-2 is down")
@@ -201,7 +201,7 @@ def test_what_a_server_does_not_tell_is_unknown_and_a_partial_answer_is_said():
 def test_all_probes_together_keep_to_one_deadline():
     with served(hanging) as server:
         began = time.monotonic()
-        found = all_found(PrometheusSource(server.url, timeout_seconds=3.0))
+        found = all_found(Endpoint(server.url, timeout_seconds=3.0))
         assert time.monotonic() - began < 4.5
     assert [found[name].status for name in ("server", "clock", "reports")] == ["ok", "ok", "unknown"]
     assert found["reports"].code == "JPO-E103"

@@ -8,7 +8,8 @@ import math
 import pytest
 
 from jpo.errors import TelemetryError
-from jpo.telemetry.prometheus.answers import Busy, TooMuch, check, quote, rows, texts
+from jpo.http.answers import Busy, TooMuch
+from jpo.telemetry.prometheus.answers import check, rows, texts
 
 JSON = {"Content-Type": "application/json"}
 GOOD = b'{"status":"success","data":{"resultType":"vector","result":[]}}'
@@ -115,11 +116,6 @@ def test_every_way_to_say_that_something_is_missing_counts(more):
 def test_headers_that_say_so_count_as_well(header):
     assert len(check("p", 200, {**JSON, header: "true"}, GOOD).warnings) == 1
     assert check("p", 200, {**JSON, header: "false"}, GOOD).warnings == ()
-
-
-def test_words_of_a_server_fit_on_one_line_of_a_terminal():
-    assert quote("red \x1b[31m\nalert\u202e") == "red [31m alert"
-    assert len(quote("x" * 10_000)) == 201
 
 
 def test_values_of_a_label_are_texts():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from jpo.http.endpoint import Endpoint
 from jpo.records import Identity, RunStatus, Word
-from jpo.telemetry import PrometheusSource, finished_runs
+from jpo.telemetry import finished_runs
 from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 
@@ -22,7 +23,7 @@ def reading(history):
     def reading(since=0.0, until=6.0, watermark=None, identity=DIGITS):
         begin = history.since
         mark = None if watermark is None else begin + watermark * HOUR
-        source = PrometheusSource(history.url)
+        source = Endpoint(history.url)
         return finished_runs(source, identity, since=begin + since * HOUR, until=begin + until * HOUR, watermark=mark)
 
     return reading
@@ -59,7 +60,7 @@ def test_declared_labels_are_parameters_too_words_as_words(history):
     own = Own({"optimizer": True, "dropout": False, "weight_decay": False, "warmup": False, "nesterov": True})
     names = Names.of({}, {"weight_decay": "wd"}, own=own)
     since, until = history.since, history.since + 6 * HOUR
-    found = finished_runs(PrometheusSource(history.url), DIGITS, since=since, until=until, watermark=None, names=names)
+    found = finished_runs(Endpoint(history.url), DIGITS, since=since, until=until, watermark=None, names=names)
     plain = next(run for run in found.runs if run.run_id == "plain")
     assert {name: plain.parameters.get(name) for name in own.parameters} == {
         "optimizer": Word("sgd"),
@@ -158,7 +159,7 @@ def test_a_rejected_query_gives_the_reason_of_the_server(history):
     from jpo.errors import TelemetryError
     from jpo.telemetry.prometheus.client import Client
 
-    with Client(PrometheusSource(history.url)) as client, pytest.raises(TelemetryError, match="parse error") as caught:
+    with Client(Endpoint(history.url)) as client, pytest.raises(TelemetryError, match="parse error") as caught:
         client.query("up{", at=history.since)
     assert caught.value.code == "JPO-E105"
 
@@ -167,7 +168,7 @@ def test_a_rejected_query_gives_the_reason_of_the_server(history):
 def test_a_long_query_travels_in_the_body(history):
     from jpo.telemetry.prometheus.client import Client
 
-    with Client(PrometheusSource(history.url)) as client:
+    with Client(Endpoint(history.url)) as client:
         rows = client.query(f'vector(1) or up{{job="{"x" * 100_000}"}}', at=history.since)
     assert [row.value for row in rows] == [1.0]
 
@@ -175,7 +176,7 @@ def test_a_long_query_travels_in_the_body(history):
 def test_a_wrong_route_prefix_is_named(history):
     from jpo.errors import TelemetryError
 
-    source = PrometheusSource(history.url + "/wrong")
+    source = Endpoint(history.url + "/wrong")
     with pytest.raises(TelemetryError, match="route prefix") as caught:
         finished_runs(source, DIGITS, since=0, until=1, watermark=None)
     assert caught.value.code == "JPO-E104"
@@ -190,7 +191,7 @@ def test_the_slope_of_a_learning_curve_comes_from_the_samples_of_its_loss(serve,
         values |= {"jpo_val_loss": epoch**-0.2} if epoch else {}
         values |= {"jpo_run_end_time_seconds": begin + seconds} if seconds == 2000 else {}
         lines += [f"{name}{{{labels}}} {value!r} {begin + seconds:.3f}\n" for name, value in values.items()]
-    source, mlp = PrometheusSource(serve("".join(lines))), Identity("digits", "mlp", "pytorch")
+    source, mlp = Endpoint(serve("".join(lines))), Identity("digits", "mlp", "pytorch")
     (run,) = finished_runs(source, mlp, since=begin - HOUR, until=begin + HOUR, watermark=None).runs
     assert run.outcome.loss_slope == pytest.approx(-0.2, abs=0.01)
     assert run.outcome.loss_slope_error < 0.01

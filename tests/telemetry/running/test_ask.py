@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from jpo.http.endpoint import Endpoint
 from jpo.records import KUBERNETES, Identity
-from jpo.telemetry import PrometheusSource
 from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.running.ask import going_on
@@ -31,7 +31,7 @@ def server(serve, base):
 @pytest.fixture
 def going(server):
     def going(model):
-        found = going_on(PrometheusSource(server), Identity("digits", model, "pytorch"), names=Names())
+        found = going_on(Endpoint(server), Identity("digits", model, "pytorch"), names=Names())
         return {run.run_id.partition("@")[0]: run for run in found}
 
     return going
@@ -133,9 +133,9 @@ def test_labelled_pods_go_on_without_progress_and_services_do_not(going, base):
 
 def test_parameters_of_the_teams_own_are_seen_of_what_goes_on(server):
     names = Names(own=Own({"dropout": False}))
-    (run,) = going_on(PrometheusSource(server), Identity("digits", "labelled", "pytorch"), names=names)
+    (run,) = going_on(Endpoint(server), Identity("digits", "labelled", "pytorch"), names=names)
     assert run.parameters == {"batch_size": 32.0, "dropout": 0.1}
 
 
 def test_nothing_goes_on_and_few_requests_say_so(server):
-    assert going_on(PrometheusSource(server), Identity("digits", "none", "pytorch"), names=Names()) == ()
+    assert going_on(Endpoint(server), Identity("digits", "none", "pytorch"), names=Names()) == ()

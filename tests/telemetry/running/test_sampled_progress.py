@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from jpo.__main__ import run
+from jpo.http.endpoint import Endpoint
 from jpo.records import Identity
-from jpo.telemetry import PrometheusSource
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.running.sampled_progress import read_progress
 
@@ -44,7 +44,7 @@ def _lines(base):
 
 
 def sampled(server, base, run_id, **known):
-    return read_progress(PrometheusSource(server), Identity(**JOB), run_id, base - 3600, names=Names(), **known)
+    return read_progress(Endpoint(server), Identity(**JOB), run_id, base - 3600, names=Names(), **known)
 
 
 def test_epochs_and_losses_are_read_as_they_were_sampled(server, base):

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlencode
 
 from jpo.errors import CodeHostError, TelemetryError
+from jpo.http.answers import BUSY, Busy, CheckedAnswer, PassingTrouble
+from jpo.http.endpoint import Endpoint
+from jpo.http.quoting import quote
+from jpo.http.session import GuardedSession, Service
 from jpo.plugins.ci.code_host.merge_request import MergeRequest
 from jpo.plugins.ci.code_host.repository import Repository
-from jpo.telemetry.prometheus.answers import BUSY, Busy, CheckedAnswer, PassingTrouble, quote
-from jpo.telemetry.prometheus.session import GuardedSession, Service
-from jpo.telemetry.prometheus.source import PrometheusSource
 
 REPEATABLE = ("GET", "PUT", "PATCH", "DELETE")
 """Once more of these does nothing else; a second POST is a second note."""
@@ -60,7 +61,7 @@ class Calls:
     def __init__(self, request: MergeRequest | Repository, manner: Manner = NOTES, *, timeout_seconds: float) -> None:
         gitlab = request.host == "gitlab"
         self._host, self._manner = request.host, manner
-        source = PrometheusSource(
+        source = Endpoint(
             url=request.api_url,
             timeout_seconds=timeout_seconds,
             bearer_token=None if gitlab else request.token,
@@ -92,21 +93,17 @@ class Calls:
         except PassingTrouble as error:
             raise InDoubtError(error.place, error.finding, "try again later", code="JPO-E905") from error
         except TelemetryError as error:
-            remedy = (
-                "set JPO_COMMENT_CA_FILE to its authority" if error.code == "JPO-E106" else "is it reachable from the runner?"
-            )
+            remedy = "set JPO_COMMENT_CA_FILE to its authority" if error.code == "JPO-E106" else REACHABLE
             code = "JPO-E906" if error.code in STRANGE else "JPO-E905"
             raise CodeHostError(error.place, error.finding, remedy, code=code) from error
         return self._session.answer.data, response.headers
 
-    def _accepted(
-        self, place: str, status: int, headers: Mapping[str, str], body: bytes, hide: Callable[[str], str]
-    ) -> CheckedAnswer:
+    def _accepted(self, place: str, status: int, headers: Mapping[str, str], body: bytes) -> CheckedAnswer:
         """What was answered; status, content type and form say what it is instead."""
         if status == 204:
-            return CheckedAnswer({}, ())
+            return CheckedAnswer({})
         document = _document(body) if "json" in headers.get("Content-Type", "").lower() else None
-        said = quote(hide(_reason(document))) if document is not None else "a web page"
+        said = quote(_reason(document)) if document is not None else "a web page"
         limited = headers.get("Retry-After") or any(headers.get(name) == "0" for name in RATE_LIMITS)
         if status in BUSY or status >= 500 or (status == 403 and limited):
             raise Busy(place, f"is not available (HTTP {status}): {said}", code="JPO-E905")
@@ -120,7 +117,7 @@ class Calls:
             raise CodeHostError(place, finding, "is this the address of the API?", code="JPO-E906")
         if not 200 <= status < 300:
             raise CodeHostError(place, f"refused {self._manner.what} (HTTP {status}): {said}", code="JPO-E904")
-        return CheckedAnswer(document, ())
+        return CheckedAnswer(document)
 
 
 def _document(body: bytes) -> dict[str, object] | list[object] | None:

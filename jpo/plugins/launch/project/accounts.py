@@ -10,7 +10,6 @@ from pathlib import Path
 from jpo.errors import JpoError, LaunchError, UsageError
 from jpo.history import Store
 from jpo.plugins.launch.cleanup import clean_up
-from jpo.plugins.launch.excerpt import one_line
 from jpo.plugins.launch.job import JobStatus
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, entries, read
@@ -21,6 +20,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.secrets import of_the_runner
 from jpo.timeouts import OutOfPatience, within
 from jpo.wording.numbers import counted
+from jpo.wording.printable import one_line
 
 LOCAL = "local"
 CONTEXT = "launch.kubernetes.context"

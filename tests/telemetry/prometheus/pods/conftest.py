@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from jpo.http.endpoint import Endpoint
 from jpo.records import Finished, Identity
-from jpo.telemetry import PrometheusSource, finished_runs
+from jpo.telemetry import finished_runs
 from jpo.telemetry.prometheus.names import Names
 
 SINCE = 1_700_000_000.0
@@ -125,7 +126,7 @@ def look(labelled) -> Callable[..., Finished]:
     def look(model, *, names=None, since=0.0, until=12.0, watermark=None):
         mark = None if watermark is None else SINCE + watermark * HOUR
         identity, begin = Identity(DATASET, model, "pytorch"), SINCE + since * HOUR
-        source = PrometheusSource(labelled)
+        source = Endpoint(labelled)
         return finished_runs(source, identity, since=begin, until=SINCE + until * HOUR, watermark=mark, names=names or Names())
 
     return look

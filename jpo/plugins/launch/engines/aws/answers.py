@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.excerpt import one_line
 from jpo.timeouts import OutOfPatience, within
+from jpo.wording.printable import one_line
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError

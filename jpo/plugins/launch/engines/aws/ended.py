@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from jpo.plugins.launch.excerpt import one_line
 from jpo.plugins.launch.exits import in_words
 from jpo.plugins.launch.job import JobState, JobStatus
 from jpo.records import RunStatus
+from jpo.wording.printable import one_line
 
 NEVER_BEGAN = (
     "Server.InsufficientInstanceCapacity",

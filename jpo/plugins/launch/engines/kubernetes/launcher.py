@@ -25,10 +25,10 @@ from jpo.plugins.launch.engines.kubernetes.quantities import amount
 from jpo.plugins.launch.engines.kubernetes.room import CPU, MEMORY, beyond, gpus_of, room_of
 from jpo.plugins.launch.engines.kubernetes.session import Refused, Session
 from jpo.plugins.launch.engines.kubernetes.status import finished, status_of
-from jpo.plugins.launch.excerpt import one_line
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.plugins.launch.output_sync import OutputSync
 from jpo.records import RunStatus
+from jpo.wording.printable import one_line
 
 KEPT_SECONDS = 3600
 """How long a Job that is collected stays, for kube-state-metrics to show how it ended."""

@@ -20,8 +20,8 @@ from typing import Any, Literal, Protocol
 from jpo.errors import LaunchError
 from jpo.files.reading import in_words, json_object
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, text
-from jpo.plugins.launch.excerpt import one_line
 from jpo.timeouts import OutOfPatience, within
+from jpo.wording.printable import one_line
 
 BUSY = {408, 429, 500, 502, 503, 504}
 ATTEMPTS = 5

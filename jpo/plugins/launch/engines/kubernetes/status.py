@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, at, condition, items, moment, table, text, whole_number
 from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER
-from jpo.plugins.launch.excerpt import one_line
 from jpo.plugins.launch.exits import in_words
 from jpo.plugins.launch.job import JobState, JobStatus
 from jpo.records import RunStatus
+from jpo.wording.printable import one_line
 
 IMAGE_TIMEOUT_SECONDS = 180.0
 """How long an image or a volume may fail to come: registries restart, and secrets are made a moment later."""

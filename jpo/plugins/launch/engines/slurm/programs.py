@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.excerpt import one_line
 from jpo.timeouts import OutOfPatience, answer_of
+from jpo.wording.printable import one_line
 
 TIMEOUT_SECONDS = 60.0
 """A controller under load answers within MessageTimeout (10 s), and the programs try again."""

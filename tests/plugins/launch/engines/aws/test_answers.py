@@ -12,7 +12,7 @@ from left_running import alive, end, hanging
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.aws import answers
 from jpo.plugins.launch.engines.aws.answers import answer, client, words_of
-from jpo.plugins.launch.excerpt import LONGEST
+from jpo.wording.printable import LONGEST_QUOTE
 
 
 def refusal(code: str, message: str, status: int = 400) -> aws.ClientError:
@@ -58,7 +58,7 @@ def test_each_kind_of_trouble_has_its_code(error: Exception, code: str) -> None:
 
 def test_words_are_aws_own_in_one_line_and_short() -> None:
     assert words_of(refusal("VcpuLimitExceeded", "You have\nrequested more.")) == "VcpuLimitExceeded: You have requested more"
-    assert len(words_of(refusal("X", "a b " * 1000))) <= LONGEST + len("...")
+    assert len(words_of(refusal("X", "a b " * 1000))) <= LONGEST_QUOTE + 1
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import requests
 
 from jpo.errors import TelemetryError, UsageError
+from jpo.http.quoting import keep_secret
 
 SERVICE = "aps"
 """Amazon Managed Service for Prometheus."""
@@ -26,8 +27,6 @@ class Signer:
         except ImportError as error:
             finding, remedy = "sigv4 needs botocore, which is not installed", 'pip install "jpo[sigv4]"'
             raise UsageError("[prometheus] auth", finding, remedy, code="JPO-E115") from error
-        self.secrets: tuple[str, ...] = ()
-        """Parts of the credentials that must not be repeated even if the server does; known once something was signed."""
         self._region, self._place = region, place
         self._session = botocore.session.Session()
 
@@ -49,7 +48,7 @@ class Signer:
             SigV4Auth(frozen, SERVICE, self._region).add_auth(signed)
         except (BotoCoreError, ClientError, RuntimeError, OSError, ValueError) as error:  # a profile may run helpers
             raise self._unsigned(f"got no AWS credentials ({type(error).__name__})") from error
-        self.secrets = tuple(text for text in (frozen.secret_key, frozen.token, signed.headers["Authorization"]) if text)
+        keep_secret(frozen.secret_key, frozen.token)
         request.headers.update(dict(signed.headers.items()))
 
     def _unsigned(self, finding: str) -> TelemetryError:

@@ -1,4 +1,4 @@
-"""GuardedSession: a requests session with a deadline, which trusts no answer unchecked: for Prometheus and MLflow.
+"""GuardedSession: a requests session with a deadline, which trusts no answer unchecked.
 
 One deadline over everything, including name resolution and bodies that trickle in; redirects only to the same server; retries
 only where they help; long queries in the request body; a limit on size; warnings kept; each hop of a request signed anew.
@@ -8,13 +8,10 @@ Proxies and netrc of the environment are not used: only what the source says cou
 from __future__ import annotations
 
 import io
-import re
 import ssl
-import threading
 import time
 import warnings
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -27,10 +24,12 @@ import urllib3
 from requests.auth import HTTPBasicAuth
 
 from jpo.errors import TelemetryError
-from jpo.telemetry.prometheus.answers import CheckedAnswer, PassingTrouble, TooMuch, check, quote
-from jpo.telemetry.prometheus.sigv4 import Signer
-from jpo.telemetry.prometheus.source import PrometheusSource
-from jpo.telemetry.prometheus.tls import check_files, why_refused
+from jpo.http.answers import CheckedAnswer, PassingTrouble, TooMuch
+from jpo.http.endpoint import Endpoint
+from jpo.http.quoting import keep_secret, quote
+from jpo.http.sigv4 import Signer
+from jpo.http.tls import check_files, why_refused
+from jpo.timeouts import OutOfPatience, within
 
 CONNECT_SECONDS = 2.0
 SHORTEST_TRY_SECONDS = 0.5
@@ -48,7 +47,7 @@ class Service:
 
     Attributes:
         name: in messages.
-        check: accepts an answer, or raises what it is instead; arguments as answers.check.
+        check: accepts an answer by place, status, headers and body, or raises what it is instead.
         absent, late, large: what helps where it does not answer, not in time, or with too much.
         repeatable: methods that may be sent again after temporary trouble.
     """
@@ -61,19 +60,10 @@ class Service:
     repeatable: tuple[str, ...] = ("GET", "POST")
 
 
-PROMETHEUS = Service(
-    "Prometheus",
-    check,
-    absent="check the URL and that the server runs, or use --offline",
-    late="raise --timeout, narrow --since, or use --offline",
-    large="narrow the window with --since",
-)
-
-
 class GuardedSession(requests.Session):
     """A requests session whose answers are complete, in time and from the service that was meant, or a TelemetryError."""
 
-    def __init__(self, source: PrometheusSource, service: Service = PROMETHEUS) -> None:
+    def __init__(self, source: Endpoint, service: Service) -> None:
         super().__init__()
         self._service = service
         check_files(source.ca_file, source.client_cert)
@@ -91,6 +81,7 @@ class GuardedSession(requests.Session):
         self.warnings: dict[str, None] = {}
         self.answer = CheckedAnswer({}, ())
         """The last one; the library returns less of it."""
+        keep_secret(*source.secrets)
         self._source = source
         self._signer = Signer(source.sigv4_region, self.place) if source.sigv4_region else None
         self._asked_to_wait_seconds = 0.0
@@ -103,6 +94,13 @@ class GuardedSession(requests.Session):
     def left(self) -> float:
         """Seconds until the deadline."""
         return self._source.timeout_seconds - self.seconds()
+
+    def request(self, *arguments: Any, **options: Any) -> requests.Response:
+        """As of requests; the errors of a request that could not even be built become TelemetryErrors as well."""
+        try:
+            return super().request(*arguments, **options)
+        except (requests.RequestException, ValueError) as error:
+            raise self._explained(error) from None
 
     def send(self, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
         """One checked answer; retried after temporary trouble, as long as there is time."""
@@ -125,30 +123,21 @@ class GuardedSession(requests.Session):
         try:
             response = self._within_deadline(partial(self._exchange, request, kwargs))
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
-            raise self.explained(error) from None  # its text may hold headers
+            raise self._explained(error) from None  # its text may hold headers
         wait = response.headers.get("Retry-After", "")
         self._asked_to_wait_seconds = float(wait) if wait.isdecimal() else 0.0
-        self.answer = self._service.check(self.place, response.status_code, response.headers, response.content, self._hide)
+        self.answer = self._service.check(self.place, response.status_code, response.headers, response.content)
         self.warnings.update(dict.fromkeys(self.answer.warnings))
         return response
 
     def _within_deadline(self, work: Callable[[], requests.Response]) -> requests.Response:
         """The result of `work`, or JPO-E103 when time is up: sockets have timeouts only per read, resolvers have none."""
-        answer: Future[requests.Response] = Future()
-
-        def run() -> None:
-            try:
-                answer.set_result(work())
-            except (TelemetryError, requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
-                answer.set_exception(error)
-
         # The report says that nothing is verified; urllib3 would say it on every request.
         silent = warnings.catch_warnings(action="ignore", category=urllib3.exceptions.InsecureRequestWarning)
         with nullcontext() if self.verify else silent:
-            threading.Thread(target=run, name="jpo-telemetry", daemon=True).start()
             try:
-                return answer.result(timeout=max(0.0, self.left()))
-            except TimeoutError as error:
+                return within(self.left(), [work])[0]
+            except OutOfPatience as error:
                 raise self._too_late() from error
 
     def _exchange(self, request: requests.PreparedRequest, kwargs: dict[str, Any]) -> requests.Response:
@@ -196,21 +185,21 @@ class GuardedSession(requests.Session):
     def _check_encoding(self, encoding: str) -> None:
         """Refuse encodings that were not requested: encoded twice, a few bytes become gigabytes in one step."""
         if encoding.strip().lower() not in ("gzip", "identity"):
-            finding = f"answered in the encoding {quote(self._hide(encoding))}"
+            finding = f"answered in the encoding {quote(encoding)}"
             raise TelemetryError(self.place, finding, f"check the proxy in front of {self._service.name}", code="JPO-E104")
 
     def _redirected(self, request: requests.PreparedRequest, location: str) -> requests.PreparedRequest:
         old, new = urlsplit(str(request.url)), urlsplit(urljoin(str(request.url), location))
         upgraded = (old.scheme, new.scheme) == ("http", "https") and new.hostname == old.hostname
         if not (_server(new) == _server(old) or upgraded):
-            elsewhere = quote(self._hide(new.hostname or new.scheme))
+            elsewhere = quote(new.hostname or new.scheme)
             finding = f"redirects to another server, {elsewhere} (a sign-in page?)"
             raise TelemetryError(self.place, finding, f"write the address of {self._service.name} itself", code="JPO-E104")
         following = request.copy()
         following.url = new.geturl()
         return following
 
-    def explained(self, error: Exception) -> TelemetryError:
+    def _explained(self, error: Exception) -> TelemetryError:
         """The error for a failed transport. The library's own texts are not repeated: they may hold headers or the query."""
         offline = self._service.absent
         if isinstance(error, requests.exceptions.SSLError | urllib3.exceptions.SSLError | ssl.SSLError):
@@ -235,11 +224,6 @@ class GuardedSession(requests.Session):
     def _too_late(self) -> TelemetryError:
         finding = f"no complete answer within {self._source.timeout_seconds:g} s"
         return TelemetryError(self.place, finding, self._service.late, code="JPO-E103")
-
-    def _hide(self, text: str) -> str:
-        secrets = (*self._source.secrets, *(self._signer.secrets if self._signer else ()))
-        whole_first = sorted(secrets, key=len, reverse=True)  # one may begin another
-        return re.sub("|".join(map(re.escape, whole_first)), "***", text, flags=re.IGNORECASE) if secrets else text
 
 
 def _server(address: SplitResult) -> tuple[str, str | None, int | None]:

@@ -1,4 +1,4 @@
-"""PrometheusSource: address, credentials and deadline of a server.
+"""Endpoint: address, credentials and deadline of a server that is asked over HTTP.
 
 The caller resolves token files and environment variables; only their values arrive here, and no text of a source shows them.
 """
@@ -14,16 +14,15 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from jpo.errors import UsageError, quoted
+from jpo.http.quoting import SHORTEST_SECRET
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A token of RFC 9110."""
-SHORTEST_SECRET = 4
-"""Characters; hiding shorter ones would blank out ordinary words of a message, and protect nothing."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PrometheusSource:
-    """A server that speaks Prometheus' HTTP API: Prometheus itself, VictoriaMetrics, Thanos, Mimir.
+class Endpoint:
+    """A server, and what JPO shows to it.
 
     Attributes:
         url: base address with its route prefix, e.g. http://prometheus:9090; `user:password@` in it means basic authentication.
@@ -71,7 +70,7 @@ class PrometheusSource:
                 raise _unusable(str(file), "does not exist or cannot be read", f"correct {name}, or the mode of the file")
 
     def __repr__(self) -> str:
-        return f"PrometheusSource({self.shown_url!r}, timeout_seconds={self.timeout_seconds:g})"
+        return f"Endpoint({self.shown_url!r}, timeout_seconds={self.timeout_seconds:g})"
 
     @property
     def shown_url(self) -> str:

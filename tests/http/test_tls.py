@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import TelemetryError, UsageError
-from jpo.telemetry import PrometheusSource
+from jpo.http.endpoint import Endpoint
+from jpo.http.tls import check_files, why_refused
 from jpo.telemetry.prometheus.client import Client
-from jpo.telemetry.prometheus.tls import check_files, why_refused
 
 EMPTY = b'{"status":"success","data":{"resultType":"vector","result":[]}}'
 
@@ -81,7 +81,7 @@ def pem(tmp_path_factory) -> Path:
 
 
 def ask(url, **options):
-    with Client(PrometheusSource(url, timeout_seconds=5, **options)) as client:
+    with Client(Endpoint(url, timeout_seconds=5, **options)) as client:
         return client.query("up", 1e9)
 
 

@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 import pytest
 
 from jpo.errors import TelemetryError, UsageError
-from jpo.telemetry import PrometheusSource
+from jpo.http.endpoint import Endpoint
 from jpo.telemetry.prometheus.client import Client
 
 if find_spec("botocore") is None and os.environ.get("CI") != "true":
@@ -120,7 +120,7 @@ def credentials(monkeypatch, tmp_path):
 
 
 def ask(url, query="up", region="eu-central-1"):
-    with Client(PrometheusSource(url, sigv4_region=region)) as client:
+    with Client(Endpoint(url, sigv4_region=region)) as client:
         return client.query(query, 1e9)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import UsageError
-from jpo.telemetry import PrometheusSource
+from jpo.http.endpoint import Endpoint
 
 SECRET = "s3cret-of-the-test"
 
@@ -46,26 +46,26 @@ SECRET = "s3cret-of-the-test"
 )
 def test_what_can_never_work_is_refused_with_a_remedy(arguments):
     with pytest.raises(UsageError) as caught:
-        PrometheusSource(**{"url": "http://prometheus:9090", **arguments})
+        Endpoint(**{"url": "http://prometheus:9090", **arguments})
     assert caught.value.code == "JPO-E107"
     assert caught.value.remedy
     assert SECRET not in str(caught.value)
 
 
 def test_credentials_never_appear_in_its_text():
-    source = PrometheusSource(f"https://me:{SECRET}@prometheus:9090/path/", headers={"X-Key": SECRET})
-    assert repr(source) == "PrometheusSource('https://prometheus:9090/path', timeout_seconds=10)"
+    source = Endpoint(f"https://me:{SECRET}@prometheus:9090/path/", headers={"X-Key": SECRET})
+    assert repr(source) == "Endpoint('https://prometheus:9090/path', timeout_seconds=10)"
     assert SECRET not in f"{source} {source!r}"
-    assert SECRET not in repr(PrometheusSource("http://p", bearer_token=SECRET))
+    assert SECRET not in repr(Endpoint("http://p", bearer_token=SECRET))
 
 
 def test_credentials_come_from_the_url_unless_named():
-    assert PrometheusSource("http://me:a%40b@p").credentials == ("me", "a@b")
-    assert PrometheusSource("http://me:a@p", username="you", password="c").credentials == ("you", "c")
-    assert PrometheusSource("http://:a%2Fb@p").credentials == ("", "a/b")
-    assert PrometheusSource("http://p").credentials is None
+    assert Endpoint("http://me:a%40b@p").credentials == ("me", "a@b")
+    assert Endpoint("http://me:a@p", username="you", password="c").credentials == ("you", "c")
+    assert Endpoint("http://:a%2Fb@p").credentials == ("", "a/b")
+    assert Endpoint("http://p").credentials is None
 
 
 def test_headers_carry_the_token():
-    headers = PrometheusSource("http://p", bearer_token=SECRET, headers={"X-Scope-OrgID": "7"}).request_headers
+    headers = Endpoint("http://p", bearer_token=SECRET, headers={"X-Scope-OrgID": "7"}).request_headers
     assert (headers["Authorization"], headers["X-Scope-OrgID"]) == (f"Bearer {SECRET}", "7")
