@@ -183,6 +183,7 @@ WRITERS = {"write_text", "write_bytes", "savefig", "mkstemp", "NamedTemporaryFil
 MODES = {repr(kind + suffix) for kind in ("w", "a", "x", "r+", "w+") for suffix in ("", "b", "t")}
 UNTESTED = {
     "jpo/errors.py": "a tree of classes without behaviour; tests/commands/test_exit_codes.py raises each",
+    "jpo/http/answers.py": "kinds of trouble; tests/http/test_session.py meets each",
     "jpo/policies.py": "names alone; tests/agent/alternatives/test_named.py makes each",
     "jpo/plugins/launch/resize.py": "a Protocol; tests/plugins/launch/story/watch/test_deciding.py holds it",
     "jpo/plugins/launch/launcher.py": "a Protocol; tests/launches.py is the suite of all that follow it",

@@ -35,4 +35,4 @@ def hidden(text: str, secrets: Iterable[str] | None = None) -> str:
 
 def quote(*said: object, longest: int = LONGEST) -> str:
     """A server's words, each part once, safe for one line of a terminal; secrets are hidden before it is cut."""
-    return one_line(*(hidden(str(part)) for part in said), longest=longest)
+    return one_line(*(hidden(str(part)) for part in said), longest=longest, more="…")

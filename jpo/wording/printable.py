@@ -52,11 +52,11 @@ def printable(text: str, *, longest: int = LONGEST_TEXT) -> str:
     return disarmed(short)
 
 
-def one_line(*parts: str, longest: int = LONGEST_QUOTE) -> str:
+def one_line(*parts: str, longest: int = LONGEST_QUOTE, more: str = "...") -> str:
     """What somebody else says, each part once, in one line that is cut off at its end: "Unschedulable: 0/3 nodes"."""
     said = (" ".join(seen(part[: 4 * longest]).split()) for part in parts)
     line = ": ".join(dict.fromkeys(part for part in said if part))
-    return line if len(line) <= longest else f"{line[:longest]}…"
+    return line if len(line) <= longest else f"{line[:longest]}{more}"
 
 
 def released(text: str, *, colours: bool = False) -> str:
