@@ -36,6 +36,7 @@ it, put it on record, write it. The map, floor by floor; imports go down only:
     http/            servers that are asked: one session, and what is quoted of their answers
 
     wording/         numbers, names and units as people read them
+    tables/          rows, numerals and units of tables that others wrote
     files/           files that appear whole or not at all; reading.py: files that others wrote
     timeouts.py      programs and clients that are asked: waited for so long, then ended with all they started
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from jpo.errors import UsageError, quoted
 from jpo.files.reading import contents
 from jpo.files.reading import number as as_number
+from jpo.tables.rows import rows_of
 
 SHIPPED: Mapping[str, Path] = {"aws": Path(__file__).with_name("data") / "aws.csv"}
 """Catalogues that come with JPO, by their name in jpo.toml."""
@@ -75,25 +76,23 @@ def read_catalogue(file: Path) -> tuple[Instance, ...]:
 
 def parse(text: str, place: str) -> tuple[Instance, ...]:
     """The instances in the text of a catalogue; raises like `read_catalogue`."""
-    lines = csv.reader(StringIO(text), strict=True)
+
+    def broken(line: int, words: str) -> UsageError:
+        return _refused(place, line, f"is not CSV ({words})", "fix the line")
+
+    rows = rows_of(StringIO(text), broken)
     instances: dict[tuple[str, str], Instance] = {}
-    try:
-        head = next(lines, [])
-        if sorted(head) != sorted(COLUMNS):
-            odd = sorted(set(head) ^ set(COLUMNS)) or ["a column twice"]
-            raise _refused(place, 1, f"the columns are not those of a catalogue: {quoted(odd[0])}", f"write {','.join(COLUMNS)}")
-        for cells in lines:
-            if not cells:
-                continue
-            if len(cells) != len(head):
-                raise _refused(place, lines.line_num, f"{len(cells)} cells under {len(head)} columns", "fix the line")
-            instance = _instance(dict(zip(head, cells, strict=True)), place, lines.line_num)
-            if (instance.instance, instance.region) in instances:
-                finding = f"{instance.instance} is listed twice for {instance.region}"
-                raise _refused(place, lines.line_num, finding, "keep one of them")
-            instances[instance.instance, instance.region] = instance
-    except csv.Error as error:
-        raise _refused(place, lines.line_num, f"is not CSV ({error})", "fix the line") from error
+    _, head = next(rows, (1, []))
+    if sorted(head) != sorted(COLUMNS):
+        odd = sorted(set(head) ^ set(COLUMNS)) or ["a column twice"]
+        raise _refused(place, 1, f"the columns are not those of a catalogue: {quoted(odd[0])}", f"write {','.join(COLUMNS)}")
+    for line, cells in rows:
+        if len(cells) != len(head):
+            raise _refused(place, line, f"{len(cells)} cells under {len(head)} columns", "fix the line")
+        instance = _instance(dict(zip(head, cells, strict=True)), place, line)
+        if (instance.instance, instance.region) in instances:
+            raise _refused(place, line, f"{instance.instance} is listed twice for {instance.region}", "keep one of them")
+        instances[instance.instance, instance.region] = instance
     if not instances:
         raise _refused(place, 1, "names no instance", "`jpo prices refresh FILE.csv` writes one")
     return tuple(instances.values())

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from jpo.errors import quoted
 from jpo.files.reading import number
 from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Quality, Run, RunStatus, Terms, Word
+from jpo.tables.units import SHORT_TIMES, unit_since_1970
 from jpo.telemetry.contract import DATA_FRACTION
 
 BYTES_PER_GIB = 2.0**30
@@ -43,13 +44,12 @@ POSITIVE = ("batch_size", "learning_rate", "epochs")
 IMPOSSIBLE, CONTRADICTORY, UNTIMELY, UNTOLD, NO_SECONDS = "JPO-W121", "JPO-W122", "JPO-W123", "JPO-W124", "JPO-W126"
 """Why a run is no evidence: values that cannot be, contradictions, times that cannot be, nothing that could be learnt, and times
 in another unit."""
-TIME_UNITS = {1e11: "milliseconds", 1e14: "microseconds", 1e17: "nanoseconds"}
-"""From which value on a time is in no unit but this: the same number of seconds lies thousands of years ahead."""
 
 
 def foreign_unit(value: float) -> str | None:
     """The unit of a time that cannot be in seconds."""
-    return next((unit for least, unit in reversed(TIME_UNITS.items()) if least <= abs(value) < math.inf), None)
+    unit = unit_since_1970(value)
+    return None if unit is None else SHORT_TIMES[unit]
 
 
 class NoEvidence(ValueError):

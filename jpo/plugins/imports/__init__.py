@@ -10,8 +10,7 @@ mlflow.py        MLflow's file store and SQLite database
 mlflow_server.py an MLflow server, over its REST API
 wandb.py         the files of W&B's client
 columns.py       which cell is what, in which unit: as jpo.toml says, as the tool calls it, or as its name and values suggest
-numerals.py      decimal commas and separated thousands of tables
-units.py         numbers, moments, shares and sizes as people write them
+units.py         numbers, moments, shares and sizes as people write them, with the units of jpo/tables
 cli.py  story.py  `jpo import`; project.py: what jpo.toml and the environment say of it
 translate.py     cells -> Run, by the rules of outcome.py
 

@@ -6,17 +6,16 @@ In UTF-8 or UTF-16, else Windows-1252; with decimal commas where the cells prove
 from __future__ import annotations
 
 import codecs
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from jpo.errors import quoted
+from jpo.errors import TelemetryError, quoted
 from jpo.plugins.imports.foreign import LONGEST_CELL, MOST_CELLS, NOT_MEASURED, ForeignRun, ForeignRuns, contents, unreadable
-from jpo.plugins.imports.numerals import Style, plain, style_of
+from jpo.tables.numerals import Style, plain, style_of
+from jpo.tables.rows import Row, is_blank, rows_of, separator_of
 
 LARGEST_TABLE_BYTES = 64 * 2**20
 MOST_RUNS = 100_000
-SEPARATORS = ",;\t"
 
 
 def read_table(path: Path) -> ForeignRuns:
@@ -29,8 +28,7 @@ def read_table(path: Path) -> ForeignRuns:
     if text.startswith("#"):
         raise unreadable(path, "is a log of one run, not a table of runs", "jpo observe --csv reads it, if it is JPO's")
     head = text.partition("\n")[0]
-    separator = max(SEPARATORS, key=head.count)
-    rows = _rows(path, text, separator)
+    rows = _rows(path, text, separator_of(head))
     _, names = next(rows, (0, []))
     names = [name.strip() for name in names]
     if len(names) < 2 or len(names) > MOST_CELLS or not any(names):
@@ -63,22 +61,17 @@ def _text_of(path: Path) -> tuple[str, list[str]]:
     raise unreadable(path, "is no text in UTF-8, UTF-16 or Windows-1252", "export it as CSV in UTF-8")
 
 
-def _rows(path: Path, text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, text: str, separator: str) -> Iterator[Row]:
     """Line number and cells of each row that has any."""
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=separator, strict=True)
-    count = 0
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise unreadable(f"{path}:{reader.line_num}", f"is no row of a table ({error})", "correct the row") from error
-        if cells is None:
-            return
-        count += 1
+
+    def broken(line: int, words: str) -> TelemetryError:
+        return unreadable(f"{path}:{line}", f"is no row of a table ({words})", "correct the row")
+
+    for count, (line, cells) in enumerate(rows_of(text.splitlines(keepends=True), broken, separator), start=1):
         if count > MOST_RUNS:
             raise unreadable(path, f"has more than {MOST_RUNS} rows", "import it in parts")
-        if any(cell.strip() for cell in cells):
-            yield reader.line_num, cells
+        if not is_blank(cells):
+            yield line, cells
 
 
 def _run(path: Path, line: int, names: list[str], cells: list[str], style: Style | None) -> ForeignRun:

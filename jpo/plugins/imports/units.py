@@ -6,36 +6,32 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Literal
 
 from jpo.errors import quoted
 from jpo.files.reading import LONGEST_NUMBER, number
+from jpo.tables import units
 
 Kind = Literal["text", "truth", "number", "duration", "moment", "size", "share", "accuracy", "energy", "money"]
 DEFAULT_UNIT = {"duration": "s", "share": "ratio", "size": "GiB", "energy": "J", "money": "USD", "moment": "s"}
 UNITS: Mapping[str, Mapping[str, float]] = {
-    "duration": {"s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0, "d": 86400.0},
-    "size": {"B": 2**-30, "KiB": 2**-20, "KB": 1e3 / 2**30, "MiB": 2**-10, "MB": 1e6 / 2**30, "GiB": 1.0, "GB": 1e9 / 2**30},
-    "share": {"ratio": 1.0, "percent": 0.01},
-    "accuracy": {"ratio": 1.0, "percent": 0.01},
-    "energy": {"J": 1.0, "kJ": 1e3, "Wh": 3600.0, "kWh": 3.6e6},
-    "money": {"USD": 1.0},
-    "moment": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ISO 8601": math.nan},
+    "size": {name: units.UNITS[name].size / 2**30 for name in ("B", "KiB", "KB", "MiB", "MB", "GiB", "GB")},
+    "moment": {**{name: units.UNITS[name].size for name in ("s", "ms", "us")}, "ISO 8601": math.nan},
+    **{
+        kind: {name: units.UNITS[name].size for name in names}
+        for kind, names in {
+            "duration": ("s", "ms", "min", "h", "d"),
+            "share": ("ratio", "percent"),
+            "accuracy": ("ratio", "percent"),
+            "energy": ("J", "kJ", "Wh", "kWh"),
+            "money": ("USD",),
+        }.items()
+    },
 }
-"""What one of a unit is in JPO's: seconds, GiB, ratio, joules, USD, unix seconds."""
-SPELT = {
-    "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "ms": "ms", "msec": "ms", "milliseconds": "ms",
-    "us": "us", "m": "min", "min": "min", "mins": "min", "minute": "min", "minutes": "min", "h": "h", "hr": "h", "hrs": "h",
-    "hour": "h", "hours": "h", "d": "d", "day": "d", "days": "d",
-    "b": "B", "byte": "B", "bytes": "B",
-    "ki": "KiB", "mi": "MiB", "gi": "GiB", "kib": "KiB", "kb": "KB", "mib": "MiB", "mb": "MB", "gib": "GiB", "gb": "GB",
-    "ratio": "ratio", "fraction": "ratio", "share": "ratio", "percent": "percent", "pct": "percent", "perc": "percent",
-    "%": "percent", "j": "J", "joule": "J", "joules": "J", "kj": "kJ", "wh": "Wh", "kwh": "kWh",
-    "usd": "USD", "dollar": "USD", "dollars": "USD", "$": "USD",
-}  # fmt: skip
-"""How people write units, in lower case."""
-MILLISECONDS, MICROSECONDS = 1e11, 1e14
-"""A moment beyond them is no longer in seconds (the year 5138), or no longer in milliseconds."""
+"""What one of a unit is in that of a run: seconds, GiB, ratio, joules, USD, unix seconds."""
+SPELT = {word: name for name in dict.fromkeys(chain(*UNITS.values())) if name in units.UNITS for word in units.UNITS[name].spelt}
+"""How people write them, in lower case."""
 BYTES = 2.0**20
 """A size of this many GiB is one in bytes."""
 FULL = 1.5
@@ -63,7 +59,7 @@ def unit_by_values(kind: Kind, cells: Sequence[str]) -> str | None:
         return "ISO 8601"
     largest = max((abs(value) for cell in cells if math.isfinite(value := _or_nan(cell))), default=0.0)
     if kind == "moment":
-        return "us" if largest >= MICROSECONDS else "ms" if largest >= MILLISECONDS else "s"
+        return next((name for name in ("us", "ms") if largest >= units.UNITS[name].since_1970), "s")
     if kind == "size":
         return "B" if largest >= BYTES else "GiB"
     if kind == "share":

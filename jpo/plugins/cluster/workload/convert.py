@@ -11,18 +11,17 @@ counts.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
 from jpo.errors import quoted
-from jpo.files.reading import contents, json_object, number
+from jpo.files.reading import json_object, number
 from jpo.plugins.cluster.workload.swf import malformed
+from jpo.plugins.cluster.workload.table import csv_rows, text_of, under
 
 MOST_BYTES = 1 << 29
 COLUMNS = ("id", "submit_seconds", "duration_seconds", "gpus", "gpu_type", "cpus", "memory_gib", "tasks", "user", "model_class")
@@ -57,14 +56,10 @@ def convert(path: Path, form: str, durations: Durations, *, jpo: bool = True) ->
     Raises:
         UsageError: JPO-E740, the file is none of this form; names line or job.
     """
-    data = contents(path, MOST_BYTES, lambda finding: malformed(str(path), finding))
-    try:
-        text = data.decode("utf-8-sig")
-        found = list(FORMS[form](text, path, durations))
-        if not jpo:
-            found = [*without_jpo(text, path), *(job for job in found if job is None)]
-    except UnicodeDecodeError as error:
-        raise malformed(str(path), "is not UTF-8") from error
+    text = text_of(path, MOST_BYTES)
+    found = list(FORMS[form](text, path, durations))
+    if not jpo:
+        found = [*without_jpo(text, path), *(job for job in found if job is None)]
     jobs = sorted((job for job in found if job is not None and job.duration_seconds > 0), key=lambda job: job.submit_seconds)
     if not jobs:
         raise malformed(str(path), f"has no job that ran, read as {form}", f"known forms are {', '.join(FORMS)}")
@@ -186,19 +181,14 @@ FORMS: Mapping[str, Callable[[str, Path, Durations], Iterator[ConvertedJob | Non
 
 
 def _rows(text: str, path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-    lines = csv.reader(StringIO(text), strict=True)
-    try:
-        head = [cell.strip() for cell in next(lines, [])]
-        missing = [name for name in needed if name not in head]
-        if missing:
-            raise malformed(f"{path}:1", f"has no column {missing[0]}", f"{', '.join(needed)} are needed")
-        for cells in lines:
-            if cells:
-                if len(cells) != len(head):
-                    raise malformed(f"{path}:{lines.line_num}", f"has {len(cells)} cells below {len(head)} columns")
-                yield lines.line_num, dict(zip(head, (cell.strip() for cell in cells), strict=True))
-    except csv.Error as error:
-        raise malformed(f"{path}:{lines.line_num}", f"is not CSV ({error})") from error
+    rows = csv_rows(text, path)
+    _, cells = next(rows, (1, []))
+    head = [cell.strip() for cell in cells]
+    missing = [name for name in needed if name not in head]
+    if missing:
+        raise malformed(f"{path}:1", f"has no column {missing[0]}", f"{', '.join(needed)} are needed")
+    for line, cells in rows:
+        yield line, under(head, cells, f"{path}:{line}")
 
 
 def _cell(row: Mapping[str, str], where: str, column: str) -> float:

@@ -13,21 +13,20 @@ else. phases are `seconds:GB/s` again and again, as `600:20 60:2`, in place of b
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
 
 from jpo.errors import quoted
-from jpo.files.reading import contents, number
+from jpo.files.reading import number
 from jpo.plugins.cluster.workload.demand import DemandTable, Phases
 from jpo.plugins.cluster.workload.elasticity import Elasticity
 from jpo.plugins.cluster.workload.jobs import JobTable
 from jpo.plugins.cluster.workload.swf import malformed
+from jpo.plugins.cluster.workload.table import csv_rows, text_of, under
 
 MOST_BYTES = 1 << 28
 ALIASES: Mapping[str, str] = {
@@ -81,12 +80,7 @@ def read_training_jobs(path: Path, *, first: int | None = None) -> TrainingJobs:
     Raises:
         UsageError: JPO-E740, it cannot be read or a cell is malformed; names line and column.
     """
-    data = contents(path, MOST_BYTES, lambda finding: malformed(str(path), finding))
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise malformed(str(path), "is not UTF-8") from error
-    rows = sorted(_rows(text, path), key=lambda row: row.amount("submit_seconds"))
+    rows = sorted(_rows(path), key=lambda row: row.amount("submit_seconds"))
     ran = [row for row in rows if duration(row) > 0]
     if not ran:
         raise malformed(str(path), "has no job that ran", "write one job per row under id,submit_seconds,duration_seconds,gpus")
@@ -145,16 +139,13 @@ def duration(row: JobRow) -> float:
     return row.amount("work") / devices
 
 
-def _rows(text: str, path: Path) -> Iterator[JobRow]:
-    lines = csv.reader(StringIO(text), strict=True)
-    try:
-        head = [ALIASES.get(cell.strip().lower(), cell.strip().lower()) for cell in next(lines, [])]
-        _check_head(head, path)
-        for cells in lines:
-            if cells:
-                yield _row(head, cells, path, lines.line_num)
-    except csv.Error as error:
-        raise malformed(f"{path}:{lines.line_num}", f"is not CSV ({error})") from error
+def _rows(path: Path) -> Iterator[JobRow]:
+    rows = csv_rows(text_of(path, MOST_BYTES), path)
+    _, cells = next(rows, (1, []))
+    head = [ALIASES.get(cell.strip().lower(), cell.strip().lower()) for cell in cells]
+    _check_head(head, path)
+    for line, cells in rows:
+        yield _row(under(head, cells, f"{path}:{line}"), path, line)
 
 
 def _check_head(head: list[str], path: Path) -> None:
@@ -169,10 +160,7 @@ def _check_head(head: list[str], path: Path) -> None:
         )
 
 
-def _row(head: list[str], cells: list[str], path: Path, line: int) -> JobRow:
-    if len(cells) != len(head):
-        raise malformed(f"{path}:{line}", f"has {len(cells)} cells below {len(head)} columns")
-    given = {name: cell.strip() for name, cell in zip(head, cells, strict=True)}
+def _row(given: Mapping[str, str], path: Path, line: int) -> JobRow:
     amounts: dict[str, float | None] = {}
     for column in AMOUNTS:
         amounts[column] = _amount(given.get(column, ""), f"{path}:{line}", column)

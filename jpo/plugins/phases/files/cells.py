@@ -16,31 +16,29 @@ from jpo.errors import quoted
 from jpo.files import reading
 from jpo.plugins.phases.files.rows import malformed
 from jpo.plugins.phases.traces import CPU, GPU, GPU_MEMORY, MEMORY
+from jpo.tables.numerals import THOUSANDS
+from jpo.tables.units import UNITS
 
 LARGEST = 1e18
 """Of any measurement: an exabyte. Beyond it sums of squares would not stay exact."""
 PERCENT = "percent"
 SUFFIXES: Mapping[str, tuple[str | None, float]] = MappingProxyType(
     {
-        "%": (PERCENT, 1.0),
-        "percent": (PERCENT, 1.0),
-        **dict.fromkeys(("core", "cores", "cpu", "cpus", "vcpu", "vcpus"), (CPU, 1.0)),
-        **dict.fromkeys(("m", "millicores", "millicore", "mcores", "mcpu"), (CPU, 0.001)),
-        **dict.fromkeys(("B", "b", "byte", "bytes", "Bytes"), (MEMORY, 1.0)),
-        **{f"{prefix}{b}": (MEMORY, 1024.0**n) for n, prefix in enumerate(("Ki", "Mi", "Gi", "Ti"), start=1) for b in ("", "B")},
-        **{f"{prefix}B": (MEMORY, 1000.0**n) for n, prefix in enumerate(("k", "M", "G", "T"), start=1)},
-        "KB": (MEMORY, 1e3),
-        **dict.fromkeys(("k", "K"), (None, 1000.0)),
-        **dict.fromkeys(("Mil", "M"), (None, 1000000.0)),
-        **dict.fromkeys(("Bil", "G"), (None, 1000000000.0)),
-        **dict.fromkeys(("Tri", "T"), (None, 1000000000000.0)),
+        **dict.fromkeys(("%", "percent"), (PERCENT, 1.0)),
+        **{word: (CPU, UNITS[name].size) for name in ("cores", "millicores") for word in UNITS[name].spelt},
+        **{word: (MEMORY, one.size) for name, one in UNITS.items() if one.measure == "size" for word in (name, name[:2])},
+        **dict.fromkeys(UNITS["B"].spelt, (MEMORY, UNITS["B"].size)),
+        "kB": (MEMORY, UNITS["KB"].size),
+        **dict.fromkeys(("k", "K"), (None, 1e3)),
+        **dict.fromkeys(("Mil", "M"), (None, 1e6)),
+        **dict.fromkeys(("Bil", "G"), (None, 1e9)),
+        **dict.fromkeys(("Tri", "T"), (None, 1e12)),
     }
 )
 """Units behind a number as Grafana and Kubernetes write them: of which feature, None: of any, and how much one of it is."""
 NOTHING = frozenset(("", "nan", "null", "none", "nil", "undefined", "-", "--", "—", "n/a", "na", "no data", "no value", "?"))
 """Cells of an export at whose time nothing was measured, in small letters; infinities are a division by nothing."""
 ENDLESS = frozenset(("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"))
-THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 WITH_UNIT = re.compile(r"([-+.,0-9]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%]{1,12})(?:/s)?")
 
 

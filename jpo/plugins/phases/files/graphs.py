@@ -20,8 +20,8 @@ from jpo.plugins.phases.files.dates import is_day_first, moment, summer_time, un
 from jpo.plugins.phases.files.labels import labels_of, named
 from jpo.plugins.phases.files.rows import malformed
 from jpo.plugins.phases.files.series import ExportedSeries
-from jpo.plugins.phases.files.table import Row
 from jpo.plugins.phases.traces import Floats
+from jpo.tables.rows import Row
 
 RECENT_SECONDS = 5e8
 """Since 1970: 1985, when nobody measured containers."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
 from jpo.errors import UsageError, quoted, words_of
 from jpo.files.reading import contents
+from jpo.tables.numerals import is_unclear
+from jpo.tables.rows import Row, is_blank, separator_of
+from jpo.tables.rows import rows_of as csv_rows
 
 LARGEST_BYTES = 512 << 20
 """A larger file is no trace that fits into memory."""
-DELIMITERS = (",", ";", "\t")
-"""Of cells: the one that the header has most of, of several the first."""
 LONGEST_HEADER = 4000
 """Characters of a column's name; Prometheus' labels have some hundred."""
-UNCLEAR = re.compile(r"-?[1-9][0-9]{0,2},[0-9]{3}(?: ?[A-Za-z%]{1,12})?")
-LONGEST_UNCLEAR = 32
 REMEDY = "name a CSV file with one row per sample, or an export of Grafana or Prometheus"
 
 
@@ -35,34 +32,30 @@ def text_of(path: Path) -> str:
         raise malformed(str(path), "is not UTF-8 text", REMEDY) from error
 
 
-def rows_of(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
+def rows_of(path: Path, text: str) -> Iterator[Row]:
     """Rows without blank ones; the first is the header. Grafana's `sep=,` for Excel is none.
 
     Raises:
         UsageError: JPO-E730, it is not CSV.
     """
     lines = StringIO(text, newline="")
-    head = next((line for line in lines if line.strip() and not _is_separator(line)), "")
+    separator = separator_of(next((line for line in lines if line.strip() and not _is_separator(line)), ""))
     lines.seek(0)
-    delimiter = max(DELIMITERS, key=head.count)
-    reader = csv.reader(lines, strict=True, delimiter=delimiter)
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise malformed(f"{path}:{reader.line_num}", f"is not CSV ({words_of(error)})", REMEDY) from error
-        if any(cell.strip() for cell in cells) and not (reader.line_num == 1 and _is_separator(text[:6])):
-            if delimiter == ";":
-                _require_clear(f"{path}:{reader.line_num}", cells)
-            yield reader.line_num, cells
+
+    def broken(line: int, words: str) -> UsageError:
+        return malformed(f"{path}:{line}", f"is not CSV ({words_of(words)})", REMEDY)
+
+    for line, cells in csv_rows(lines, broken, separator):
+        if not is_blank(cells) and not (line == 1 and _is_separator(text[:6])):
+            if separator == ";":
+                _require_clear(f"{path}:{line}", cells)
+            yield line, cells
 
 
 def _require_clear(place: str, cells: list[str]) -> None:
     """Where semicolons part cells a comma may part decimals: 1,234 is one and a bit, or a thousand."""
     for cell in cells:
-        if len(cell) < LONGEST_UNCLEAR and UNCLEAR.fullmatch(cell.strip()):
+        if is_unclear(cell.strip()):
             finding = f"{quoted(cell.strip())} may be a thousand times as much: its comma may part decimals or thousands"
             raise malformed(place, finding, "write a decimal point, and nothing between thousands")
 

@@ -14,21 +14,17 @@ from numpy.typing import NDArray
 
 from jpo.errors import UsageError
 from jpo.plugins.phases.traces import CPU, GPU_MEMORY, MEMORY, Floats
+from jpo.tables import units
+from jpo.tables.units import SHORT_TIMES
 
 TIME = "time"
 UNITS: Mapping[str, tuple[str, str, float]] = MappingProxyType(
     {
-        "time_ms": (TIME, "milliseconds", 1e3),
-        "time_us": (TIME, "microseconds", 1e6),
-        "time_ns": (TIME, "nanoseconds", 1e9),
-        "cpu_millicores": (CPU, "millicores", 1e3),
-        "cpu_percent": (CPU, "percent of one core", 100.0),
-        "memory_kib": (MEMORY, "KiB", 2.0**-10),
-        "memory_mib": (MEMORY, "MiB", 2.0**-20),
-        "memory_gib": (MEMORY, "GiB", 2.0**-30),
-        "memory_mb": (MEMORY, "MB", 1e-6),
-        "memory_gb": (MEMORY, "GB", 1e-9),
-        "gpu_memory_mib": (GPU_MEMORY, "MiB", 2.0**-20),
+        **{f"time_{name}": (TIME, SHORT_TIMES[name], units.UNITS[name].parts) for name in ("ms", "us", "ns")},
+        "cpu_millicores": (CPU, "millicores", units.UNITS["millicores"].parts),
+        "cpu_percent": (CPU, "percent of one core", units.UNITS["percent"].parts),
+        **{f"memory_{name.lower()}": (MEMORY, name, units.UNITS[name].parts) for name in ("KiB", "MiB", "GiB", "MB", "GB")},
+        "gpu_memory_mib": (GPU_MEMORY, "MiB", units.UNITS["MiB"].parts),
     }
 )
 """Other names of a quantity: which one, the unit in words, and how many of it make one second, core or byte."""
@@ -45,9 +41,6 @@ USUAL_UNITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """Headers by which they are found."""
-EPOCHS = (("nanoseconds", 1e17, 1e9), ("microseconds", 1e14, 1e6), ("milliseconds", 1e11, 1e3))
-"""Units of a time since 1970, from which size on, and how many make a second: 1e11 seconds are the year 5138, 1e11
-milliseconds 1973."""
 LONG_SECONDS = 900.0
 """Between samples: phases of minutes are not seen any more."""
 OFTEN_SECONDS = 0.05
@@ -78,7 +71,8 @@ def in_seconds(times: Floats, is_date: NDArray[np.bool_], place: str, unit: str 
     if unit is not None:
         _, name, parts = UNITS[unit]
         return np.where(is_date, times, times / parts), f"times are in {name}, as their column says; read as seconds [{CODE}]"
-    for name, least, parts in EPOCHS:
+    for short, name in SHORT_TIMES.items():
+        least, parts = units.UNITS[short].since_1970, units.UNITS[short].parts
         if numbers.max() < least:
             continue
         if numbers.min() < least:

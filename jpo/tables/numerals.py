@@ -21,6 +21,10 @@ NUMBER: Mapping[Style, re.Pattern[str]] = {
     style: re.compile(rf"-?(?:{GROUPS[style]}|\d+)(?:{MARK[style]}\d+)?{TAIL}", re.ASCII) for style in STYLES
 }
 """A number of each style, with or without groups and decimals."""
+THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+"""A number whose commas cannot but part thousands, where a point parts decimals: 1,234.5 and 12,345,678."""
+UNCLEAR = re.compile(r"-?[1-9][0-9]{0,2},[0-9]{3}(?: ?[A-Za-z%]{1,12})?")
+LONGEST_UNCLEAR = 32
 
 
 def style_of(cells: Iterable[str]) -> Style | None:
@@ -37,3 +41,8 @@ def plain(cell: str, style: Style | None) -> str:
     if style == "comma" and NUMBER["comma"].fullmatch(cell):
         return cell.replace(".", "").replace(",", ".")
     return cell.replace(",", "") if style == "point" and NUMBER["point"].fullmatch(cell) else cell
+
+
+def is_unclear(cell: str) -> bool:
+    """Whether a comma may part decimals or thousands: 1,234 is one and a bit, or a thousand."""
+    return len(cell) < LONGEST_UNCLEAR and UNCLEAR.fullmatch(cell) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jpo.plugins.imports.numerals import plain, style_of
+from jpo.tables.numerals import plain, style_of
 
 
 @pytest.mark.parametrize(
