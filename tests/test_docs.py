@@ -33,7 +33,8 @@ PAGES = [
     ROOT / "jpo" / "agent" / "weights" / "README.md",
 ]
 LOOKED_UP = ("codes.md", "exit-codes.md", "benchmarks.md")
-GUIDE = [page for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in LOOKED_UP]
+BOOKS = [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/plugins").glob("*.md"))]
+GUIDE = [page for page in BOOKS if page.name not in LOOKED_UP]
 CODE = re.compile(r"JPO-[EWI]\d{3}")
 
 
@@ -71,7 +72,7 @@ def test_every_command_in_the_documentation_parses(page: str, line: str) -> None
 
 def test_every_page_is_in_the_contents_of_the_guide() -> None:
     text = (ROOT / "docs/guide.md").read_text()
-    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"guide.md"}
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in BOOKS} - {"guide.md"}
     assert [name for name in sorted(pages) if f"({name})" not in text] == []
 
 
@@ -93,7 +94,7 @@ def test_every_command_and_option_has_help() -> None:
 def test_the_page_of_reason_codes_has_exactly_the_codes_of_the_program() -> None:
     sources = [*(ROOT / "jpo").rglob("*.py"), *(ROOT / "constraints").rglob("*.py")]
     used = {code for source in sources for code in CODE.findall(source.read_text())}
-    told = re.findall(r"^\| (JPO-[EWI]\d{3}) \|", (ROOT / "docs/codes.md").read_text(), re.MULTILINE)
+    told = re.findall(r"^\*\*(JPO-[EWI]\d{3})\*\*: ", (ROOT / "docs/codes.md").read_text(), re.MULTILINE)
     assert sorted(told) == sorted(used), "each code once, and none that is not used"
 
 
@@ -168,14 +169,14 @@ def test_the_library_example_of_the_guide_runs(capsys: pytest.CaptureFixture[str
 
 def test_the_environment_example_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("gymnasium", reason='gymnasium not found: pip install "jpo[simulate]"')
-    assert "memory_utilisation" in printed_by("simulate.md", "import gymnasium", capsys)
+    assert "memory_utilisation" in printed_by("plugins/lab.md", "import gymnasium", capsys)
 
 
 def test_the_environment_example_of_the_cluster_lab_runs() -> None:
     pytest.importorskip("gymnasium", reason='gymnasium not found: pip install "jpo[cluster]"')
-    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/cluster.md").read_text(), re.DOTALL)
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/plugins/cluster.md").read_text(), re.DOTALL)
     names: dict[str, object] = {}
-    exec(compile(block, "docs/cluster.md", "exec"), names)  # noqa: S102 - the documentation's own code
+    exec(compile(block, "docs/plugins/cluster.md", "exec"), names)  # noqa: S102 - the documentation's own code
     assert names["over"] is False
 
 
@@ -205,7 +206,7 @@ def test_the_capture_in_the_readme_is_what_the_demo_prints(
 def test_the_page_on_importing_shows_what_jpo_import_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = (ROOT / "docs/importing.md").read_text()
+    text = (ROOT / "docs/plugins/imports.md").read_text()
     (table,) = re.findall(r"```csv\n(.*?)```", text, re.DOTALL)
     (answer,) = re.findall(r"```text\n\$ jpo import runs.csv\n(.*?)```", text, re.DOTALL)
     (tmp_path / "runs.csv").write_text(table)
@@ -235,7 +236,7 @@ def test_the_page_on_parameters_of_ones_own_shows_what_jpo_check_says(
 def test_the_commands_of_the_page_on_launching_run_as_they_stand_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (block,) = re.findall(r"```sh\n(.*?)```", (ROOT / "docs/launching.md").read_text(), re.DOTALL)
+    (block,) = re.findall(r"```sh\n(.*?)```", (ROOT / "docs/plugins/launch.md").read_text(), re.DOTALL)
     (tmp_path / "config.ini").write_text(
         "[workload]\ndataset = digits\nmodel = cnn\nframework = pytorch\n[training]\nbatch_size = 32\n"
     )
@@ -255,7 +256,7 @@ def test_the_commands_of_the_page_on_launching_run_as_they_stand_there(
 
 
 def test_the_page_on_importing_has_every_quantity_that_is_read() -> None:
-    text = (ROOT / "docs/importing.md").read_text()
+    text = (ROOT / "docs/plugins/imports.md").read_text()
     assert [name for name in FIELDS if f"`{name}`" not in text] == []
 
 

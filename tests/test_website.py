@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CODES = re.findall(r"^\| (JPO-[EWI]\d{3}) \|", (ROOT / "docs/codes.md").read_text("utf-8"), re.MULTILINE)
+CODES = re.findall(r"^\*\*(JPO-[EWI]\d{3})\*\*: ", (ROOT / "docs/codes.md").read_text("utf-8"), re.MULTILINE)
 
 
 @pytest.fixture(scope="module")

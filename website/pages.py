@@ -1,6 +1,6 @@
 """What the site has besides docs/: the README as its first page, a page per reason code, and the files that pages link to.
 
-A hook of MkDocs. Nothing is written twice: codes/JPO-W121.html comes from its row in docs/codes.md, and repository/... from the
+A hook of MkDocs. Nothing is written twice: codes/JPO-W121.html comes from its entry in docs/codes.md, and repository/... from the
 files themselves. Links that leave docs/ lead to those copies, so that the site is whole wherever it lies.
 """
 
@@ -17,22 +17,31 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
-ROW = re.compile(r"^\| (JPO-[EWI]\d{3}) \| (.*?) \| ?(.*?) ?\|$", re.MULTILINE)
+ENTRY = re.compile(r"^\*\*(JPO-[EWI]\d{3})\*\*: (.+?)(?:\nWhat to do: (.+?))?(?=\n\n|\n*\Z)", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(?<![\w/`.-])\[?(JPO-[EWI]\d{3})\]?(?![\w.`(\]])")
 FENCE = re.compile(r"(^ *```.*?^ *```|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
 KINDS = {"E": "An error: it ends the command.", "W": "A warning.", "I": "Information."}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """The menu is the contents of docs/guide.md: its bold lines, and below them the pages that they list."""
-    menu: list[dict[str, object]] = [{"JPO": "index.md"}, {"Guide": "guide.md"}]
-    for section, lines in re.findall(
-        r"^\*\*(.*?)\*\*\n\n(.*?)(?=^\*\*|\Z)", (ROOT / "docs/guide.md").read_text("utf-8"), re.M | re.S
-    ):
-        pages = re.findall(r"\[([^\]]*)\]\((\w[\w./-]*)\)", lines)
-        menu.append({section: [{name.replace("`", ""): page_of(resolved(to, "docs/guide.md"))} for name, to in pages]})
-    config.nav = menu
+    """The menu is the contents of docs/guide.md: its books, their bold lines, and below them the pages that they list."""
+    guide = (ROOT / "docs/guide.md").read_text("utf-8")
+    books = re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", guide, re.M | re.S)
+    config.nav = [{"JPO": "index.md"}, {"Guide": "guide.md"}, *({name: menu(text)} for name, text in books)]
     return config
+
+
+def menu(book: str) -> list[dict[str, object]]:
+    """The sections of a book; of a book with one section its pages."""
+    sections = [
+        {name: [listed(*line) for line in re.findall(r"\[([^\]]*)\]\((\w[\w./-]*)\)", lines)]}
+        for name, lines in re.findall(r"^\*\*(.*?)\*\*\n\n(.*?)(?=^\*\*|\Z)", book, re.M | re.S)
+    ]
+    return sections if len(sections) > 1 else next(iter(sections[0].values()))
+
+
+def listed(name: str, to: str) -> dict[str, object]:
+    return {name.replace("`", ""): page_of(resolved(to, "docs/guide.md"))}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -50,7 +59,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links out of docs/ lead to the copies; a reason code leads to its page, and in the table of codes has an anchor as well."""
+    """Links out of docs/ lead to the copies; a reason code leads to its page, and in the list of codes has an anchor as well."""
     source = page.file.src_uri
     if source.startswith("codes/"):
         return markdown
@@ -59,9 +68,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     markdown = outside_of_code(markdown, lambda text: LINK.sub(lambda link: f"]({place(link[1], path)}{link[2] or ''})", text))
     markdown = re.sub(r"^```(\w+) \w+$", r"```\1", markdown, flags=re.MULTILINE)  # ```python runlog: MkDocs knows one word
     if path == "docs/codes.md":
-        return ROW.sub(
-            lambda row: f"| <a id='{row[1].lower()}'></a>[{row[1]}](codes/{row[1]}.md) | {row[2]} | {row[3]} |", markdown
-        )
+        return re.sub(r"^\*\*(JPO-[EWI]\d{3})\*\*:", anchored, markdown, flags=re.MULTILINE)
     known = {file.src_uri for file in files}
     to = posixpath.relpath("codes", posixpath.dirname(source) or ".")
     return outside_of_code(
@@ -84,29 +91,36 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     )
 
 
+def anchored(code: re.Match[str]) -> str:
+    """The beginning of an entry of docs/codes.md, as an anchor that leads to the code's own page."""
+    return f"<a id='{code[1].lower()}'></a>**[{code[1]}](codes/{code[1]}.md)**:"
+
+
 def codes() -> dict[str, str]:
-    """A page per reason code: its row of docs/codes.md, its section, and the pages that mention it."""
-    pages, section = {}, ""
-    mentions = {
-        page: set(re.findall(r"JPO-[EWI]\d{3}", page.read_text("utf-8"))) for page in sorted((ROOT / "docs").glob("*.md"))
+    """A page per reason code: its entry of docs/codes.md, its section, and the pages that mention it."""
+    docs = ROOT / "docs"
+    texts = {
+        page.relative_to(docs).as_posix(): page.read_text("utf-8")
+        for page in sorted([*docs.glob("*.md"), *docs.glob("plugins/*.md")])
     }
-    for line in (ROOT / "docs/codes.md").read_text("utf-8").splitlines():
-        section = line[3:] if line.startswith("## ") else section
-        if row := ROW.match(line):
-            code, meaning, remedy = row.groups()
-            where = [
-                f"- [{title(page)}](../{page.name})"
-                for page, named in mentions.items()
-                if code in named and page.name != "codes.md"
-            ]
-            parts = [f"# {code}", f"{KINDS[code[4]]} Section: {section}.", f"**Meaning:** {meaning}"]
-            parts += [f"**What to do:** {remedy}"] if remedy else []
-            parts += ["**More in**\n\n" + "\n".join(where)] if where else []
-            text = LINK.sub(
-                lambda link: f"](../{link[1]}{link[2] or ''})" if not link[1].startswith("../") else link[0], "\n\n".join(parts)
-            )
-            pages[f"codes/{code}.md"] = f"{text}\n\n[All codes](../codes.md#{code.lower()})\n"
-    return pages
+    sections = re.split(r"^## (.*)\n", texts.pop("codes.md"), flags=re.MULTILINE)
+    return {
+        f"codes/{entry[1]}.md": code_page(
+            entry, section, [f"- [{title(docs / name)}]({name})" for name, page in texts.items() if entry[1] in page]
+        )
+        for section, text in zip(sections[1::2], sections[2::2], strict=True)
+        for entry in ENTRY.finditer(text)
+    }
+
+
+def code_page(entry: re.Match[str], section: str, mentions: list[str]) -> str:
+    """The page of one reason code; its links begin one folder deeper than those of docs/codes.md."""
+    code, meaning, remedy = entry.groups()
+    parts = [f"# {code}", f"{KINDS[code[4]]} Section: {section}.", f"**Meaning:** {meaning}"]
+    parts += [f"**What to do:** {remedy}"] if remedy else []
+    parts += ["**More in**\n\n" + "\n".join(mentions)] if mentions else []
+    text = LINK.sub(lambda link: f"](../{link[1]}{link[2] or ''})", "\n\n".join(parts))
+    return f"{text}\n\n[All codes](../codes.md#{code.lower()})\n"
 
 
 def content(path: str) -> str:

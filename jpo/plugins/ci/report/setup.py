@@ -86,9 +86,9 @@ def of_file(file: SetUpFile) -> Section:
 
 PLACEHOLDERS = {
     "gitlab": "the pipeline's file: your component in place of platform/jpo, your images, their digests in place of the zeros "
-    "(docs/pipeline.md: once for all repositories)",
+    "(docs/plugins/ci.md: once for all repositories)",
     "github": "the workflow: your-organisation, and the commit of your JPO in place of the zeros "
-    "(docs/pipeline.md: once for all repositories)",
+    "(docs/plugins/ci.md: once for all repositories)",
 }
 """What the pipeline's file of a host has that nobody but its team knows."""
 

@@ -1,4 +1,4 @@
-"""A platform described in TOML: processors, nodes made of them, clusters made of nodes. The format is in docs/cluster.md.
+"""A platform described in TOML: processors, nodes made of them, clusters made of nodes. The format is in docs/plugins/cluster.md.
 
 What is not known is refused by its key, so that a typing error is not a default.
 """
@@ -51,7 +51,7 @@ def read_platform(path: Path) -> Platform:
 
 def unusable(path: Path, finding: str) -> UsageError:
     """The error of a platform that cannot be used."""
-    return UsageError(str(path), finding, "the format is in docs/cluster.md", code="JPO-E742")
+    return UsageError(str(path), finding, "the format is in docs/plugins/cluster.md", code="JPO-E742")
 
 
 def _platform(tables: Table, name: str) -> Platform:

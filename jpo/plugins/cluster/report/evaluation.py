@@ -80,7 +80,7 @@ def _figures(found: Evaluation) -> tuple[float, ...]:
 
 
 def as_json(evaluated: Evaluated) -> dict[str, object]:
-    """Every figure; where there is one evaluation its figures stand at the top, too. See docs/cluster.md."""
+    """Every figure; where there is one evaluation its figures stand at the top, too. See docs/plugins/cluster.md."""
     results = [_result(found) for found in evaluated.evaluations]
     top = results[0] if len(results) == 1 else {}
     return {"schema_version": 1, **top, "results": results, "notes": list(evaluated.notes)}

@@ -1,6 +1,6 @@
 """The Standard Workload Format of the Parallel Workloads Archive: one job per line, 18 columns, -1 = unknown.
 
-The rules of reading, which docs/cluster.md repeats:
+The rules of reading, which docs/plugins/cluster.md repeats:
 
 - a line that begins with ";" is a header, an empty one is nothing; more than 18 columns are read as the first 18;
 - processors: the larger of allocated (column 5) and requested (column 8);

@@ -90,7 +90,7 @@ def notes(fleet: Fleet) -> tuple[str, ...]:
 
 
 def as_json(fleet: Fleet) -> dict[str, object]:
-    """Everything in the tables, and every single run, see docs/simulate.md; what is not known is None."""
+    """Everything in the tables, and every single run, see docs/plugins/lab.md; what is not known is None."""
     return {
         "schema_version": 1,
         "plan": {

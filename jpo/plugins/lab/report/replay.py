@@ -84,7 +84,7 @@ def cell(estimate: Estimate, best: float) -> Cell:
 
 
 def as_json(played: Played) -> dict[str, object]:
-    """Every figure, see docs/replay.md; costs are multiples of the oracle's expected cost, shares are in 0..1, None: unknown."""
+    """Every figure, see docs/plugins/lab.md; costs are multiples of the oracle's expected cost, shares 0..1, None: unknown."""
     contest = played.contest
     return {
         "schema_version": 1,

@@ -73,7 +73,7 @@ def header_of(path: Path, number: int, cells: list[str]) -> list[str]:
     return [name.strip() for name in cells]
 
 
-def malformed(place: str, finding: str, remedy: str = "correct the file; docs/phases.md has the format") -> UsageError:
+def malformed(place: str, finding: str, remedy: str = "correct the file; docs/plugins/phases.md has the format") -> UsageError:
     """What is wrong with a file."""
     return UsageError(place, finding, remedy, code="JPO-E730")
 

@@ -22,7 +22,7 @@ LOGIN_SECONDS = 60.0
 """Longest wait for a credential_process, which boto3 would wait for without end."""
 LONGEST_SECONDS = 300.0
 """Longest wait for all of a question, with what boto3 tries again and waits for; above what it does by itself."""
-DOCS = "docs/launching-aws.md"
+DOCS = "docs/plugins/launch.md"
 CREDENTIALS: tuple[str, ...] = (
     "Auth",
     "InvalidClientTokenId",

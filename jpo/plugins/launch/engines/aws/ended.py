@@ -54,7 +54,7 @@ def status_of(instance: Mapping[str, Any] | None, end: Mapping[str, Any] | str |
     stopped = code.startswith(STOPPED_BY)
     if not stopped:
         words = f"{words or state}; it left no record in {place}: see {{}} for what its image and profile need"
-        words = words.format("docs/launching-aws.md")
+        words = words.format("docs/plugins/launch.md")
     moment = MOMENT.search(str(instance.get("StateTransitionReason", "")))
     return JobStatus(
         JobState.ENDED,

@@ -55,7 +55,7 @@ class AwsLauncher:
         if lacking:
             finding = f"lacks {', '.join(lacking)}"
             raise LaunchError(
-                "jpo.toml: [launch.aws]", finding, "add what is missing; docs/launching-aws.md has an example", code="JPO-E767"
+                "jpo.toml: [launch.aws]", finding, "add what is missing; docs/plugins/launch.md has an example", code="JPO-E767"
             )
         self._place, self._offers, self._clock = place, tuple(offers), clock
         self._region, self._logs = str(place.region), OutputSync(ledger, LOOK_SECONDS)

@@ -52,7 +52,7 @@ def test_what_ended_without_a_record_failed_and_says_where_to_look(message: str)
     status = status_of(instance("terminated", message.partition(":")[0], message), None, PLACE)
     assert status.ended_as is RunStatus.FAILED
     assert message in status.reason
-    assert "docs/launching-aws.md" in status.reason
+    assert "docs/plugins/launch.md" in status.reason
 
 
 @pytest.mark.parametrize("code", ["Server.InsufficientInstanceCapacity", "Client.VolumeLimitExceeded", "Client.InternalError"])
