@@ -82,7 +82,7 @@ def invocation_of(
     package = script.parent.relative_to(folder) if _is_package_of(script, folder) else None
     found = analysis_of(script, [*path, folder] if package else path)
     python = interpreter(environ) if engine in WITH_THIS_PYTHON else "python3"
-    names_config = found.config_option == "" and any(word.endswith(workload.path.suffix) for word in words[1:])
+    names_config = found.config.option == "" and any(word.endswith(workload.path.suffix) for word in words[1:])
     given = given_by(found, workload)
     started_in, folder = folder, starting_place(found, workload, folder)
     notes = remarks(found, workload, given, script.parent)
@@ -112,7 +112,7 @@ def _command_as_typed(words: Sequence[str], workload: Workload, folder: Path, pa
         return Invocation(tuple(words), folder)
     given, typed = given_by(found, workload), {word.partition("=")[0] for word in words}
     taken = [word.partition("=")[0] for word in given.arguments if word.startswith("-")]
-    lacking = [option for option in taken if option not in typed and option != found.config_option]
+    lacking = [option for option in taken if option not in typed and option != found.config.option]
     notes = remarks(found, workload, given, script.parent)
     if lacking:
         said = f"{script.name} takes {', '.join(lacking)}, which the command does not give it"
@@ -133,7 +133,7 @@ def _is_package_of(script: Path, folder: Path) -> bool:
 
 def starting_place(script: TrainingScript, workload: Workload, folder: Path) -> Path:
     """From where a script finds its config.ini, if that is a name written in it: here, else beside that file."""
-    names = () if script.config_option is not None else script.config_files
+    names = () if script.config.option is not None else script.config.names
     places = (folder, workload.path.absolute().parent)
     return next((place for place in places for name in names if same_file(place / name, workload.path)), folder)
 
@@ -156,13 +156,13 @@ class Given:
 def given_by(script: TrainingScript, workload: Workload) -> Given:
     """Every value where the script reads it: its config.ini first, then options of its own, then variables."""
     arguments, environment, names, unseen = list[str](), dict[str, str](), set[str](), set[str]()
-    if script.config_option is not None:
-        arguments += _option(script.config_option, str(workload.path.absolute()))
+    if script.config.option is not None:
+        arguments += _option(script.config.option, str(workload.path.absolute()))
     for parameter in workload.parameters:
         key = _plain(parameter.key.rpartition(".")[2])
         aliases = dict.fromkeys((key, *(map(_plain, WELL_KNOWN.get(parameter.term, ())) if parameter.name != MEMORY else ())))
         variables = [name for name in script.variables if _plain(name) in {*aliases, f"jpo_{parameter.name}"}]
-        if script.takes_config and (script.reads_all or key in {_plain(name) for name in script.keys}):
+        if script.config.is_read and (script.reads_all or key in {_plain(name) for name in script.keys}):
             names.add(parameter.name)
         elif option := next((script.options[alias] for alias in aliases if script.options.get(alias)), None):
             arguments += _option(option, _text(parameter))
@@ -205,7 +205,7 @@ def remarks(script: TrainingScript, workload: Workload, given: Given, folder: Pa
     if unread and not (entry and entry.takes_any):
         said.append(f"The script does not read {', '.join(unread)}: another value would change nothing")
     elsewhere = [p.name for p in workload.parameters if p.name in given.unseen and p.name not in HELD_BY_ENGINE]
-    if elsewhere and script.settings_by and not entry and not script.takes_config and not _has_ours(folder, script):
+    if elsewhere and script.settings_by and not entry and not script.config.is_read and not _has_ours(folder, script):
         ours = f"JPO_{elsewhere[0].upper()}"
         said.append(
             f"The script has {', '.join(elsewhere)} from settings that it reads by {', '.join(script.settings_by)}, and not from "
@@ -219,9 +219,9 @@ def remarks(script: TrainingScript, workload: Workload, given: Given, folder: Pa
         said.append(
             f"config.ini says framework = {workload.identity.framework}, and the script uses {', '.join(script.frameworks)}"
         )
-    named = [name for name in script.config_files if Path(name).name == workload.path.name]
-    if script.config_files and not named and script.config_option is None:
-        said.append(f"The script reads {script.config_files[0]}, and not {workload.path}")
+    named = [name for name in script.config.names if Path(name).name == workload.path.name]
+    if script.config.names and not named and script.config.option is None:
+        said.append(f"The script reads {script.config.names[0]}, and not {workload.path}")
     return tuple(Note(NOT_READ, text) for text in dict.fromkeys(said))
 
 

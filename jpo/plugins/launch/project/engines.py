@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from jpo.inventory.machine import machine_here
@@ -93,12 +93,15 @@ def _slurm(settings: LoadedSettings, here: Surroundings) -> Launcher:
 
 def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
     from jpo.plugins.launch.engines.kubernetes.launcher import KubernetesLauncher
-    from jpo.plugins.launch.engines.kubernetes.pods import PodSetup
+    from jpo.plugins.launch.engines.kubernetes.pods import NodeChoice, PodSetup
     from jpo.plugins.launch.engines.kubernetes.session import Connected, Session
 
     table = settings.values.launch.kubernetes
     session = Session(lambda: Connected(table.context, here.environ.get("KUBECONFIG")), time.sleep, table.namespace)
-    return KubernetesLauncher(session, PodSetup(**table.model_dump(exclude={"context", "namespace"})), here.ledger)
+    of_nodes = {field.name for field in fields(NodeChoice)}
+    nodes = NodeChoice(**table.model_dump(include=of_nodes))
+    pods = PodSetup(**table.model_dump(exclude={"context", "namespace", *of_nodes}), nodes=nodes)
+    return KubernetesLauncher(session, pods, here.ledger)
 
 
 def _aws(settings: LoadedSettings, here: Surroundings) -> Launcher:

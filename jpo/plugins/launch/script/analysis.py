@@ -65,13 +65,30 @@ class EntryFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """How a script comes to its config.ini.
+
+    Attributes:
+        option: that takes its path; "" where that is an argument without a name; None: neither.
+        names: of files of that kind which it names itself.
+    """
+
+    option: str | None
+    names: tuple[str, ...]
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it reads one at all."""
+        return self.option is not None or bool(self.names)
+
+
+@dataclass(frozen=True, slots=True)
 class TrainingScript:
     """What a script shows of itself.
 
     Attributes:
         options: name of an argument, in lower case with _, -> the option as it is typed ("--batch-size").
-        config_option: the option that takes the path of config.ini; "" where that is an argument without a name; None: neither.
-        config_files: the files of that kind which it names itself.
+        config: how it comes to config.ini.
         keys: names that it looks up in settings.
         variables: of the environment that it reads.
         words: every name and text in it, in lower case: what is not among them it cannot mean.
@@ -79,15 +96,13 @@ class TrainingScript:
         own_values: names, in lower case, that it sets to nothing but values written in the code.
         settings_by: modules by which it reads settings in other formats, where it reads none in that of config.ini.
         subcommands: its options stand behind the name of a subcommand.
-        frameworks, models, datasets: names of them that it uses.
+        frameworks: names of those that it uses.
         uses_gpu: whether anything in it speaks of a GPU.
-        writes_log: it uses jpo.runlog.
         entry: None: it runs by itself.
     """
 
     options: dict[str, str]
-    config_option: str | None
-    config_files: tuple[str, ...]
+    config: ConfigFile
     keys: frozenset[str]
     variables: frozenset[str]
     words: frozenset[str]
@@ -96,16 +111,8 @@ class TrainingScript:
     settings_by: tuple[str, ...]
     subcommands: bool
     frameworks: tuple[str, ...]
-    models: tuple[str, ...]
-    datasets: tuple[str, ...]
     uses_gpu: bool
-    writes_log: bool
     entry: EntryFunction | None
-
-    @property
-    def takes_config(self) -> bool:
-        """Whether it reads a config.ini."""
-        return self.config_option is not None or bool(self.config_files)
 
 
 def analysis_of(script: Path, path: Sequence[Path] = ()) -> TrainingScript:
@@ -129,8 +136,10 @@ def analysis_of(script: Path, path: Sequence[Path] = ()) -> TrainingScript:
     used = {name.split(".")[0]: FRAMEWORKS[name.split(".")[0]] for name in imported if name in FRAMEWORKS}
     return TrainingScript(
         options=options,
-        config_option=options[config_names[0]] if config_names else _argv(nodes),
-        config_files=tuple(dict.fromkeys(text for text in texts if INI.fullmatch(text))),
+        config=ConfigFile(
+            options[config_names[0]] if config_names else _argv(nodes),
+            tuple(dict.fromkeys(text for text in texts if INI.fullmatch(text))),
+        ),
         keys=frozenset(name.lower() for node in nodes for name in _keys(node)),
         variables=frozenset([*field_variables(nodes), *(name for node in nodes for name in _variables(node))]),
         words=words,
@@ -139,10 +148,7 @@ def analysis_of(script: Path, path: Sequence[Path] = ()) -> TrainingScript:
         settings_by=tuple(sorted(imported & OTHER_SETTINGS)) if foreign else (),
         subcommands=any(name_of(call.func) == "add_subparsers" for call in calls),
         frameworks=tuple(dict.fromkeys(used[name] for name in FRAMEWORKS if name in used)),
-        models=tuple(_named(nodes, "models")),
-        datasets=tuple(_named(nodes, "datasets")),
         uses_gpu=bool(imported & FINDS_GPUS) or any(GPU_WORDS.search(word.replace("_", " ")) for word in words),
-        writes_log=any(name.startswith(("jpo.runlog", "runlog")) or name == "jpo" for node in nodes for name in _imported(node)),
         entry=_entry(trees[0]),
     )
 
@@ -269,17 +275,6 @@ def _words(node: ast.AST) -> Iterator[str]:
         yield node.attr
     elif isinstance(node, ast.arg) or (isinstance(node, ast.keyword) and node.arg):
         yield str(node.arg)
-
-
-def _named(nodes: Sequence[ast.AST], kind: str) -> Iterator[str]:
-    """What is used of a module `models` or `datasets` (torchvision.models.resnet18, load_digits of sklearn.datasets)."""
-    found = dict[str, None]()
-    for node in nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and name_of(node.func.value) == kind:
-            found[node.func.attr] = None
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[-1] == kind:
-            found |= dict.fromkeys(alias.name for alias in node.names)
-    yield from found
 
 
 def _entry(tree: ast.Module) -> EntryFunction | None:

@@ -29,7 +29,7 @@ CSV, PROMETHEUS = "csv", "prometheus"
 """Sources of runs that JPO did not launch; of one that it did, the source is the engine."""
 
 
-class Observer(Protocol):
+class RunObserver(Protocol):
     """What looks at a run."""
 
     def look(self, now: float) -> SeenRun | None:

@@ -33,7 +33,7 @@ def test_options_of_argparse_are_found_by_every_spelling(tmp_path: Path) -> None
     )
     assert found.options["batch_size"] == "--batch-size"
     assert found.options["learning_rate"] == found.options["lr"] == "--lr"
-    assert found.config_option == "--config"
+    assert found.config.option == "--config"
 
 
 def test_options_of_click_and_absl_are_found(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_options_of_click_and_absl_are_found(tmp_path: Path) -> None:
         "--epochs",
         "--depth",
     )
-    assert found.config_option == ""
+    assert found.config.option == ""
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_options_of_click_and_absl_are_found(tmp_path: Path) -> None:
     ],
 )
 def test_the_path_of_a_config_may_be_an_argument_without_a_name(tmp_path: Path, text: str) -> None:
-    assert analysed(tmp_path, text).config_option == ""
+    assert analysed(tmp_path, text).config.option == ""
 
 
 def test_an_argument_for_settings_in_another_format_is_not_given_a_config_ini(tmp_path: Path) -> None:
     text = "import argparse, yaml\np = argparse.ArgumentParser()\np.add_argument('--config')\np.parse_args()\n"
-    assert analysed(tmp_path, text).config_option is None
-    assert analysed(tmp_path, f"import configparser\n{text}").config_option == "--config"
+    assert analysed(tmp_path, text).config.option is None
+    assert analysed(tmp_path, f"import configparser\n{text}").config.option == "--config"
 
 
 def test_a_switch_takes_no_value(tmp_path: Path) -> None:
@@ -93,11 +93,11 @@ def test_keys_variables_and_files_are_found(tmp_path: Path) -> None:
         print(a, b)
         """,
     )
-    assert found.config_files == ("conf/job.ini",)
+    assert found.config.names == ("conf/job.ini",)
     assert {"batch_size", "lr", "depth"} <= found.keys
     assert found.variables == {"GPUS", "EPOCHS", "SEED"}
     assert not found.reads_all
-    assert found.takes_config
+    assert found.config.is_read
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_what_is_taken_as_a_whole_is_not_taken_for_unread(tmp_path: Path, text: 
     assert analysed(tmp_path, text).reads_all
 
 
-def test_framework_model_data_and_gpu_are_told(tmp_path: Path) -> None:
+def test_framework_and_gpu_are_found(tmp_path: Path) -> None:
     found = analysed(
         tmp_path,
         """
@@ -119,20 +119,16 @@ def test_framework_model_data_and_gpu_are_told(tmp_path: Path) -> None:
         """,
     )
     assert found.frameworks == ("pytorch", "scikit-learn")
-    assert found.models == ("resnet18",)
-    assert set(found.datasets) == {"load_digits", "CIFAR10"}
     assert found.uses_gpu
-    assert not found.writes_log
     assert not analysed(tmp_path, "import torch\nprint(config['gpus'])").uses_gpu
     assert analysed(tmp_path, "import tensorflow\nprint(1)").uses_gpu  # by itself
 
 
 def test_modules_beside_the_script_are_read_with_it_and_nothing_is_executed(tmp_path: Path) -> None:
     script(tmp_path, "import os\nos.abort()\nx = os.environ['BATCH']\nimport train", "options.py")
-    script(tmp_path, "from jpo.runlog import RunLog", "pack/__init__.py")
+    script(tmp_path, "import os\ny = os.environ['EPOCHS']", "pack/__init__.py")
     found = analysed(tmp_path, "import options, pack\nfrom . import nowhere\nprint('hello')")
-    assert found.variables == {"BATCH"}
-    assert found.writes_log
+    assert found.variables == {"BATCH", "EPOCHS"}
 
 
 @pytest.mark.parametrize(

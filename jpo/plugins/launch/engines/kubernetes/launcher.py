@@ -57,7 +57,7 @@ class KubernetesLauncher:
         return manifest(job, self._setup, namespace=self._session.namespace, config=config)
 
     def room(self, needs: Needs) -> Room:
-        return room_of([*limits_of(self._session, self._setup, needs, in_use=True)], needs, self._setup.gpu_resource)
+        return room_of([*limits_of(self._session, self._setup, needs, in_use=True)], needs, self._setup.nodes.gpu_resource)
 
     def refuse(self, job: LaunchJob) -> None:
         refuse_unsayable(job, self._setup, config_of(job))
@@ -66,7 +66,7 @@ class KubernetesLauncher:
             for limit in limits_of(self._session, self._setup, job.needs)
             if limit.largest is None or not self._setup.autoscaled
         ]
-        if found := beyond(limits, job.needs, self._setup.gpu_resource):
+        if found := beyond(limits, job.needs, self._setup.nodes.gpu_resource):
             asked, most = found
             raise LaunchError(f"run {job.run_id}", f"{asked}; {most}", "ask for at most that", code="JPO-E755")
 
@@ -226,8 +226,11 @@ class KubernetesLauncher:
         running = [pod for pod in self._pods(job) if text(pod, "status", "phase") == "Running"] if job else []
         if not running:
             raise refuse("has no pod that runs", "only what runs can be resized")
-        asked = resources(needs, self._setup.gpu_resource)
-        if any(gpus_of(pod, self._setup.gpu_resource) != amount(asked.get(self._setup.gpu_resource, "0")) for pod in running):
+        asked = resources(needs, self._setup.nodes.gpu_resource)
+        if any(
+            gpus_of(pod, self._setup.nodes.gpu_resource) != amount(asked.get(self._setup.nodes.gpu_resource, "0"))
+            for pod in running
+        ):
             raise refuse("keeps its GPUs as long as it runs", "give the next run others")
         changed = {key: value for key, value in asked.items() if key in (CPU, MEMORY)}
         if not changed:

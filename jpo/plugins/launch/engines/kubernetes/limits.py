@@ -27,7 +27,9 @@ def limits_of(session: Session, setup: PodSetup, needs: Needs, *, in_use: bool =
             yield queue(found, local)
     if items(found := readable(session, "CoreV1Api", "list_node"), "items"):  # a cluster without any makes them when asked
         pods = readable(session, "CoreV1Api", "list_pod_for_all_namespaces", field_selector=RUNNING) if in_use else {}
-        yield nodes(items(found, "items"), items(pods, "items"), setup.selector(needs.gpu_type), setup.tolerated(needs.gpus))
+        yield nodes(
+            items(found, "items"), items(pods, "items"), setup.nodes.selector(needs.gpu_type), setup.nodes.tolerated(needs.gpus)
+        )
 
 
 def ask_kueue(session: Session, function: str, *arguments: str) -> Answer:

@@ -116,11 +116,11 @@ def refuse_unsayable(job: LaunchJob, setup: PodSetup, config: bytes = b"") -> No
     for path in (*setup.claims.values(), *filter(None, [setup.workdir])):
         if not PurePosixPath(path).is_absolute() or ":" in path or ".." in PurePosixPath(path).parts:
             raise refuse(table, f"{quoted(path)} is no absolute path without :", 'as in claims = { datasets = "/data" }')
-    for key, value in setup.selector(job.needs.gpu_type).items():
+    for key, value in setup.nodes.selector(job.needs.gpu_type).items():
         if not LABEL_KEY.fullmatch(key) or (value and not LABEL_VALUE.fullmatch(value)):
             finding = f"{key}={quoted(value)} cannot be a label of nodes"
             raise refuse(f"{table} node_selector", finding, "`kubectl get nodes --show-labels` shows what is")
-    for taint in setup.tolerations:
+    for taint in setup.nodes.tolerations:
         key, _, value = taint.partition("=")
         if not LABEL_KEY.fullmatch(key) or (value and not LABEL_VALUE.fullmatch(value)):
             raise refuse(f"{table} tolerations", f"{quoted(taint)} is no taint", 'write "dedicated=ml", or "spot"')

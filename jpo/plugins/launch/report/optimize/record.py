@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jpo.records import USD, Currency, Identity, Run
+from jpo.records.notes import Note
 
 if TYPE_CHECKING:
     from jpo.forecast.before_after import BeforeAfter
@@ -64,7 +65,7 @@ class OptimizedJob:
         fastest: id of the shortest run that ended well.
         longest_seconds: after which the next run would be stopped; None: nothing says.
         missing: runs of the plan that were not made.
-        failure, code: why it ended early; None: it did not.
+        failure: why it ended early; None: it did not.
     """
 
     config: str
@@ -77,8 +78,7 @@ class OptimizedJob:
     fastest: str | None
     longest_seconds: float | None
     missing: int
-    failure: str | None = None
-    code: str | None = None
+    failure: Note | None = None
     currency: Currency = USD
 
 

@@ -29,7 +29,7 @@ def _blocks(job: OptimizedJob) -> Iterator[Block]:
     yield runs_of(job)
     yield changes_of(job)
     if job.missing > 0 or job.failure:
-        yield Note(f"{numbers.counted(job.missing, 'run')} of the plan not made{f': {job.failure}' if job.failure else ''}")
+        yield Note(f"{numbers.counted(job.missing, 'run')} of the plan not made{f': {job.failure.text}' if job.failure else ''}")
         yield Note("the same command goes on from here")
 
 
@@ -100,7 +100,9 @@ def _job(job: OptimizedJob) -> dict[str, object]:
         "runs": [_run(each, job) for each in job.runs],
         "totals": [asdict(total) for total in job.totals],
         "changes": [published(line) for line in job.lines],
-        **{name: getattr(job, name) for name in ("fastest", "longest_seconds", "missing", "failure", "code")},
+        **{name: getattr(job, name) for name in ("fastest", "longest_seconds", "missing")},
+        "failure": job.failure.text if job.failure else None,
+        "code": job.failure.code if job.failure else None,
     }
 
 

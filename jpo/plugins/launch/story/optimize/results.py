@@ -16,6 +16,7 @@ from jpo.plugins.launch.story.optimize.loop import ATTEMPTS, boundary_of
 from jpo.plugins.launch.story.optimize.task import LoopPlan, Task
 from jpo.project.project import ProjectStore, open_project_store, own_direction
 from jpo.records import Run
+from jpo.records.notes import Note
 
 Compare = Callable[[Sequence[Run], Sequence[Run], Prices, Mapping[str, bool]], Sequence[BeforeAfter]]
 """As commands/compare.py: each quantity of runs before and after."""
@@ -42,8 +43,7 @@ def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | 
         fastest=_fastest(runs),
         longest_seconds=bound,
         missing=plan.runs - sum(not run.baseline and run.last for run in runs),
-        failure=str(failure) if failure else None,
-        code=failure.code if failure else None,
+        failure=Note(failure.code, str(failure), task.name) if failure else None,
         currency=currency,
     )
 

@@ -32,7 +32,7 @@ from jpo.plugins.launch.story.watch.deciding import (
     wanted,
 )
 from jpo.plugins.launch.story.watch.standing import ProjectTerms, progress_of, standing
-from jpo.plugins.launch.watching.observers import LaunchObserver, LogObserver, Observer, PrometheusObserver
+from jpo.plugins.launch.watching.observers import LaunchObserver, LogObserver, PrometheusObserver, RunObserver
 from jpo.plugins.launch.watching.past import PastRuns, past_of
 from jpo.plugins.launch.watching.seen import SeenRun
 from jpo.project.load import LoadedSettings
@@ -59,7 +59,7 @@ class RunWatch:
         decided_at: the last epoch at the last decision.
     """
 
-    observer: Observer
+    observer: RunObserver
     reach: Handle | None
     settings: LoadedSettings
     open_store: OpenStore
@@ -130,7 +130,7 @@ def watching(
         entry = read(ledger, run) if run is not None and RUN_ID.fullmatch(run) else None
         terms = terms_of(settings)
         reach: Handle | None = None
-        observer: Observer
+        observer: RunObserver
         if log is None and entry is not None:
             launcher = launcher_for(entry, settings, environ)
             reach = Handle(entry, launcher, ledger)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.kubernetes.manifest import digest, manifest
-from jpo.plugins.launch.engines.kubernetes.pods import PodSetup
+from jpo.plugins.launch.engines.kubernetes.pods import NodeChoice, PodSetup
 from jpo.plugins.launch.job import RUN_ID, LaunchJob, Needs
 from jpo.records import Identity, Word
 from jpo.wording.slug import LABEL_VALUE
@@ -57,7 +57,7 @@ def check(objects: list[dict[str, Any]]) -> None:
         PodSetup(
             image="x",
             workdir="/w",
-            tolerations=("a=b", "c"),
+            nodes=NodeChoice(tolerations=("a=b", "c")),
             image_pull_secrets=("r",),
             queue="team-a",
             service_account="trainer",
@@ -113,14 +113,18 @@ def test_no_path_of_this_machine_is_in_it() -> None:
         (PodSetup(), JOB, "names no image"),
         (replace(SETTINGS, workdir=None), replace(JOB, command=("./train",)), "would have the image's own values"),
         (replace(SETTINGS, workdir="code"), JOB, "no absolute path"),
-        (replace(SETTINGS, tolerations=("a=b=c",)), JOB, "is no taint"),
+        (replace(SETTINGS, nodes=NodeChoice(tolerations=("a=b=c",))), JOB, "is no taint"),
         (replace(SETTINGS, image_pull_secrets=("a b",)), JOB, "image_pull_secrets: a b: is no name"),
         (replace(SETTINGS, queue="Team A"), JOB, "queue: is no name"),
         (replace(SETTINGS, environment_from=("a_b",)), JOB, "environment_from: a_b: is no name"),
         (replace(SETTINGS, claims={"data": "data"}), JOB, "no absolute path"),
         (replace(SETTINGS, claims={"data": "/a/../.."}), JOB, "no absolute path"),
-        (replace(SETTINGS, node_selector={"pool": "a b"}), JOB, "cannot be a label of nodes"),
-        (replace(SETTINGS, gpu_types={"a100": "A 100"}), replace(JOB, needs=Needs(1, "a100")), "cannot be a label of nodes"),
+        (replace(SETTINGS, nodes=NodeChoice({"pool": "a b"})), JOB, "cannot be a label of nodes"),
+        (
+            replace(SETTINGS, nodes=NodeChoice(gpu_types={"a100": "A 100"})),
+            replace(JOB, needs=Needs(1, "a100")),
+            "cannot be a label of nodes",
+        ),
         (SETTINGS, replace(JOB, environment={"A=B": ""}), "cannot be the name of a variable"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jpo.plugins.launch.engines.kubernetes.pods import PodSetup, command, pod_spec, resources
+from jpo.plugins.launch.engines.kubernetes.pods import NodeChoice, PodSetup, command, pod_spec, resources
 from jpo.plugins.launch.job import LaunchJob, Needs
 from jpo.records import Identity
 
@@ -133,7 +133,7 @@ def test_a_run_has_its_time_from_the_start_of_its_pod_and_is_started_once() -> N
 def test_a_gpu_type_chooses_nodes_where_a_setting_translates_it() -> None:
     job = replace(JOB, needs=Needs(gpus=1, gpu_type="a100"))
     assert "nodeSelector" not in spec_of(job)
-    there = replace(SETTINGS, gpu_types={"a100": "NVIDIA-A100-SXM4-80GB"}, node_selector={"pool": "gpu"})
+    there = replace(SETTINGS, nodes=NodeChoice({"pool": "gpu"}, gpu_types={"a100": "NVIDIA-A100-SXM4-80GB"}))
     assert spec_of(job, there)["nodeSelector"] == {"pool": "gpu", "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"}
 
 
@@ -183,6 +183,6 @@ def test_a_script_that_opens_config_ini_by_its_name_finds_the_runs_own(config: s
 
 def test_the_taint_of_gpu_nodes_is_tolerated_where_gpus_are_asked_for() -> None:
     assert "tolerations" not in spec_of()
-    made = spec_of(replace(JOB, needs=Needs(gpus=1)), replace(SETTINGS, tolerations=("dedicated=ml",)))
+    made = spec_of(replace(JOB, needs=Needs(gpus=1)), replace(SETTINGS, nodes=NodeChoice(tolerations=("dedicated=ml",))))
     equal = {"key": "dedicated", "operator": "Equal", "value": "ml"}
     assert made["tolerations"] == [equal, {"key": "nvidia.com/gpu", "operator": "Exists"}]

@@ -10,6 +10,7 @@ from jpo.plugins.launch.report.optimize import result
 from jpo.plugins.launch.report.optimize.record import LoopRun, LoopTotals, Optimized, OptimizedJob
 from jpo.plugins.launch.report.optimize.result import changing_parameters, ending
 from jpo.records import Identity, Outcome, Run, RunStatus
+from jpo.records.notes import Note
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 
@@ -37,7 +38,7 @@ def job(**changes: object) -> OptimizedJob:
 
 
 def test_people_read_runs_totals_and_what_is_missing() -> None:
-    text = rendered(result, Optimized([job(missing=3, failure="d: 3 runs in a row have failed")]), "text")
+    text = rendered(result, Optimized([job(missing=3, failure=Note("JPO-E786", "d: 3 runs in a row have failed"))]), "text")
     assert "duration of 1 run after the baseline: 1m 00s; as many at its mean: 2m 00s (-50%)" in text
     assert "fastest" in text
     assert "3 runs of the plan not made: d: 3 runs in a row have failed" in text
