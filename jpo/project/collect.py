@@ -23,24 +23,13 @@ from jpo.history.following.labelled_pods import counted_once
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
 from jpo.plugins.launch.project.source import launched
-from jpo.project.left_out import by_cause
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, only_others, prometheus_of, why_nothing
 from jpo.project.unreported import Placed, of_labelled_pods, placed, unmeasured
 from jpo.project.watermarks import Bookmark, read_on
-from jpo.records import (
-    FORECAST,
-    Evidence,
-    Finished,
-    Identity,
-    Known,
-    Run,
-    Skipped,
-    Suggestion,
-    TrackRecord,
-    Workload,
-)
+from jpo.records import FORECAST, Evidence, Finished, Identity, Known, Run, Skipped, Suggestion, TrackRecord, Workload
 from jpo.telemetry.diagnosis import near_identical
+from jpo.telemetry.left_out import by_cause
 from jpo.wording import numbers
 from jpo.wording.contradictions import sentences
 

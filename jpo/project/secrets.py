@@ -65,9 +65,8 @@ def check_prometheus(settings: LoadedSettings) -> None:
         finding = f"[prometheus] insecure would send {ours[0]} to whoever answers"
         remedy = "set ca_file instead, or JPO_PROMETHEUS__INSECURE=true where the secret is set"
         raise UsageError(settings.origins["prometheus.insecure"], finding, remedy, code="JPO-E321")
-    if (secret := unencrypted(settings)) and not _allowed(url):
-        remedy = f"use https://, or allow it in the environment: {VARIABLE}={_base(url)}"
-        raise UsageError(_base(url), f"would get {secret} unencrypted", remedy, code="JPO-E323")
+    if secret := unencrypted(settings):
+        check_encrypted(url, secret)
 
 
 def check_encrypted(url: str, secret: str) -> None:
@@ -119,9 +118,7 @@ def check_mlflow(url: str, secret: str | None) -> None:
     if _server(meant) not in (None, _server(url)):
         finding = f"would get {secret}, which is for MLFLOW_TRACKING_URI={_base(meant)}"
         raise UsageError(_base(url), finding, f"name that one, or allow this one: {VARIABLE}={_base(url)}", code="JPO-E321")
-    if travels_openly(url):
-        remedy = f"use https://, or allow it in the environment: {VARIABLE}={_base(url)}"
-        raise UsageError(_base(url), f"would get {secret} unencrypted", remedy, code="JPO-E323")
+    check_encrypted(url, secret)
 
 
 def check_config(settings: LoadedSettings) -> None:

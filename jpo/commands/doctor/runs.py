@@ -10,7 +10,6 @@ from jpo.commands.doctor.case import Case, exists
 from jpo.errors import JpoError
 from jpo.history import open_store
 from jpo.http.endpoint import Endpoint
-from jpo.project.left_out import by_cause
 from jpo.project.project import open_history
 from jpo.project.sources import asked_since, names_of, own_names, running_now
 from jpo.records import Skipped
@@ -19,6 +18,7 @@ from jpo.telemetry import log_files, read_each
 from jpo.telemetry.csv.folder import doubts_of
 from jpo.telemetry.diagnosis.near_identical import sentences
 from jpo.telemetry.diagnosis.probes import examine
+from jpo.telemetry.left_out import by_cause
 from jpo.telemetry.outcome import CONTRADICTORY, IMPOSSIBLE, NO_SECONDS, UNTIMELY
 from jpo.wording.going_on import DOES_NOT_COUNT, sentence
 from jpo.wording.numbers import counted

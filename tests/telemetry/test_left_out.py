@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jpo.project.left_out import by_cause
 from jpo.records import Skipped
+from jpo.telemetry.left_out import by_cause
 
 
 def test_one_run_keeps_its_own_reason() -> None:
