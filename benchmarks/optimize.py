@@ -37,6 +37,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))  # simulated_engine.py
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 os.environ["OMP_NUM_THREADS"] = "1"
 
@@ -231,10 +232,11 @@ def by_jpo(seed: int, folder: Path, arguments: argparse.Namespace) -> list[Train
 
 def by_jpo_in_virtual_time(seed: int, folder: Path, arguments: argparse.Namespace) -> list[Trained]:
     """JPO's loop and suggestions in this process, on an engine whose jobs really train and last as long as their CPU time."""
+    from simulated_engine import SimulatedLauncher, VirtualRun
+
     from jpo.commands.compare import compared
     from jpo.commands.suggest import SuggestOptions, suggest
     from jpo.plugins.launch.job import LaunchJob
-    from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
     from jpo.plugins.launch.story.optimize.optimize import optimize
     from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, Task, task_of
     from jpo.plugins.launch.story.watch.story import trial

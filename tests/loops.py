@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from simulated_engine import SimulatedLauncher, VirtualRun
+
 from jpo.commands.compare import compared
 from jpo.commands.suggest import SuggestOptions, suggest
 from jpo.history import Store
 from jpo.plugins.launch.job import LaunchJob
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, entries
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
 from jpo.plugins.launch.story.optimize.optimize import LoopsEnded, optimize
 from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, Task, task_of
 from jpo.plugins.launch.story.watch.story import trial

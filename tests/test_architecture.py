@@ -174,7 +174,6 @@ WRITTEN = {
     "jpo/plugins/launch/engines/aws/attempts.py": "instance types that were asked for, and AWS' codes",
     "jpo/plugins/launch/engines/aws/bucket.py": "output and run log of a run, for the user alone",
     "jpo/plugins/launch/engines/aws/supervisor.py": "the same, on the instance",
-    "jpo/plugins/launch/simulated.py": "what a simulated job would have written, made by its caller",
     "jpo/runlog.py": "the log of a run, for JPO to read",
     "constraints/workload_checker.py": "what the team's checker reads",
 }

@@ -13,7 +13,7 @@
     excerpt.py       words of engines and the last of a run in one line, for messages, without secrets
     exits.py         exit codes and signals in plain words
     script/          training scripts as they are read, never as they are run
-    engines/         local/  slurm/  kubernetes/  aws/; simulated.py: one in virtual time
+    engines/         local/  slurm/  kubernetes/  aws/
     project/         engines and runs of [launch]; watching/: a run that goes on, as `jpo watch` sees it
     during/          what may be decided while a run goes on: stop, resize, another step
     cli/  story/  report/   `jpo run`, `watch` and `optimize`: options and help, what they do, what they show

@@ -9,7 +9,7 @@ from jpo.plugins.launch.job import JobStatus, LaunchJob, Needs, Room
 
 
 class Launcher(Protocol):
-    """An engine that runs jobs: this machine, SLURM, Kubernetes, AWS, or a simulation.
+    """An engine that runs jobs: this machine, SLURM, Kubernetes, AWS, or one in virtual time (tests/simulated_engine.py).
 
     Every method may raise LaunchError: JPO-E753, the engine refuses, in its own words; JPO-E754, it cannot be reached. After
     E754 nothing is known, and the call is made again: none of them does anything twice.

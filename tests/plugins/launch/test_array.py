@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from simulated_engine import SimulatedLauncher, VirtualRun
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.array import StartsTogether
 from jpo.plugins.launch.job import LaunchJob
 from jpo.plugins.launch.ledger import entries, read
 from jpo.plugins.launch.lifecycle import start, start_together
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
 from jpo.records import Identity
 
 JOB = LaunchJob("b1", Identity("digits", "cnn", "pytorch"), ("python", "train.py"), Path("/srv/digits"))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from simulated_engine import SimulatedLauncher
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch import cleanup
@@ -14,7 +15,6 @@ from jpo.plugins.launch.cleanup import clean_up
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob
 from jpo.plugins.launch.ledger import Entry, entries, folder_of, is_past, locked, read, write
 from jpo.plugins.launch.lifecycle import start
-from jpo.plugins.launch.simulated import SimulatedLauncher
 from jpo.records import Identity, RunStatus
 
 JOB = LaunchJob("old", Identity("digits", "cnn", "pytorch"), ("python", "train.py"), Path("/srv/digits"))

@@ -41,7 +41,6 @@ class RunProgress:
         epochs: those that it will have in all.
         share_done: of its work, 0..1.
         began_at: epochs that were done when it started; above 0: it was resumed, and its time is that of a part.
-        same_as_rival: it runs with the rival's own configuration.
         ahead: how far the target is that will end it.
     """
 
@@ -53,7 +52,6 @@ class RunProgress:
     epochs: float | None = None
     share_done: float | None = None
     began_at: float = 0.0
-    same_as_rival: bool = False
     ahead: EpochsAhead | None = None
 
 

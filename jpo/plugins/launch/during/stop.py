@@ -59,7 +59,6 @@ class StopVerdict:
         why: in a sentence.
         wins: probability that it beats the rival; None: nothing says so.
         left: cost of going on, gain: what is to be expected of it (the right side of the rule); in runs of the rival.
-        final: the final error; None without a curve that supports one.
         saves_seconds, saves_usd: what stopping is expected to save, before any run in its place.
     """
 
@@ -68,7 +67,6 @@ class StopVerdict:
     wins: float | None = None
     left: float | None = None
     gain: float | None = None
-    final: FinalError | None = None
     saves_seconds: float | None = None
     saves_usd: float | None = None
 
@@ -106,7 +104,7 @@ def verdict(
     reaches = _may_reach(math.log(optimistic), rival, final, preference)
     stop = wins < SURE and not reaches and left > worth
     why = _because(stop, wins, rival, final, optimistic, needed=needed, reaches=reaches)
-    return StopVerdict(stop, why, wins, left, worth, final, seconds, usd)
+    return StopVerdict(stop, why, wins, left, worth, seconds, usd)
 
 
 def final_of(progress: RunProgress, finished: Sequence[Curve]) -> FinalError | None:
@@ -197,7 +195,7 @@ def _trial(progress: RunProgress, rival: Rival, preference: Preference, horizon:
         why += f", and the chance that it is cheaper is {seen.wins:.0%}"
     elif not stop:
         why += ", but little is left to pay"
-    return StopVerdict(stop, why, seen.wins, seen.left, horizon * seen.gain, None, seconds, _usd(progress, seconds))
+    return StopVerdict(stop, why, seen.wins, seen.left, horizon * seen.gain, seconds, _usd(progress, seconds))
 
 
 def _because(

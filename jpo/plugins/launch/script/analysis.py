@@ -45,7 +45,6 @@ CONFIG_NAME = re.compile(r"(?:.*_)?(?:config|configuration|cfg|conf|ini|settings
 """Names of arguments that mean the file with the values."""
 INI = re.compile(r"[^\s*?]+\.(?:ini|cfg|conf)", re.IGNORECASE)
 GETTERS = {"get", "getint", "getfloat", "getboolean", "pop", "setdefault", "has_option"}
-ENVIRONMENT = {"environ", "getenv"}
 OPTION_MAKERS = {"add_argument", "option", "Option"}
 FLAG_MAKERS = re.compile(r"DEFINE_(?:integer|float|string|bool|boolean|enum)")
 OTHER_SETTINGS = {"yaml", "ruamel", "toml", "tomli", "tomllib", "omegaconf", "hydra", "jsonargparse", "ml_collections"}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from simulated_engine import SimulatedLauncher, VirtualRun
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob
@@ -18,7 +19,6 @@ from jpo.plugins.launch.project.accounts import accounted_for
 from jpo.plugins.launch.project.engines import launcher_of, ledger_of
 from jpo.plugins.launch.project.jobs import job_of
 from jpo.plugins.launch.project.source import Launched, launched
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload
 from jpo.records import RunStatus

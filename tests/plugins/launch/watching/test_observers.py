@@ -3,12 +3,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
+from simulated_engine import SimulatedLauncher, VirtualRun
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.job import JobState, LaunchJob
 from jpo.plugins.launch.ledger import read, write
 from jpo.plugins.launch.lifecycle import start
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
 from jpo.plugins.launch.watching.observers import LaunchObserver, LogObserver
 from jpo.records import VAL_LOSS, Identity, RunStatus
 from jpo.telemetry.outcome import NONE_OWN

@@ -6,46 +6,36 @@ from dataclasses import dataclass
 
 from jpo.errors import UsageError, quoted
 
-NEEDS = "config.ini says what a run needs"
-OURS = "JPO finds its jobs by it"
-REFUSED = {
-    "account": "write account = in [launch.slurm]",
-    "array": "JPO starts one job for one run",
-    "chdir": "a run starts in the folder of its project",
-    "clusters": "export SLURM_CLUSTERS",
-    "comment": OURS,
-    "error": OURS,
-    "gid": "a job runs as who submits it",
-    "gpus": NEEDS,
-    "gpus-per-node": NEEDS,
-    "gpus-per-socket": NEEDS,
-    "gpus-per-task": NEEDS,
-    "gres": NEEDS,
-    "help": "it submits nothing",
-    "input": "a run has no input",
-    "job-name": OURS,
-    "nodes": NEEDS,
-    "ntasks": NEEDS,
-    "ntasks-per-node": NEEDS,
-    "open-mode": OURS,
-    "output": OURS,
-    "parsable": OURS,
-    "partition": "write partition = in [launch.slurm]",
-    "qos": "write qos = in [launch.slurm]",
-    "quiet": OURS,
-    "requeue": "the same run never starts twice",
-    "signal": "JPO asks for one before the time limit",
-    "tasks-per-node": NEEDS,
-    "test-only": "it submits nothing",
-    "time": "write timeout = in [launch]",
-    "uid": "a job runs as who submits it",
-    "usage": "it submits nothing",
-    "verbose": OURS,
-    "version": "it submits nothing",
-    "wait": "JPO waits by itself",
-    "wrap": "JPO submits a script of its own",
+INSTEAD = {
+    "write account = in [launch.slurm]": ("account",),
+    "JPO starts one job for one run": ("array",),
+    "a run starts in the folder of its project": ("chdir",),
+    "export SLURM_CLUSTERS": ("clusters",),
+    "JPO finds its jobs by it": ("comment", "error", "job-name", "open-mode", "output", "parsable", "quiet", "verbose"),
+    "a job runs as who submits it": ("gid", "uid"),
+    "config.ini says what a run needs": (
+        "gpus",
+        "gpus-per-node",
+        "gpus-per-socket",
+        "gpus-per-task",
+        "gres",
+        "nodes",
+        "ntasks",
+        "ntasks-per-node",
+        "tasks-per-node",
+    ),
+    "it submits nothing": ("help", "test-only", "usage", "version"),
+    "a run has no input": ("input",),
+    "write partition = in [launch.slurm]": ("partition",),
+    "write qos = in [launch.slurm]": ("qos",),
+    "the same run never starts twice": ("requeue",),
+    "JPO asks for one before the time limit": ("signal",),
+    "write timeout = in [launch]": ("time",),
+    "JPO waits by itself": ("wait",),
+    "JPO submits a script of its own": ("wrap",),
 }
-"""Options of sbatch that would break what JPO promises, and what to do instead."""
+"""What to do instead of options of sbatch that would break what JPO promises."""
+REFUSED = {option: instead for instead, options in INSTEAD.items() for option in options}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +60,7 @@ class SlurmSite:
             name = option.removeprefix("--").partition("=")[0]
             if not option.startswith("--") or not name or any(sign < " " or sign == "\x7f" for sign in option):
                 raise _refusal(option, 'is no long option of sbatch in one line; write e.g. "--exclusive" or "--nice=10"')
-            for refused, instead in REFUSED.items():
+            for refused, instead in sorted(REFUSED.items()):
                 if refused.startswith(name):  # sbatch takes "--outp" for "--output"
                     raise _refusal(option, f"is not taken: {instead}")
 

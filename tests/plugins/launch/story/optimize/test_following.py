@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from loops import TOML, Lab
+from simulated_engine import SimulatedLauncher, VirtualRun
 
 from jpo.plugins.launch.job import Needs, Room
 from jpo.plugins.launch.ledger import read
 from jpo.plugins.launch.project.finished import EndedRun
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
 from jpo.plugins.launch.story.optimize.following import Boundary, in_words, made, room_for
 from jpo.plugins.launch.story.optimize.task import LoopPlan
 from jpo.project.load import load

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from launches import interrupted_once_submitted
 from loops import Lab, logged, seconds_of
+from simulated_engine import SimulatedLauncher, VirtualRun
 
 import jpo.plugins.launch.lifecycle as lifecycle
 import jpo.plugins.launch.story.optimize.following as following
@@ -19,7 +20,6 @@ from jpo.history.sql import SqlStore
 from jpo.plugins.launch.cleanup import clean_up
 from jpo.plugins.launch.job import JobStatus, LaunchJob, Room
 from jpo.plugins.launch.ledger import entries, locked, read
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
 from jpo.plugins.launch.watching import account
 from jpo.project.workload import read_workload
 from jpo.records import RunStatus

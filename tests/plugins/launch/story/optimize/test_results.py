@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from loops import Lab, logged, seconds_of
+from simulated_engine import VirtualRun
 
 from jpo.plugins.launch.job import LaunchJob
-from jpo.plugins.launch.simulated import VirtualRun
 
 
 def test_what_was_spent_stands_beside_what_keeping_would_have(tmp_path: Path) -> None:

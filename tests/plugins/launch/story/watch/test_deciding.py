@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+from simulated_engine import SimulatedLauncher, VirtualRun
 
 from jpo.cost import Prices
 from jpo.errors import LaunchError
@@ -9,7 +10,6 @@ from jpo.plugins.launch.during.progress import Rival
 from jpo.plugins.launch.job import JobState, LaunchJob, Needs
 from jpo.plugins.launch.lifecycle import start
 from jpo.plugins.launch.resize import Resizable
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun
 from jpo.plugins.launch.story.watch.deciding import Handle, WatchOptions, Window, carried_out, decide, is_due, settle, with_kept
 from jpo.plugins.launch.watching.past import PastRuns
 from jpo.plugins.launch.watching.seen import ResourcesInUse, RunTimes, SeenRun, TrainingLog

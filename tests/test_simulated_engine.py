@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from launches import Bench, Contract, VirtualClock
+from simulated_engine import SimulatedLauncher, VirtualRun, until
 
 from jpo.plugins.launch.job import LaunchJob, Needs
-from jpo.plugins.launch.simulated import SimulatedLauncher, VirtualRun, until
 from jpo.records import RunStatus
 
 OUTCOMES = {
