@@ -22,7 +22,8 @@ import numpy as np
 from jpo.advisor.arguments import budget_of, identity_of, policy_of, preference_of, quality_of, seed_of, status_of, whole_number
 from jpo.advisor.candidates import candidates_among
 from jpo.advisor.space import Configuration, Space, numbered_space
-from jpo.agent.budget import BUDGET, BUDGET_RUNS
+from jpo.agent.action import Allowed
+from jpo.agent.budget import BUDGET, BUDGET_RUNS, Boldness
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.errors import UsageError
@@ -31,7 +32,7 @@ from jpo.forecast.evidence.plausibility import plausible
 from jpo.optimizer.advise import advise_among
 from jpo.optimizer.installation import residuals_of_workloads
 from jpo.optimizer.prior import Prior, believe, prior_of, with_siblings
-from jpo.optimizer.request import Request
+from jpo.optimizer.request import Goals, Request
 from jpo.records import (
     QUALITIES,
     Belief,
@@ -170,15 +171,10 @@ class Advisor:
             candidates, explore = (_keeping(candidates), explore) if explore == "off" else (candidates, "on")
         request = Request(
             self._current,
-            candidates.names,
-            lambda _today, _next: True,
-            self._preference,
-            explore=explore,
+            Allowed(candidates.names),
+            Goals(self._preference, quality=belief.quality, qualities=self._qualities),
+            Boldness(explore, budget=self._budget, exploration_runs=self._exploration_runs),
             horizon_runs=self._horizon_runs,
-            exploration_runs=self._exploration_runs,
-            budget=self._budget,
-            quality=belief.quality,
-            qualities=self._qualities,
         )
         elsewhere = (run for run in self._evidence[-BUDGET_RUNS:] if not same(run.parameters, self._current))
         followed_up = tuple((run, self._current) for run in elsewhere)  # keeping today's explores nothing, even if it fails

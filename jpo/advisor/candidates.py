@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.advisor.space import NumberedSpace
-from jpo.agent.action import CandidateRules, propose_candidates
+from jpo.agent.action import Allowed, propose_candidates
 from jpo.cost import Prices, log_rate
-from jpo.records import RESOURCES, Candidates, Run
+from jpo.records import RESOURCES, Candidates, Parameters, Run
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -37,12 +37,15 @@ def candidates_among(
     """
     listed = _product(choices) if choices.listed is None else [tuple(row.values()) for row in choices.listed]
     words: dict[str, dict[float, float]] = {name: {} for name in choices.worded}
+
+    def feasible(_today: Parameters, values: Parameters) -> bool:
+        return all(values[name] in choices.ladders[name] for name in choices.names)
+
     if listed is None:
         candidates = propose_candidates(
             current,
             _newest_and_fastest(runs),
-            CandidateRules(choices.names, choices.ladders),
-            admissible=lambda values: all(values[name] in choices.ladders[name] for name in choices.names),
+            Allowed(choices.names, feasible, choices.ladders),
             log_rate=lambda values: log_rate(values, FREE),
             siblings=siblings,
         )

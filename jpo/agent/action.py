@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import SAME, WHOLE, Candidates, Parameters, Run, Terms, Word, in_order, same
+from jpo.records import PARAMETERS, SAME, WHOLE, Candidates, Parameters, Run, Terms, Word, in_order, same
 
 if TYPE_CHECKING:
     Rate = Callable[[Parameters], float]
@@ -44,24 +44,32 @@ POWERS = {"linear": 1.0, "sqrt": 0.5}
 
 
 @dataclass(frozen=True, slots=True)
-class CandidateRules:
-    """Rules by which configurations are proposed.
+class Allowed:
+    """What may be proposed, and how configurations are made.
 
     Attributes:
         free: parameters that may change.
-        choices: the user's own values per parameter, instead of a ladder.
+        admissible: the guard's word on (today's, proposed) values.
+        choices: the user's own values per parameter, instead of a ladder; of batch and GPUs in all.
         scales: `{"learning_rate": "linear"}` or "log": another ladder than the parameter's own.
         follow: `{"learning_rate": "batch_size:sqrt"}` (or `:linear`): not free, but follows the other parameter.
         terms: of the file: ladders and moves are of its own numbers, so that a batch per device stays while GPUs change.
         as_written: what the file would say for such a number of a parameter, read back: memory in whole GB is no whole GiB.
+        bounded: parameters whose largest value the user has named; of the others no more is asked for under "safe" than ever was.
+        room_gib: the most host memory that one run may have, by [quota] or this machine.
+        chosen: values set by hand; nothing else changes then but what follows them.
     """
 
     free: Collection[str]
+    admissible: Callable[[Parameters, Parameters], bool] = lambda _today, _proposed: True
     choices: Mapping[str, Sequence[float]] = field(default_factory=dict)
     scales: Mapping[str, str] = field(default_factory=dict)
     follow: Mapping[str, str] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
     as_written: Callable[[str, float], float] = lambda _, number: number
+    bounded: Collection[str] = PARAMETERS
+    room_gib: float = math.inf
+    chosen: Parameters = field(default_factory=dict)
 
     @property
     def followers(self) -> dict[str, str]:
@@ -92,9 +100,8 @@ class CandidateRules:
 def propose_candidates(
     current: Parameters,
     runs: Sequence[Run],
-    rules: CandidateRules,
+    allowed: Allowed,
     *,
-    admissible: Callable[[Parameters], bool],
     log_rate: Rate,
     limit: int = 200,
     siblings: Sequence[Run] = (),
@@ -104,7 +111,6 @@ def propose_candidates(
     Args:
         current: today's value of every parameter, held ones included; the columns of the result.
         runs: finished runs, oldest first. What a run did not report had today's value.
-        admissible: whether a configuration may be proposed (limits, guard).
         log_rate: natural log of a configuration's price per hour, in any unit.
         limit: most rows, not counting those that were run.
         siblings: runs of the same job on other hardware. What was run there is a row, too, and the best there one to start from.
@@ -112,7 +118,7 @@ def propose_candidates(
     Returns:
         Today's configuration as row 0; rows that were run and may not be proposed now (limits, held values) are kept, marked so.
     """
-    names, ladders, follow, terms = in_order(current), rules.ladders(current), rules.followers, rules.terms
+    names, ladders, follow, terms = in_order(current), allowed.ladders(current), allowed.followers, allowed.terms
     worded = {name for name in names if isinstance(current[name], Word)}
     one_of_each = _Spellings(_row(current, names))
     measured = [(one_of_each(_row({**current, **run.parameters}, names)), run) for run in runs]
@@ -125,15 +131,15 @@ def propose_candidates(
     newest = itertools.islice(dict.fromkeys(row for row, _ in reversed(elsewhere)), MOST_ELSEWHERE)
     for row in (_row(current, names), *(row for row, _ in measured), *newest):
         if row not in rows:
-            stays = _stays(terms.in_file(_values(row, names)), now, rules.free) and _follows(row, current, names, follow)
-            rows[row] = stays and admissible(_values(row, names))
+            stays = _stays(terms.in_file(_values(row, names)), now, allowed.free) and _follows(row, current, names, follow)
+            rows[row] = stays and allowed.admissible(current, _values(row, names))
     room = len(rows) + limit - 1
     for move in _moves(bases, ladders, limit, worded, batch_per_device=terms.batch_per_device):
         if len(rows) >= room:
             break
         proposed = followed(terms.in_all(move), current, follow)
         row = one_of_each(_row(proposed, names))
-        if row not in rows and admissible(_values(row, names)):
+        if row not in rows and allowed.admissible(current, _values(row, names)):
             rows[row] = True
     rates = np.array([log_rate(_values(row, names)) for row in rows])
     return Candidates(
@@ -142,7 +148,7 @@ def propose_candidates(
         current=0,
         admissible=np.array(list(rows.values()), dtype=np.bool_),
         log_rate=rates - rates[0],
-        words={name: _words(name, current, [*runs, *siblings], rules) for name in worded},
+        words={name: _words(name, current, [*runs, *siblings], allowed) for name in worded},
     )
 
 
@@ -164,10 +170,10 @@ class _Spellings:
         return known[value]
 
 
-def _words(name: str, current: Parameters, runs: Sequence[Run], rules: CandidateRules) -> dict[float, float]:
+def _words(name: str, current: Parameters, runs: Sequence[Run], allowed: Allowed) -> dict[float, float]:
     """What the numbers of a parameter stand for, as far as they are words of JPO's own."""
     ran = (run.parameters.get(name) for run in runs)
-    return {float(word): word for word in (current[name], *ran, *rules.choices.get(name, ())) if isinstance(word, Word)}
+    return {float(word): word for word in (current[name], *ran, *allowed.choices.get(name, ())) if isinstance(word, Word)}
 
 
 def _stays(numbers: Parameters, now: Parameters, free: Collection[str]) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -24,6 +25,35 @@ BUDGET = 2.0
 Against one: 2% less after 10, 20 and 40 simulated runs, .3 to .5% less on recorded jobs, harm equal."""
 SHARE = 0.5
 """Most of the budget that one trial uses up, however it ended: a single bad one must not end learning for 20 runs."""
+
+Explore = Literal["off", "safe", "on"]
+
+
+@dataclass(frozen=True, slots=True)
+class Boldness:
+    """Boldness of the agent: what may be tried, and what that may cost.
+
+    Attributes:
+        explore: see `decide`.
+        confidence: probability, in 0..1, with which a tried candidate must not cost more than what is left of the budget.
+        min_confidence: least chance of its claim with which anything is written under "safe", in 0..1.
+        budget: how many runs of today's configuration exploring may cost in 20 runs.
+        nightly: whether runs are the nights of a pipeline: what a trial lost is forgotten with time, and `explore` "on" asks for
+            something untried.
+        exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
+        baseline_left: runs with today's values that are waited for before the first change, so that there is a "before".
+        fallback: values of which no run ended well are left for those of which one did; where none did, for these, the first
+            ones, as far as they are known. None: they are not left for that alone.
+    """
+
+    explore: Explore = "safe"
+    confidence: float = 0.9
+    min_confidence: float = 0.0
+    budget: float = BUDGET
+    nightly: bool = False
+    exploration_runs: int = 0
+    baseline_left: int = 0
+    fallback: Parameters | None = None
 
 
 def reference_values(followed_up: Sequence[tuple[Run, Parameters]], now: Parameters) -> Parameters:

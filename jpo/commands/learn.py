@@ -54,8 +54,9 @@ def learn(path: Path, settings: LoadedSettings, options: LearnOptions, track: Tr
         recorded = on_record(store, job.workload)
         runs, others = recorded.runs, recorded.others
         reaches = contradictions(store, identity, job.workload.current).reaches
-        request = request_of(job, runs, reaches=reaches)
-        known = Known(runs, others, residuals=residuals_here(store, identity, (*others, *runs), learn=True))
+        residuals = residuals_here(store, identity, (*others, *runs), learn=True)
+        known = Known(runs, others, residuals=residuals, reaches=reaches)
+        request = request_of(job, known)
         known = with_needs_after(with_phase_needs(known, job), job)
         learnt, disturbed = by_and_by(store, identity, known, request, options)
         lines = [learnt_line(identity, learnt, options), *remarks(learnt, request, runs=len(runs))]
@@ -144,7 +145,7 @@ def who_decides(store: Store, request: Request) -> str:
     """Who decides the next suggestions."""
     if request.policy not in LEARNING:
         return f"[agent] policy = {request.policy} decides, whatever is learnt"
-    policy = policy_for(store, request.explore, request.policy)
+    policy = policy_for(store, request.boldness.explore, request.policy)
     if policy is None or not policy.released:
         return "the belief rule decides, which needs no learning"
     own = own_policy(store)

@@ -40,10 +40,10 @@ def pareto(
     names = None if objectives is None else named(objectives, (*OBJECTIVES, *own_metrics(settings)))
     with open_project(path, settings, now=now, read_only=True) as job:
         known = with_doubts_noted(collect(job))
-        request = request_of(job, known.runs, reaches=known.reaches)
-        policy = policy_for(job.store, request.explore, request.policy)
+        request = request_of(job, known)
+        policy = policy_for(job.store, request.boldness.explore, request.policy)
     choices = choices_of(request, known, policy, job.preferences, seed=seed)
-    axes, note = axes_of(names, choices.surrogate, request.metric)
+    axes, note = axes_of(names, choices.surrogate, request.wanted.metric)
     limits = {} if reference is None else limits_in(reference, axes, job.currency)
     return front_of(job.workload.identity, choices, request, known, axes, limits, note)
 

@@ -33,9 +33,9 @@ from jpo.project.trial_logs import read_trials
 
 def verdicts(rows: Sequence[Row], request: Request) -> dict[str, str]:
     """Whether what rows trade of time and money is acceptable, by what an hour is worth: sentence -> reason code."""
-    today, worth = rows[0].expected.forecast, request.usd_per_saved_hour or 0.0
-    traded = ((row, trade_off(today, row.expected.forecast, request.usd_per_saved_hour)) for row in rows[1:])
-    held = {True: "", False: "" if request.explore == "on" else "; `jpo suggest` does not write it"}
+    today, worth = rows[0].expected.forecast, request.wanted.usd_per_saved_hour or 0.0
+    traded = ((row, trade_off(today, row.expected.forecast, request.wanted.usd_per_saved_hour)) for row in rows[1:])
+    held = {True: "", False: "" if request.boldness.explore == "on" else "; `jpo suggest` does not write it"}
     return {
         f"{label(row)}: {trade.words(worth, request.currency)}{held[trade.acceptable]}": "JPO-I634"
         for row, trade in traded
@@ -57,17 +57,14 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
             can_be_scaled(workload)
         known = with_doubts_noted(collect(job))
         logs_of_trials = {trial.run_id for trial in trials}  # one may be among the logs of runs
-        runs = [run for run in known.runs if run.run_id not in logs_of_trials]
-        request = request_of(job, runs, reaches=known.reaches)
+        known = replace(known, runs=tuple(run for run in known.runs if run.run_id not in logs_of_trials))
+        request = request_of(job, known)
     configurations = asked_for(question, workload, request)
-    others, siblings = known.others, known.siblings
-    surrogate = surrogate_of(request, runs, seed=seed, others=others, siblings=siblings)
-    each = {
-        tuple(row.values()): with_configuration(surrogate, row, seed=seed, others=others, siblings=siblings)
-        for row in configurations
-    }
-    evidence = Basis(workload.identity, surrogate, trials, (*siblings, *others), gpu_type_of(settings), seed, each)
-    basis = RowBasis(request, job.limits, evidence, runs, now)
+    surrogate = surrogate_of(request, known, seed=seed)
+    each = {tuple(row.values()): with_configuration(surrogate, row, known, seed=seed) for row in configurations}
+    others = (*known.siblings, *known.others)
+    evidence = Basis(workload.identity, surrogate, trials, others, gpu_type_of(settings), seed, each)
+    basis = RowBasis(request, job.limits, evidence, known.runs, now)
     rows: tuple[Row, ...] = tuple(rows_of(configurations, basis, spot=question.spot))
     answer: Answer | None = None
     queue = EngineQueue(workload, settings)
@@ -79,4 +76,4 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     rows = tuple(replace(row, queued=end) for row, end in zip(rows, ends, strict=True))
     more = warnings(rows, basis) | verdicts(rows, request) | dict.fromkeys(pin_notes(workload), "JPO-I846")
     notes, codes = (*known.evidence.notes, *more), tuple(dict.fromkeys((*known.codes, *more.values())))
-    return Prediction(path, workload.identity, len(runs), rows, notes, codes, answer, currency)
+    return Prediction(path, workload.identity, len(known.runs), rows, notes, codes, answer, currency)

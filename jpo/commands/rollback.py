@@ -72,12 +72,12 @@ def rollback_once(path: Path, settings: LoadedSettings, options: RollbackOptions
         undone = None if options.unpin else what_to_undo(store, workload, options.before)
         known = with_file_noted(collect(job), job)
         sentences = lifted(store, workload, options.now) if undone is None else dict(reasons(store, workload, undone, options))
-        request = request_of(job, known.runs)
+        request = request_of(job, replace(known, reaches=()))
         advice = advice_of(request, known, undone, sentences)
         edits = edits_of(workload, workload.current, undone.texts if undone else {})
         facts = Facts(usd_per_hour_next=usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None)
         proposal = checked(job, edits, facts, limits=in_one_step(job.limits))
-        policy = policy_for(store, request.explore, request.policy)
+        policy = policy_for(store, request.boldness.explore, request.policy)
         made = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
         suggestion = replace(made, pinned_until=pinned_until(options))
         told, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)
@@ -193,8 +193,8 @@ def lifted(store: Store, workload: Workload, now: float) -> dict[str, str]:
 
 def advice_of(request: Request, known: Known, undone: Undo | None, sentences: dict[str, str]) -> Advice:
     """The rollback as advice, with what is expected of the restored values."""
-    values = request.terms.with_chosen(request.current, undone.values if undone else {})
-    surrogate = surrogate_of(request, known.runs, seed=0, others=known.others, siblings=known.siblings, asked=[values])
+    values = request.allowed.terms.with_chosen(request.current, undone.values if undone else {})
+    surrogate = surrogate_of(request, known, seed=0, asked=[values])
     row, now = surrogate.row(values), surrogate.candidates.current
     codes = tuple(dict.fromkeys(sentences.values()))
     decision = Decision(row, None, "rollback", tuple(sentences), codes, "keep" if row == now else "known")

@@ -64,15 +64,15 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         chosen = approved_by_hand(job, options.chosen)
         known = with_file_noted(collect(job, offline=options.offline, strict=options.strict), job)
         known = with_phase_needs(known, job)
-        request = request_of(job, known.runs, reaches=known.reaches, chosen=chosen, policy=options.policy)
+        request = request_of(job, known, chosen=chosen, policy=options.policy, done_by=options.done_by)
         known = learn_what_is_new(job, request, known, options)
         queue = EngineQueue(job.workload, settings)
         if known.runs and not options.offline:
             ahead = queue.ahead(
                 request.current, lambda: candidates.admissible_of(candidates.collect(request, known.runs, known.siblings))
             )
-            known, request = with_notes(known, queue.notes), replace(request, queue=ahead, done_by=options.done_by)
-        policy = policy_for(job.store, request.explore, request.policy)
+            known, request = with_notes(known, queue.notes), replace(request, queue=ahead)
+        policy = policy_for(job.store, request.boldness.explore, request.policy)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)
         proposal = propose(job, advice, known.runs, request.as_run)
@@ -95,7 +95,9 @@ def learn_what_is_new(job: Project, request: Request, known: Known, options: Sug
         from jpo.learning.continual import keep_up  # what only learning needs takes a while to import
 
         # with the targets of --deadline, which hold for this once, the agent would begin anew
-        lasting = request if options.lasting_targets is None else replace(request, targets=options.lasting_targets)
+        lasting = request
+        if options.lasting_targets is not None:
+            lasting = replace(request, wanted=replace(request.wanted, targets=options.lasting_targets))
         new = with_needs_after(known, job)
         not_learnt = keep_up(store, identity, new, lasting, seconds=seconds, now=job.now, seed=options.seed)
     return with_learning_noted(known, store, request.policy, not_learnt)

@@ -65,9 +65,9 @@ def fingerprint(runs: Sequence[Run], request: Request, learnt: int) -> str:
 
     Runs that are reported late or gain measurements change what came before; the history is the truth, the agent a cache.
     """
-    quality = () if request.quality == VAL_LOSS else (request.quality,)
+    quality = () if request.wanted.quality == VAL_LOSS else (request.wanted.quality,)
     taught = tuple(learnable(runs)[: learnt + 1])
-    text = repr((LEARNT_FROM, request.preference, taught, *sorted(request.targets.items()), *quality))
+    text = repr((LEARNT_FROM, request.wanted.preference, taught, *sorted(request.wanted.targets.items()), *quality))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -115,11 +115,11 @@ def experience(earlier: Known, known: Known, reference: Run, request: Request, s
     """
     run, runs = known.runs[-1], known.runs
     today = {**reference.parameters, **earlier.runs[-1].parameters}
-    judged = request.quality.judged
-    candidates = collect(replace(request, current=today), weighed_runs(runs, today, request.quality))
+    judged = request.wanted.quality.judged
+    candidates = collect(replace(request, current=today), weighed_runs(runs, today, request.wanted.quality))
     prior = prior_of(candidates, seed)
     vectors = vectors_of(runs[runs.index(reference) :], reference, candidates, request)
-    objectives = [float(objective(vector, request.preference)) for vector in vectors]
+    objectives = [float(objective(vector, request.wanted.preference)) for vector in vectors]
     if not np.isfinite(objectives[-1]):
         return None
     executed = row_of_run(candidates, run)
@@ -127,8 +127,8 @@ def experience(earlier: Known, known: Known, reference: Run, request: Request, s
     after = problem_after(known, prior, replace(candidates, current=executed), request)
     seen, following = observe(before, before.allowed, executed), observe(after, after.allowed)
     best, miss = float(np.nanmin(objectives)), forecast_error(before.belief, executed, run)
-    transition = Transition(seen, seen.index(executed), vectors[-1], request.preference, best, following, miss=miss)
-    return Experience(transition, before, judged(weighed_runs(earlier.runs, today, request.quality)), *judged([reference]))
+    transition = Transition(seen, seen.index(executed), vectors[-1], request.wanted.preference, best, following, miss=miss)
+    return Experience(transition, before, judged(weighed_runs(earlier.runs, today, request.wanted.quality)), *judged([reference]))
 
 
 def problem_after(known: Known, prior: Prior, candidates: Candidates, request: Request) -> Problem:
@@ -136,11 +136,11 @@ def problem_after(known: Known, prior: Prior, candidates: Candidates, request: R
 
     Runs of other workloads are left out: which of them were on record then is not known.
     """
-    met = calibration(prior, candidates, request.quality.judged(known.runs))
-    belief = believe(prior, candidates, known.runs, request.quality)
-    belief = beside(prior, candidates, known.runs, belief, request.qualities)
+    met = calibration(prior, candidates, request.wanted.quality.judged(known.runs))
+    belief = believe(prior, candidates, known.runs, request.wanted.quality)
+    belief = beside(prior, candidates, known.runs, belief, request.wanted.qualities)
     factors = (met.time, request.prices, met.loss, met.misses)
-    surrogate = with_failures(Surrogate(candidates, belief, known.runs, prior, *factors, room_gib=request.room_gib))
+    surrogate = with_failures(Surrogate(candidates, belief, known.runs, prior, *factors, room_gib=request.allowed.room_gib))
     return problem_despite_sla(surrogate, request, known)
 
 
@@ -153,16 +153,16 @@ def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, requ
     vectors: list[Floats] = []
     best, least, today = None, np.inf, candidates.parameters(candidates.current)
     for run in runs:
-        if run.ended_well and request.quality_floor is not None and run.tells_no_quality and _other_model(run, reference):
+        if run.ended_well and request.wanted.quality_floor is not None and run.tells_no_quality and _other_model(run, reference):
             vector = np.full(6, np.nan)
         elif run.ended_well:
-            ours, theirs = request.quality.judged([run, reference])
+            ours, theirs = request.wanted.quality.judged([run, reference])
             vector = reward_vector(ours, theirs, rate_between(candidates, run, reference))
         else:
             assert best is not None, "the reference ended well"
             vector = failed_like(np.nan_to_num(best))
-        vectors.append(np.add(vector, (0, 0, 0, 0, 0, missed(request.targets, run.completed(today), request.prices))))
-        worth = float(np.nan_to_num(objective(vector, request.preference), nan=np.inf))
+        vectors.append(np.add(vector, (0, 0, 0, 0, 0, missed(request.wanted.targets, run.completed(today), request.prices))))
+        worth = float(np.nan_to_num(objective(vector, request.wanted.preference), nan=np.inf))
         if best is None or worth < least:
             best, least = vector, worth
     return vectors

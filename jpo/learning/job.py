@@ -26,7 +26,7 @@ from jpo.simulate import observe as simulate_run
 from jpo.simulate.installations import Installation, outside
 
 if TYPE_CHECKING:
-    from jpo.agent.problem import Explore
+    from jpo.agent.budget import Explore
     from jpo.agent.residuals import ResidualForecast
     from jpo.records import Floats, Residuals
 

@@ -19,7 +19,7 @@ def due(runs: Sequence[Run], request: Request) -> list[bool] | None:
     if request.resets == "evidence":
         return None
     if request.resets == "broken-sla":
-        broken = [missed(request.targets, run.completed(request.current), request.prices) > 0 for run in runs]
+        broken = [missed(request.wanted.targets, run.completed(request.current), request.prices) > 0 for run in runs]
         return [now and not before for before, now in pairwise(broken)]
     every = request.resets
     return [earlier.ended_at // every != run.ended_at // every for earlier, run in pairwise(runs)]

@@ -14,7 +14,7 @@ from jpo.learning.prequential import with_record
 from jpo.records import Known, PolicyName
 
 if TYPE_CHECKING:
-    from jpo.agent.problem import Explore
+    from jpo.agent.budget import Explore
 
 AGENT, POLICY = "agent", "policy"
 """Names under which the store keeps what learns, and what was tested last."""

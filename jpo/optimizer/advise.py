@@ -70,11 +70,9 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
     Raises:
         NothingAdmissible: JPO-E402, no configuration is expected to keep the SLA.
     """
-    chosen = request.chosen
+    chosen = request.allowed.chosen
     asked = [with_followers(request, chosen)] if chosen else []
-    surrogate = surrogate_of(
-        request, known.runs, seed=seed, others=known.others, siblings=known.siblings, asked=asked, interval_factor=interval_factor
-    )
+    surrogate = surrogate_of(request, known, seed=seed, asked=asked, interval_factor=interval_factor)
     warned, warnings = of_watch(surrogate.interval_factor)
     undone, problem = None, None
     if chosen:
@@ -88,14 +86,14 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
             decision = Decision(candidates.current, None, "waiting", (reason, *warned), ("JPO-I611", *warnings))
         elif known.last and (back := set_back(surrogate, problem, request, known.last)):
             decision, undone = back, known.last
-        elif request.measured_alone and known.runs and not any(run.ended_well for run in known.runs):
+        elif request.boldness.fallback is not None and known.runs and not any(run.ended_well for run in known.runs):
             decision = back_to_the_first(surrogate.candidates, request, known.runs)
-        elif known.runs and request.explore != "off" and not any(run.ended_well for run in known.runs):
+        elif known.runs and request.boldness.explore != "off" and not any(run.ended_well for run in known.runs):
             decision = out_of_failure(problem, known.runs)
-        elif request.explore != "off" and (step := out_of_frequent_failure(problem, known.runs)):
+        elif request.boldness.explore != "off" and (step := out_of_frequent_failure(problem, known.runs)):
             decision = step
-        elif request.baseline_left and candidates.admissible[candidates.current]:
-            more = numbers.counted(request.baseline_left, "more finished run")
+        elif request.boldness.baseline_left and candidates.admissible[candidates.current]:
+            more = numbers.counted(request.boldness.baseline_left, "more finished run")
             reason = f"{more} with today's values will be what later ones are compared with ([agent] baseline_runs)"
             decision = Decision(candidates.current, None, "no evidence", (reason, *warned), (BASELINE, *warnings))
         else:
@@ -104,7 +102,7 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
     decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
     now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
     suggested = (
-        request.terms.with_chosen(request.current, request.really(undone.values))
+        request.allowed.terms.with_chosen(request.current, request.really(undone.values))
         if undone
         else surrogate.candidates.parameters(decision.choice)
     )
@@ -154,7 +152,7 @@ def choose(problem: Problem, request: Request, policy: Policy | None, runs_finis
     if not problem.candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
         finding = "no configuration that was measured is expected to keep the SLA targets, and only measured ones may be used now"
         remedy = "relax a target, or " + ("use explore = safe" if problem.explore == "off" else "try other values by --set")
-        raise NothingAdmissible(f"[sla] {', '.join(request.targets)}", finding, remedy, code="JPO-E402")
+        raise NothingAdmissible(f"[sla] {', '.join(request.wanted.targets)}", finding, remedy, code="JPO-E402")
     return decision
 
 
@@ -186,7 +184,7 @@ def out_of_frequent_failure(problem: Problem, runs: Sequence[Run]) -> Decision |
 def back_to_the_first(candidates: Candidates, request: Request, runs: Sequence[Run]) -> Decision:
     """Decision where no run ended well and nothing more is tried: changes have not helped. No hold counts, all is held by now."""
     finding = f"no run has ended well yet ({len(runs)} did not)"
-    rows = rows_of(candidates, {**request.current, **request.first_values})
+    rows = rows_of(candidates, {**request.current, **(request.boldness.fallback or {})})
     row = int(rows[0]) if rows.size else candidates.current
     if row == candidates.current or not candidates.admissible[row]:
         return Decision(candidates.current, None, "no evidence", (f"{finding}; the values stay",), (recovery.NOTHING_HELPS,))
@@ -205,10 +203,10 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
     """Decision to undo the last change, if it did harm and the values before it may be used and are expected to keep the SLA."""
     candidates, now = surrogate.candidates, surrogate.candidates.current
     today = candidates.parameters(now)
-    before = request.terms.with_chosen(today, request.really(last.values))
+    before = request.allowed.terms.with_chosen(today, request.really(last.values))
     rows = rows_of(candidates, before)
-    movable = {name for name in before if before[name] != today[name]} <= {*request.free, *request.as_run}
-    if not (rows.size and movable and request.admissible(today, before)):
+    movable = {name for name in before if before[name] != today[name]} <= {*request.allowed.free, *request.as_run}
+    if not (rows.size and movable and request.allowed.admissible(today, before)):
         return None
     row = int(rows[0])
     targets = list(target_forecasts(surrogate, request))

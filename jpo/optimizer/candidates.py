@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.action import CandidateRules, followed, propose_candidates
+from jpo.agent.action import followed, propose_candidates
 from jpo.agent.rows import rows_of
 from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.optimizer.request import Request
@@ -46,8 +46,7 @@ def collect(request: Request, runs: Sequence[Run], siblings: Sequence[Run] = ())
     candidates = propose_candidates(
         request.current,
         runs,
-        CandidateRules(request.free, request.choices, request.scales, request.follow, request.terms, request.as_written),
-        admissible=lambda proposed: request.admissible(request.current, proposed),
+        request.allowed,
         log_rate=lambda values: log_rate(values, request.prices),
         siblings=siblings,
     )
@@ -100,5 +99,6 @@ def with_row(candidates: Candidates, values: Parameters, prices: Prices) -> Cand
 
 def with_followers(request: Request, chosen: Parameters) -> dict[str, float]:
     """Today's configuration with some values changed by hand, and what follows them."""
-    rules = {name: rule for name, rule in request.follow.items() if name in request.free and name not in chosen}
-    return dict(followed(request.terms.with_chosen(request.current, chosen), request.current, rules))
+    allowed = request.allowed
+    rules = {name: rule for name, rule in allowed.followers.items() if name not in chosen}
+    return dict(followed(allowed.terms.with_chosen(request.current, chosen), request.current, rules))

@@ -95,7 +95,7 @@ def _row(values: Parameters, expected: Sequence[Expected], basis: RowBasis, spot
         further=tuple(expected[1:]),
         runs=sum(run.ended_well and same(run.parameters, values) for run in basis.runs if run.parameters),
         why_not=tuple(violation.message for violation in constraints.check(today, values, basis.limits, facts).violations),
-        sla=check_sla(request.targets, expected[0].forecast),
+        sla=check_sla(request.wanted.targets, expected[0].forecast),
         failure=_failure(values, basis.evidence.surrogate_of(values)),
         instance=rented(values, prices, now=basis.now),
     )

@@ -53,45 +53,47 @@ def problem_of(
     rows = zip(runs, rows_of_runs(candidates, runs), strict=True)
     rates = {run.run_id: float(candidates.log_rate[row]) for run, row in rows if row >= 0}
     followed_up = [(quality.judged([run])[0], before) for run, before in known.followed_up if run.run_id in rates]
-    costs = compared_costs(followed_up, runs, request.preference, lambda run: rates[run.run_id])
+    costs = compared_costs(followed_up, runs, request.wanted.preference, lambda run: rates[run.run_id])
     reference = reference_row(candidates, known.followed_up)
-    left = budget_left([cost for cost, _ in costs], request.budget)
-    if request.nightly:
-        left = replenished_budget(costs, request.budget)
-    queued = of_queue(candidates, belief, request.queue, request.targets.get("time_max") if request.done_by else None)
+    left = budget_left([cost for cost, _ in costs], request.boldness.budget)
+    if request.boldness.nightly:
+        left = replenished_budget(costs, request.boldness.budget)
+    queued = of_queue(
+        candidates, belief, request.queue, request.wanted.targets.get("time_max") if request.wanted.done_by else None
+    )
     failing = of_failing(candidates, belief)
-    lasting = (*failing, *holds_of(candidates, runs, request.named), *of_phases(candidates, known.phase_needs), *queued)
+    lasting = (*failing, *holds_of(candidates, runs, request.allowed.bounded), *of_phases(candidates, known.phase_needs), *queued)
     usable = open_to_all = without(candidates, lasting)
     promise, beliefs = None, (belief, *belief.besides)
-    if request.explore != "off":
-        among, base = ((each, promised(each, request.targets)) for each in beliefs), base_row(candidates, reference)
+    if request.boldness.explore != "off":
+        among, base = ((each, promised(each, request.wanted.targets)) for each in beliefs), base_row(candidates, reference)
         factor = loss_interval_factor
         broken = (promise_of(usable, each, base, of[1], factor, target=of[0]) for each, of in among if of)
         promise = next(filter(None, broken), None)
     if promise:
-        least = request.min_confidence if request.explore == "safe" else 0.0
+        least = request.boldness.min_confidence if request.boldness.explore == "safe" else 0.0
         usable = loss_first(usable, promise, least, measured=belief.tried if left < 0 else None)
     # the promise, or a target of the job's own, which every run that ended well has met, takes the floor's place
     instead = usable is not open_to_all or any(run.outcome.converged for run in runs)
-    floor = None if instead else request.quality_floor
-    floored = [each for each in beliefs if each is belief or promised(each, request.targets)]
+    floor = None if instead else request.wanted.quality_floor
+    floored = [each for each in beliefs if each is belief or promised(each, request.wanted.targets)]
     low = [
         hold
         for each in floored
-        for hold in of_loss(candidates, each, reference, floor, loss_interval_factor, trial_risk=request.quality_risk)
+        for hold in of_loss(candidates, each, reference, floor, loss_interval_factor, trial_risk=request.wanted.quality_risk)
     ]
-    if request.quality_floor is not None and known.runs and known.runs[-1].tells_no_quality:
+    if request.wanted.quality_floor is not None and known.runs and known.runs[-1].tells_no_quality:
         low += of_unmeasured(candidates, belief, reference)
     usable, holds = without(usable, low), (*lasting, *low)
     problem = Problem(
         usable,
         belief,
-        request.preference,
+        request.wanted.preference,
         reference=reference,
         interval_factor=interval_factor,
-        explore=request.explore,
-        confidence=request.confidence,
-        budget=request.budget,
+        explore=request.boldness.explore,
+        confidence=request.boldness.confidence,
+        budget=request.boldness.budget,
         budget_left=left,
         exploration_runs_left=exploration_runs_left(request, known.runs),
         context=after_misses(
@@ -105,16 +107,16 @@ def problem_of(
         ),
         holds=holds,
         quality_floor=floor,
-        min_confidence=request.min_confidence,
+        min_confidence=request.boldness.min_confidence,
         loss_interval_factor=loss_interval_factor,
         repeated=repeated(request.current, known.runs),
         promise=promise,
         unproven=not belief.runs[candidates.current]
-        and (request.measured_alone or bool(known.last and belief.stopped[candidates.current])),
+        and (request.boldness.fallback is not None or bool(known.last and belief.stopped[candidates.current])),
     )
-    if problem.exploration_runs_left and request.exploration_runs:
+    if problem.exploration_runs_left and request.boldness.exploration_runs:
         best = problem.acquisition.incumbent
-        problem = problem.holding([*of_trials(candidates, belief, problem.open_rows, best, request.admissible)])
+        problem = problem.holding([*of_trials(candidates, belief, problem.open_rows, best, request.allowed.admissible)])
     return problem if known.residuals is None else with_earlier_jobs(problem, runs, known.residuals)
 
 
@@ -151,8 +153,12 @@ def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Param
 
 def exploration_runs_left(request: Request, runs: Sequence[Run]) -> int:
     """How many configurations are still to be tried, by the user's word."""
-    asked = int(request.nightly and request.explore == "on")
-    return max(asked, request.exploration_runs - tries(runs, request.free)) if request.exploration_runs else asked
+    asked = int(request.boldness.nightly and request.boldness.explore == "on")
+    return (
+        max(asked, request.boldness.exploration_runs - tries(runs, request.allowed.free))
+        if request.boldness.exploration_runs
+        else asked
+    )
 
 
 def tries(runs: Sequence[Run], free: Collection[str]) -> int:

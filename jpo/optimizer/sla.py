@@ -62,7 +62,7 @@ class TargetForecast:
 
 def target_forecasts(surrogate: Surrogate, request: Request) -> Iterator[TargetForecast]:
     """Forecasts of the SLA targets about which something is known; where nothing is known of a candidate (NaN), it keeps them."""
-    for name, limit in request.targets.items():
+    for name, limit in request.wanted.targets.items():
         target = sla_target(name)
         expected = surrogate.expected(target.quantity)
         if expected is not None:
@@ -97,14 +97,14 @@ def trade_holds(surrogate: Surrogate, request: Request) -> tuple[Hold, ...]:
     Today's row is never held; nothing is where an hour's worth, a time or a price is not known.
     """
     seconds, usd = surrogate.expected("duration_seconds"), surrogate.expected("cost_usd")
-    if request.usd_per_saved_hour is None or seconds is None or usd is None:
+    if request.wanted.usd_per_saved_hour is None or seconds is None or usd is None:
         return ()
     pairs = zip(seconds.tolist(), usd.tolist(), strict=True)
     expected = [Forecast(_certain(duration), _certain(cost)) for duration, cost in pairs]
     now = expected[surrogate.candidates.current]
-    trades = [trade_off(now, then, request.usd_per_saved_hour) for then in expected]
+    trades = [trade_off(now, then, request.wanted.usd_per_saved_hour) for then in expected]
     rows = np.array([trade is not None and not trade.acceptable for trade in trades], dtype=np.bool_)
-    worth = numbers.money(request.usd_per_saved_hour, request.currency)
+    worth = numbers.money(request.wanted.usd_per_saved_hour, request.currency)
     words = f"trades time and money at a price that is not acceptable: an hour is worth {worth} to you"
     return (Hold(rows, words, "JPO-I641", lasting=False),) if rows.any() else ()
 

@@ -84,8 +84,8 @@ def suggestion_of(
     workload, decision, edits = proposal.workload, advice.decision, {edit.key: edit for edit in proposal.edits}
     facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload.current, known.runs))
     explanation = account_of(advice, request, known, proposal.limits, facts=facts, policy=policy)
-    trade = trade_off(advice.now, advice.next, request.usd_per_saved_hour)
-    verdict = trade.words(request.usd_per_saved_hour or 0.0, request.currency) if trade else None
+    trade = trade_off(advice.now, advice.next, request.wanted.usd_per_saved_hour)
+    verdict = trade.words(request.wanted.usd_per_saved_hour or 0.0, request.currency) if trade else None
     thin = thinned_out(advice.current, proposal.executed, known.runs)
     grown = grown_with_gpus(workload, proposal.edits, proposal.executed)
     as_run = {name: advice.current[name] for name in request.as_run}
@@ -110,9 +110,9 @@ def suggestion_of(
         reasons=(*decision.reasons, *notes.values(), *([risk_of(advice)] if edits and advice.surrogate else [])),
         codes=(*decision.codes, *notes, *known.codes),
         created_at=now,
-        preference=request.preference,
+        preference=request.wanted.preference,
         seed=advice.seed,
-        sla=check_sla(request.targets, advice.next),
+        sla=check_sla(request.wanted.targets, advice.next),
         policy=decider(policy, decision.decided_by),
         alternatives=explanation.alternatives,
         seen=explanation.seen,

@@ -28,7 +28,7 @@ from jpo.forecast.power import power_watts
 from jpo.optimizer.candidates import candidates_at, collect, rows_pooled_with, weighed_runs, with_row
 from jpo.optimizer.prior import Prior, believe, beside, prior_at, prior_of, thinned, with_siblings
 from jpo.optimizer.request import Request
-from jpo.records import Belief, Candidates, Forecast, Interval, Parameters, Run, RunStatus, each_judged
+from jpo.records import Belief, Candidates, Forecast, Interval, Known, Parameters, Run, RunStatus, each_judged
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -200,37 +200,27 @@ def _at(band: Band, row: int) -> Interval | None:
 
 
 def surrogate_of(
-    request: Request,
-    runs: Sequence[Run],
-    *,
-    seed: int,
-    others: Sequence[Run] = (),
-    siblings: Sequence[Run] = (),
-    asked: Sequence[Parameters] = (),
-    interval_factor: float | None = None,
+    request: Request, known: Known, *, seed: int, asked: Sequence[Parameters] = (), interval_factor: float | None = None
 ) -> Surrogate:
-    """Surrogate of a workload.
+    """Surrogate of a workload after its runs; those of others have a say in what is believed before, siblings a larger one.
 
     Args:
-        runs: finished runs of this workload, oldest first.
-        others: runs of other workloads, which have a say in what is believed before the first run.
-        siblings: runs of the same job on other hardware, which have a larger one.
         asked: configurations to look at whether or not they are admissible; each names all parameters of `request.current`.
         interval_factor: the factor of the calibration watch where it is known, of durations and losses; None: as the forecasts of
             the last runs say, of each of them.
     """
-    quality = request.quality
-    runs, others = weighed_runs(runs, request.current, quality), each_judged(others, request.qualities)
-    siblings = quality.judged(siblings)
+    quality = request.wanted.quality
+    runs = weighed_runs(known.runs, request.current, quality)
+    others, siblings = each_judged(known.others, request.wanted.qualities), quality.judged(known.siblings)
     candidates = collect(request, runs, siblings)
     for values in asked:
         candidates = with_row(candidates, values, request.prices)
     prior = with_siblings(prior_of(candidates, seed, others), candidates, siblings, seed)
     judged = quality.judged(runs)
     met = calibration(prior, candidates, judged) if interval_factor is None else Calibration(interval_factor, interval_factor)
-    belief = beside(prior, candidates, runs, believe(prior, candidates, runs, quality), request.qualities)
+    belief = beside(prior, candidates, runs, believe(prior, candidates, runs, quality), request.wanted.qualities)
     factors = (met.time, request.prices, met.loss, met.misses)
-    return with_failures(Surrogate(candidates, belief, runs, prior, *factors, room_gib=request.room_gib))
+    return with_failures(Surrogate(candidates, belief, runs, prior, *factors, room_gib=request.allowed.room_gib))
 
 
 def with_failures(surrogate: Surrogate) -> Surrogate:
@@ -253,9 +243,7 @@ def with_failures(surrogate: Surrogate) -> Surrogate:
     return knowing
 
 
-def with_configuration(
-    surrogate: Surrogate, values: Parameters, *, seed: int, others: Sequence[Run] = (), siblings: Sequence[Run] = ()
-) -> Surrogate:
+def with_configuration(surrogate: Surrogate, values: Parameters, known: Known, *, seed: int) -> Surrogate:
     """The surrogate with one more configuration; the same one where it is a candidate.
 
     Simulated jobs depend on the candidates, so each is added by itself: what is said of it does not hang on what else is asked.
@@ -263,7 +251,7 @@ def with_configuration(
     candidates = with_row(surrogate.candidates, values, surrogate.prices)
     if candidates is surrogate.candidates:
         return surrogate
-    prior = with_siblings(prior_of(candidates, seed, others), candidates, siblings, seed)
+    prior = with_siblings(prior_of(candidates, seed, known.others), candidates, known.siblings, seed)
     qualities = [each.quality for each in (surrogate.belief, *surrogate.belief.besides)]
     belief = beside(prior, candidates, surrogate.runs, believe(prior, candidates, surrogate.runs, qualities[0]), qualities)
     return with_failures(replace(surrogate, candidates=candidates, belief=belief, prior=prior))

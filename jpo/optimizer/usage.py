@@ -19,7 +19,7 @@ def usage_of(runs: Sequence[Run], request: Request) -> Usage:
     if not ended:
         return NOT_MEASURED
     first, last = ended[0].outcome, ended[-1].outcome
-    was, now = (request.quality.error_of(request.quality.measured(outcome)) for outcome in (first, last))
+    was, now = (request.wanted.quality.error_of(request.wanted.quality.measured(outcome)) for outcome in (first, last))
     asked = ended[-1].completed(request.current).parameters.get("memory_gib")
     return Usage(
         last.gpu_utilisation,
@@ -28,7 +28,7 @@ def usage_of(runs: Sequence[Run], request: Request) -> Usage:
         log_ratio(last.throughput_samples_per_second, first.throughput_samples_per_second),
         log_ratio(now, was),
         log_ratio(_samples(last), _samples(first)),
-        slack(request.targets, ended[-1], request.prices),
+        slack(request.wanted.targets, ended[-1], request.prices),
     )
 
 

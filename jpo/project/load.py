@@ -52,8 +52,8 @@ class LoadedSettings:
         side_branch: the branch, in a pipeline of another than the default one; "" elsewhere.
         track: shows how far long reading is, to who waits for it; silent where nobody does.
         room: the most that one run could have on the engine to which it goes, by resource; empty: not known, nothing is limited.
-        measured_alone: nothing but values of runs that ended well is chosen, and how far one step may lead is not asked of them.
-        first_values: those with which config.ini began, which come back where none ended well; empty: not known.
+        fallback: nothing but values of runs that ended well is chosen, and how far one step may lead is not asked of them; where
+            none ended well, these come back, with which config.ini began (empty: not known). None: anything may be chosen.
     """
 
     values: Settings
@@ -67,8 +67,7 @@ class LoadedSettings:
     store_folder: Path | None = None
     track: Track = silently
     room: Mapping[str, float] = field(default_factory=dict)
-    measured_alone: bool = False
-    first_values: Parameters = field(default_factory=dict)
+    fallback: Parameters | None = None
 
     @property
     def place(self) -> str:

@@ -128,6 +128,10 @@ def refusals_on_record(job: Project, request: Request, known: Known, *, seed: in
     try:
         yield
     except NothingAdmissible as error:
-        about: dict[str, Json] = {"evidence": in_short(known.evidence), "preference": asdict(request.preference), "seed": seed}
+        about: dict[str, Json] = {
+            "evidence": in_short(known.evidence),
+            "preference": asdict(request.wanted.preference),
+            "seed": seed,
+        }
         job.store.audit(refused(job.workload, {}, [str(error)], code=error.code, now=job.now, about=about))
         raise

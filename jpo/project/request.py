@@ -8,10 +8,11 @@ from dataclasses import replace
 import constraints
 from constraints import Facts
 from jpo import config
-from jpo.agent.problem import Explore
+from jpo.agent.action import Allowed
+from jpo.agent.budget import Boldness, Explore
 from jpo.cost import usd_per_hour
 from jpo.errors import UsageError
-from jpo.optimizer.request import Request
+from jpo.optimizer.request import Goals, Request
 from jpo.optimizer.suggestion import gpu_memory_gib_now, number_in
 from jpo.project.checkout.branch import explore_here
 from jpo.project.load import LoadedSettings
@@ -19,30 +20,43 @@ from jpo.project.project import Project
 from jpo.project.proposal import guarded
 from jpo.project.record import refuse
 from jpo.project.tables.parameters import ParameterTable, is_own
-from jpo.records import QUALITIES, Parameter, Parameters, PolicyName, Quality, Reach, Run, own_quality, quality_measured, same
+from jpo.records import (
+    QUALITIES,
+    Known,
+    Parameter,
+    Parameters,
+    PolicyName,
+    Quality,
+    Reach,
+    Run,
+    own_quality,
+    quality_measured,
+    same,
+)
 
 ParameterTables = Mapping[str, ParameterTable]
 
 
 def request_of(
     job: Project,
-    runs: Sequence[Run],
+    known: Known,
     *,
-    reaches: Sequence[Reach] = (),
     chosen: Parameters | None = None,
     policy: PolicyName | None = None,
+    done_by: bool = False,
 ) -> Request:
     """The request that belief, agent and explanation work on.
 
     Args:
-        runs: finished runs of the workload.
-        reaches: of parameters that runs did not take as they were given: what today's values really are, and no more is asked.
+        known: its reaches are those of parameters that runs did not take as they were given: they say what today's values really
+            are, and no more is asked.
         chosen: values that the user sets by hand.
         policy: who decides in comparisons; None: who the settings say.
+        done_by: whether the target of time is one of waiting and running.
     """
-    settings = job.settings.values
-    tables: ParameterTables = settings.parameters
-    within = [] if chosen else [reach for reach in reaches if reach.parameter in job.workload.current]
+    settings, runs = job.settings.values, known.runs
+    agent, tables = settings.agent, settings.parameters
+    within = [] if chosen else [reach for reach in known.reaches if reach.parameter in job.workload.current]
     unclear = {reach.parameter for reach in within if reach.value is None}
     current, kept = as_run(job, within)
     in_file = {name: job.workload.current[name] for name in kept}
@@ -64,40 +78,49 @@ def request_of(
         return number_in(parameter, config.format_value(parameter, number))
 
     qualities = qualities_of(job.settings, runs)
-    return Request(
-        current,
-        free=[p.name for p in job.workload.parameters if not p.held and p.name not in unclear | kept],
-        admissible=admissible,
-        preference=job.preference,
-        prices=job.prices,
-        choices=dict(choices_of(job.workload.parameters, tables)),
-        scales={p.name: table.scale for p in job.workload.parameters if (table := tables.get(p.term)) and table.scale},
-        terms=job.workload.terms,
-        as_written=as_written,
-        follow=followed_parameters(job),
-        targets=job.targets,
-        currency=job.currency,
-        explore=explore_here(job.settings),
-        confidence=settings.agent.confidence,
-        named=[p.name for p in job.workload.parameters if _is_bounded(p, tables)],
-        quality_floor=None if settings.agent.quality_floor == "off" else settings.agent.quality_floor,
-        quality_risk=settings.agent.quality_risk,
-        min_confidence=settings.agent.min_confidence,
-        nightly=True,
-        measured_alone=job.settings.measured_alone,
-        first_values=job.settings.first_values,
-        horizon_runs=None if settings.agent.horizon_runs == "auto" else settings.agent.horizon_runs,
-        exploration_runs=settings.agent.exploration_runs,
-        baseline_left=baseline_left(job, runs, current),
-        budget=settings.agent.budget,
-        policy=policy or settings.agent.policy,
-        resets=settings.agent.resets,
+    wanted = Goals(
+        job.preference,
+        job.targets,
+        done_by=done_by,
         usd_per_saved_hour=settings.preference.usd_per_saved_hour,
-        room_gib=job.limits.quota.memory_gib,
-        chosen=chosen or {},
         quality=quality_of(job.settings, runs, qualities),
         qualities=qualities,
+        quality_floor=None if agent.quality_floor == "off" else agent.quality_floor,
+        quality_risk=agent.quality_risk,
+    )
+    boldness = Boldness(
+        explore_here(job.settings),
+        agent.confidence,
+        agent.min_confidence,
+        agent.budget,
+        nightly=True,
+        exploration_runs=agent.exploration_runs,
+        baseline_left=baseline_left(job, runs, current),
+        fallback=job.settings.fallback,
+    )
+    allowed = Allowed(
+        [p.name for p in job.workload.parameters if not p.held and p.name not in unclear | kept],
+        admissible,
+        dict(choices_of(job.workload.parameters, tables)),
+        {p.name: table.scale for p in job.workload.parameters if (table := tables.get(p.term)) and table.scale},
+        followed_parameters(job),
+        job.workload.terms,
+        as_written,
+        bounded=[p.name for p in job.workload.parameters if _is_bounded(p, tables)],
+        room_gib=job.limits.quota.memory_gib,
+        chosen=chosen or {},
+    )
+    return Request(
+        current,
+        allowed,
+        wanted,
+        boldness,
+        job.prices,
+        job.currency,
         as_run={**dict.fromkeys(kept, unseen), **{r.parameter: r.really for r in within if r.parameter in kept}},
+        horizon_runs=None if agent.horizon_runs == "auto" else agent.horizon_runs,
+        policy=policy or agent.policy,
+        resets=agent.resets,
     )
 
 

@@ -132,7 +132,7 @@ def limits_of(settings: LoadedSettings) -> Limits:
     if keeps_to_this_machine(settings):
         quota = quota.within(machine_here(os.environ).most)
     limits = replace(limits, quota=quota)
-    return in_one_step(limits) if settings.measured_alone else limits
+    return in_one_step(limits) if settings.fallback is not None else limits
 
 
 def keeps_to_this_machine(settings: LoadedSettings) -> bool:

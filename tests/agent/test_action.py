@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jpo.agent.action import CandidateRules, propose_candidates
+from jpo.agent.action import Allowed, propose_candidates
 from jpo.records import Identity, Outcome, Run, RunStatus, Terms
 
 NOW = {"batch_size": 48.0, "learning_rate": 0.03, "gpus": 2.0, "epochs": 10.0}
@@ -19,8 +19,7 @@ def propose(current=NOW, runs=(), free=("batch_size", "learning_rate", "gpus"), 
     return propose_candidates(
         current,
         runs,
-        CandidateRules(free, **rules),
-        admissible=admissible,
+        Allowed(free, lambda _today, proposed: admissible(proposed), **rules),
         log_rate=lambda c: math.log(c.get("gpus", 1.0) or 1.0),
         limit=limit,
     )

@@ -187,7 +187,7 @@ def test_a_target_for_this_once_is_not_learnt_from(with_targets, monkeypatch):
     learnt_from = []
 
     def learn(_store, _identity, _runs, request, **_when):
-        learnt_from.append(request.targets)
+        learnt_from.append(request.wanted.targets)
         return ()
 
     monkeypatch.setattr("jpo.learning.continual.keep_up", learn)

@@ -19,6 +19,7 @@ from jpo.learning.deadline import in_seconds
 from jpo.learning.serving import AGENT, POLICY
 from jpo.optimizer.request import Request
 from jpo.records import Identity, Known, RunStatus
+from tests.asked import changed
 from tests.learning.test_experience import REQUEST, RUNS, a_run
 
 JOB = Identity("d", "m", "f")
@@ -103,7 +104,7 @@ def test_an_agent_that_learnt_from_another_history_waits_for_all_of_it(store: St
     learnt(store)
     late = [*RUNS[:2], a_run(1, 90.0, batch_size=32.0), *RUNS[2:]]
     assert waiting(store, JOB, late, REQUEST) == 3
-    assert waiting(store, JOB, RUNS, replace(REQUEST, targets={"time_max": 60.0})) == 2
+    assert waiting(store, JOB, RUNS, changed(REQUEST, targets={"time_max": 60.0})) == 2
 
 
 def test_new_runs_are_taken_in_once_and_put_on_record(store: Store) -> None:

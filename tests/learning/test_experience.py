@@ -15,9 +15,10 @@ from jpo.learning.experience import experiences, fingerprint, known_after, learn
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.records import KUBERNETES, Identity, Outcome, PhaseNeeds, Preference, Run, RunStatus
+from tests.asked import a_request, changed
 
 NOW = {"batch_size": 16.0, "cpus": 2.0}
-REQUEST = Request(
+REQUEST = a_request(
     NOW, free=("batch_size", "cpus"), admissible=lambda _today, _proposed: True, preference=Preference(1.0, 0.0, 0.0)
 )
 
@@ -68,7 +69,7 @@ def test_learning_goes_on_where_it_stopped() -> None:
 
 
 def test_a_run_that_says_nothing_under_the_preference_teaches_nothing() -> None:
-    efficient = Request(NOW, free=("batch_size",), admissible=lambda _a, _b: True, preference=Preference(0.0, 0.0, 1.0))
+    efficient = a_request(NOW, free=("batch_size",), admissible=lambda _a, _b: True, preference=Preference(0.0, 0.0, 1.0))
     assert list(transitions(RUNS[:3], efficient, seed=0, first=0)) == [None]
 
 
@@ -76,26 +77,26 @@ def test_the_fingerprint_distinguishes_histories_and_preferences() -> None:
     same, later = fingerprint(RUNS, REQUEST, 1), fingerprint([*RUNS, a_run(9, 1.0)], REQUEST, 1)
     assert same == later, "what comes after does not matter"
     assert same != fingerprint([RUNS[1], a_run(1, 60.0), *RUNS[2:]], REQUEST, 1)
-    other = Request(NOW, free=("batch_size", "cpus"), admissible=lambda _a, _b: True, preference=Preference(0.0, 1.0, 0.0))
+    other = a_request(NOW, free=("batch_size", "cpus"), admissible=lambda _a, _b: True, preference=Preference(0.0, 1.0, 0.0))
     assert same != fingerprint(RUNS, other, 1)
-    assert same != fingerprint(RUNS, replace(REQUEST, targets={"time_max": 60.0}), 1)
+    assert same != fingerprint(RUNS, changed(REQUEST, targets={"time_max": 60.0}), 1)
 
 
 def test_a_run_that_broke_the_sla_carries_by_how_much_and_the_others_nothing() -> None:
-    targeted = replace(REQUEST, targets={"time_max": 40.0})
+    targeted = changed(REQUEST, targets={"time_max": 40.0})
     plain, penalised = (next(transitions(RUNS, request, seed=0, first=0)) for request in (REQUEST, targeted))
     assert plain is not None
     assert penalised is not None
     assert plain.reward[5] == 0
     assert penalised.reward[5] == pytest.approx(math.log(50 / 40))
     assert penalised.reward[:5] == pytest.approx(plain.reward[:5], nan_ok=True)
-    assert regret_reward(penalised.reward, REQUEST.preference, penalised.best) < regret_reward(
-        plain.reward, REQUEST.preference, plain.best
+    assert regret_reward(penalised.reward, REQUEST.wanted.preference, penalised.best) < regret_reward(
+        plain.reward, REQUEST.wanted.preference, plain.best
     )
 
 
 def test_targets_that_are_kept_change_nothing() -> None:
-    kept = replace(REQUEST, targets={"time_max": 1000.0, "gpu_util_min": 0.5})
+    kept = changed(REQUEST, targets={"time_max": 1000.0, "gpu_util_min": 0.5})
     for one, other in zip(transitions(RUNS, REQUEST, seed=0, first=0), transitions(RUNS, kept, seed=0, first=0), strict=True):
         assert one is not None
         assert other is not None
@@ -104,7 +105,7 @@ def test_targets_that_are_kept_change_nothing() -> None:
 
 def test_a_failed_run_is_penalised_for_the_targets_that_it_had_broken_by_then() -> None:
     late = a_run(3, 80.0, RunStatus.FAILED, batch_size=256.0)
-    *_, failed = transitions([*RUNS[:3], late], replace(REQUEST, targets={"time_max": 40.0}), seed=0, first=0)
+    *_, failed = transitions([*RUNS[:3], late], changed(REQUEST, targets={"time_max": 40.0}), seed=0, first=0)
     assert failed is not None
     assert (failed.reward[4], failed.reward[5]) == (1, pytest.approx(math.log(2)))
 
@@ -114,7 +115,7 @@ def test_what_is_learnt_from_is_the_state_that_was_decided_in() -> None:
     steps = [(16.0, 100.0), (16.0, 101.0), (64.0, 150.0), (16.0, 99.0), (32.0, 60.0), (32.0, 61.0), (32.0, 90.0), (32.0, 55.0)]
     runs = [a_run(at, seconds, batch_size=batch) for at, (batch, seconds) in enumerate(steps)]
     followers = [(runs[2], NOW), (runs[3], None), (runs[4], NOW)]
-    request = replace(REQUEST, current={**NOW, "batch_size": 32.0}, choices={"batch_size": [16, 32, 64], "cpus": [2]}, budget=1.0)
+    request = changed(REQUEST, current={**NOW, "batch_size": 32.0}, choices={"batch_size": [16, 32, 64], "cpus": [2]}, budget=1.0)
     earlier = known_after(runs[:-1], followers)
     problem = advise(request, earlier, None, seed=0).problem
     assert problem is not None
@@ -134,18 +135,18 @@ def test_suggestions_after_a_run_do_not_change_what_was_known_before_it() -> Non
 
 
 def test_where_nothing_is_expected_to_keep_the_sla_what_was_run_all_the_same_is_learnt() -> None:
-    out_of_reach = replace(REQUEST, targets={"time_max": 0.001})
+    out_of_reach = changed(REQUEST, targets={"time_max": 0.001})
     assert None not in list(transitions(RUNS, out_of_reach, seed=0, first=0))
 
 
 def test_a_pod_of_another_model_says_nothing_since_nobody_sees_how_good_it_is() -> None:
     pods = [replace(run, source=KUBERNETES) for run in (RUNS[1], a_run(2, 50.0, batch_size=64.0), a_run(3, 80.0, cpus=4.0))]
-    other_model, other_hardware = transitions(pods, replace(REQUEST, quality_floor=0.02), seed=0, first=0)
+    other_model, other_hardware = transitions(pods, changed(REQUEST, quality_floor=0.02), seed=0, first=0)
     assert other_model is None
     assert other_hardware is not None
     assert other_hardware.reward[0] == pytest.approx(math.log(0.8))
     assert other_hardware.best == pytest.approx(math.log(0.8)), "it is held against nothing that may be a worse model"
-    assert next(transitions(pods, replace(REQUEST, quality_floor=None), seed=0, first=0)) is not None, "a person allowed it"
+    assert next(transitions(pods, changed(REQUEST, quality_floor=None), seed=0, first=0)) is not None, "a person allowed it"
 
 
 def test_a_transition_holds_what_was_known_of_phases_at_its_time() -> None:

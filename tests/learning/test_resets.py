@@ -1,15 +1,15 @@
 import pytest
 
 from jpo.learning.resets import due
-from jpo.optimizer.request import Request
 from jpo.records import Outcome, Preference
+from tests.asked import a_request
 from tests.made import a_run
 
 DAY = 86400.0
 
 
 def wanted(resets):
-    return Request(
+    return a_request(
         {"batch_size": 64.0}, (), lambda _today, _next: True, Preference(1, 0, 0), targets={"time_max": 60}, resets=resets
     )
 
@@ -29,5 +29,5 @@ def test_the_agent_begins_anew_as_asked(resets, expected):
 
 
 def test_without_targets_nothing_is_broken():
-    request = Request({}, (), lambda _today, _next: True, Preference(1, 0, 0), resets="broken-sla")
+    request = a_request({}, (), lambda _today, _next: True, Preference(1, 0, 0), resets="broken-sla")
     assert due([a_run("a"), a_run("b")], request) == [False]

@@ -12,6 +12,7 @@ from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import Advice, advise
 from jpo.optimizer.request import Request
 from jpo.records import Change, Identity, Known, Outcome, Preference, Run, RunStatus, Undo, same
+from tests.asked import a_request, changed
 from tests.made import a_suggestion
 
 NOW = {"batch_size": 16.0, "learning_rate": 0.01, "cpus": 2.0}
@@ -25,14 +26,8 @@ def a_run(
     return Run(f"r{number}", JOB, {**NOW, **values}, status, None, float(number), outcome, "observe")
 
 
-def request(**changed: object) -> Request:
-    defaults = {
-        "current": NOW,
-        "free": ("batch_size", "learning_rate", "cpus"),
-        "admissible": lambda _today, _proposed: True,
-        "preference": Preference(),
-    }
-    return Request(**{**defaults, **changed})  # type: ignore[arg-type]
+def request(**more: object) -> Request:
+    return a_request(**{"current": NOW, "free": ("batch_size", "learning_rate", "cpus"), **more})  # type: ignore[arg-type]
 
 
 def advised(asked: Request, runs: Sequence[Run], **known: object) -> Advice:
@@ -218,9 +213,9 @@ def test_what_an_hour_is_not_worth_is_not_chosen_however_it_is_preferred(explore
     runs = [a_run(n, seconds, cpus=cpus) for n, (seconds, cpus) in enumerate([(100.0, 2.0), (60.0, 8.0)] * 2)]
     fast = request(preference=Preference(1, 0), prices=Prices(usd_per_cpu_hour=36.0), free=("cpus",), explore=explore)
     assert advised(fast, runs).suggested["cpus"] > 2
-    held = advised(replace(fast, usd_per_saved_hour=1.0), runs)
+    held = advised(changed(fast, usd_per_saved_hour=1.0), runs)
     assert (held.suggested, "JPO-I641" in held.decision.codes) == (NOW, explore == "safe")
-    assert advised(replace(fast, usd_per_saved_hour=1e6), runs).suggested["cpus"] > 2
+    assert advised(changed(fast, usd_per_saved_hour=1e6), runs).suggested["cpus"] > 2
 
 
 def test_a_promised_loss_that_nothing_keeps_does_not_keep_a_change_that_did_harm() -> None:
@@ -247,8 +242,8 @@ def test_under_a_deadline_eight_gpus_after_two_days_are_worth_less_than_four_now
     """Eight were measured to take half the time. Without a deadline, and without an engine, waiting decides nothing."""
     now = {**NOW, "gpus": today}
     asked = request(current=now, free=("gpus",), choices={"gpus": (4.0, 8.0)}, preference=Preference(1, 0, 0))
-    asked = replace(asked, targets={"time_max": 6 * 3600.0}, explore="off")
-    advice = advised(replace(asked, queue=TWO_DAYS, done_by=done_by), EIGHT)
+    asked = changed(asked, targets={"time_max": 6 * 3600.0}, explore="off")
+    advice = advised(changed(asked, queue=TWO_DAYS, done_by=done_by), EIGHT)
     assert advice.suggested["gpus"] == gpus
     assert (TOO_LATE in advice.decision.codes) == done_by
     assert ("would wait 48h 00m for its 8 gpus" in " ".join(advice.decision.reasons)) == done_by
@@ -258,5 +253,5 @@ def test_under_a_deadline_eight_gpus_after_two_days_are_worth_less_than_four_now
 def test_where_all_would_be_done_too_late_waiting_rules_nothing_out() -> None:
     everywhere = QueueAhead("gpus", {4.0: 2 * 86400.0, 8.0: 2 * 86400.0})
     asked = request(current={**NOW, "gpus": 4.0}, free=("gpus",), choices={"gpus": (4.0, 8.0)}, preference=Preference(1, 0, 0))
-    asked = replace(asked, targets={"time_max": 6 * 3600.0}, explore="off", queue=everywhere, done_by=True)
+    asked = changed(asked, targets={"time_max": 6 * 3600.0}, explore="off", queue=everywhere, done_by=True)
     assert advised(asked, EIGHT).suggested["gpus"] in (4.0, 8.0)

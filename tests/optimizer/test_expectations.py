@@ -5,9 +5,9 @@ from made import DIGITS, a_run
 
 from jpo.forecast.trials import Trial
 from jpo.optimizer.expectations import Basis, disagree, expectations
-from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import surrogate_of
-from jpo.records import Identity, Outcome, Preference
+from jpo.records import Identity, Known, Outcome, Preference
+from tests.asked import a_request
 
 TODAY = {"batch_size": 64.0, "learning_rate": 0.1, "epochs": 40.0, "cpus": 1.0}
 
@@ -17,8 +17,8 @@ def a_trial(epoch_seconds=10.0, **more):
 
 
 def basis(runs=(), trials=(), others=(), identity=DIGITS):
-    request = Request(TODAY, free=("batch_size",), admissible=lambda _today, _proposed: True, preference=Preference())
-    return Basis(identity, surrogate_of(request, runs, seed=0), trials, others, None, 0)
+    request = a_request(TODAY, free=("batch_size",), admissible=lambda _today, _proposed: True, preference=Preference())
+    return Basis(identity, surrogate_of(request, Known(tuple(runs)), seed=0), trials, others, None, 0)
 
 
 def runs_of(seconds, count=3, **outcome):

@@ -67,7 +67,7 @@ def test_jobs_of_several_workloads_stay_apart() -> None:
 def test_the_belief_here_goes_where_earlier_jobs_went_and_stays_as_it_is_at_the_reference(residuals: Residuals) -> None:
     asked = request(free=("batch_size",))
     runs = [a_run(1, 100.0)]
-    surrogate = surrogate_of(asked, runs, seed=0)
+    surrogate = surrogate_of(asked, Known(tuple(runs)), seed=0)
     here = belief_here(surrogate.candidates, runs, residuals)
     today, large = surrogate.row(NOW), surrogate.row({**NOW, "batch_size": 64.0})
     (slow, _), (usual, _) = prior_moments(here), prior_moments(surrogate.belief)
@@ -80,7 +80,7 @@ def test_the_belief_here_goes_where_earlier_jobs_went_and_stays_as_it_is_at_the_
 
 def test_the_problem_names_how_many_jobs_it_has_learnt_from_and_its_own_rule_stays(residuals: Residuals) -> None:
     asked = request()
-    surrogate = surrogate_of(asked, FASTER, seed=0)
+    surrogate = surrogate_of(asked, Known(tuple(FASTER)), seed=0)
     problem = problem_of(surrogate.candidates, surrogate.belief, asked, Known(tuple(FASTER)))
     taught = with_earlier_jobs(problem, FASTER, residuals)
     assert (problem.context.here, problem.context.jobs_here, taught.context.jobs_here) == (None, 0, 8)

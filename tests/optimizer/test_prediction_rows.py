@@ -6,9 +6,9 @@ from constraints import Limits
 from jpo.cost import Prices
 from jpo.optimizer.expectations import Basis
 from jpo.optimizer.prediction_rows import RowBasis, further_rows, rows_of, warnings
-from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import surrogate_of
-from jpo.records import Outcome, Preference, Run
+from jpo.records import Known, Outcome, Preference, Run
+from tests.asked import a_request
 
 TODAY = {"batch_size": 16.0, "cpus": 2.0}
 
@@ -24,8 +24,8 @@ RUNS = (run(16, 100, 1), run(16, 90, 2), run(32, 60, 3))
 def basis(*runs: Run) -> RowBasis:
     runs = runs or RUNS
     prices = Prices(usd_per_cpu_hour=0.5, spot_share=0.5)
-    request = Request(TODAY, ["batch_size"], lambda _today, proposed: proposed["batch_size"] <= 64, Preference(), prices)
-    evidence = Basis(DIGITS, surrogate_of(request, runs, seed=0), (), (), None, 0)
+    request = a_request(TODAY, ["batch_size"], lambda _today, proposed: proposed["batch_size"] <= 64, Preference(), prices)
+    evidence = Basis(DIGITS, surrogate_of(request, Known(tuple(runs)), seed=0), (), (), None, 0)
     return RowBasis(request, Limits(), evidence, runs, 1_795_300_000.0)
 
 

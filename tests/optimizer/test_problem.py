@@ -12,6 +12,7 @@ from jpo.optimizer.candidates import collect
 from jpo.optimizer.problem import context_of, problem_of, reference_row, tries
 from jpo.optimizer.surrogate import surrogate_of
 from jpo.records import Known, Outcome, Preference, Run, RunStatus
+from tests.asked import changed
 from tests.optimizer.test_advise import FASTER, NOW, a_run, request
 
 
@@ -26,7 +27,7 @@ def test_the_values_that_the_agent_found_are_looked_up_among_the_candidates() ->
 def test_what_exploring_cost_its_reference_and_the_last_runs_are_in_the_problem() -> None:
     dear = a_run(5, 150.0, cpus=4.0)
     timely = request(preference=Preference(1.0, 0.0, 0.0), budget=1.0)
-    surrogate = surrogate_of(timely, [*FASTER, dear], seed=0)
+    surrogate = surrogate_of(timely, Known((*FASTER, dear)), seed=0)
     known = Known((*FASTER, dear), followed_up=((dear, NOW),))
     problem = problem_of(surrogate.candidates, surrogate.belief, timely, known, interval_factor=1.5)
     assert problem.budget_left == pytest.approx(1 - 0.5, abs=0.01)
@@ -38,12 +39,12 @@ def test_what_exploring_cost_its_reference_and_the_last_runs_are_in_the_problem(
 def test_what_the_user_said_of_the_runs_to_come_is_in_the_problem() -> None:
     asked = request(horizon_runs=10, exploration_runs=3, budget=2.0)
     runs = [*FASTER, a_run(5, 150.0, cpus=4.0)]
-    surrogate = surrogate_of(asked, runs, seed=0)
+    surrogate = surrogate_of(asked, Known(tuple(runs)), seed=0)
     problem = problem_of(surrogate.candidates, surrogate.belief, asked, Known(tuple(runs)))
     assert problem.context.runs_left == 10 - len(runs) - 1
     assert problem.context.scenarios == ("horizon",)
     assert problem.acquisition.horizon == problem.context.horizon
-    assert problem.exploration_runs_left == 3 - tries(runs, asked.free)
+    assert problem.exploration_runs_left == 3 - tries(runs, asked.allowed.free)
     assert (problem.budget, problem.budget_left) == (2.0, 2.0)
     beyond = context_of(surrogate.candidates, surrogate.belief, runs, len(runs))
     assert (beyond.runs_left, beyond.scenarios) == (None, ())
@@ -51,7 +52,7 @@ def test_what_the_user_said_of_the_runs_to_come_is_in_the_problem() -> None:
 
 def test_equal_runs_at_the_beginning_are_one_reference() -> None:
     runs = [a_run(day, 100.0) for day in range(5)]
-    surrogate = surrogate_of(request(), runs, seed=0)
+    surrogate = surrogate_of(request(), Known(tuple(runs)), seed=0)
     done = [context_of(surrogate.candidates, surrogate.belief, runs[:n]).runs_done for n in range(6)]
     assert done == [0, 1, 1, 1, 1, 1]
     tried = [*runs, a_run(5, 90.0, cpus=4.0), a_run(6, 100.0)]
@@ -72,7 +73,7 @@ def test_the_advice_holds_the_problem_that_was_decided_and_none_where_the_user_d
 
 def test_where_nothing_keeps_the_sla_all_candidates_are_in_the_problem() -> None:
     strict = request(targets={"time_max": 0.001})
-    surrogate = surrogate_of(strict, FASTER, seed=0)
+    surrogate = surrogate_of(strict, Known(tuple(FASTER)), seed=0)
     assert problem_despite_sla(surrogate, strict, Known(tuple(FASTER))).candidates is surrogate.candidates
 
 
@@ -87,7 +88,7 @@ def with_losses(losses: dict[float, float]) -> list[Run]:
 def test_a_promised_loss_that_today_breaks_is_lowered_before_anything_else() -> None:
     runs = with_losses({0.02: 0.3, 0.01: 0.5})
     asked = request(targets={"val_loss_max": 0.2}, free=("learning_rate",))
-    surrogate = surrogate_of(asked, runs, seed=0)
+    surrogate = surrogate_of(asked, Known(tuple(runs)), seed=0)
     problem = problem_within_sla(surrogate, asked, Known(tuple(runs)))
     loss = surrogate.expected("val_loss")
     assert loss is not None
@@ -98,7 +99,7 @@ def test_a_promised_loss_that_today_breaks_is_lowered_before_anything_else() -> 
 def test_the_quality_floor_is_the_jobs_own_where_it_has_a_target() -> None:
     runs = with_losses({0.02: 0.9, 0.01: 0.5})
     asked = request(quality_floor=0.02)
-    surrogate = surrogate_of(asked, runs, seed=0)
+    surrogate = surrogate_of(asked, Known(tuple(runs)), seed=0)
     worse = surrogate.row({**NOW, "learning_rate": 0.02})
     assert not problem_within_sla(surrogate, asked, Known(tuple(runs))).candidates.admissible[worse]
     reached = tuple(replace(run, outcome=replace(run.outcome, converged=True)) for run in runs)
@@ -110,7 +111,7 @@ def test_the_quality_floor_is_the_jobs_own_where_it_has_a_target() -> None:
 def test_in_a_pipeline_one_bad_trial_does_not_use_up_the_budget() -> None:
     dear = a_run(5, 600.0, cpus=4.0)
     known = Known((*FASTER, dear), followed_up=((dear, NOW),))
-    surrogate = surrogate_of(request(), known.runs, seed=0)
+    surrogate = surrogate_of(request(), known, seed=0)
     once, nightly = (
         problem_of(surrogate.candidates, surrogate.belief, request(budget=2.0, nightly=each), known) for each in (False, True)
     )
@@ -120,9 +121,9 @@ def test_in_a_pipeline_one_bad_trial_does_not_use_up_the_budget() -> None:
 def test_a_promised_loss_is_chased_up_and_down_but_not_below_the_least_confidence() -> None:
     runs = with_losses({0.01: 0.5, 0.02: 0.4})
     asked = request(targets={"val_loss_max": 0.05}, free=("learning_rate",))
-    surrogate = surrogate_of(asked, runs, seed=0)
+    surrogate = surrogate_of(asked, Known(tuple(runs)), seed=0)
     problem, beyond = (
-        problem_within_sla(surrogate, replace(asked, min_confidence=least), Known(tuple(runs))) for least in (0.7, 0.999)
+        problem_within_sla(surrogate, changed(asked, min_confidence=least), Known(tuple(runs))) for least in (0.7, 0.999)
     )
     assert beyond.allowed.tolist() == (np.arange(len(beyond.allowed)) == beyond.candidates.current).tolist()
     rates = problem.candidates.values[problem.allowed, problem.candidates.names.index("learning_rate")]
@@ -144,7 +145,7 @@ def test_trials_that_were_asked_for_keep_away_from_a_miss_single_ones_need_not()
 
     def held_for(**asked: object) -> set[str]:
         wanted = request(explore="on", **asked)
-        surrogate = surrogate_of(wanted, runs, seed=0)
+        surrogate = surrogate_of(wanted, Known(tuple(runs)), seed=0)
         problem = problem_of(surrogate.candidates, surrogate.belief, wanted, Known(tuple(runs)))
         return {hold.code for hold in problem.holds if hold.rows.any()}
 

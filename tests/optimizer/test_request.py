@@ -1,26 +1,20 @@
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError
 
 import pytest
 
-from jpo.agent.action import CandidateRules
 from jpo.cost import Prices
 from jpo.optimizer.candidates import collect
-from jpo.optimizer.request import Request
 from tests.optimizer.test_advise import NOW, request
 
 
 def test_a_request_that_says_no_more_than_it_must_has_no_prices_targets_or_values_by_hand() -> None:
     asked = request()
-    assert (asked.prices, asked.targets, asked.chosen, asked.currency.code) == (Prices(), {}, {}, "USD")
-    assert (asked.explore, asked.confidence) == ("safe", 0.9)
+    assert (asked.prices, asked.wanted.targets, asked.allowed.chosen, asked.currency.code) == (Prices(), {}, {}, "USD")
+    assert (asked.boldness.explore, asked.boldness.confidence) == ("safe", 0.9)
     with pytest.raises(FrozenInstanceError):
-        asked.explore = "on"  # type: ignore[misc]
-
-
-def test_every_rule_for_candidates_has_its_field_in_the_request() -> None:
-    assert {field.name for field in fields(CandidateRules)} <= {field.name for field in fields(Request)}
+        asked.boldness.explore = "on"  # type: ignore[misc]
 
 
 def test_what_the_request_allows_is_what_is_collected() -> None:

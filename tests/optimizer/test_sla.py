@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,10 +9,11 @@ from jpo.errors import NothingAdmissible
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import trade_holds, within_sla
 from jpo.records import Candidates, Currency, Forecast, Interval, Preference
+from tests.asked import a_request, changed
 
 
 def request(targets: dict[str, float]) -> Request:
-    return Request({}, free=(), admissible=lambda _today, _proposed: True, preference=Preference(), targets=targets)
+    return a_request({}, free=(), admissible=lambda _today, _proposed: True, preference=Preference(), targets=targets)
 
 
 class Foreseen:
@@ -84,7 +83,7 @@ def test_what_is_beyond_a_limit_by_rounding_alone_does_not_break_it() -> None:
 
 
 def test_amounts_are_named_in_the_users_currency() -> None:
-    in_euros = replace(request({"cost_max": 2.0}), currency=Currency("EUR", 0.5))
+    in_euros = changed(request({"cost_max": 2.0}), currency=Currency("EUR", 0.5))
     with pytest.raises(NothingAdmissible, match=r"keep 1\.00 EUR; the nearest expects 1\.50 EUR"):
         within_sla(Foreseen(cost_usd=[3.0, 4.0, 5.0]), in_euros)
 
@@ -93,8 +92,8 @@ def test_what_trades_time_and_money_at_a_price_that_is_not_acceptable_is_held() 
     hours, usd = [4.0, 2.0, 6.0], [10.0, 30.0, 2.0]  # an hour saved costs 10; an hour longer saves 4
     seen = Foreseen(duration_seconds=[3600 * each for each in hours], cost_usd=usd)
     for worth, held in ((5.0, [False, True, True]), (3.0, [False, True, False]), (20.0, [False, False, True])):
-        (hold,) = trade_holds(seen, replace(request({}), usd_per_saved_hour=worth))  # type: ignore[arg-type]
+        (hold,) = trade_holds(seen, changed(request({}), usd_per_saved_hour=worth))  # type: ignore[arg-type]
         assert (hold.rows.tolist(), hold.code, hold.lasting) == (held, "JPO-I641", False)
     assert not trade_holds(seen, request({}))  # type: ignore[arg-type]
     unpriced = Foreseen(duration_seconds=[3600.0] * 3)
-    assert not trade_holds(unpriced, replace(request({}), usd_per_saved_hour=5.0))  # type: ignore[arg-type]
+    assert not trade_holds(unpriced, changed(request({}), usd_per_saved_hour=5.0))  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from jpo.optimizer.request import Request
 from jpo.optimizer.sla import memory_holds
 from jpo.optimizer.surrogate import Surrogate, surrogate_of, with_configuration
 from jpo.records import Forecast, Identity, Known, Outcome, Parameters, Preference, Run, RunStatus
+from tests.asked import a_request, changed
 
 NOW = {"batch_size": 32.0, "gpus": 1.0}
 MEASURED = {
@@ -25,7 +26,7 @@ MEASURED = {
 
 
 def request(prices: Prices | None = None, current: Parameters = NOW) -> Request:
-    return Request(
+    return a_request(
         current, {"batch_size", "gpus"}, lambda _now, _then: True, Preference(), prices or Prices(usd_per_gpu_hour=2.0)
     )
 
@@ -35,7 +36,7 @@ def a_run(at: int, **measured: float) -> Run:
 
 
 def surrogate(*runs: Run, prices: Prices | None = None) -> Surrogate:
-    return surrogate_of(request(prices), runs, seed=0)
+    return surrogate_of(request(prices), Known(tuple(runs)), seed=0)
 
 
 def test_every_quantity_is_expected_near_what_was_measured_and_as_the_forecast_says() -> None:
@@ -58,7 +59,7 @@ def test_a_larger_batch_is_likelier_to_fail_where_the_memory_it_needs_is_not_the
     runs = [replace(a_run(at, **MEASURED), parameters=now) for at in range(3)]
     wide = surrogate(*runs)
     tight = surrogate_of(
-        replace(request(current=now), free={"batch_size"}, room_gib=math.inf if asked_for else 6.3), runs, seed=0
+        changed(request(current=now), free={"batch_size"}, room_gib=math.inf if asked_for else 6.3), Known(tuple(runs)), seed=0
     )
     twice, today = tight.row({**now, "batch_size": 64.0}), tight.candidates.current
     assert tight.p_short_of_memory[twice] > 0.5
@@ -71,8 +72,8 @@ def test_a_larger_batch_is_likelier_to_fail_where_the_memory_it_needs_is_not_the
 
 
 def test_a_configuration_that_is_added_is_judged_by_the_same_room() -> None:
-    tight = surrogate_of(replace(request(), room_gib=6.3), [a_run(0, **MEASURED)], seed=0)
-    more = with_configuration(tight, {"batch_size": 384.0, "gpus": 1.0}, seed=0)
+    tight = surrogate_of(changed(request(), room_gib=6.3), Known((a_run(0, **MEASURED),)), seed=0)
+    more = with_configuration(tight, {"batch_size": 384.0, "gpus": 1.0}, Known(()), seed=0)
     assert more.belief.p_fail[more.row({"batch_size": 384.0, "gpus": 1.0})] > 0.5
 
 
@@ -87,7 +88,7 @@ def test_nothing_is_expected_where_nothing_is_known() -> None:
 def test_a_row_without_a_price_costs_an_unknown_amount() -> None:
     now, asked = {"gpus": 0.0, "cpus": 4.0}, {"gpus": 1.0, "cpus": 4.0}
     run = Run("0", Identity("d", "m", "f"), now, RunStatus.SUCCEEDED, None, 0.0, Outcome(duration_seconds=3600.0), "csv")
-    outlook = surrogate_of(request(Prices(usd_per_cpu_hour=0.1), now), [run], seed=0, asked=[asked])
+    outlook = surrogate_of(request(Prices(usd_per_cpu_hour=0.1), now), Known((run,)), seed=0, asked=[asked])
     expected = outlook.expected("cost_usd")
     assert expected is not None
     assert expected[outlook.row(now)] == pytest.approx(0.4)
@@ -107,7 +108,7 @@ def test_losses_outside_their_forecasts_widen_their_intervals_alone_and_the_repo
 def test_a_forecast_holds_the_energy_that_runs_measured_like_their_cost_does() -> None:
     prices = Prices(usd_per_gpu_hour=2.0, usd_per_kwh=0.5)
     runs = [a_run(at, duration_seconds=3600.0, energy_joules=3.6e6) for at in range(3)]  # 1 kW
-    outlook = surrogate_of(request(prices), runs, seed=0, asked=[{**NOW, "gpus": 4.0}])
+    outlook = surrogate_of(request(prices), Known(tuple(runs)), seed=0, asked=[{**NOW, "gpus": 4.0}])
     now, four = outlook.candidates.current, outlook.row({**NOW, "gpus": 4.0})
     assert [outlook.usd_per_hour(row) for row in (now, four)] == pytest.approx([run_cost_usd(runs[0], prices), 8.0 + 2.0])
     cost, expected = outlook.forecast(now).cost_usd, outlook.expected("cost_usd")

@@ -5,15 +5,16 @@ import pytest
 from jpo.errors import NothingAdmissible, UsageError
 from jpo.project.project import open_project
 from jpo.project.request import approved_by_hand, followed_parameters, request_of
+from jpo.records import Known
 
 
 def test_what_is_held_is_not_free_and_the_guard_decides_what_is_admissible(repository):
     path, settings = repository("[parameters]\ncpus = { freeze = true }\nbatch_size = { max = 64 }\n")
     with open_project(path, settings, now=0.0) as job:
-        request = request_of(job, ())
-        assert set(request.free) == {"batch_size", "learning_rate", "gpus"}
-        assert request.admissible(request.current, {**request.current, "batch_size": 64.0})
-        assert not request.admissible(request.current, {**request.current, "batch_size": 128.0})
+        request = request_of(job, Known(()))
+        assert set(request.allowed.free) == {"batch_size", "learning_rate", "gpus"}
+        assert request.allowed.admissible(request.current, {**request.current, "batch_size": 64.0})
+        assert not request.allowed.admissible(request.current, {**request.current, "batch_size": 128.0})
 
 
 def test_following_a_parameter_that_is_not_there_is_a_mistake_in_settings(repository):

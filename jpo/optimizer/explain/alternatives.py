@@ -70,7 +70,7 @@ def _objections(scene: DecisionScene, row: int) -> Iterator[str]:
     elif held := [hold for hold in scene.problem.holds if hold.rows[row]]:
         yield f"it {held[0].why}"
     elif not scene.candidates.admissible[row]:
-        checks = check_sla(scene.request.targets, scene.surrogate.forecast(row))
+        checks = check_sla(scene.request.wanted.targets, scene.surrogate.forecast(row))
         broken = [f" {check.name}" for check in checks if check.verdict == "broken"]
         yield f"expected to break [sla]{','.join(broken)}"
     if belief.only_failed[row]:
@@ -90,9 +90,9 @@ def _refusal(scene: DecisionScene, values: Parameters) -> str:
     violations = guarded(scene, values).violations
     if violations:
         return f"the guard refuses it, {violations[0].message} (rule {violations[0].rule})"
-    today, free = scene.advice.current, scene.request.free
+    today, free = scene.advice.current, scene.request.allowed.free
     held = [name for name, value in values.items() if name not in free and value != today[name]]
-    return f"{', '.join(held)} may not change" if held else f"{', '.join(scene.request.follow)} would not follow"
+    return f"{', '.join(held)} may not change" if held else f"{', '.join(scene.request.allowed.follow)} would not follow"
 
 
 def _liked_less(*, tried: bool, choice_tried: bool) -> str:
@@ -106,7 +106,7 @@ def _too_bold(scene: DecisionScene, row: int) -> Iterator[str]:
     """What `explore` says against a configuration."""
     new = "" if scene.belief.tried[row] else "it was not run yet, and "
     if scene.problem.only_measured:
-        spent = "exploring is off" if scene.request.explore == "off" else "what exploring may cost is spent"
+        spent = "exploring is off" if scene.request.boldness.explore == "off" else "what exploring may cost is spent"
         yield new + spent if new else "its runs are too few to tell it from noise"
     elif not scene.problem.allowed[row]:
         yield f"{new or 'it '}may cost more than exploring may"

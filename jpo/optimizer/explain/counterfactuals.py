@@ -19,7 +19,7 @@ from jpo.records import NAMED_PREFERENCES, TRAINED, WHOLE, Belief, Word
 from jpo.wording.numbers import duration
 
 if TYPE_CHECKING:
-    from jpo.agent.problem import Explore
+    from jpo.agent.budget import Explore
 
 EXPLORE: tuple[Explore, ...] = ("off", "safe", "on")
 LIKELY = 0.9999
@@ -48,9 +48,9 @@ def capped_by(scene: DecisionScene) -> dict[str, tuple[str, float]]:
     """
     today, chosen = scene.candidates.parameters(scene.candidates.current), scene.candidates.parameters(scene.choice)
     capped: dict[str, tuple[str, float]] = {}
-    for name in scene.request.free:
+    for name in scene.request.allowed.free:
         before = neighbours(scene, name).get("smaller" if chosen[name] > today[name] else "larger")
-        steered = name in scene.request.follow or name in scene.advice.by_hand or isinstance(chosen[name], Word)
+        steered = name in scene.request.allowed.follow or name in scene.advice.by_hand or isinstance(chosen[name], Word)
         if chosen[name] == today[name] or steered or before is None:
             continue
         if scene.acquisition.mean[scene.choice] < scene.acquisition.mean[before] - PAYS_OFF:
@@ -71,7 +71,7 @@ def _limits_against(scene: DecisionScene, values: Mapping[str, float], name: str
 
 def _beyond(name: str, before: float, here: float, request: Request) -> float:
     """The next value in this direction: the user's next choice, else as far again."""
-    further = [value for value in request.choices.get(name, ()) if value != here and (value > here) == (here > before)]
+    further = [value for value in request.allowed.choices.get(name, ()) if value != here and (value > here) == (here > before)]
     if further:
         return min(further, key=lambda value: abs(value - here))
     next_one = 2 * here - before if name == "num_layers" or before <= 0 else here * here / before
@@ -95,11 +95,12 @@ def counterfactuals(scene: DecisionScene) -> Iterator[str]:
             yield f"without baseline_runs the choice would be {named(scene, row)}"
         return
     asked = {
-        f"the preference {name}": replace(request, preference=preference)
+        f"the preference {name}": request.preferring(preference)
         for name, preference in NAMED_PREFERENCES.items()
-        if preference != request.preference and (scene.belief.knows_utilisation or not preference.efficiency)
+        if preference != request.wanted.preference and (scene.belief.knows_utilisation or not preference.efficiency)
     }
-    asked |= {f"explore = {explore}": replace(request, explore=explore) for explore in EXPLORE if explore != request.explore}
+    others = (explore for explore in EXPLORE if explore != request.boldness.explore)
+    asked |= {f"explore = {e}": replace(request, boldness=replace(request.boldness, explore=e)) for e in others}
     for condition, other in asked.items():
         row = chosen_with(scene, other)
         if row not in (None, scene.choice):
@@ -111,9 +112,9 @@ def chosen_with(scene: DecisionScene, request: Request) -> int | None:
     known, surrogate = scene.known, scene.surrogate
     try:
         candidates = within_sla(surrogate, request)
-        if request.preference == scene.request.preference:
+        if request.wanted.preference == scene.request.wanted.preference:
             left = exploration_runs_left(request, known.runs)
-            problem = scene.problem.under(explore=request.explore, exploration_runs_left=left)
+            problem = scene.problem.under(explore=request.boldness.explore, exploration_runs_left=left)
         else:
             likely = without_the_unlikely(scene.belief)
             factors = {"interval_factor": surrogate.interval_factor, "loss_interval_factor": surrogate.loss_interval_factor}
@@ -140,7 +141,7 @@ def break_even(scene: DecisionScene) -> Iterator[str]:
 
     Time, and with it cost, are what is compared; loss and utilisation stay as they are expected.
     """
-    row, now, preference = scene.choice, scene.candidates.current, scene.request.preference
+    row, now, preference = scene.choice, scene.candidates.current, scene.request.wanted.preference
     if row == now:
         others = scene.candidates.admissible & (np.arange(len(scene.acquisition.score)) != now)
         if not others.any():

@@ -60,7 +60,7 @@ class DecisionScene:
 def neighbours(scene: DecisionScene, name: str) -> dict[str, int]:
     """Neighbours of the choice: the rows that differ in one parameter alone, and in what follows it: at its next
     "larger" and "smaller" value, where they are."""
-    if name not in scene.request.free:
+    if name not in scene.request.allowed.free:
         return {}
     here, column = scene.candidates.parameters(scene.choice), scene.candidates.values[:, scene.candidates.names.index(name)]
     beyond: dict[str, list[int]] = {"larger": [], "smaller": []}
@@ -72,7 +72,7 @@ def neighbours(scene: DecisionScene, name: str) -> dict[str, int]:
 
 def moved(scene: DecisionScene, values: Parameters) -> dict[str, float]:
     """Configuration in which what follows others is set as they demand."""
-    steered = {name: value for name, value in values.items() if name not in scene.request.follow}
+    steered = {name: value for name, value in values.items() if name not in scene.request.allowed.follow}
     return with_followers(scene.request, steered)
 
 

@@ -19,8 +19,8 @@ def alone(scene: DecisionScene) -> Iterator[tuple[str, str]]:
     for name in candidates.names:
         if chosen[name] == today[name]:
             continue
-        if name in scene.request.follow:
-            leader, _, rule = scene.request.follow[name].partition(":")
+        if name in scene.request.allowed.follow:
+            leader, _, rule = scene.request.allowed.follow[name].partition(":")
             yield name, f"follows {leader} ({rule} rule)"
             continue
         rows = rows_of(candidates, moved(scene, {**today, name: chosen[name]}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from jpo.agent.policy import Policy
 from jpo.errors import NothingAdmissible
@@ -56,12 +56,10 @@ def choices_of(
     try:
         advice = advise(request, known, policy, seed=seed)
     except NothingAdmissible as error:
-        return AgentChoices(
-            surrogate_of(request, known.runs, seed=seed, others=known.others, siblings=known.siblings), None, str(error), {}
-        )
+        return AgentChoices(surrogate_of(request, known, seed=seed), None, str(error), {})
     surrogate, decision = advice.surrogate, advice.decision
     assert surrogate is not None
-    rows = {name: _preferred(surrogate, known, replace(request, preference=p), policy) for name, p in preferences.items()}
+    rows = {name: _preferred(surrogate, known, request.preferring(p), policy) for name, p in preferences.items()}
     return AgentChoices(
         surrogate, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None}
     )
@@ -70,7 +68,7 @@ def choices_of(
 def _preferred(surrogate: Surrogate, known: Known, request: Request, policy: Policy | None) -> int | None:
     """The row that is chosen under a preference; None where nothing may be used, or nothing is known of what it prefers."""
     belief = surrogate.belief
-    if belief.duration_seconds is None or (request.preference.efficiency and not belief.knows_utilisation):
+    if belief.duration_seconds is None or (request.wanted.preference.efficiency and not belief.knows_utilisation):
         return None
     try:
         return choose(problem_within_sla(surrogate, request, known), request, policy, len(known.runs)).choice

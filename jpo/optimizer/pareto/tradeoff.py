@@ -122,12 +122,12 @@ def front_of(
         axes: objective -> quantity; `note`: what must be said of them.
         limits: what the user wants of the reference point, by quantity.
     """
-    tradeoff = trade_off(choices.surrogate, axes, request.targets, request.metric)
-    points, hidden = on_show(tradeoff, choices.marks, request.usd_per_saved_hour)
+    tradeoff = trade_off(choices.surrogate, axes, request.wanted.targets, request.wanted.metric)
+    points, hidden = on_show(tradeoff, choices.marks, request.wanted.usd_per_saved_hour)
     notes = {note: "JPO-I831"} if note else {}
-    if request.usd_per_saved_hour is not None and any(point.trade for point in points):
-        worth = money(request.usd_per_saved_hour, request.currency)
-        held = "" if request.explore == "on" else "; what is not acceptable is not suggested"
+    if request.wanted.usd_per_saved_hour is not None and any(point.trade for point in points):
+        worth = money(request.wanted.usd_per_saved_hour, request.currency)
+        held = "" if request.boldness.explore == "on" else "; what is not acceptable is not suggested"
         notes[f"what is acceptable is so against today's values, since an hour is worth {worth} to you{held}"] = "JPO-I634"
     if not tradeoff.facts:
         notes[f"no run that ended well is on record with {' and '.join(axes)}; there is no front yet"] = "JPO-I832"
@@ -146,7 +146,7 @@ def front_of(
         notes=(*known.evidence.notes, *notes),
         codes=tuple(dict.fromkeys((*known.codes, *notes.values()))),
         currency=request.currency,
-        metric=request.metric,
+        metric=request.wanted.metric,
     )
 
 

@@ -16,7 +16,7 @@ from jpo.project.caller import LONGEST, TRUE
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:
-    from jpo.agent.problem import Explore
+    from jpo.agent.budget import Explore
     from jpo.project.load import LoadedSettings
 
 LARGEST_EVENT = 8 << 20

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from jpo.cost import Prices
 from jpo.forecast.evidence.plausibility import CODE, plausible
 from jpo.optimizer.advise import Advice, advise
-from jpo.optimizer.request import Request
 from jpo.records import Forecast, Identity, Known, Outcome, Preference, Run, RunStatus
+from tests.asked import a_request
 
 NOW = {"batch_size": 64.0, "learning_rate": 0.01}
 USUAL: Mapping[str, float] = {
@@ -47,7 +47,7 @@ def a_run(at: int, changes: Mapping[str, float] | None = None, status: RunStatus
 
 
 def advice(runs: list[Run]) -> Advice:
-    request = Request(NOW, ("batch_size", "learning_rate"), admissible, Preference(), Prices(usd_per_gpu_hour=2.0))
+    request = a_request(NOW, ("batch_size", "learning_rate"), admissible, Preference(), Prices(usd_per_gpu_hour=2.0))
     return advise(request, Known(plausible(runs)[0]), None, seed=0)
 
 

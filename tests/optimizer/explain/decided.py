@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import constraints
 from constraints import Limits
@@ -12,6 +11,7 @@ from jpo.optimizer.advise import Advice, advise
 from jpo.optimizer.explain import Account, account_of
 from jpo.optimizer.request import Request
 from jpo.records import NAMED_PREFERENCES, Identity, Known, Outcome, Run, RunStatus, Undo
+from tests.asked import a_request, changed
 
 NOW = {"batch_size": 64.0, "gpus": 2.0, "cpus": 8.0}
 LIMITS = Limits()
@@ -19,14 +19,14 @@ JOB = Identity("d", "m", "f")
 
 
 def request(**changes: object) -> Request:
-    usual = Request(
+    usual = a_request(
         current=NOW,
         free=["batch_size", "gpus"],
         admissible=lambda today, proposed: constraints.approves(today, proposed, LIMITS),
         preference=NAMED_PREFERENCES["balanced"],
         prices=Prices(2.0, 0.04),
     )
-    return replace(usual, **changes)
+    return changed(usual, **changes)
 
 
 def runs(*measured: tuple[float, float, float]) -> list[Run]:

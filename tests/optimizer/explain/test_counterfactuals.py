@@ -12,6 +12,7 @@ from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain import Account, account_of
 from jpo.records import NAMED_PREFERENCES, Change, RunStatus, Undo
+from tests.asked import changed
 from tests.optimizer.explain.decided import LIMITS, NOW, SEEN, STEEP, account, advised, capped, known, request, runs
 
 
@@ -72,7 +73,7 @@ def test_what_another_boldness_refuses_it_does_not_choose() -> None:
     slow = runs((64, 2, 400), (64, 2, 404))
     strict = request(targets={"time_max": 350.0})
     with pytest.raises(NothingAdmissible):
-        advised(replace(strict, explore="off"), slow)
+        advised(changed(strict, explore="off"), slow)
     explained = account_of(advised(strict, slow), strict, known(slow), LIMITS)
     assert not any(one.startswith("with explore = off") for one in explained.would_change)
 
@@ -105,7 +106,7 @@ def test_another_preference_that_would_undo_the_last_change_says_so() -> None:
     change = Change("gpus", "resources.gpus", 2.0, 4.0, "2", "4", "faster", 0.9)
     last = Undo("s", (a_suggestion("s", current=NOW, suggested=timely.current, changes=(change,)),))
     advice = advised(timely, since, last=last)
-    thrifty = advised(replace(timely, preference=NAMED_PREFERENCES["cost"]), since, last=last)
+    thrifty = advised(changed(timely, preference=NAMED_PREFERENCES["cost"]), since, last=last)
     assert (advice.undo, thrifty.suggested) == (None, NOW)
     assert (
         "with the preference cost the choice would be gpus 2"

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from made import a_run
 
 from jpo.cost import Prices
 from jpo.optimizer.pareto.choices import choices_of
-from jpo.optimizer.request import Request
 from jpo.records import Known, Outcome, Preference
+from tests.asked import a_request, changed
 
 TODAY = {"batch_size": 16.0, "cpus": 2.0}
 KNOWN = Known(
@@ -21,7 +19,7 @@ KNOWN = Known(
         for number, (size, seconds) in enumerate([(16.0, 100.0), (64.0, 40.0), (16.0, 98.0), (64.0, 41.0)])
     )
 )
-REQUEST = Request(TODAY, ["batch_size"], lambda _today, _proposed: True, Preference(), Prices(usd_per_cpu_hour=0.5))
+REQUEST = a_request(TODAY, ["batch_size"], lambda _today, _proposed: True, Preference(), Prices(usd_per_cpu_hour=0.5))
 PREFERENCES = {"time": Preference(1.0, 0.0), "efficiency": Preference(0.0, 0.0, 1.0)}
 
 
@@ -40,7 +38,7 @@ def test_marks_say_what_is_to_be_found_in_a_row() -> None:
 
 
 def test_where_nothing_is_admissible_the_reason_is_kept() -> None:
-    request = replace(REQUEST, admissible=lambda _today, _proposed: False)
+    request = changed(REQUEST, admissible=lambda _today, _proposed: False)
     choices = choices_of(request, KNOWN, None, PREFERENCES, seed=0)
     assert (choices.suggested, choices.suggested_parameters, choices.preferred) == (None, None, {})
     assert choices.because

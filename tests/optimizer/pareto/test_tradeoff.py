@@ -10,9 +10,9 @@ from made import a_run
 from jpo.cost import Prices, saved_hour
 from jpo.errors import UsageError
 from jpo.optimizer.pareto.tradeoff import axes_of, coordinates, on_show, trade_off, volumes
-from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
-from jpo.records import Outcome, Preference, Quality, Run, RunStatus
+from jpo.records import Known, Outcome, Preference, Quality, Run, RunStatus
+from tests.asked import a_request
 
 TODAY = {"batch_size": 16.0, "cpus": 2.0}
 TIME_COST = {"time": "duration_seconds", "cost": "cost_usd"}
@@ -24,10 +24,10 @@ def run(batch_size: float, seconds: float | None, number: int = 0, **measured: A
 
 
 def ahead_of(*runs: Run, prices: Prices | None = None) -> Surrogate:
-    request = Request(
+    request = a_request(
         TODAY, ["batch_size"], lambda _today, proposed: proposed["batch_size"] <= 256, Preference(), prices or Prices()
     )
-    return surrogate_of(request, runs, seed=0)
+    return surrogate_of(request, Known(tuple(runs)), seed=0)
 
 
 PRICED = Prices(usd_per_cpu_hour=0.5)
@@ -108,9 +108,9 @@ def test_of_the_predicted_points_only_the_front_and_what_is_marked_is_shown() ->
 
 
 def test_what_an_hour_is_worth_says_of_each_point_whether_its_trade_is_acceptable() -> None:
-    request = Request(TODAY, ["cpus"], lambda _today, proposed: proposed["cpus"] <= 8, Preference(), PRICED)
+    request = a_request(TODAY, ["cpus"], lambda _today, proposed: proposed["cpus"] <= 8, Preference(), PRICED)
     more = [replace(run(16, 1800, at), parameters={**TODAY, "cpus": 8.0}) for at in (5, 6)]  # half the time, twice the cost
-    surrogate = surrogate_of(request, [*RUNS[:2], *more], seed=0)
+    surrogate = surrogate_of(request, Known((*RUNS[:2], *more)), seed=0)
     tradeoff = trade_off(surrogate, TIME_COST, {})
     for worth, acceptable in ((0.01, False), (1000.0, True)):
         points, _ = on_show(tradeoff, {}, worth)

@@ -185,10 +185,11 @@ def rewards_of(
     """The rewards of one workload's runs, oldest first and judged by this quality, as the agent would have got them."""
     import numpy as np
 
+    from jpo.agent.action import Allowed
     from jpo.agent.reward import objective, regret_reward
     from jpo.learning.experience import learnable, vectors_of
     from jpo.optimizer.candidates import collect
-    from jpo.optimizer.request import Request
+    from jpo.optimizer.request import Goals, Request
 
     learnt = learnable(runs)
     today = usual_values(learnt).get(runs[0].identity, {})
@@ -196,15 +197,7 @@ def rewards_of(
     before = [nothing] * (len(runs) - len(learnt))
     if not today:
         return [*before, *[nothing] * len(learnt)]
-    request = Request(
-        current=today,
-        free=(),
-        admissible=lambda _today, _proposed: True,
-        preference=preference,
-        prices=prices,
-        targets=targets,
-        quality=quality,
-    )
+    request = Request(today, Allowed(free=()), Goals(preference, targets, quality=quality), prices=prices)
     vectors = np.array(vectors_of(learnt, learnt[0], collect(request, learnt), request))  # (runs, 6)
     best = np.fmin.accumulate(objective(vectors, preference))
     scalars = regret_reward(vectors, preference, best)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import MappingProxyType
 
 from jpo.project.load import LoadedSettings
+from jpo.records import Parameters
 
 TRIALS = 1.6
 """Times the square root of the number of runs: how many of them are trials, 5 of 10. Measured in decision 0092."""
@@ -30,28 +32,37 @@ def trials_of(runs: int, *, vain: bool = False) -> int:
     return min(runs, trials + trials // 2 if vain else trials)
 
 
-def settings_of_step(settings: LoadedSettings, number: int, runs: int, on_record: int, *, vain: bool = False) -> LoadedSettings:
+def settings_of_step(
+    settings: LoadedSettings,
+    number: int,
+    runs: int,
+    on_record: int,
+    *,
+    vain: bool = False,
+    first_values: Parameters = MappingProxyType({}),
+) -> LoadedSettings:
     """The settings with which the values of a step are suggested; where the user says how bold to be, that holds for all of them.
 
     Args:
         number: of the step, from 1; `runs` + 1: nothing follows, and the best values that were measured are wanted.
         on_record: runs of the workload so far.
         vain: no trial has ended well so far.
+        first_values: those with which config.ini began, which come back where nothing ended well.
     """
     if number > runs:
-        return _measured_alone(settings)
+        return _measured_alone(settings, first_values)
     known: dict[str, float] = {} if "agent.horizon_runs" in settings.origins else {"horizon_runs": on_record + runs - number + 1}
     if "agent.explore" in settings.origins:
         return _with_agent(settings, **known)
     if number > trials_of(runs, vain=vain):
-        return _measured_alone(settings, **known)
+        return _measured_alone(settings, first_values, **known)
     known |= _floor_of_trials(settings)
     return _with_agent(settings, explore="on", exploration_runs=on_record + 1, **known)  # one more than can have been tried
 
 
-def _measured_alone(settings: LoadedSettings, **known: object) -> LoadedSettings:
+def _measured_alone(settings: LoadedSettings, first_values: Parameters, **known: object) -> LoadedSettings:
     """Trials may have led further away than one step: what ended well is gone back to from anywhere."""
-    return replace(_with_agent(settings, explore="off", **known), measured_alone=True)
+    return replace(_with_agent(settings, explore="off", **known), fallback=first_values)
 
 
 def _floor_of_trials(settings: LoadedSettings) -> dict[str, float]:

@@ -31,7 +31,7 @@ def test_there_are_half_as_many_again_where_none_of_them_ended_well(tmp_path: Pa
 def test_trials_come_first_then_what_was_measured(tmp_path: Path) -> None:
     agents = [settings_of_step(settings(tmp_path), number, 10, on_record=2 + number).values.agent for number in range(1, 12)]
     assert [agent.explore for agent in agents] == ["on"] * 5 + ["off"] * 6
-    measured = [settings_of_step(settings(tmp_path), number, 10, on_record=3).measured_alone for number in range(1, 12)]
+    measured = [settings_of_step(settings(tmp_path), number, 10, on_record=3).fallback is not None for number in range(1, 12)]
     assert measured == [False] * 5 + [True] * 6
     assert [agent.exploration_runs for agent in agents[:6]] == [4, 5, 6, 7, 8, 0]
     assert [agent.horizon_runs for agent in agents[:10]] == [13] * 10

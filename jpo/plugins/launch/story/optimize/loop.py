@@ -150,8 +150,8 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
         within = kept_to_room(task.settings, job.workload, outside.engine(task.settings, task.engine))
 
     def made(step_number: int) -> Suggestion:
-        settings = settings_of_step(within, step_number, plan.runs, on_record, vain=vain)
-        settings = replace(settings, first_values=began.current if began else {})
+        first = began.current if began else {}
+        settings = settings_of_step(within, step_number, plan.runs, on_record, vain=vain, first_values=first)
         return outside.suggest(replace(task, settings=settings), free, outside.clock())
 
     try:
