@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jpo.errors import quoted
-from jpo.files.reading import json_object, number
+from jpo.files.reading import json_object
 from jpo.plugins.cluster.workload.swf import malformed
-from jpo.plugins.cluster.workload.table import csv_rows, text_of, under
+from jpo.plugins.cluster.workload.table import amount, csv_rows, text_of, under
 
 MOST_BYTES = 1 << 29
 COLUMNS = ("id", "submit_seconds", "duration_seconds", "gpus", "gpu_type", "cpus", "memory_gib", "tasks", "user", "model_class")
@@ -95,13 +95,13 @@ def _philly(text: str, path: Path, durations: Durations) -> Iterator[ConvertedJo
 
 def _openb(text: str, path: Path, durations: Durations) -> Iterator[ConvertedJob | None]:
     for line, row in _rows(text, path, ("name", "cpu_milli", "memory_mib", "num_gpu", "creation_time", "deletion_time")):
-        amount = partial(_cell, row, f"{path}:{line}")
-        created, deleted = amount("creation_time"), amount("deletion_time")
-        began = amount("scheduled_time") or created
-        gpus = math.ceil(amount("num_gpu"))
+        given = partial(_amount, row, f"{path}:{line}")
+        created, deleted = given("creation_time"), given("deletion_time")
+        began = given("scheduled_time") or created
+        gpus = math.ceil(given("num_gpu"))
         kind = row.get("gpu_spec", "").split("|")[0]
-        cpus = math.ceil(amount("cpu_milli") / 1000)
-        memory = amount("memory_mib") / 1024
+        cpus = math.ceil(given("cpu_milli") / 1000)
+        memory = given("memory_mib") / 1024
         yield ConvertedJob(row["name"], created, deleted - began, gpus, kind, cpus or int(not gpus), memory) if deleted else None
 
 
@@ -109,14 +109,12 @@ def _pollux(text: str, path: Path, durations: Durations) -> Iterator[ConvertedJo
     for line, row in _rows(text, path, ("time", "name", "num_replicas")):
         where = f"{path}:{line}"
         application = row.get("application") or row["name"].rsplit("-", 1)[0]
-        seconds = _amount(row.get("duration", ""), where, "duration") or durations.get(application, 0.0)
+        seconds = _amount(row, where, "duration") or durations.get(application, 0.0)
         if not seconds:
             name = quoted(application)
             raise malformed(where, f"does not say how long {name} runs", f"give e.g. --duration {name}=3600")
-        gpus = int(_amount(row["num_replicas"], where, "num_replicas"))
-        yield ConvertedJob(
-            row["name"], _amount(row["time"], where, "time"), seconds, 1, tasks=max(gpus, 1), model_class=application
-        )
+        gpus = int(_amount(row, where, "num_replicas"))
+        yield ConvertedJob(row["name"], _amount(row, where, "time"), seconds, 1, tasks=max(gpus, 1), model_class=application)
 
 
 def _history(text: str, path: Path, durations: Durations) -> Iterator[ConvertedJob | None]:
@@ -191,19 +189,9 @@ def _rows(text: str, path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int,
         yield line, under(head, cells, f"{path}:{line}")
 
 
-def _cell(row: Mapping[str, str], where: str, column: str) -> float:
-    return _amount(row.get(column, ""), where, column)
-
-
-def _amount(cell: str, where: str, column: str) -> float:
-    """A number from 0; an empty cell is 0."""
-    try:
-        value = number(cell) if cell else 0.0
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < 2**53:
-        raise malformed(where, f"column {column} is {quoted(cell)}, not a number from 0")
-    return value
+def _amount(row: Mapping[str, str], where: str, column: str) -> float:
+    """A number from 0; an absent or empty cell is 0."""
+    return amount(row.get(column, ""), where, column) or 0.0
 
 
 def _numeric(value: object, where: str) -> float | None:

@@ -1,12 +1,14 @@
-"""Tables of jobs as CSV: their text, their rows, and the cells of a row by column."""
+"""Tables of jobs as CSV: their text, their rows, the cells of a row by column, and amounts."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 
-from jpo.files.reading import contents
+from jpo.errors import quoted
+from jpo.files.reading import contents, number
 from jpo.plugins.cluster.workload.swf import malformed
 from jpo.tables.rows import Row, rows_of
 
@@ -29,3 +31,16 @@ def under(head: Sequence[str], cells: Sequence[str], place: str) -> dict[str, st
     if len(cells) != len(head):
         raise malformed(place, f"has {len(cells)} cells below {len(head)} columns")
     return dict(zip(head, (cell.strip() for cell in cells), strict=True))
+
+
+def amount(cell: str, place: str, column: str, remedy: str = "") -> float | None:
+    """A number from 0; None: the cell is empty. UsageError JPO-E740 for anything else."""
+    if not cell:
+        return None
+    try:
+        value = number(cell)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < 2**53:
+        raise malformed(place, f"column {column} is {quoted(cell)}, not a number from 0", remedy)
+    return value

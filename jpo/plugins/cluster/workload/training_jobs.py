@@ -26,7 +26,7 @@ from jpo.plugins.cluster.workload.demand import DemandTable, Phases
 from jpo.plugins.cluster.workload.elasticity import Elasticity
 from jpo.plugins.cluster.workload.jobs import JobTable
 from jpo.plugins.cluster.workload.swf import malformed
-from jpo.plugins.cluster.workload.table import csv_rows, text_of, under
+from jpo.plugins.cluster.workload.table import amount, csv_rows, text_of, under
 
 MOST_BYTES = 1 << 28
 ALIASES: Mapping[str, str] = {
@@ -213,14 +213,7 @@ def _mean(phases: Phases) -> float:
 
 
 def _amount(cell: str, place: str, column: str) -> float | None:
-    if not cell:
-        return None
-    try:
-        value = number(cell)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < 2**53:
-        raise malformed(place, f"column {column} is {quoted(cell)}, not a number from 0", "leave it empty where it is unknown")
-    if column in COUNTS and not value.is_integer():
+    value = amount(cell, place, column, "leave it empty where it is unknown")
+    if column in COUNTS and value is not None and not value.is_integer():
         raise malformed(place, f"column {column} is {quoted(cell)}, not a whole number", "GPUs, CPUs and tasks are counted")
     return value

@@ -18,7 +18,7 @@ from jpo.plugins.phases.files.cells import LARGEST, is_nothing, number
 from jpo.plugins.phases.files.columns import TIME, ColumnPlace, TraceColumns, column_of
 from jpo.plugins.phases.files.dates import is_day_first, moment, summer_time, unfolded
 from jpo.plugins.phases.files.labels import labels_of, named
-from jpo.plugins.phases.files.rows import malformed
+from jpo.plugins.phases.files.rows import malformed, require_width
 from jpo.plugins.phases.files.series import ExportedSeries
 from jpo.plugins.phases.traces import Floats
 from jpo.tables.rows import Row
@@ -58,7 +58,7 @@ def read_wide(path: Path, header: Sequence[str], time: ColumnPlace, rows: Sequen
     Raises:
         UsageError: JPO-E730, a cell is no number, or a time is none; file, row and column are named.
     """
-    _require_width(path, len(header), rows)
+    require_width(path, len(header), rows)
     times, notes = _times(path, time, [(line, cells[time.at].strip()) for line, cells in rows])
     order = _order(path, rows, times)
     found, first = [], dict[str, int]()
@@ -81,7 +81,7 @@ def read_long(path: Path, header: Sequence[str], time: ColumnPlace, value: int, 
     Raises:
         UsageError: JPO-E730, as above.
     """
-    _require_width(path, len(header), rows)
+    require_width(path, len(header), rows)
     times, notes = _times(path, time, [(line, cells[time.at].strip()) for line, cells in rows])
     whose = [at for at in range(len(header)) if at not in (time.at, value)]
     together: dict[tuple[str, ...], list[int]] = {}
@@ -124,14 +124,6 @@ def _series(path: Path, place: str, title: str, course: tuple[Floats, Floats], u
     measured = np.isfinite(values)
     name, labels = named(title)
     return ExportedSeries(str(path), place, title, name, labels, times[measured], values[measured], unit)
-
-
-def _require_width(path: Path, width: int, rows: Sequence[Row]) -> None:
-    for line, cells in rows:
-        if len(cells) != width:
-            raise malformed(f"{path}:{line}", f"has {len(cells)} cells below {width} columns")
-    if not rows:
-        raise malformed(str(path), "has a header and no sample below it", "name a file with one row per sample")
 
 
 def _times(path: Path, place: ColumnPlace, cells: Sequence[tuple[int, str]]) -> tuple[Floats, list[str]]:

@@ -14,7 +14,6 @@ from types import MappingProxyType
 
 from jpo.errors import UsageError, quoted
 from jpo.plugins.phases.files import units
-from jpo.plugins.phases.files.cells import PERCENT
 from jpo.plugins.phases.files.columns import EXECUTION, TIME, TraceColumns
 from jpo.plugins.phases.files.series import ExportedSeries
 from jpo.plugins.phases.traces import CPU, GPU, GPU_MEMORY, MEMORY
@@ -162,8 +161,3 @@ def _is_beside(name: str) -> bool:
     said = set(words_of(name))
     known = said & {"cpu", "cpus", "cores", "memory", "mem", "gpu", "gpus", "dcgm"}
     return bool(said & BESIDE and (known or said <= BESIDE | MEASURES)) or any(part <= said for part in PARTS)
-
-
-def share_of_core(one: ExportedSeries, meaning: Meaning) -> bool:
-    """Whether values are percent of CPU."""
-    return meaning.feature == CPU and (one.unit == PERCENT or meaning.unit == "cpu_percent")

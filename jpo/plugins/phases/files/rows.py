@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 
@@ -71,6 +71,15 @@ def header_of(path: Path, number: int, cells: list[str]) -> list[str]:
             finding = f"column {at} has a name of {len(name)} characters"
             raise malformed(f"{path}:{number}", finding, f"shorten it to {LONGEST_HEADER}")
     return [name.strip() for name in cells]
+
+
+def require_width(path: Path, width: int, rows: Sequence[Row]) -> None:
+    """Raise UsageError JPO-E730 for a row with more or fewer cells than the header, and where there is none."""
+    for line, cells in rows:
+        if len(cells) != width:
+            raise malformed(f"{path}:{line}", f"has {len(cells)} cells below {width} columns")
+    if not rows:
+        raise malformed(str(path), "has a header and no sample below it", "name a file with one row per sample")
 
 
 def malformed(place: str, finding: str, remedy: str = "correct the file; docs/plugins/phases.md has the format") -> UsageError:

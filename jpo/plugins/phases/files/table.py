@@ -17,7 +17,7 @@ from jpo.plugins.phases.files import units
 from jpo.plugins.phases.files.cells import in_base, measurement
 from jpo.plugins.phases.files.columns import EXECUTION, TIME, ColumnPlace
 from jpo.plugins.phases.files.dates import is_day_first, moment, summer_time, unfolded
-from jpo.plugins.phases.files.rows import malformed
+from jpo.plugins.phases.files.rows import malformed, require_width
 from jpo.plugins.phases.traces import CPU, ResourceCourse, Traces
 from jpo.tables.rows import Row
 
@@ -44,9 +44,7 @@ def read_table(path: Path, width: int, places: Mapping[str, ColumnPlace], rows: 
     """
     measured = [(name, place.at, place) for name, place in places.items() if name not in (EXECUTION, TIME)]
     rows = list(rows)
-    for number, cells in rows:
-        if len(cells) != width:
-            raise malformed(f"{path}:{number}", f"has {len(cells)} cells below {width} columns")
+    require_width(path, width, rows)
     day_first = is_day_first(cells[places[TIME].at] for _, cells in rows)
     found: dict[str, list[_Sample]] = {}
     percent: set[str] = set()
@@ -62,8 +60,6 @@ def read_table(path: Path, width: int, places: Mapping[str, ColumnPlace], rows: 
             values.append(in_base(where, name, cell) / (place.parts if cell.unit is None else 1.0))
             percent.update((name,) if cell.unit == "percent" else ())
         found.setdefault(execution, []).append(_Sample(number, *time, values))
-    if not found:
-        raise malformed(str(path), "has a header and no sample below it", "name a file with one row per sample")
     return _traces(path, places, found, sorted(percent))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import UsageError
-from jpo.plugins.cluster.workload.table import csv_rows, text_of, under
+from jpo.plugins.cluster.workload.table import amount, csv_rows, text_of, under
 
 
 def test_what_is_no_utf_8_is_refused(tmp_path: Path) -> None:
@@ -25,3 +25,10 @@ def test_cells_are_found_by_the_names_of_their_columns() -> None:
 def test_a_broken_row_is_named() -> None:
     with pytest.raises(UsageError, match=r"jobs.csv:2: is not CSV"):
         list(csv_rows('id\n"a\n', Path("jobs.csv")))
+
+
+def test_an_amount_is_a_number_from_0_or_unknown() -> None:
+    assert (amount("1.5", "jobs.csv:2", "gpus"), amount("", "jobs.csv:2", "gpus")) == (1.5, None)
+    for cell in ("-1", "x", "1e300"):
+        with pytest.raises(UsageError, match=r"jobs.csv:2: column gpus is .* not a number from 0; leave it empty"):
+            amount(cell, "jobs.csv:2", "gpus", "leave it empty")
