@@ -96,6 +96,13 @@ def refuses(status: int, kind: str, reason: str = "no") -> Reply:
     return sends({"status": "error", "errorType": kind, "error": reason}, status)
 
 
+def drips(handler: Handler) -> None:
+    """Lines without end, one in a while."""
+    handler.head(200, {"Content-Type": "application/json"})
+    while not handler.server.over.wait(0.05):
+        handler.wfile.write(b"x\n" * 2**15)
+
+
 def echoes(handler: Handler) -> None:
     """Repeats what it was sent, credentials included."""
     refuses(400, "bad_data", str(handler.headers))(handler)

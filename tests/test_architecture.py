@@ -180,6 +180,13 @@ WRITTEN = {
 """Modules that write files, and which."""
 WRITERS = {"write_text", "write_bytes", "savefig", "mkstemp", "NamedTemporaryFile", "TemporaryFile"}
 MODES = {repr(kind + suffix) for kind in ("w", "a", "x", "r+", "w+") for suffix in ("", "b", "t")}
+HTTP_LIBRARIES = {"requests", "urllib3", "http.client", "urllib.request", "httpx", "aiohttp", "ssl"}
+SPEAK_HTTP = {
+    "jpo/plugins/launch/engines/kubernetes/session.py": "the errors of urllib3, by which Kubernetes' own client asks",
+    "jpo/plugins/launch/engines/aws/supervisor.py": "runs on the instance, without JPO; asks AWS' own link",
+    "jpo/runlog.py": "runs in training jobs and imports nothing of JPO",
+}
+"""Modules outside of jpo/http that know how servers are asked, and why."""
 UNTESTED = {
     "jpo/errors.py": "a tree of classes without behaviour; tests/commands/test_exit_codes.py raises each",
     "jpo/http/answers.py": "kinds of trouble; tests/http/test_session.py meets each",
@@ -382,6 +389,21 @@ def names_in(node: ast.AST) -> set[str]:
 def test_text_leaves_the_process_through_the_gate_alone() -> None:
     found = {name_of(path) for path in SOURCES if any(names_in(node) & (WAYS_OUT | LOUD_MODULES) for node in nodes(path))}
     assert found == set(AT_THE_GATE)
+
+
+def test_servers_are_asked_in_one_place() -> None:
+    """By jpo/http, which has deadlines, limits and no secret in its messages; a library that is named is imported."""
+    found = {name_of(path) for path in JPO if any(libraries_in(node) & HTTP_LIBRARIES for node in nodes(path))}
+    assert {name for name in found if not name.startswith("jpo/http/")} == {*SPEAK_HTTP}
+
+
+def libraries_in(node: ast.AST) -> set[str]:
+    """What a node imports, {"urllib.request"} for `from urllib import request`, or names in quotes, but for words of English."""
+    if isinstance(node, ast.ImportFrom):
+        return {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module), str(node.module).partition(".")[0]}
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names} | {alias.name.partition(".")[0] for alias in node.names}
+    return {node.value} - {"requests"} if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()
 
 
 def test_no_child_process_inherits_stdout_or_stderr() -> None:

@@ -10,23 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import median
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from jpo.cost.catalogue import Instance
 from jpo.errors import TelemetryError, UsageError
+from jpo.http.aws import CREDENTIALS, REQUEST_SECONDS, code_of, session
+from jpo.http.quoting import quote
 from jpo.timeouts import OutOfPatience, within
-
-if TYPE_CHECKING:
-    from botocore.config import Config
 
 PRICE_LIST_REGION = "us-east-1"
 """Region that serves the Price List, which has the prices of all regions."""
 SPOT_DAYS = 7.0
-REQUEST_SECONDS = 20.0
-"""Longest wait for one answer of AWS."""
 LACKING = "the role needs pricing:GetProducts, ec2:DescribeInstanceTypes and ec2:DescribeSpotPriceHistory"
-REFUSALS = ("Auth", "AccessDenied", "Unauthorized", "InvalidClientTokenId", "Unrecognized", "Expired", "Signature", "OptIn")
-"""Beginnings of the error codes by which AWS refuses credentials."""
 
 Answer = TypeVar("Answer")
 
@@ -61,14 +56,13 @@ def read_offers(region: str, families: Sequence[str], *, seconds: float, now: fl
 
 
 def _offers(region: str, families: Sequence[str], request_seconds: float, now: float) -> Offers:
-    config = _config(request_seconds)
-    import boto3
-
+    try:
+        connection = session(attempts=2, request_seconds=request_seconds)
+    except ImportError as error:
+        raise UsageError("jpo prices refresh", "boto3 is not installed", 'pip install "jpo[aws]"', code="JPO-E804") from error
     if not region:
         raise UsageError("--region", "is empty", "write e.g. --region eu-central-1", code="JPO-E801")
-    session = boto3.session.Session()
-    ec2 = session.client("ec2", region_name=region, config=config)
-    pricing = session.client("pricing", region_name=PRICE_LIST_REGION, config=config)
+    ec2, pricing = connection.client("ec2", region), connection.client("pricing", PRICE_LIST_REGION)
     today = datetime.fromtimestamp(now, UTC)
     types = {kind["InstanceType"]: kind for kind in _kinds(ec2, families)}
     on_demand = {name: _on_demand(pricing, name, region) for name in sorted(types)}
@@ -80,16 +74,6 @@ def _offers(region: str, families: Sequence[str], request_seconds: float, now: f
     instances = [_instance(types[name], price, spot.get(name), region, today) for name, price in priced.items()]
     instances.sort(key=lambda instance: (instance.family, instance.usd_per_hour, instance.instance))
     return Offers(tuple(instances), tuple(name for name, price in on_demand.items() if price is None))
-
-
-def _config(request_seconds: float) -> Config:
-    try:
-        import boto3  # noqa: F401 - here, not above: an extra, and 0.2 s
-        from botocore.config import Config
-    except ImportError as error:
-        raise UsageError("jpo prices refresh", "boto3 is not installed", 'pip install "jpo[aws]"', code="JPO-E804") from error
-    retries: Any = {"total_max_attempts": 2, "mode": "standard"}
-    return Config(connect_timeout=request_seconds, read_timeout=request_seconds, retries=retries)
 
 
 def _kinds(ec2: Any, families: Sequence[str]) -> list[dict[str, Any]]:
@@ -166,10 +150,10 @@ def _asked(place: str, question: Callable[[], Answer]) -> Answer:
     try:
         return question()
     except aws.ClientError as error:
-        code = str(error.response.get("Error", {}).get("Code", "unknown"))
-        if code.startswith(REFUSALS):
-            raise UsageError(place, f"does not accept the credentials ({code:.60})", LACKING, code="JPO-E805") from None
-        raise TelemetryError(place, f"refuses ({code:.60})", "try again later, or another --region", code="JPO-E806") from None
+        code, said = code_of(error), quote(code_of(error), longest=60)
+        if code.startswith(CREDENTIALS):
+            raise UsageError(place, f"does not accept the credentials ({said})", LACKING, code="JPO-E805") from None
+        raise TelemetryError(place, f"refuses ({said})", "try again later, or another --region", code="JPO-E806") from None
     except (aws.NoCredentialsError, aws.PartialCredentialsError, aws.CredentialRetrievalError, aws.ProfileNotFound) as error:
         remedy = "give this job an AWS role or profile; `aws sts get-caller-identity` shows what it has"
         raise UsageError(place, f"found no AWS credentials ({type(error).__name__})", remedy, code="JPO-E805") from None

@@ -11,6 +11,10 @@ from typing import ClassVar
 
 from jpo.errors import TelemetryError
 
+LOGIN_SECONDS = 60.0
+"""Longest wait for a program by which somebody logs in, for which clients of Kubernetes and AWS would wait without end."""
+LONGEST_SECONDS = 300.0
+"""Longest wait for all that clients of their own do for one answer, what they try again included."""
 BUSY = (408, 429, 500, 502, 503, 504)
 """HTTP statuses of temporary trouble."""
 

@@ -39,6 +39,8 @@ LARGEST_ANSWER_BYTES = 64 * 2**20
 LONGEST_URL = 6000
 """Bytes; proxies cut at 8 kB. Short queries stay GET: kube-rbac-proxy lets viewers GET, not POST."""
 MOST_REDIRECTS = 5
+NO_RETRIES = urllib3.Retry(0, read=False)
+"""Of the transport: the session retries."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The last words of a run's output in one line, for messages, without what looks like a secret."""
+"""Words of engines, and the last of a run's output, in one line, for messages, without what is a secret or looks like one."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from jpo.http.quoting import HIDDEN, hidden
-from jpo.wording.printable import one_line
+from jpo.http.quoting import HIDDEN, hidden, quote
+from jpo.wording.printable import LONGEST_QUOTE, one_line
 
 TAIL_BYTES = 2**16
 SECRET_NAME = re.compile(r"TOKEN|PASSW|SECRET|KEY|CREDENTIAL|PRIVATE|AUTH|DSN|COOKIE|SESSION", re.IGNORECASE)
@@ -38,6 +38,11 @@ def last_words(output: Path, environ: Mapping[str, str]) -> str:
         lines = file.read(TAIL_BYTES).decode("utf-8", "replace").replace("\r", "\n").splitlines()
         return one_line(without_secrets(next((line.strip() for line in reversed(lines) if line.strip()), ""), environ))
     return ""
+
+
+def engine_words(*said: str) -> str:
+    """What the server of an engine says, in one line; longer than of other servers, since it is why a run waits or failed."""
+    return quote(*said, longest=LONGEST_QUOTE)
 
 
 def without_secrets(text: str, environ: Mapping[str, str]) -> str:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from urllib.parse import quote as quote_path
 
-import urllib3
 from prometheus_api_client import PrometheusConnect
 
 from jpo.errors import TelemetryError
 from jpo.http.endpoint import Endpoint
-from jpo.http.session import GuardedSession, Service
+from jpo.http.session import NO_RETRIES, GuardedSession, Service
 from jpo.telemetry.prometheus.answers import AnswerRow, PartialAnswer, check, rows, texts, without_data
 
 PROMETHEUS = Service(
@@ -39,7 +38,7 @@ class Client:
         self._connect = PrometheusConnect(
             url=source.shown_url,
             session=self.session,
-            retry=urllib3.Retry(0, read=False),  # the session retries, the transport does not
+            retry=NO_RETRIES,
         )
 
     @property

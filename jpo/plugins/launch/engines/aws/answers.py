@@ -4,37 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jpo.errors import LaunchError
+from jpo.http.answers import LOGIN_SECONDS, LONGEST_SECONDS
+from jpo.http.aws import CREDENTIALS, code_of, session
+from jpo.http.quoting import hidden
+from jpo.plugins.launch.excerpt import engine_words
 from jpo.timeouts import OutOfPatience, within
-from jpo.wording.printable import one_line
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError
-    from botocore.loaders import Loader
 
 Answer = TypeVar("Answer")
-REQUEST_SECONDS = 20.0
-"""Longest wait for one answer."""
-LOGIN_SECONDS = 60.0
-"""Longest wait for a credential_process, which boto3 would wait for without end."""
-LONGEST_SECONDS = 300.0
-"""Longest wait for all of a question, with what boto3 tries again and waits for; above what it does by itself."""
 DOCS = "docs/plugins/launch.md"
-CREDENTIALS: tuple[str, ...] = (
-    "Auth",
-    "InvalidClientTokenId",
-    "Unrecognized",
-    "Expired",
-    "Signature",
-    "IncompleteSignature",
-    "OptIn",
-    "Unauthorized",
-)
-CREDENTIALS += ("AccessDenied", "InvalidAccessKeyId", "MissingAuthenticationToken", "RequestExpired", "Forbidden", "403")
-"""Beginnings of the codes by which AWS does not accept credentials, or does not let them do it."""
 QUOTING = ("SignatureDoesNotMatch", "IncompleteSignature", "InvalidSignatureException")
 """Codes whose messages repeat the request with its session token."""
 LATER: tuple[str, ...] = (
@@ -57,42 +40,24 @@ SECRET = re.compile(r"(?<![A-Za-z0-9/+=])(?=[A-Za-z0-9/+=]*[0-9])[A-Za-z0-9/+=]{
 
 def client(service: str, region: str | None) -> Any:
     """A client of boto3; LaunchError JPO-E767 without boto3 or without a region, JPO-E766 for a profile that does not exist."""
-    try:
-        import boto3
-        import botocore.session
-        from botocore.config import Config
-    except ImportError as error:
-        raise LaunchError("--on aws", "boto3 is not installed", 'pip install "jpo[aws]"', code="JPO-E767") from error
-    retries: Any = {"total_max_attempts": 3, "mode": "standard"}
-    config = Config(connect_timeout=REQUEST_SECONDS, read_timeout=REQUEST_SECONDS, retries=retries)
-    core = botocore.session.get_session()
-    core.register_component("data_loader", _descriptions())
 
     def made() -> Any:
-        core.get_credentials()
-        return boto3.session.Session(botocore_session=core).client(service, region_name=region, config=config)
+        connection = session(attempts=3)
+        connection.get_credentials()
+        return connection.client(service, region_name=region)
 
-    return answer(f"AWS {service}", made, LOGIN_SECONDS)
-
-
-@cache
-def _descriptions() -> Loader:
-    """What boto3 knows of AWS' services: tens of megabytes, read once for all clients of a process."""
-    from botocore.loaders import create_loader
-
-    return create_loader()
-
-
-def code_of(error: ClientError) -> str:
-    """Code of a refusal, e.g. "InsufficientInstanceCapacity"."""
-    return str(error.response.get("Error", {}).get("Code", "unknown"))[:80]
+    try:
+        return answer(f"AWS {service}", made, LOGIN_SECONDS)
+    except ImportError as error:
+        raise LaunchError("--on aws", "boto3 is not installed", 'pip install "jpo[aws]"', code="JPO-E767") from error
 
 
 def words_of(error: ClientError) -> str:
     """A refusal in AWS' own words: code and message, one line, keys and tokens left out."""
     code = code_of(error)
     message = "" if code in QUOTING else str(error.response.get("Error", {}).get("Message") or "")
-    return one_line(code, SECRET.sub("...", message.partition("Encoded authorization failure message")[0]).strip().rstrip(": ."))
+    message = message.partition("Encoded authorization failure message")[0]
+    return engine_words(code, SECRET.sub("...", hidden(message)).strip().rstrip(": ."))
 
 
 def answer(place: str, question: Callable[[], Answer], seconds: float = LONGEST_SECONDS) -> Answer:
@@ -124,7 +89,7 @@ def answer(place: str, question: Callable[[], Answer], seconds: float = LONGEST_
         finding = f"has no region that could be asked ({type(error).__name__})"
         raise error_of(finding, 'write region = "eu-central-1" in [launch.aws]', "JPO-E767") from None
     except aws.ParamValidationError as error:
-        raise error_of(f"is asked in a wrong way ({one_line(str(error))})", "check [launch.aws]", "JPO-E769") from None
+        raise error_of(f"is asked in a wrong way ({engine_words(str(error))})", "check [launch.aws]", "JPO-E769") from None
     except (aws.HTTPClientError, aws.ConnectionError, ResponseParserError) as error:
         remedy = "check network and region; the same command goes on with the run"
         raise error_of(f"gives no answer ({type(error).__name__})", remedy, "JPO-E754") from None

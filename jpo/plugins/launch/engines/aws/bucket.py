@@ -12,7 +12,8 @@ from typing import Any
 
 from jpo.files import whole
 from jpo.files.reading import json_object
-from jpo.plugins.launch.engines.aws.answers import answer, code_of
+from jpo.http.aws import code_of
+from jpo.plugins.launch.engines.aws.answers import answer
 from jpo.plugins.launch.engines.aws.user_data import Home
 
 LARGEST_RECORD, LARGEST_BYTES = 2**16, 2**26

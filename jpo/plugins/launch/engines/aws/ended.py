@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from jpo.plugins.launch.excerpt import engine_words
 from jpo.plugins.launch.exits import in_words
 from jpo.plugins.launch.job import JobState, JobStatus
 from jpo.records import RunStatus
-from jpo.wording.printable import one_line
 
 NEVER_BEGAN = (
     "Server.InsufficientInstanceCapacity",
@@ -49,7 +49,7 @@ def status_of(instance: Mapping[str, Any] | None, end: Mapping[str, Any] | str |
         reason = _passed_over(instance) if state == "running" else state
         return JobStatus(JobState.RUNNING, reason=reason, place=where(instance), started_at=started)
     reason = instance.get("StateReason", {})
-    words = one_line(str(reason.get("Message") or reason.get("Code") or ""))
+    words = engine_words(str(reason.get("Message") or reason.get("Code") or ""))
     code = str(reason.get("Code") or words)
     stopped = code.startswith(STOPPED_BY)
     if not stopped:
@@ -98,7 +98,7 @@ def _recorded(end: Mapping[str, Any], instance: Mapping[str, Any] | None) -> Job
         JobState.ENDED,
         code,
         RunStatus(ended_as) if ended_as in known else RunStatus.FAILED,
-        reason=one_line(str(end.get("reason") or (in_words(code) if code else ""))),
+        reason=engine_words(str(end.get("reason") or (in_words(code) if code else ""))),
         place=where(instance),
         started_at=_number(end, "started_at"),
         ended_at=_number(end, "ended_at"),

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from jpo.errors import LaunchError
+from jpo.http.aws import code_of
 from jpo.plugins.launch.credentials import config_of, refuse_credentials
 from jpo.plugins.launch.engines.aws import attempts, bucket, ended, quotas
-from jpo.plugins.launch.engines.aws.answers import answer, client, code_of
+from jpo.plugins.launch.engines.aws.answers import answer, client
 from jpo.plugins.launch.engines.aws.attempts import EXHAUSTED, Tried
 from jpo.plugins.launch.engines.aws.offers import MOST_ATTEMPTS, Attempt, Offer, largest
 from jpo.plugins.launch.engines.aws.offers import attempts as in_order

@@ -25,10 +25,10 @@ from jpo.plugins.launch.engines.kubernetes.quantities import amount
 from jpo.plugins.launch.engines.kubernetes.room import CPU, MEMORY, beyond, gpus_of, room_of
 from jpo.plugins.launch.engines.kubernetes.session import Refused, Session
 from jpo.plugins.launch.engines.kubernetes.status import finished, status_of
+from jpo.plugins.launch.excerpt import engine_words
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.plugins.launch.output_sync import OutputSync
 from jpo.records import RunStatus
-from jpo.wording.printable import one_line
 
 KEPT_SECONDS = 3600
 """How long a Job that is collected stays, for kube-state-metrics to show how it ended."""
@@ -209,7 +209,7 @@ class KubernetesLauncher:
                 for kind in ("QuotaReserved", "Admitted", "Evicted"):
                     for each in items(workload, "status", "conditions"):
                         if text(each, "type") == kind and text(each, "message"):
-                            return one_line(f"queue {self._setup.queue}", text(each, "message"))
+                            return engine_words(f"queue {self._setup.queue}", text(each, "message"))
         return f"waits in queue {self._setup.queue}"
 
     def resize(self, engine_id: str, needs: Needs) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import logging
 import re
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -19,18 +20,19 @@ from typing import Any, Literal, Protocol
 
 from jpo.errors import LaunchError
 from jpo.files.reading import in_words, json_object
+from jpo.http.answers import BUSY, LOGIN_SECONDS, LONGEST_SECONDS
+from jpo.http.quoting import keep_secret
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, text
+from jpo.plugins.launch.excerpt import engine_words
 from jpo.timeouts import OutOfPatience, within
-from jpo.wording.printable import one_line
 
-BUSY = {408, 429, 500, 502, 503, 504}
 ATTEMPTS = 5
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 10.0
 """Seconds; a server's Retry-After counts up to the longest."""
 TIMEOUT = (5.0, 30.0)
 """Seconds to connect, and between two parts of an answer."""
-LOGIN_SECONDS = 60.0
-"""For the program by which a kubeconfig logs in, which the client would wait for without end."""
+LONGEST_LINES_SECONDS = 1800.0
+"""For all that a run has printed."""
 LONGEST_LINE_BYTES = 2**20
 LARGEST_ANSWER_BYTES = 2**28
 """Of one object or list in memory: the pods of a cluster of some ten thousand."""
@@ -101,6 +103,7 @@ class Connected:
             self._from_the_pod(config, configuration)
         configuration.retries = False  # urllib3 would sleep as long as a server's Retry-After says
         self.client = client.ApiClient(configuration)
+        _keep_secrets(configuration)
 
     def _from_the_pod(self, config: Any, configuration: Any) -> None:
         try:
@@ -140,11 +143,19 @@ class Session:
             Refused: JPO-E753, the server refuses.
             LaunchError: JPO-E754, no answer, or none of Kubernetes' API; whether anything happened is not known.
         """
-        with closing(self._response(part, function, arguments, options)) as response:
-            try:
-                answer = json_object(self._body(response))
-            except ValueError as error:
-                raise self._unreachable(f"{NOT_THE_API}: {error}") from error
+
+        def body() -> bytes:
+            with closing(self._response(part, function, arguments, options)) as response:
+                return self._body(response)
+
+        try:
+            (answered,) = within(LONGEST_SECONDS, [body])
+        except OutOfPatience as error:
+            raise self._unreachable(f"gives {error}") from error
+        try:
+            answer = json_object(answered)
+        except ValueError as error:
+            raise self._unreachable(f"{NOT_THE_API}: {error}") from error
         if not text(answer, "kind"):  # each of its objects has one; a proxy's {"error": ...} would pass for a Job that is gone
             raise self._unreachable(NOT_THE_API)
         return answer
@@ -152,10 +163,12 @@ class Session:
     def lines(self, part: Part, function: str, *arguments: object, **options: object) -> Iterator[bytes]:
         """The lines of a text, each with its end; errors as in `ask`, while they are read."""
         urllib3 = importlib.import_module("urllib3")
-        rest = b""
+        rest, until = b"", time.monotonic() + LONGEST_LINES_SECONDS
         with closing(self._response(part, function, arguments, options)) as response:
             try:
                 for chunk in response.stream(2**16):
+                    if time.monotonic() > until:
+                        raise self._unreachable("the answer does not end")
                     *whole, rest = (rest + chunk).split(b"\n")
                     yield from (line + b"\n" for line in whole)
                     if len(rest) > LONGEST_LINE_BYTES:  # a bar that only ever returns to its line's beginning
@@ -192,6 +205,7 @@ class Session:
                     warnings.simplefilter("ignore")
                     response = call(*arguments, **options, _preload_content=False, _request_timeout=TIMEOUT)
             except client.ApiException as error:
+                _keep_secrets(self._connected().client.configuration)
                 status, said = int(error.status or 0), _said(error)
                 if status == 401 and not renewed:
                     self._connection, renewed = None, True  # a token that has expired may be there anew
@@ -200,9 +214,9 @@ class Session:
                     raise _refusal(status, said, self.namespace) from error
                 if not status:
                     raise self._unreachable(_kind_of(error.__context__ or error)) from error
-                finding, wait = one_line(f"answers {status}", said), _retry_after(error)
+                finding, wait = engine_words(f"answers {status}", said), _retry_after(error)
             except (urllib3.exceptions.HTTPError, OSError) as error:
-                finding, wait = one_line(_kind_of(error)), None
+                finding, wait = engine_words(_kind_of(error)), None
             else:
                 self.now = _date(response.headers)
                 return response
@@ -214,6 +228,11 @@ class Session:
     def _unreachable(self, finding: str) -> LaunchError:
         remedy = "check the cluster; what was started goes on, and the same command goes on with it"
         return LaunchError("Kubernetes' API server", finding, remedy, code="JPO-E754")
+
+
+def _keep_secrets(configuration: Any) -> None:
+    """Keep what is sent to log in out of all quotes; a token of a pod changes by the hour."""
+    keep_secret(configuration.password, *(said.split()[-1] for said in configuration.api_key.values() if said.strip()))
 
 
 @contextmanager
@@ -237,7 +256,7 @@ def _no_cluster(context: str | None, error: Exception) -> LaunchError:
 def _refusal(status: int, said: str, namespace: str) -> Refused:
     place = f"Kubernetes, namespace {namespace}"
     if status == 401:
-        return Refused(place, one_line("does not accept the credentials", said), "log in to the cluster again", status=401)
+        return Refused(place, engine_words("does not accept the credentials", said), "log in to the cluster again", status=401)
     if 300 <= status < 400:
         return Refused(place, f"sends elsewhere ({status})", "is a sign-in page in front of the API server?", status=status)
     if found := FORBIDDEN.search(said):
@@ -254,8 +273,8 @@ def _said(error: Any) -> str:
     try:
         status = json_object(error.body or "")
     except ValueError:
-        return one_line(str(error.reason or ""))
-    return one_line(text(status, "message") or str(error.reason or ""))
+        return engine_words(str(error.reason or ""))
+    return engine_words(text(status, "message") or str(error.reason or ""))
 
 
 def _kind_of(error: BaseException) -> str:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, at, condition, items, moment, table, text, whole_number
 from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER
+from jpo.plugins.launch.excerpt import engine_words
 from jpo.plugins.launch.exits import in_words
 from jpo.plugins.launch.job import JobState, JobStatus
 from jpo.records import RunStatus
-from jpo.wording.printable import one_line
 
 IMAGE_TIMEOUT_SECONDS = 180.0
 """How long an image or a volume may fail to come: registries restart, and secrets are made a moment later."""
@@ -65,7 +65,7 @@ def status_of(job: Answer, pods: Sequence[Answer], *, now: float | None, events:
         state = JobState.RUNNING if any(map(_runs, pods)) else JobState.WAITING
         return JobStatus(state, reason="is being deleted", place=_place(pods), started_at=_started(pods))
     if at(job, "spec", "suspend") is True:
-        return JobStatus(JobState.WAITING, reason=one_line(text(condition(job, "Suspended"), "message") or "suspended"))
+        return JobStatus(JobState.WAITING, reason=engine_words(text(condition(job, "Suspended"), "message") or "suspended"))
     if blocked := _blocked(job, pods, events, now):
         return JobStatus(JobState.ENDED, ended_as=RunStatus.FAILED, reason=blocked, place=_place(pods), ended_at=now)
     if any(_runs(pod) or text(pod, "status", "phase") in ("Succeeded", "Failed") for pod in pods):
@@ -92,30 +92,30 @@ def _ended(pods: Sequence[Answer], ended_as: RunStatus, reason: str, at_latest: 
 
 def _how(pods: Sequence[Answer], failed: Answer) -> tuple[RunStatus, str]:
     """How a failed Job ended: by the pod that failed first, since the others fail with it."""
-    said = one_line(text(failed, "reason"), text(failed, "message"))
+    said = engine_words(text(failed, "reason"), text(failed, "message"))
     if text(failed, "reason") == "DeadlineExceeded":
         return RunStatus.STOPPED, said
     broken = sorted((pod for pod in pods if _has_failed(pod)), key=lambda pod: (_finished(pod), _index(pod)))
     if not broken:
-        return RunStatus.STOPPED, one_line("its pod was deleted, or its node was lost", said)
+        return RunStatus.STOPPED, engine_words("its pod was deleted, or its node was lost", said)
     killed = next((pod for pod in broken if text(_terminated(pod), "reason") == "OOMKilled"), None)
     if killed is not None:
         limit = text(_spec(killed), "resources", "limits", "memory")
-        return RunStatus.OOM_KILLED, one_line("OOMKilled", f"beyond its limit of {limit}" if limit else "")
+        return RunStatus.OOM_KILLED, engine_words("OOMKilled", f"beyond its limit of {limit}" if limit else "")
     first = broken[0]
     disruption, reason = condition(first, "DisruptionTarget"), text(first, "status", "reason")
-    said_of_pod = one_line(reason, text(first, "status", "message"))
+    said_of_pod = engine_words(reason, text(first, "status", "message"))
     if reason == "DeadlineExceeded":
         return RunStatus.STOPPED, said_of_pod
     if disruption or reason in FROM_OUTSIDE:
         fault = reason == "Evicted" and OWN_FAULT in text(first, "status", "message")
-        told = said_of_pod or one_line(text(disruption, "reason"), text(disruption, "message"))
+        told = said_of_pod or engine_words(text(disruption, "reason"), text(disruption, "message"))
         return RunStatus.FAILED if fault else RunStatus.STOPPED, told
     if text(first, "metadata", "deletionTimestamp"):
         return RunStatus.STOPPED, "its pod was deleted"
     end = _terminated(first)
     code, why = whole_number(end, "exitCode"), text(end, "reason")
-    return RunStatus.FAILED, one_line(said_of_pod, "" if why == NO_NEWS else why, said if code is None else in_words(code))
+    return RunStatus.FAILED, engine_words(said_of_pod, "" if why == NO_NEWS else why, said if code is None else in_words(code))
 
 
 def _blocked(job: Answer, pods: Sequence[Answer], events: Sequence[Answer], now: float | None) -> str:
@@ -125,13 +125,13 @@ def _blocked(job: Answer, pods: Sequence[Answer], events: Sequence[Answer], now:
         reason = text(waiting, "reason")
         since = moment(condition(pod, "PodScheduled"), "lastTransitionTime") or moment(pod, "metadata", "creationTimestamp")
         if reason in BLOCKING and (reason in AT_ONCE or _lasts(since, now)):
-            return one_line(reason, text(waiting, "message"), _remedy(text(waiting, "message")))
+            return engine_words(reason, text(waiting, "message"), _remedy(text(waiting, "message")))
     denied = [
         event for event in events if text(event, "reason") == "FailedCreate" and "exceeded quota" not in text(event, "message")
     ]
     first = min((at for event in denied if (at := _seen(event)) is not None), default=None)
     if denied and not pods and not _has_had_pods(job) and _lasts(first, now):
-        return one_line(text(denied[-1], "message"))
+        return engine_words(text(denied[-1], "message"))
     return ""
 
 
@@ -154,20 +154,20 @@ def _waits(pods: Sequence[Answer], events: Sequence[Answer]) -> str:
         for name in ("PodScheduled", "PodReadyToStartContainers"):
             held = condition(pod, name, is_true=False)
             if text(held, "message"):
-                return one_line(text(held, "reason"), text(held, "message"))
+                return engine_words(text(held, "reason"), text(held, "message"))
         if reason := text(_container(pod), "state", "waiting", "reason"):
-            return one_line(reason, text(_container(pod), "state", "waiting", "message"))
-    return one_line(text(events[-1], "message")) if events and not pods else ""
+            return engine_words(reason, text(_container(pod), "state", "waiting", "message"))
+    return engine_words(text(events[-1], "message")) if events and not pods else ""
 
 
 def _remarks(pods: Sequence[Answer]) -> str:
     """What the cluster says of pods that run: a node that is silent, a resize that waits."""
     for pod in pods:
         if text(pod, "status", "reason"):
-            return one_line(text(pod, "status", "reason"), text(pod, "status", "message"))
+            return engine_words(text(pod, "status", "reason"), text(pod, "status", "message"))
         pending = condition(pod, "PodResizePending") or condition(pod, "PodResizeInProgress")
         if pending:
-            return one_line(text(pending, "type"), text(pending, "reason"), text(pending, "message"))
+            return engine_words(text(pending, "type"), text(pending, "reason"), text(pending, "message"))
     return ""
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answering import cuts, sends, served
+from answering import cuts, drips, sends, served
 from kubernetes_cluster import Cluster, Fault, kubeconfig, serving
 from left_running import alive, end, hanging
 
@@ -130,6 +130,27 @@ def test_an_answer_without_end_is_not_taken_in(new_session: NewSession, monkeypa
     monkeypatch.setattr(module, "LARGEST_ANSWER_BYTES", 2**20)
     with served(sends(b" " * (2**20 + 1))) as server, pytest.raises(LaunchError, match="larger than 1 MiB"):
         listed(new_session(server.url))
+
+
+def test_a_token_that_the_server_repeats_is_hidden(new_session: NewSession, tmp_path: Path) -> None:
+    said = json.dumps({"kind": "Status", "message": "no user for Bearer secret-token"}).encode()
+    with served(sends(said, 403)) as server:
+        kubeconfig(tmp_path / "kubeconfig", server.url, token="secret-token")
+        with pytest.raises(Refused, match=r"no user for Bearer \*\*\*"):
+            listed(new_session())
+
+
+def test_an_answer_that_trickles_in_ends_with_the_deadline(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LONGEST_SECONDS", 0.5)
+    with served(drips) as server, pytest.raises(LaunchError, match=r"gives no answer within 0\.5 s") as caught:
+        listed(new_session(server.url))
+    assert caught.value.code == "JPO-E754"
+
+
+def test_lines_that_trickle_in_end_too(new_session: NewSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LONGEST_LINES_SECONDS", 0.5)
+    with served(drips) as server, pytest.raises(LaunchError, match="does not end"):
+        [*new_session(server.url).lines("CoreV1Api", "read_namespaced_pod_log", "x", "ml")]
 
 
 def test_nobody_listens(new_session: NewSession) -> None:
