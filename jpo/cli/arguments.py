@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from jpo.cli.output import track
 from jpo.errors import UsageError
-from jpo.files.reading import number
+from jpo.files.reading import number_or_nan
 from jpo.project.caller import author_of
 from jpo.project.checkout.branch import side_branch_of
 
@@ -68,10 +68,7 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
 
 def as_number(name: str, text: str, option: str = "--set") -> float:
     """A finite number."""
-    try:
-        value = number(text)
-    except ValueError:
-        value = math.nan
+    value = number_or_nan(text)
     if not math.isfinite(value):
         raise UsageError(option, f"{name} = {text!r} is not a finite number", f"write e.g. {option} {name}=32", code="JPO-E305")
     return value

@@ -9,7 +9,6 @@ refuses the whole file: a mistyped price must not become a missing price.
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
@@ -17,8 +16,7 @@ from io import StringIO
 from pathlib import Path
 
 from jpo.errors import UsageError, quoted
-from jpo.files.reading import contents
-from jpo.files.reading import number as as_number
+from jpo.files.reading import contents, number_or_nan
 from jpo.tables.rows import rows_of
 
 SHIPPED: Mapping[str, Path] = {"aws": Path(__file__).with_name("data") / "aws.csv"}
@@ -156,10 +154,7 @@ def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:
     """The instance in one line of the file."""
 
     def number(name: str, *, whole: bool = False) -> float:
-        try:
-            value = as_number(cells[name].strip())
-        except ValueError:
-            value = math.nan
+        value = number_or_nan(cells[name].strip())
         if not 0 <= value <= MOST or (whole and value % 1):
             kind = "whole number" if whole else "number"
             raise _refused(place, line, f"{name} = {quoted(cells[name])} is not a {kind} in 0..{MOST:g}", "fix the line")

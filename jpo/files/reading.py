@@ -195,6 +195,14 @@ def number(text: str) -> float:
     raise ValueError(f"{quoted(text)} is not a number")
 
 
+def number_or_nan(text: str) -> float:
+    """The number of a text as `number` reads it; NaN where it is none."""
+    try:
+        return number(text)
+    except ValueError:
+        return math.nan
+
+
 def finite(text: str) -> float:
     """The number of a JSON text; raises ValueError for NaN and infinity, which Python's json would accept."""
     number = float(text)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from jpo.errors import quoted
-from jpo.files.reading import number
+from jpo.files.reading import number_or_nan
 from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Quality, Run, RunStatus, Terms, Word
 from jpo.tables.units import SHORT_TIMES, unit_since_1970
 from jpo.telemetry.contract import DATA_FRACTION
@@ -198,16 +198,9 @@ def own_values(texts: Mapping[str, str], own: Mapping[str, bool]) -> dict[str, f
         text = quoted[2].strip() if quoted else text
         if own[name] and text and len(text) <= LONGEST_WORD and text.isprintable():
             values[name] = Word(text)
-        elif not own[name] and math.isfinite(value := _number_or_nan(text)):
+        elif not own[name] and math.isfinite(value := number_or_nan(text)):
             values[name] = value
     return {name: values[name] for name in own if name in values}
-
-
-def _number_or_nan(text: str) -> float:
-    try:
-        return number(text)
-    except ValueError:
-        return math.nan
 
 
 def _of_all(values: MeasuredValues, parameters: Mapping[str, float]) -> MeasuredValues:
@@ -224,7 +217,7 @@ def _of_all(values: MeasuredValues, parameters: Mapping[str, float]) -> Measured
 
 def _number(name: str, text: str) -> float:
     """The value of a parameter as its config.ini could hold it."""
-    value = _number_or_nan(text)
+    value = number_or_nan(text)
     least = math.nextafter(0.0, 1.0) if name in POSITIVE else 0.0
     if not least <= value <= LARGEST or (name in WHOLE and value != int(value)):
         raise NoEvidence(f"{name} = {quoted(text)} is not a usable {'whole ' if name in WHOLE else ''}number", IMPOSSIBLE)

@@ -142,3 +142,8 @@ def test_what_is_not_finite_is_written_out(text: str) -> None:
 def test_what_only_python_would_read_is_no_number(text: str) -> None:
     with pytest.raises(ValueError, match="is not a number"):
         reading.number(text)
+
+
+def test_what_is_no_number_may_count_as_nan() -> None:
+    assert reading.number_or_nan("1.5") == 1.5
+    assert math.isnan(reading.number_or_nan("1,5"))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jpo.errors import UsageError, words_of
-from jpo.files.reading import number
+from jpo.files.reading import number_or_nan as number
 from jpo.plugins.imports.foreign import (
     ForeignColumn,
     ForeignRun,
@@ -59,11 +59,11 @@ def read_lightning(path: Path) -> ForeignRuns:
     hparams = flat(yaml_of(hparams_file, LARGEST_HPARAMS_BYTES), hparams_file) if hparams_file.exists() else {}
     courses = {
         name: tuple(
-            (_number(row.cells["epoch"]) + 1, _number(row.cells[name])) for row in rows if {"epoch", name} <= row.cells.keys()
+            (number(row.cells["epoch"]) + 1, number(row.cells[name])) for row in rows if {"epoch", name} <= row.cells.keys()
         )
         for name in last.keys() - {"epoch", "step"}
     }
-    epoch = _number(last.pop("epoch", "nan"))
+    epoch = number(last.pop("epoch", "nan"))
     cells = {**measured, **hparams, "(file modified)": repr(modified_at(path))}
     cells.pop("epoch", None)
     if math.isfinite(epoch):
@@ -98,10 +98,3 @@ def yaml_of(path: Path, most_bytes: int) -> Mapping[str, object]:
     if not isinstance(document, dict):
         raise unreadable(path, "is not a mapping of names to values")
     return document
-
-
-def _number(text: str) -> float:
-    try:
-        return number(text)
-    except ValueError:
-        return math.nan

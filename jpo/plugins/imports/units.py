@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Literal
 
 from jpo.errors import quoted
-from jpo.files.reading import LONGEST_NUMBER, number
+from jpo.files.reading import LONGEST_NUMBER, number, number_or_nan
 from jpo.tables import units
 
 Kind = Literal["text", "truth", "number", "duration", "moment", "size", "share", "accuracy", "energy", "money"]
@@ -123,10 +123,7 @@ def _moment(text: str) -> float:
 
 
 def _or_nan(text: str) -> float:
-    try:
-        return number(text.removesuffix("%").strip())
-    except ValueError:
-        return math.nan
+    return number_or_nan(text.removesuffix("%").strip())
 
 
 def _is_number(text: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jpo.errors import TelemetryError, quoted
-from jpo.files.reading import number
+from jpo.files.reading import number, number_or_nan
 from jpo.records import MEASURED, PARAMETERS, Identity, Quality
 from jpo.telemetry import contract
 from jpo.telemetry.csv.course import Course
@@ -183,10 +183,7 @@ def _remember(head: dict[str, str], line: str, path: Path, number: int) -> str:
 
 def _optional(name: str, text: str) -> dict[str, float]:
     """A number that a log need not have; nothing where it is none."""
-    try:
-        value = number(text.strip())
-    except ValueError:
-        return {}
+    value = number_or_nan(text.strip())
     return {name: value} if math.isfinite(value) else {}
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 
 from jpo.errors import quoted
-from jpo.files.reading import contents, number
+from jpo.files.reading import contents, number_or_nan
 from jpo.plugins.cluster.workload.swf import malformed
 from jpo.tables.rows import Row, rows_of
 
@@ -37,10 +36,7 @@ def amount(cell: str, place: str, column: str, remedy: str = "") -> float | None
     """A number from 0; None: the cell is empty. UsageError JPO-E740 for anything else."""
     if not cell:
         return None
-    try:
-        value = number(cell)
-    except ValueError:
-        value = math.nan
+    value = number_or_nan(cell)
     if not 0 <= value < 2**53:
         raise malformed(place, f"column {column} is {quoted(cell)}, not a number from 0", remedy)
     return value

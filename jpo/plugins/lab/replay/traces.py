@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
 from jpo.errors import UsageError, quoted
-from jpo.files import reading
-from jpo.files.reading import contents, toml
+from jpo.files.reading import contents, number_or_nan, toml
 
 CostUnit = Literal["J", "GPU h", "USD", "relative"]
 LARGEST_BYTES = 64 << 20
@@ -123,10 +122,7 @@ class _Cells:
     def number(self, column: str) -> float:
         """The cell as a number within SMALLEST..LARGEST."""
         text = self.row.get(column, "")
-        try:
-            value = reading.number(text.strip())
-        except ValueError:
-            value = math.nan
+        value = number_or_nan(text.strip())
         if not SMALLEST <= value <= LARGEST:
             raise _malformed(self.place, f"{column} = {quoted(text)} is not a number above 0 that can be measured")
         return value

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.errors import LaunchError, TelemetryError
-from jpo.files.reading import number
+from jpo.files.reading import number_or_nan
 from jpo.history import Store
 from jpo.plugins.launch.ledger import Entry, folder_of, is_past
 from jpo.plugins.launch.lifecycle import recorded
@@ -94,14 +94,7 @@ def facts_of(path: Path) -> dict[str, float]:
     """The numbers in the head of a log that are neither parameters nor measurements: what the model and its data are."""
     head = parsed(path).head
     known = {*PARAMETERS, *COUNTS, *MEASURED, *NO_FACTS}
-    return {name: value for name, text in head.items() if name not in known and math.isfinite(value := _number(text))}
-
-
-def _number(text: str) -> float:
-    try:
-        return number(text)
-    except ValueError:
-        return math.nan
+    return {name: value for name, text in head.items() if name not in known and math.isfinite(value := number_or_nan(text))}
 
 
 def _written_at(path: Path) -> float:
