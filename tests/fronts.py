@@ -8,7 +8,7 @@ from made import DIGITS
 
 from jpo.optimizer.pareto.front import Front, Point, Volumes
 from jpo.optimizer.surrogate import FailureChance
-from jpo.records import Interval
+from jpo.records import Evidence, Interval, Note
 
 TODAY = {"batch_size": 16.0, "gpus": 1.0}
 TIME, COST = "duration_seconds", "cost_usd"
@@ -48,7 +48,6 @@ FRONT = Front(
     preferences={"time": {**TODAY, "batch_size": 128.0}},
     volumes=Volumes({TIME: 15840.0, COST: 9.9}, 8640 * 1.9, 40000.0, 8640 * 1.9),
     left_out={"runs that did not end well": 3},
-    notes=("a note",),
-    codes=("JPO-I831",),
+    evidence=Evidence(3, notes=(Note("JPO-I831", "a note"),), codes=("JPO-I831",)),
 )
 NOTHING = replace(FRONT, points=(Point(TODAY, 0, {}, marks=("today", "suggested")),), volumes=None)

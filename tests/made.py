@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from jpo.records import (
+    RISK,
     Change,
     Evidence,
     Forecast,
     Guarded,
     Identity,
     Interval,
+    Note,
     Outcome,
     Preference,
     Run,
@@ -18,6 +20,7 @@ from jpo.records import (
     Skipped,
     SlaCheck,
     Suggestion,
+    uncoded,
 )
 
 DIGITS = Identity("digits", "cnn", "pytorch")
@@ -40,12 +43,11 @@ def a_suggestion(suggestion_id: str = "s1", created_at: float = 100.0, **changes
         changes=(Change("batch_size", "training.batch_size", 32, 64, "32", "64", "fewer steps – naïve", 0.9, "step"),),
         now=Forecast(duration_seconds=Interval(100.0, 90.0, 120.0)),
         next=Forecast(cost_usd=Interval(0.1 + 0.2, 1e-300, 1e300)),
-        guard=Guarded(True, (), ("learning_rate = 0.5 is above 0.1; it was left as it is",)),
-        evidence=Evidence(3, (Skipped("r0", "failed"),), 2, 0.1, ("from the local history",)),
+        guard=Guarded(True, (), uncoded(["learning_rate = 0.5 is above 0.1; it was left as it is"])),
+        evidence=Evidence(3, (Skipped("r0", "failed"),), 2, 0.1, uncoded(["from the local history"]), codes=("JPO-I401",)),
         decided_by="sac",
         confidence=None,
-        reasons=("because",),
-        codes=("JPO-I401",),
+        reasons=(Note(RISK, "because"),),
         created_at=created_at,
         preference=Preference(0.3, 0.6, 0.1),
         seed=2**70,

@@ -41,6 +41,7 @@ from jpo.records import (
     Forecast,
     Identity,
     Known,
+    Note,
     Outcome,
     PolicyName,
     Preference,
@@ -52,6 +53,7 @@ from jpo.records import (
     own_quality,
     quality_measured,
     same,
+    texts_of,
 )
 
 Workload = str | Mapping[str, str | None] | Identity
@@ -181,15 +183,12 @@ class Advisor:
         known = Known(self._evidence, followed_up=followed_up, residuals=self._of_earlier_jobs())
         decision, forecast = advise_among(candidates, belief, request, known, self._policy)
         if explore != "off" and (other := self._instead(decision.choice, candidates, belief)) is not None:
-            reason = (
-                f"the last two runs with {self._in_words(decision.choice, candidates)} did not end well; this is tried instead"
-            )
-            decision, forecast = (
-                Decision(other, None, "belief", (reason,), ("JPO-W721",)),
-                predict(belief, other, usd_per_hour=None),
-            )
+            failed = f"the last two runs with {self._in_words(decision.choice, candidates)} did not end well"
+            decision = Decision(other, None, "belief", (Note("JPO-W721", f"{failed}; this is tried instead"),))
+            forecast = predict(belief, other, usd_per_hour=None)
         parameters = self._meaning(decision.choice, candidates)
-        return NextConfiguration(parameters, forecast, decision.reasons, decision.confidence, decision.decided_by, decision.codes)
+        reasons = texts_of(decision.reasons)
+        return NextConfiguration(parameters, forecast, reasons, decision.confidence, decision.decided_by, decision.codes)
 
     def tell(self, parameters: Configuration, outcome: Outcome) -> None:
         """Take in what came of a run, the newest one. A configuration outside the space is evidence too, and is never suggested.

@@ -30,7 +30,7 @@ from jpo.agent.rows import base_row
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_nothing_better
 from jpo.agent.safety.promise import LOWER
 from jpo.agent.state import observe
-from jpo.records import Decision
+from jpo.records import Decision, Note
 
 if TYPE_CHECKING:
     from jpo.agent.policy import Policy
@@ -52,18 +52,18 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     """
     candidates, explore = problem.candidates, problem.explore
     if problem.belief.duration_seconds is None:
-        return Decision(candidates.current, None, "no evidence", *reasons.without_evidence(runs_finished))
+        return Decision(candidates.current, None, "no evidence", (reasons.without_evidence(runs_finished),))
     decided_by: PolicyName = "belief"
     if (back := gone_back_to(problem)) is not None:
         told = reasons.of_decision(problem, back, back, "known", by=decided_by)
-        return Decision(back, min(1 - float(problem.belief.p_fail[back]), MOST), decided_by, *told, "known")
+        return Decision(back, min(1 - float(problem.belief.p_fail[back]), MOST), decided_by, told, "known")
     if explore != "off" and in_failure(problem):
         choice = way_back(problem)
         return Decision(
             choice,
             _confidence(problem, choice),
             decided_by,
-            *reasons.out_of_failure(problem, choice),
+            reasons.out_of_failure(problem, choice),
             step_to(problem, choice, choice),
         )
     pick = partial(by_rule, problem)
@@ -75,13 +75,12 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     if problem.allowed[favourite]:  # SAC weighs against the rule's choice, which may differ between the two sets
         favourite = choice
     step = step_to(problem, choice, favourite)
-    sentences, codes = reasons.of_decision(problem, choice, favourite, step, by=decided_by)
+    told = reasons.of_decision(problem, choice, favourite, step, by=decided_by)
     if policy is not None and decided_by == policy.name:
-        for sentence, code in of_policy(problem, policy, problem.allowed, choice):
-            sentences, codes = (*sentences, sentence), (*codes, code)
+        told = (*told, *of_policy(problem, policy, problem.allowed, choice))
     elif policy is not None and policy.withdrawn:
-        sentences, codes = (*sentences, policy.withdrawn), (*codes, "JPO-W633")
-    return Decision(choice, _confidence(problem, choice), decided_by, sentences, codes, step)
+        told = (*told, Note("JPO-W633", policy.withdrawn))
+    return Decision(choice, _confidence(problem, choice), decided_by, told, step)
 
 
 def _confidence(problem: Problem, choice: int) -> float:

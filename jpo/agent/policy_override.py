@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.state import observe
+from jpo.records import Note
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -50,22 +51,22 @@ def runs_saved(problem: Problem, policy: Policy, allowed: Bools, choice: int) ->
     return float(policy.savings(seen.features, seen.allowed).mean(axis=0)[seen.index(choice)])
 
 
-def of_policy(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> Iterator[tuple[str, str]]:
-    """Sentence and reason code: what SAC did, or the policy that the user named instead."""
+def of_policy(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> Iterator[Note]:
+    """What SAC did, or the policy that the user named instead."""
     name = "SAC" if policy.name == "sac" else f"policy {policy.name}"
     if np.count_nonzero(allowed) == 1:
-        yield f"{name}: nothing else may be run now", "JPO-I632"
+        yield Note("JPO-I632", f"{name}: nothing else may be run now")
         return
     rule = int(np.argmin(np.where(allowed, problem.acquisition.score, np.inf)))
     if policy.name != "sac":
-        yield f"policy {policy.name}, as [agent] asks: {'as' if choice == rule else 'departs from'} the rule", "JPO-I635"
+        yield Note("JPO-I635", f"policy {policy.name}, as [agent] asks: {'as' if choice == rule else 'departs from'} the rule")
         return
     if choice == rule:
-        yield "SAC: as the rule", "JPO-I630"
+        yield Note("JPO-I630", "SAC: as the rule")
         return
     saved = runs_saved(problem, policy, allowed, choice)
     gain = f"expected to save {saved:.2f} runs" if saved >= LEAST_SAVED else "expected to be as good"
-    yield f"SAC departs from the rule: {gain}, {_because(problem, rule, choice)}", "JPO-I631"
+    yield Note("JPO-I631", f"SAC departs from the rule: {gain}, {_because(problem, rule, choice)}")
 
 
 def _because(problem: Problem, rule: int, choice: int) -> str:

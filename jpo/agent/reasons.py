@@ -1,4 +1,4 @@
-"""Reasons of a decision: plain sentences with numbers, and the stable codes that stand for them."""
+"""Reasons of a decision: notes with numbers, most important first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jpo.agent.safety import failing
 from jpo.agent.safety.distances import NEAR_A_MISS, NO_WAY_BACK
 from jpo.agent.safety.queue_ahead import TOO_LATE, TOO_MUCH
 from jpo.agent.safety.vetoes import TOO_LITTLE_MEMORY
-from jpo.records import RESOURCES, VAL_LOSS
+from jpo.records import RESOURCES, VAL_LOSS, Note
 from jpo.wording import numbers, quality
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from jpo.agent.problem import Problem
     from jpo.records import Belief, Candidates, Quality
-
-    Sentences = Iterator[tuple[str, str]]
-    """Each with its code."""
 
 SETTLED = 3
 """Equal answers in a row after which something is said of what could be tried."""
@@ -33,16 +30,16 @@ NEARLY_NOTHING = 0.005
 """Half a percent: less is said to be "the same"."""
 
 
-def without_evidence(runs_finished: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def without_evidence(runs_finished: int) -> Note:
     """Reason why nothing can be said before the first run that ended well."""
     if not runs_finished:
         sentence = "no finished run of this workload is known yet; one run with today's values is needed as reference"
-        return (sentence,), ("JPO-I601",)
+        return Note("JPO-I601", sentence)
     who = "the only finished run" if runs_finished == 1 else f"each of {runs_finished} finished runs"
-    return (f"{who} failed, or does not say how long it took; one that ended well is needed as reference",), ("JPO-I610",)
+    return Note("JPO-I610", f"{who} failed, or does not say how long it took; one that ended well is needed as reference")
 
 
-def out_of_failure(problem: Problem, choice: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def out_of_failure(problem: Problem, choice: int) -> tuple[Note, ...]:
     """Reason why something is tried although exploring may cost nothing more: today's values only ever failed."""
     candidates, belief = problem.candidates, problem.belief
     now = candidates.current
@@ -51,19 +48,19 @@ def out_of_failure(problem: Problem, choice: int) -> tuple[tuple[str, ...], tupl
     finding = f"today's values {often}, and nothing that ended well is within one step"
     chance = numbers.chance(float(belief.p_fail[choice]))
     nearest = f"{_name(choice, candidates)} comes nearest to it and fails with a chance of {chance}"
-    watched, warnings = of_watch(problem.interval_factor)
-    return (f"{finding}; {nearest}", *watched), (failing.CODE if problem.leaves_today else "JPO-W617", *warnings)
+    code = failing.CODE if problem.leaves_today else "JPO-W617"
+    return (Note(code, f"{finding}; {nearest}"), *of_watch(problem.interval_factor))
 
 
-def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Sentences, most important first, and reason codes for a choice that was made with evidence.
+def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by: str) -> tuple[Note, ...]:
+    """Reasons for a choice that was made with evidence.
 
     Args:
         favourite: what would have been chosen, were nothing too risky.
         step: see Decision.
         by: the policy, "belief" for the belief rule.
     """
-    sentences = (
+    return (
         *_failing(problem),
         *_promise(problem, choice),
         *_choice(problem, choice, step, by),
@@ -72,55 +69,58 @@ def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by:
         *_of_the_moment(problem, choice),
         *_of_memory(problem, choice, favourite),
         *_guard(problem, choice, favourite, step),
+        *of_watch(problem.interval_factor),
     )
-    texts, codes = zip(*sentences, strict=True)
-    watched, warnings = of_watch(problem.interval_factor)
-    return (*texts, *watched), (*codes, *warnings)
 
 
-def _promise(problem: Problem, choice: int) -> Sentences:
+def _promise(problem: Problem, choice: int) -> Iterator[Note]:
     """That a promised loss comes first, with the chance of what is claimed then; or why it is not lowered."""
     promise = problem.promise
     if promise and promise.lowering[choice]:
         chance = numbers.chance(float(problem.p_claim[choice]))
         does = quality.better(promise.quality)
-        yield f"{promise.finding}: {_name(choice, problem.candidates)} {does} with a chance of {chance}", "JPO-I640"
+        finding = f"{promise.finding}: {_name(choice, problem.candidates)} {does} with a chance of {chance}"
+        yield Note("JPO-I640", finding, about=promise.target)
     elif promise:
-        yield promise.words()
+        yield promise.note()
 
 
-def _failing(problem: Problem) -> Sentences:
+def _failing(problem: Problem) -> Iterator[Note]:
     """That today's values fail more often than chance would have it, and whether there is a way back."""
     if problem.leaves_today:
         nothing = "" if problem.ways_back.any() else "; nothing that ended well may be gone back to"
-        yield f"today's configuration {failing.words(problem.belief, problem.candidates.current)}{nothing}", failing.CODE
+        yield Note(failing.CODE, f"today's configuration {failing.words(problem.belief, problem.candidates.current)}{nothing}")
 
 
-def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
+def _choice(problem: Problem, choice: int, step: str, by: str) -> Iterator[Note]:
     """What is expected of it."""
     name, acquisition = _name(choice, problem.candidates), problem.acquisition
     if step == "keep":
         yield from _settled(problem)
         if by in ("belief", "sac"):
             better = "to be better than today's values" if by == "belief" else "to pay off"
-            yield f"nothing that may be tried is expected {better}", "JPO-I602"
+            yield Note("JPO-I602", f"nothing that may be tried is expected {better}")
         else:  # what it likes need not be what is expected
-            yield f"policy {by} likes nothing that may be tried better than today's values", "JPO-I602"
+            yield Note("JPO-I602", f"policy {by} likes nothing that may be tried better than today's values")
     elif step == "known":
-        yield f"{name}, all else as now, {measured(problem, choice)}", "JPO-I603"
+        yield Note("JPO-I603", f"{name}, all else as now, {measured(problem, choice)}")
     else:
         text = f"is expected to {_difference(problem, choice)}; {_chances(problem, choice)}"
-        yield f"{name} was not run yet{_in_this_company(problem, choice)} and {text}", "JPO-I604"
+        yield Note("JPO-I604", f"{name} was not run yet{_in_this_company(problem, choice)} and {text}")
         if problem.exploration_runs_left:
-            yield "it is tried because you asked for trials: it is the most informative of what is left", "JPO-I626"
+            yield Note("JPO-I626", "it is tried because you asked for trials: it is the most informative of what is left")
         elif problem.exploring and not problem.patient:
-            yield "it is tried now: nothing is known of a parameter of your own before, so waiting would tell nothing", "JPO-I643"
+            yield Note(
+                "JPO-I643", "it is tried now: nothing is known of a parameter of your own before, so waiting would tell nothing"
+            )
         elif problem.exploring:
-            yield f"after {problem.repeated} runs with these values one trial is run all the same, the most promising", "JPO-I629"
+            yield Note(
+                "JPO-I629", f"after {problem.repeated} runs with these values one trial is run all the same, the most promising"
+            )
         if problem.quality_floor is not None and problem.belief.val_loss is None and choice in _other_models(problem):
-            yield "no run has measured a validation loss: whether it is kept is not known", "JPO-W628"
+            yield Note("JPO-W628", "no run has measured a validation loss: whether it is kept is not known")
         if acquisition.expected[choice] > acquisition.expected[acquisition.incumbent] and by == "belief":
-            yield f"trying it may cost a little now and can save over the next {acquisition.horizon:.0f} runs", "JPO-I605"
+            yield Note("JPO-I605", f"trying it may cost a little now and can save over the next {acquisition.horizon:.0f} runs")
 
 
 def _in_this_company(problem: Problem, choice: int) -> str:
@@ -131,17 +131,17 @@ def _in_this_company(problem: Problem, choice: int) -> str:
     return " with the other values of today" if known else ""
 
 
-def _settled(problem: Problem) -> Sentences:
+def _settled(problem: Problem) -> Iterator[Note]:
     """After several equal answers: how much was tried, and what could be tried next at which cost."""
     candidates, acquisition = problem.candidates, problem.acquisition
     asked = problem.under(explore="on")
     tried, among = int(problem.belief.tried.sum()), int((problem.belief.tried | candidates.admissible).sum())
     if problem.exploring and asked.next_trial is None:
-        yield f"everything that may be tried has been tried ({tried} of {among})", "JPO-I627"
+        yield Note("JPO-I627", f"everything that may be tried has been tried ({tried} of {among})")
     elif problem.repeated >= SETTLED and problem.explore == "safe" and (row := asked.next_trial) is not None:
         cost = acquisition.expected[row] / acquisition.expected[candidates.current]
         trial = f"the most informative next trial is {_name(row, candidates)}, expected to cost {_runs(cost)} of today's"
-        yield f"settled: {tried} of {among} tried; {trial}; `jpo suggest --explore on` runs it", "JPO-I625"
+        yield Note("JPO-I625", f"settled: {tried} of {among} tried; {trial}; `jpo suggest --explore on` runs it")
 
 
 def _other_models(problem: Problem) -> Collection[int]:
@@ -152,7 +152,7 @@ def _other_models(problem: Problem) -> Collection[int]:
     return {int(row) for row in np.flatnonzero(other)}
 
 
-def _unconfirmed(problem: Problem, choice: int) -> Sentences:
+def _unconfirmed(problem: Problem, choice: int) -> Iterator[Note]:
     """A single run that is better than another configuration by no more than the noise."""
     belief, candidates, acquisition = problem.belief, problem.candidates, problem.acquisition
     others = (belief.runs > 0) & (np.arange(len(belief.runs)) != choice)
@@ -162,21 +162,21 @@ def _unconfirmed(problem: Problem, choice: int) -> Sentences:
     better = acquisition.expected[choice] < acquisition.expected[second]
     if better and not clearly_better(belief, acquisition.mean, choice, second):
         unconfirmed = f"that it is better than {_name(second, candidates)} is to be confirmed"
-        yield f"{_name(choice, candidates)} has one run so far; {unconfirmed}", "JPO-I613"
+        yield Note("JPO-I613", f"{_name(choice, candidates)} has one run so far; {unconfirmed}")
 
 
-def _of_today(problem: Problem) -> Sentences:
+def _of_today(problem: Problem) -> Iterator[Note]:
     now = problem.candidates.current
     if problem.belief.runs[now] == 0:
-        yield "today's values were not run yet: what is expected of them rests on runs of other ones", "JPO-W612"
+        yield Note("JPO-W612", "today's values were not run yet: what is expected of them rests on runs of other ones")
     if not problem.candidates.admissible[now]:
         lost = [hold for hold in problem.holds if hold.rows[now] and hold.code != failing.CODE]
-        yield from ((f"today's configuration {hold.why}", hold.code) for hold in lost)
+        yield from (Note(hold.code, f"today's configuration {hold.why}") for hold in lost)
         if not lost and not problem.leaves_today:
-            yield "today's values are expected to break the SLA", "JPO-W609"
+            yield Note("JPO-W609", "today's values are expected to break the SLA")
 
 
-def _of_the_moment(problem: Problem, choice: int) -> Sentences:
+def _of_the_moment(problem: Problem, choice: int) -> Iterator[Note]:
     """What is expected to be better, but not now: it would wait too long, is more than the engine gives, or no trial of its own
     (distances.py); of today's, _of_today says it."""
     expected, now = problem.acquisition.expected, problem.candidates.current
@@ -184,10 +184,10 @@ def _of_the_moment(problem: Problem, choice: int) -> Sentences:
         better = hold.rows & (expected < expected[choice]) & (np.arange(len(expected)) != now)
         if hold.code in OF_THE_MOMENT and better.any():
             best = int(np.argmin(np.where(better, expected, np.inf)))
-            yield f"{_name(best, problem.candidates)} looks promising but {hold.why}", hold.code
+            yield Note(hold.code, f"{_name(best, problem.candidates)} looks promising but {hold.why}")
 
 
-def _of_memory(problem: Problem, choice: int, favourite: int) -> Sentences:
+def _of_memory(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:
     """What would be better by more than noise, were host memory enough for it: of these, what is expected to cost least.
 
     Of the favourite the guard says it.
@@ -197,35 +197,35 @@ def _of_memory(problem: Problem, choice: int, favourite: int) -> Sentences:
         better = hold.rows & (acquisition.mean < acquisition.mean[choice] - noise)
         if hold.code == TOO_LITTLE_MEMORY and problem.explore == "safe" and better.any() and not hold.rows[favourite]:
             best = int(np.argmin(np.where(better, acquisition.expected, np.inf)))
-            yield f"{_name(best, problem.candidates)} looks promising but {hold.why}", hold.code
+            yield Note(hold.code, f"{_name(best, problem.candidates)} looks promising but {hold.why}")
 
 
-def _guard(problem: Problem, choice: int, favourite: int, step: str) -> Sentences:
+def _guard(problem: Problem, choice: int, favourite: int, step: str) -> Iterator[Note]:
     """What was held back, and what exploring may still cost."""
     left = problem.budget_left
     if problem.explore == "off":
         if step == "keep":
-            yield "exploring is off: only measured values are considered", "JPO-I607"
+            yield Note("JPO-I607", "exploring is off: only measured values are considered")
         return
     if left < 0:
         lost = f"the last suggestions cost {_runs(problem.budget - left)} of today's configuration more than keeping it"
-        yield f"{lost}, and {problem.budget:g} is allowed; only measured values are used for now", "JPO-W606"
+        yield Note("JPO-W606", f"{lost}, and {problem.budget:g} is allowed; only measured values are used for now")
         return
     if favourite != choice:
         than, risk = _name(favourite, problem.candidates), _risk(problem, favourite)
         if step == "halve":
-            yield f"it is a smaller step than to {than}, which may cost more than exploring may; {risk}", "JPO-I614"
+            yield Note("JPO-I614", f"it is a smaller step than to {than}, which may cost more than exploring may; {risk}")
         else:
             yield _held_back(problem, favourite, than, risk)
     if step in ("try", "halve") or favourite != choice:
-        yield f"exploring may still cost {_runs(left)} of today's configuration", "JPO-I615"
+        yield Note("JPO-I615", f"exploring may still cost {_runs(left)} of today's configuration")
 
 
-def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> tuple[str, str]:
+def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> Note:
     """What keeps the decider from what it likes best."""
     for hold in problem.holds:
         if hold.rows[favourite]:
-            return f"{than} looks promising but {hold.why}", hold.code
+            return Note(hold.code, f"{than} looks promising but {hold.why}")
     if not problem.sure[favourite]:
         chance = numbers.chance(float(problem.p_claim[favourite]))
         trial = "ends well and costs no more than a tenth more than today"
@@ -234,27 +234,27 @@ def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> tuple[
         what = quality.better(problem.promise.quality) if problem.promise and problem.promise.lowering[favourite] else what
         least = f"[agent] min_confidence is {numbers.percent(problem.min_confidence)}"
         finding = f"{than} looks promising, but the chance that it {what} is {chance}"
-        return f"{finding}; {least}", "JPO-I624"
-    return f"{than} looks promising but may cost more than exploring may; {risk}", "JPO-I608"
+        return Note("JPO-I624", f"{finding}; {least}")
+    return Note("JPO-I608", f"{than} looks promising but may cost more than exploring may; {risk}")
 
 
-def of_watch(interval_factor: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Reason and code where the calibration watch widened the intervals of durations."""
+def of_watch(interval_factor: float) -> tuple[Note, ...]:
+    """Reason where the calibration watch widened the intervals of durations."""
     if interval_factor <= 1:
-        return (), ()
+        return ()
     factor = f"widened by a factor of {interval_factor:.2g}"
     sentence = f"too few of the last runs took as long as forecast: their intervals and risks are {factor}"
-    return (sentence,), ("JPO-W616",)
+    return (Note("JPO-W616", sentence),)
 
 
-def of_loss_watch(interval_factor: float, judged: Quality = VAL_LOSS) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Reason and code where it widened the intervals of validation losses, or of what runs are judged by instead."""
+def of_loss_watch(interval_factor: float, judged: Quality = VAL_LOSS) -> tuple[Note, ...]:
+    """Reason where it widened the intervals of validation losses, or of what runs are judged by instead."""
     if interval_factor <= 1:
-        return (), ()
+        return ()
     factor = f"widened by a factor of {interval_factor:.2g}"
     several = "validation losses" if judged == VAL_LOSS else f"values of {quality.name_of(judged)}"
     sentence = f"too few of the last {several} were within their intervals, which are {factor}"
-    return (sentence,), ("JPO-W816",)
+    return (Note("JPO-W816", sentence),)
 
 
 def _name(row: int, candidates: Candidates) -> str:

@@ -17,7 +17,7 @@ from jpo.agent.acquisition import CLIP, log_objective
 from jpo.agent.preference import LOSS_TOLERANCE, LOSS_WEIGHT
 from jpo.agent.safety.failing import CODE as OFTEN_FAILING
 from jpo.agent.safety.failing import words as failing_words
-from jpo.records import RunStatus, same
+from jpo.records import Note, RunStatus, same
 
 if TYPE_CHECKING:
     from jpo.agent.problem import Problem
@@ -44,8 +44,8 @@ def outlasting(runs: Sequence[Run], now: Parameters, before: Parameters) -> int:
     return sum(bool(well) and (run.outcome.duration_seconds or 0.0) > max(well) for run in stopped)
 
 
-def setback(problem: Problem, before: int, broken: Iterable[Broken] = (), outlasted: int = 0) -> tuple[str, str] | None:
-    """Why today's values are a change for the worse, with the reason code; None if they are not, or it cannot be known.
+def setback(problem: Problem, before: int, broken: Iterable[Broken] = (), outlasted: int = 0) -> Note | None:
+    """Why today's values are a change for the worse; None if they are not, or it cannot be known.
 
     A model is worse against the problem's reference, or without one against the values before the change. It must be the ordinary
     decision's reference, or that would take the same step again. Values that may not be run any more are not gone back to.
@@ -65,18 +65,18 @@ def setback(problem: Problem, before: int, broken: Iterable[Broken] = (), outlas
         took_longer = f"{' and ' if failures else ''}{outlasted} had to be stopped" if outlasted else ""
         failed = f"{failures} runs failed" if failures or not outlasted else ""
         finding = f"{failed}{took_longer} since and none ended well; before it {belief.runs[before]} did"
-        return (finding, "JPO-I843") if failures + outlasted >= REPEATED and often_well else None
+        return Note("JPO-I843", finding) if failures + outlasted >= REPEATED and often_well else None
     if belief.failures[before] >= belief.runs[before]:
         return None  # whatever is worse now, it is no way back
     if problem.often_failing[now] and not problem.often_failing[before]:
-        return f"what it changed to {failing_words(belief, now)}", OFTEN_FAILING
+        return Note(OFTEN_FAILING, f"what it changed to {failing_words(belief, now)}")
     for name, limit, then, today in broken:
-        return f"{name} = {limit:g} was kept before it and is not since: {then:.4g} became {today:.4g}", "JPO-I841"
+        return Note("JPO-I841", f"{name} = {limit:g} was kept before it and is not since: {then:.4g} became {today:.4g}")
     worse, noise = worsening(problem, before)
     if worse <= Z * problem.interval_factor * noise:
         return None
     finding = f"since then the outcome is {100 * math.expm1(worse):.0f}% worse under your preference, more than noise explains"
-    return f"{finding}; what stood there before {reasons.measured(problem, before)}", "JPO-I842"
+    return Note("JPO-I842", f"{finding}; what stood there before {reasons.measured(problem, before)}")
 
 
 def worsening(problem: Problem, before: int) -> tuple[float, float]:

@@ -132,12 +132,5 @@ def ledger_of(store: Store, identity: Identity, prices: Prices) -> Ledger:
         {past.quantity: share_interval(past.inside, past.forecasts) for past in track},
         len(followers),
         sum(not run.ended_well for run in followers),
-        next((widened(suggestion) for suggestion in store.suggestions_of(identity, limit=1)), None),
+        next((note.text for newest in store.suggestions_of(identity, limit=1) for note in newest.having(WIDENED)), None),
     )
-
-
-def widened(suggestion: Suggestion) -> str | None:
-    """What a suggestion says of its intervals, if they were widened."""
-    if WIDENED not in suggestion.codes:
-        return None
-    return next(iter(suggestion.widened), "intervals are widened")

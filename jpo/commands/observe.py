@@ -170,7 +170,7 @@ def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bo
     with open_project(config, settings, now=now, judges=False) as job:
         known = collect(job, offline=offline, strict=True, again_seconds=again_seconds)
     skipped = [f"skipped {run.run_id}: {run.reason}" for run in known.evidence.runs_skipped]
-    return [*recorded(known.fresh), *skipped, *(f"note: {note}" for note in known.evidence.notes)]
+    return [*recorded(known.fresh), *skipped, *(f"note: {note.text}" for note in known.evidence.notes)]
 
 
 def ended_now(run_id: str, workload: Workload, settings: LoadedSettings, run: ByHand, *, now: float) -> Run:

@@ -6,7 +6,7 @@ Answers to "cheapest in time" and "fastest within the budget" come from the rows
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,18 +29,16 @@ from jpo.project.prices import gpu_type_of
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.project.trial_logs import read_trials
+from jpo.records import WORTH, Note
 
 
-def verdicts(rows: Sequence[Row], request: Request) -> dict[str, str]:
-    """Whether what rows trade of time and money is acceptable, by what an hour is worth: sentence -> reason code."""
+def verdicts(rows: Sequence[Row], request: Request) -> Iterator[Note]:
+    """Whether what rows trade of time and money is acceptable, by what an hour is worth."""
     today, worth = rows[0].expected.forecast, request.wanted.usd_per_saved_hour or 0.0
-    traded = ((row, trade_off(today, row.expected.forecast, request.wanted.usd_per_saved_hour)) for row in rows[1:])
     held = {True: "", False: "" if request.boldness.explore == "on" else "; `jpo suggest` does not write it"}
-    return {
-        f"{label(row)}: {trade.words(worth, request.currency)}{held[trade.acceptable]}": "JPO-I634"
-        for row, trade in traded
-        if trade
-    }
+    for row in rows[1:]:
+        if trade := trade_off(today, row.expected.forecast, request.wanted.usd_per_saved_hour):
+            yield Note(WORTH, f"{label(row)}: {trade.words(worth, request.currency)}{held[trade.acceptable]}")
 
 
 def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: int, now: float) -> Prediction:
@@ -74,6 +72,6 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     expected = [(row.parameters, row.expected.forecast) for row in rows]
     ends = queue.ends(expected, now=now)
     rows = tuple(replace(row, queued=end) for row, end in zip(rows, ends, strict=True))
-    more = warnings(rows, basis) | verdicts(rows, request) | dict.fromkeys(pin_notes(workload), "JPO-I846")
-    notes, codes = (*known.evidence.notes, *more), tuple(dict.fromkeys((*known.codes, *more.values())))
-    return Prediction(path, workload.identity, len(known.runs), rows, notes, codes, answer, currency)
+    pins = (Note("JPO-I846", text) for text in pin_notes(workload))
+    noted = known.evidence.noting((*warnings(rows, basis), *verdicts(rows, request), *pins))
+    return Prediction(path, workload.identity, len(known.runs), rows, noted, answer, currency)

@@ -27,7 +27,7 @@ from jpo.project.proposal import checked, diff_of
 from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, noted
 from jpo.project.request import request_of
 from jpo.project.workload import in_one_step
-from jpo.records import PARAMETERS, Decision, Known, Parameter, Run, Suggestion, Undo, Workload
+from jpo.records import PARAMETERS, Decision, Known, Note, Parameter, Run, Suggestion, Undo, Workload, each_code_once
 from jpo.report.suggestion import Report
 from jpo.wording import numbers
 
@@ -71,9 +71,10 @@ def rollback_once(path: Path, settings: LoadedSettings, options: RollbackOptions
         store, workload = job.store, job.workload
         undone = None if options.unpin else what_to_undo(store, workload, options.before)
         known = with_file_noted(collect(job), job)
-        sentences = lifted(store, workload, options.now) if undone is None else dict(reasons(store, workload, undone, options))
+        notes = lifted(store, workload, options.now) if undone is None else reasons(store, workload, undone, options)
+        why = each_code_once(dict.fromkeys(notes))
         request = request_of(job, replace(known, reaches=()))
-        advice = advice_of(request, known, undone, sentences)
+        advice = advice_of(request, known, undone, why)
         edits = edits_of(workload, workload.current, undone.texts if undone else {})
         facts = Facts(usd_per_hour_next=usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None)
         proposal = checked(job, edits, facts, limits=in_one_step(job.limits))
@@ -110,8 +111,8 @@ def what_to_undo(store: Store, workload: Workload, before: str | None) -> Undo:
     return undone
 
 
-def reasons(store: Store, workload: Workload, undone: Undo, options: RollbackOptions) -> Iterator[tuple[str, str]]:
-    """What is undone, what had been expected of it and what came, in sentences with their codes."""
+def reasons(store: Store, workload: Workload, undone: Undo, options: RollbackOptions) -> Iterator[Note]:
+    """What is undone, what had been expected of it and what came."""
     moved = tuple(moved_on(workload, undone))
     if moved and not options.force:
         raise ConflictError(str(workload.path), "; ".join(moved), "--force restores it all the same", code="JPO-E843")
@@ -119,15 +120,15 @@ def reasons(store: Store, workload: Workload, undone: Undo, options: RollbackOpt
     already = all(p.text == undone.texts[p.name] for p in workload.parameters if p.name in undone.texts)
     come = "are there already" if already else "come back"
     what = f"{len(changes)} change{' is' if len(changes) == 1 else 's are'} undone"
-    yield f"the values from before suggestion {undone.suggestion_id} {come}; {what}", "JPO-I845" if already else "JPO-I844"
+    yield Note("JPO-I845" if already else "JPO-I844", f"the values from before suggestion {undone.suggestion_id} {come}; {what}")
     for suggestion in changes[: -NEWEST - 1 : -1]:
-        yield in_words(suggestion, store.runs_following(suggestion.suggestion_id)[-NEWEST:]), "JPO-I844"
+        yield Note("JPO-I844", in_words(suggestion, store.runs_following(suggestion.suggestion_id)[-NEWEST:]))
     for change in moved:
-        yield f"{change}; it is replaced all the same", "JPO-W841"
+        yield Note("JPO-W841", f"{change}; it is replaced all the same")
     until = pinned_until(options)
     if until is not None:
         keys = ", ".join(p.key for p in workload.parameters if p.name in undone.texts)
-        yield f"{keys} will not be changed by `jpo suggest` until {day(until)}", "JPO-I846"
+        yield Note("JPO-I846", f"{keys} will not be changed by `jpo suggest` until {day(until)}")
 
 
 def moved_on(workload: Workload, undone: Undo) -> Iterator[str]:
@@ -182,21 +183,20 @@ def went(run: Run) -> str:
     return " ".join(word.strip() for word in words if word.strip())
 
 
-def lifted(store: Store, workload: Workload, now: float) -> dict[str, str]:
+def lifted(store: Store, workload: Workload, now: float) -> Iterator[Note]:
     """That nothing is pinned by a rollback from now on."""
     pinned = pins(store, workload.identity, now=now)
     if not pinned:
         raise UsageError("--unpin", f"no rollback pins anything of {workload.identity}", "leave it out", code="JPO-E841")
     keys = ", ".join(p.key for p in workload.parameters if p.name in pinned)
-    return {f"{keys} may be changed by `jpo suggest` again": "JPO-I847"}
+    yield Note("JPO-I847", f"{keys} may be changed by `jpo suggest` again")
 
 
-def advice_of(request: Request, known: Known, undone: Undo | None, sentences: dict[str, str]) -> Advice:
+def advice_of(request: Request, known: Known, undone: Undo | None, why: tuple[Note, ...]) -> Advice:
     """The rollback as advice, with what is expected of the restored values."""
     values = request.allowed.terms.with_chosen(request.current, undone.values if undone else {})
     surrogate = surrogate_of(request, known, seed=0, asked=[values])
     row, now = surrogate.row(values), surrogate.candidates.current
-    codes = tuple(dict.fromkeys(sentences.values()))
-    decision = Decision(row, None, "rollback", tuple(sentences), codes, "keep" if row == now else "known")
+    decision = Decision(row, None, "rollback", why, "keep" if row == now else "known")
     forecasts = surrogate.forecast(now), surrogate.forecast(row)
     return Advice(decision, request.current, values, *forecasts, surrogate=surrogate, undo=undone)

@@ -20,7 +20,7 @@ from jpo.project.load import LoadedSettings, allow, promised_elsewhere
 from jpo.project.project import Project, open_project, targets_of
 from jpo.project.sources import own_names
 from jpo.project.tables.edit import TomlLine, put_in
-from jpo.records import Identity, Known, Run, Workload, same
+from jpo.records import Identity, Known, Run, Workload, same, uncoded
 from jpo.report.sla import CheckedRun, SlaProposal, SlaReport, WrittenLines, seen
 from jpo.telemetry import read_log
 from jpo.wording import numbers
@@ -62,7 +62,8 @@ def check(config: Path, settings: LoadedSettings, wanted: WantedRuns, *, now: fl
         CheckedRun(run, [(verdict, measured(verdict.name, run, prices)) for verdict in check_run(targets, run, prices)])
         for run in checked
     ]
-    notes = [*known.evidence.notes, *unknown_cost(held), *(gpus_now(environ) if "gpu_util_min" in targets else ())]
+    here = gpus_now(environ) if "gpu_util_min" in targets else ()
+    notes = (*known.evidence.notes, *uncoded((*unknown_cost(held), *here)))
     account = compliance(check_run(targets, run, prices) for run in runs.values())
     return SlaReport(workload.identity, targets, held, account, len(runs), notes, job.currency)
 
@@ -139,7 +140,7 @@ def write(config: Path, settings: LoadedSettings, proposal: SlaProposal, *, repl
     lines = {each.name: TomlLine(text, printable(seen(each, proposal.currency))) for each, text in stated}
     new = {name: line for name, line in lines.items() if name not in promised}
     allow(settings, {name: line.value for name, line in new.items()}, replace_old=replace_old, file=file)
-    links = tuple(caveats(file))
+    links = uncoded(caveats(file))
     done = put_in(file, "sla", new, replace=replace_old)
     kept = [name for name in lines if name in done.kept or name in promised]
     return replace(proposal, written=WrittenLines(str(file), done.put, kept, links if done.put else ()))

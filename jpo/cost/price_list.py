@@ -8,7 +8,7 @@ from datetime import date
 
 from jpo.cost.catalogue import Instance
 from jpo.cost.price import Prices, cheapest, usd_per_hour
-from jpo.records import RESOURCES, USD, Currency, Workload
+from jpo.records import RESOURCES, USD, Currency, Note, Workload
 
 KEYS = dict(zip(RESOURCES, ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour"), strict=True))
 """Parameter -> the key of [prices] that prices it."""
@@ -68,7 +68,7 @@ class PriceList:
         today: values of what is paid for, by parameter name.
         on_demand, spot: of today's configuration; `spot` also where on-demand prices are in force.
         in_force: "on demand" or "spot".
-        notes: (reason code, sentence).
+        notes: what must be known to read the prices right.
     """
 
     prices: tuple[Priced, ...]
@@ -78,7 +78,7 @@ class PriceList:
     spot: Hourly
     in_force: str
     catalogue: Catalogue
-    notes: tuple[tuple[str, str], ...]
+    notes: tuple[Note, ...]
     currency: Currency = USD
 
 
@@ -108,34 +108,36 @@ def hourly(paid: Mapping[str, float], prices: Prices) -> Hourly:
 
 def notes(
     workload: Workload | None, paid: Mapping[str, float], prices: Prices, listed: Sequence[Instance], today: date
-) -> Iterator[tuple[str, str]]:
-    """(reason code, sentence) of what must be known to read the prices right."""
+) -> Iterator[Note]:
+    """What must be known to read the prices right."""
     if not prices.instances and not prices.by_parameter():
         remedy = f'write [prices] {", ".join(KEYS.values())}, or catalogue = "aws"'
-        yield "JPO-W803", f"No price is known, so the cost of runs is unknown: {remedy}"
+        yield Note("JPO-W803", f"No price is known, so the cost of runs is unknown: {remedy}")
     elif workload and usd_per_hour(paid, prices) is None:
-        code, why = unpriced(paid, prices)
-        yield code, f"The cost of {workload.identity} is unknown: {why}"
+        why = unpriced(paid, prices)
+        yield Note(why.code, f"The cost of {workload.identity} is unknown: {why.text}")
     types = {each.gpu_type for each in prices.instances if each.gpus}
     if paid.get("gpus", 0.0) > 0 and len(types) > 1:
-        yield "JPO-W805", f"The cheapest GPU counts, whichever it is: write [prices] gpu_type, one of {', '.join(sorted(types))}"
+        yield Note(
+            "JPO-W805", f"The cheapest GPU counts, whichever it is: write [prices] gpu_type, one of {', '.join(sorted(types))}"
+        )
     if prices.usd_per_kwh is not None:
-        yield "JPO-W802", "An hour is priced here without energy; it comes on top as far as runs have measured it"
+        yield Note("JPO-W802", "An hour is priced here without energy; it comes on top as far as runs have measured it")
     oldest = min((each.date for each in listed), default=today)
     if (today - oldest).days > OLD_DAYS:
         sentence = f"Prices of the catalogue were read on {oldest}, more than a year ago: `jpo prices refresh` reads today's"
-        yield "JPO-W801", sentence
+        yield Note("JPO-W801", sentence)
 
 
-def unpriced(paid: Mapping[str, float], prices: Prices) -> tuple[str, str]:
-    """(reason code, why, and what to do about it) where an hour of a configuration has no price though some prices are known."""
+def unpriced(paid: Mapping[str, float], prices: Prices) -> Note:
+    """Why, and what to do about it, where an hour of a configuration has no price though some prices are known."""
     used = [name for name in RESOURCES if paid.get(name, 0.0) > 0]
     if not used:
-        return "JPO-W803", "config.ini names no GPUs, CPUs or memory that it uses"
+        return Note("JPO-W803", "config.ini names no GPUs, CPUs or memory that it uses")
     if usd_per_hour(paid, replace(prices, spot=False)) is not None:
         remedy = "write [prices] spot_share, or read a catalogue with `jpo prices refresh`"
-        return "JPO-W803", f"no spot price of it is known; {remedy}"
+        return Note("JPO-W803", f"no spot price of it is known; {remedy}")
     if prices.instances:
-        return "JPO-W804", "no instance of the catalogue holds what it asks for"
+        return Note("JPO-W804", "no instance of the catalogue holds what it asks for")
     lacking = [KEYS[name] for name in used if name not in prices.by_parameter()]
-    return "JPO-W803", f"what it uses has no price; write [prices] {lacking[0] if 'gpus' in used else ' or '.join(lacking)}"
+    return Note("JPO-W803", f"what it uses has no price; write [prices] {lacking[0] if 'gpus' in used else ' or '.join(lacking)}")

@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from jpo.history.audit import AuditEvent
 from jpo.history.canonical import Json
-from jpo.records import Evidence, Run, Suggestion, Workload
+from jpo.records import Evidence, Run, Suggestion, Workload, as_stored, texts_of
 
 MADE, SETTLED = ("suggested", "rolled back"), ("written", "conflict", "not written")
 """Events of a suggestion that changes something, and those that say what became of it."""
@@ -72,6 +72,7 @@ def refused(
 
 def account(suggestion: Suggestion) -> dict[str, Json]:
     """Account of a suggestion for the log: before and after, what was expected, the guard's verdict, and the evidence."""
+    stored = as_stored(suggestion)
     return {
         "suggestion_id": suggestion.suggestion_id,
         "keys": suggestion.keys,
@@ -80,13 +81,13 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
         "changes": [{"key": change.key, "old": change.old_text, "new": change.new_text} for change in suggestion.changes],
         "why": {change.key: change.reason for change in suggestion.changes},
         "forecast": {"now": suggestion.now.document, "next": suggestion.next.document},
-        "guard": asdict(suggestion.guard),
+        "guard": stored["guard"],
         "evidence": in_short(suggestion.evidence),
         "decided_by": suggestion.decided_by,
         "policy": suggestion.policy,
         "confidence": suggestion.confidence,
-        "reasons": suggestion.reasons,
-        "codes": suggestion.codes,
+        "reasons": stored["reasons"],
+        "codes": stored["codes"],
         "sla": [asdict(check) for check in suggestion.sla],
         "preference": asdict(suggestion.preference),
         "seed": suggestion.seed,
@@ -113,4 +114,4 @@ def in_short(evidence: Evidence) -> dict[str, Json]:
         by_reason["other reasons"] = skipped.total() - sum(count for _, count in skipped.most_common(MOST_REASONS))
     effort = {"requests": evidence.requests, "seconds": evidence.seconds}
     used: dict[str, Json] = {"runs_used": evidence.runs_used, "run_ids": evidence.run_ids}
-    return {**used, "runs_skipped": by_reason, **effort, "notes": evidence.notes}
+    return {**used, "runs_skipped": by_reason, **effort, "notes": texts_of(evidence.notes)}

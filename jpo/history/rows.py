@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
@@ -36,6 +37,9 @@ from jpo.records import (
     Skipped,
     SlaCheck,
     Suggestion,
+    as_stored,
+    reasons_as_stored,
+    uncoded,
     value_of,
 )
 
@@ -154,7 +158,7 @@ def suggestion_columns(suggestion: Suggestion) -> Columns:
         "suggestion_id": suggestion.suggestion_id,
         "created_at": suggestion.created_at,
         "status": suggestion.status,
-        "document": canonical(suggestion),
+        "document": canonical(as_stored(suggestion)),
     }
 
 
@@ -166,7 +170,8 @@ def read_suggestion(row: TableRow) -> Suggestion:
 @lru_cache(maxsize=256)  # one command looks at the newest suggestions from several sides
 def _suggestion_in(text: str) -> Suggestion:
     document: dict[str, Any] = json.loads(text)
-    guard = document["guard"]
+    guard, (reasons, codes) = document["guard"], reasons_as_stored(document)
+    del document["codes"]
     return Suggestion(
         **{
             **document,
@@ -177,10 +182,9 @@ def _suggestion_in(text: str) -> Suggestion:
             ),
             "now": _forecast(document["now"]),
             "next": _forecast(document["next"]),
-            "guard": Guarded(guard["approved"], tuple(guard["violations"]), tuple(guard["notices"])),
-            "evidence": _evidence(document["evidence"]),
-            "reasons": tuple(document["reasons"]),
-            "codes": tuple(document["codes"]),
+            "guard": Guarded(guard["approved"], uncoded(guard["violations"]), uncoded(guard["notices"])),
+            "evidence": replace(_evidence(document["evidence"]), codes=codes),
+            "reasons": reasons,
             "preference": Preference(**document["preference"]),
             "sla": tuple(SlaCheck(**check) for check in document["sla"]),
             "alternatives": tuple(_alternative(alternative) for alternative in document.get("alternatives", ())),
@@ -214,4 +218,4 @@ def _alternative(document: Mapping[str, Any]) -> Alternative:
 
 def _evidence(document: Mapping[str, Any]) -> Evidence:
     skipped, run_ids = tuple(Skipped(**run) for run in document["runs_skipped"]), tuple(document.get("run_ids", ()))
-    return Evidence(**{**document, "runs_skipped": skipped, "notes": tuple(document["notes"]), "run_ids": run_ids})
+    return Evidence(**{**document, "runs_skipped": skipped, "notes": uncoded(document["notes"]), "run_ids": run_ids})

@@ -11,7 +11,7 @@ from jpo.agent.policy import Policy, load_policy, shipped_policy
 from jpo.errors import StoreError
 from jpo.history import Store
 from jpo.learning.prequential import with_record
-from jpo.records import Known, PolicyName
+from jpo.records import Known, Note, PolicyName
 
 if TYPE_CHECKING:
     from jpo.agent.budget import Explore
@@ -66,11 +66,10 @@ def with_learning_noted(known: Known, store: Store, name: PolicyName, not_learnt
         name: who decides; the belief rule needs no policy.
         not_learnt: reason codes of NOT_LEARNT.
     """
-    notes = {code: NOT_LEARNT[code] for code in not_learnt}
+    notes = [Note(code, NOT_LEARNT[code]) for code in not_learnt]
     if why := "" if name == "belief" else unreadable(store):
-        notes["JPO-W636"] = f"{why}; run `jpo learn`"
-    evidence = replace(known.evidence, notes=(*known.evidence.notes, *notes.values()))
-    return replace(known, codes=(*known.codes, *notes), evidence=evidence)
+        notes.append(Note("JPO-W636", f"{why}; run `jpo learn`"))
+    return replace(known, evidence=known.evidence.noting(notes))
 
 
 def _own_policy(store: Store) -> Policy | StoreError | None:

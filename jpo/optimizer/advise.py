@@ -29,7 +29,7 @@ from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import TargetForecast, memory_holds, target_forecasts, to_be_lowered, trade_holds, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
-from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, RunStatus, Undo
+from jpo.records import SET_BY_HAND, Belief, Candidates, Decision, Forecast, Known, Note, Parameters, Run, RunStatus, Undo
 from jpo.wording import numbers
 
 BASELINE = "JPO-I645"
@@ -73,17 +73,17 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
     chosen = request.allowed.chosen
     asked = [with_followers(request, chosen)] if chosen else []
     surrogate = surrogate_of(request, known, seed=seed, asked=asked, interval_factor=interval_factor)
-    warned, warnings = of_watch(surrogate.interval_factor)
+    warned = of_watch(surrogate.interval_factor)
     undone, problem = None, None
     if chosen:
         setting = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
-        decision = Decision(surrogate.row(*asked), None, "user", (setting, *warned), warnings, "try")
+        decision = Decision(surrogate.row(*asked), None, "user", (Note(SET_BY_HAND, setting), *warned), "try")
     else:
         problem = problem_within_sla(surrogate, request, known)
         candidates, waiting_for = problem.candidates, known.waiting_for(request.current)
         if waiting_for and candidates.admissible[candidates.current]:
             reason = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
-            decision = Decision(candidates.current, None, "waiting", (reason, *warned), ("JPO-I611", *warnings))
+            decision = Decision(candidates.current, None, "waiting", (Note("JPO-I611", reason), *warned))
         elif known.last and (back := set_back(surrogate, problem, request, known.last)):
             decision, undone = back, known.last
         elif request.boldness.fallback is not None and known.runs and not any(run.ended_well for run in known.runs):
@@ -95,11 +95,11 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
         elif request.boldness.baseline_left and candidates.admissible[candidates.current]:
             more = numbers.counted(request.boldness.baseline_left, "more finished run")
             reason = f"{more} with today's values will be what later ones are compared with ([agent] baseline_runs)"
-            decision = Decision(candidates.current, None, "no evidence", (reason, *warned), (BASELINE, *warnings))
+            decision = Decision(candidates.current, None, "no evidence", (Note(BASELINE, reason), *warned))
         else:
             decision = choose(problem, request, policy, len(known.runs))
-    lost, codes = of_loss_watch(surrogate.loss_interval_factor, surrogate.belief.quality)
-    decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
+    lost = of_loss_watch(surrogate.loss_interval_factor, surrogate.belief.quality)
+    decision = replace(decision, reasons=(*decision.reasons, *lost))
     now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
     suggested = (
         request.allowed.terms.with_chosen(request.current, request.really(undone.values))
@@ -159,10 +159,10 @@ def choose(problem: Problem, request: Request, policy: Policy | None, runs_finis
 def out_of_failure(problem: Problem, runs: Sequence[Run]) -> Decision:
     """Decision where no run ended well; of how well it does nothing is known."""
     row = recovery.step_out(problem.candidates, problem.belief, runs)
-    sentence, code = recovery.told(problem.candidates, runs, row)
+    why = recovery.told(problem.candidates, runs, row)
     if row is None:
-        return Decision(problem.candidates.current, None, "no evidence", (sentence,), (code,))
-    return Decision(row, None, "recovery", (sentence,), (code,), "try")
+        return Decision(problem.candidates.current, None, "no evidence", (why,))
+    return Decision(row, None, "recovery", (why,), "try")
 
 
 def out_of_frequent_failure(problem: Problem, runs: Sequence[Run]) -> Decision | None:
@@ -178,7 +178,8 @@ def out_of_frequent_failure(problem: Problem, runs: Sequence[Run]) -> Decision |
     if (row := recovery.step_out(candidates, belief, failed)) is None:
         return None
     finding = f"today's configuration {failing.words(belief, candidates.current)}, and {recovery.last_time(failed)}"
-    return Decision(row, None, "recovery", (f"{finding}: {recovery.step(candidates, row)}",), (failing.CODE,), "try")
+    why = Note(failing.CODE, f"{finding}: {recovery.step(candidates, row)}")
+    return Decision(row, None, "recovery", (why,), "try")
 
 
 def back_to_the_first(candidates: Candidates, request: Request, runs: Sequence[Run]) -> Decision:
@@ -187,8 +188,9 @@ def back_to_the_first(candidates: Candidates, request: Request, runs: Sequence[R
     rows = rows_of(candidates, {**request.current, **(request.boldness.fallback or {})})
     row = int(rows[0]) if rows.size else candidates.current
     if row == candidates.current or not candidates.admissible[row]:
-        return Decision(candidates.current, None, "no evidence", (f"{finding}; the values stay",), (recovery.NOTHING_HELPS,))
-    return Decision(row, None, "recovery", (f"{finding}: the first values come back",), (FIRST_VALUES,), "known")
+        stays = Note(recovery.NOTHING_HELPS, f"{finding}; the values stay")
+        return Decision(candidates.current, None, "no evidence", (stays,))
+    return Decision(row, None, "recovery", (Note(FIRST_VALUES, f"{finding}: the first values come back"),), "known")
 
 
 def as_good(surrogate: Surrogate, target: TargetForecast, row: int, now: int) -> bool:
@@ -218,10 +220,8 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
     if request.as_run and not problem.candidates.admissible[row]:  # what runs make of a value may be known of the one before
         allowed = problem.candidates.admissible | (np.arange(problem.candidates.admissible.size) == row)
         problem = replace(problem, candidates=replace(problem.candidates, admissible=allowed))
-    harm = setback(problem, row, broken, outlasting(surrogate.runs, today, before))
-    if harm is None:
+    why = setback(problem, row, broken, outlasting(surrogate.runs, today, before))
+    if why is None:
         return None
-    why, code = harm
-    warned, warnings = of_watch(surrogate.interval_factor)
-    reasons = (f"suggestion {last.suggestion_id} is undone: {why}", *warned)
-    return Decision(row, float(problem.p_claim[row]), "rollback", reasons, (code, *warnings), "known")
+    undone = Note(why.code, f"suggestion {last.suggestion_id} is undone: {why.text}")
+    return Decision(row, float(problem.p_claim[row]), "rollback", (undone, *of_watch(surrogate.interval_factor)), "known")

@@ -10,7 +10,7 @@ from typing import Literal
 from jpo.cost.rented import Rented
 from jpo.optimizer.surrogate import FailureChance
 from jpo.plugins.launch.queued import Queued
-from jpo.records import USD, Currency, Forecast, Identity, SlaCheck
+from jpo.records import NO_EVIDENCE, USD, Currency, Evidence, Forecast, Identity, SlaCheck
 from jpo.wording import numbers
 from jpo.wording.names import SHORT
 
@@ -102,7 +102,7 @@ class Prediction:
     Attributes:
         runs: finished runs of the workload on record.
         rows: today's configuration first.
-        notes: sentences for the reader; `codes`: their reason codes.
+        evidence: what it rests on, with what the reader must know.
         answer: None where nothing was asked.
     """
 
@@ -110,8 +110,7 @@ class Prediction:
     identity: Identity
     runs: int
     rows: tuple[Row, ...]
-    notes: tuple[str, ...] = ()
-    codes: tuple[str, ...] = ()
+    evidence: Evidence = NO_EVIDENCE
     answer: Answer | None = None
     currency: Currency = USD
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import constraints
@@ -16,7 +16,7 @@ from jpo.optimizer.prediction import Expected, Row
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import gpu_memory_gib_now
 from jpo.optimizer.surrogate import FailureChance, Surrogate
-from jpo.records import Parameters, Run, same
+from jpo.records import Note, Parameters, Run, same
 
 DISAGREE = "history and trials disagree; what is narrower for today's values counts, or for a job with a target the history"
 ONE_SHARE = (
@@ -52,29 +52,27 @@ def further_rows(rows: Sequence[Row], basis: RowBasis, *, spot: bool) -> list[Ro
     return rows_of([values for values in allowed if values not in shown], basis, spot=spot)
 
 
-def warnings(rows: Sequence[Row], basis: RowBasis) -> dict[str, str]:
-    """What must be known to read the figures: sentence -> reason code."""
-    trials, sentences = basis.evidence.trials, {}
+def warnings(rows: Sequence[Row], basis: RowBasis) -> Iterator[Note]:
+    """What must be known to read the figures."""
+    trials = basis.evidence.trials
     if any(disagree([row.expected, *row.further]) for row in rows):
-        sentences[DISAGREE] = "JPO-W821"
+        yield Note("JPO-W821", DISAGREE)
     shares = {trial.fraction for trial in trials}
     if shares and len(shares) == 1 and shares != {1.0} and all(trial.evaluation is None for trial in trials):
-        sentences[ONE_SHARE] = "JPO-W822"
+        yield Note("JPO-W822", ONE_SHARE)
     if any(trial.has_target for trial in trials):
-        sentences[HAS_TARGET] = "JPO-W823"
-    return sentences | _never_varied(rows, basis.runs, trials)
+        yield Note("JPO-W823", HAS_TARGET)
+    yield from _never_varied(rows, basis.runs, trials)
 
 
-def _never_varied(rows: Sequence[Row], runs: Sequence[Run], trials: Sequence[Trial]) -> dict[str, str]:
-    """Parameters of which all evidence has one value, and rows another: sentence -> reason code."""
+def _never_varied(rows: Sequence[Row], runs: Sequence[Run], trials: Sequence[Trial]) -> Iterator[Note]:
+    """Parameters of which all evidence has one value, and rows another."""
     seen = [run.parameters for run in runs if run.ended_well] + [trial.parameters for trial in trials]
-    sentences = {}
     for name in dict.fromkeys(name for row in rows for name in row.parameters):
         values = {values[name] for values in seen if name in values}
         if len(values) == 1 and any(row.parameters[name] not in values for row in rows):
             what = f"{name} was {values.pop():g} whenever it ran"
-            sentences[f"{what}: what another value does is known from simulated jobs alone"] = "JPO-W824"
-    return sentences
+            yield Note("JPO-W824", f"{what}: what another value does is known from simulated jobs alone")
 
 
 def _row(values: Parameters, expected: Sequence[Expected], basis: RowBasis, spot: bool | None) -> Row:

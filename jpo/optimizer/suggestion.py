@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import median
@@ -24,11 +24,14 @@ from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain import account_of
 from jpo.optimizer.request import Request
 from jpo.records import (
+    RISK,
     SAME,
+    WORTH,
     Change,
     Edit,
     Guarded,
     Known,
+    Note,
     Parameter,
     Parameters,
     Run,
@@ -84,12 +87,7 @@ def suggestion_of(
     workload, decision, edits = proposal.workload, advice.decision, {edit.key: edit for edit in proposal.edits}
     facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload.current, known.runs))
     explanation = account_of(advice, request, known, proposal.limits, facts=facts, policy=policy)
-    trade = trade_off(advice.now, advice.next, request.wanted.usd_per_saved_hour)
-    verdict = trade.words(request.wanted.usd_per_saved_hour or 0.0, request.currency) if trade else None
-    thin = thinned_out(advice.current, proposal.executed, known.runs)
-    grown = grown_with_gpus(workload, proposal.edits, proposal.executed)
     as_run = {name: advice.current[name] for name in request.as_run}
-    notes = {code: note for code, note in {"JPO-I642": grown, "JPO-I634": verdict, "JPO-I863": thin}.items() if note}
     changed = [p for p in workload.parameters if p.key in edits]
     new = {p.name for p in changed if not already_run(p, proposal.executed, advice)}
     changes = (change(p, edits[p.key], proposal.executed, advice, known, explanation.alone) for p in changed)
@@ -107,8 +105,7 @@ def suggestion_of(
         evidence=replace(known.evidence, run_ids=telling_runs(known.runs, advice.current, proposal.executed)),
         decided_by=decision.decided_by,
         confidence=decision.confidence,
-        reasons=(*decision.reasons, *notes.values(), *([risk_of(advice)] if edits and advice.surrogate else [])),
-        codes=(*decision.codes, *notes, *known.codes),
+        reasons=(*decision.reasons, *of_change(advice, request, proposal, known)),
         created_at=now,
         preference=request.wanted.preference,
         seed=advice.seed,
@@ -128,10 +125,18 @@ def instances_of(suggestion: Suggestion, prices: Prices, *, now: float) -> tuple
     return rented(suggestion.current, prices, now=now), rented(suggestion.suggested, prices, now=now)
 
 
-def risk_of(advice: Advice) -> str:
-    """How likely a run of the choice fails, and where that comes from; the same as `jpo predict` and `jpo pareto` say."""
-    assert advice.surrogate is not None
-    return f"chance that it fails: {advice.surrogate.failure_chance(advice.decision.choice)}"
+def of_change(advice: Advice, request: Request, proposal: Proposal, known: Known) -> Iterator[Note]:
+    """What else a change means: for the batch in all, for time against money, for each GPU's batch; and how likely a run of it
+    fails, and where that comes from, as `jpo predict` and `jpo pareto` say it.
+    """
+    if grown := grown_with_gpus(proposal.workload, proposal.edits, proposal.executed):
+        yield Note("JPO-I642", grown)
+    if trade := trade_off(advice.now, advice.next, request.wanted.usd_per_saved_hour):
+        yield Note(WORTH, trade.words(request.wanted.usd_per_saved_hour or 0.0, request.currency))
+    if thin := thinned_out(advice.current, proposal.executed, known.runs):
+        yield Note("JPO-I863", thin)
+    if proposal.edits and advice.surrogate:
+        yield Note(RISK, f"chance that it fails: {advice.surrogate.failure_chance(advice.decision.choice)}")
 
 
 def decider(policy: Policy | None, decided_by: str) -> str | None:

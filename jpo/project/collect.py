@@ -27,7 +27,20 @@ from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, only_others, prometheus_of, why_nothing
 from jpo.project.unreported import Placed, of_labelled_pods, placed, unmeasured
 from jpo.project.watermarks import Bookmark, read_on
-from jpo.records import FORECAST, Evidence, Finished, Identity, Known, Run, Skipped, Suggestion, TrackRecord, Workload
+from jpo.records import (
+    FORECAST,
+    Evidence,
+    Finished,
+    Identity,
+    Known,
+    Note,
+    Run,
+    Skipped,
+    Suggestion,
+    TrackRecord,
+    Workload,
+    coded,
+)
 from jpo.telemetry.diagnosis import near_identical
 from jpo.telemetry.left_out import by_cause
 from jpo.wording import numbers
@@ -106,6 +119,8 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
     contradicted = contradictions(store, identity, job.workload.current, recorded if job.workload.aliases else None)
     notes |= sentences(contradicted, job.workload.current)
     skipped = by_cause(asked.skipped)
+    of_runs = (*(run.code for run in skipped if run.code), *([IMPLAUSIBLE] if doubted else []))
+    codes = tuple(dict.fromkeys((*notes.values(), *of_runs)))
     return Known(
         runs=runs,
         others=on_file.others,
@@ -114,10 +129,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
         untried=untried(store, identity, runs, now=job.now),
         last=on_probation(store, job.workload, runs, contradicted.reaches),
         track=past_forecasts(store, recorded, job.prices),
-        evidence=Evidence(len(runs), (*skipped, *doubted), asked.requests, asked.seconds, tuple(notes)),
-        codes=tuple(
-            dict.fromkeys((*notes.values(), *(run.code for run in skipped if run.code), *([IMPLAUSIBLE] if doubted else [])))
-        ),
+        evidence=Evidence(len(runs), (*skipped, *doubted), asked.requests, asked.seconds, coded(notes), codes=codes),
         siblings=siblings,
         reaches=contradicted.reaches,
     )
@@ -220,18 +232,18 @@ def with_doubts_noted(known: Known) -> Known:
         return known
     more = f"; and {len(doubted) - MOST_DOUBTED} more runs" if len(doubted) > MOST_DOUBTED else ""
     note = "; ".join(f"run {run.run_id}: {run.reason}" for run in doubted[:MOST_DOUBTED]) + more
-    return replace(known, evidence=replace(known.evidence, notes=(*known.evidence.notes, note)))
+    return with_notes(known, [Note("doubted runs", note)])
 
 
 def with_file_noted(known: Known, job: Project) -> Known:
     """What is known, with a note for each value that a rollback pins, and for what else a change of this config.ini means."""
-    return with_notes(known, dict.fromkeys(pin_notes(job.workload), "JPO-I846") | dict(config.caveats(job.workload.path)))
+    pins = (Note("JPO-I846", text) for text in pin_notes(job.workload))
+    return with_notes(known, (*pins, *coded(config.caveats(job.workload.path))))
 
 
-def with_notes(known: Known, notes: Mapping[str, str]) -> Known:
-    """What is known, with what the report must say besides: sentence -> reason code."""
-    evidence = replace(known.evidence, notes=(*known.evidence.notes, *notes))
-    return replace(known, evidence=evidence, codes=(*known.codes, *dict.fromkeys(notes.values())))
+def with_notes(known: Known, notes: Iterable[Note]) -> Known:
+    """What is known, with what the report must say besides."""
+    return replace(known, evidence=known.evidence.noting(notes))
 
 
 def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:

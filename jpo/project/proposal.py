@@ -18,7 +18,7 @@ from jpo.cost import usd_per_hour
 from jpo.errors import UsageError
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.suggestion import Proposal, gpu_memory_gib_now, number_in
-from jpo.records import FORECAST, SAME, Edit, Guarded, Parameters, Run, Workload
+from jpo.records import FORECAST, SAME, Edit, Guarded, Note, Parameters, Run, Workload
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:  # a project begins with what this module makes of an earlier suggestion
@@ -57,7 +57,7 @@ def checked(job: Project, edits: tuple[Edit, ...], facts: Facts, *, limits: Limi
     guard = guarded(job, executed, facts, limits=limits)
     if guard.approved and content != workload.on_disk and job.settings.values.check.command:
         objection = team_objection(job, content)
-        guard = guard if objection is None else replace(guard, approved=False, violations=(objection,))
+        guard = guard if objection is None else replace(guard, approved=False, violations=(Note("team's checker", objection),))
     return Proposal(workload, job.limits, edits, content, executed, guard)
 
 
@@ -65,12 +65,14 @@ def guarded(job: Project, proposed: Parameters, facts: Facts, *, limits: Limits 
     """The guard's word in sentences; for a refusal also the nearest values that it would allow."""
     current = job.workload.current
     verdict = constraints.check(current, proposed, limits or job.limits, facts)
-    notices = tuple(f"{notice.message}; it was left as it is" for notice in verdict.notices)
+    notices = tuple(Note(notice.rule, f"{notice.message}; it was left as it is") for notice in verdict.notices)
     if verdict.approved:
         return Guarded(True, (), notices)
     allowed = {name: value for name, value in (verdict.parameters or {}).items() if value != current[name]}
-    hint = [f"allowed would be {', '.join(f'{n} = {v:g}' for n, v in allowed.items())}"] if allowed else []
-    return Guarded(False, (*(violation.message for violation in verdict.violations), *hint), notices)
+    violations = [Note(violation.rule, violation.message) for violation in verdict.violations]
+    if allowed:
+        violations.append(Note("allowed", f"allowed would be {', '.join(f'{n} = {v:g}' for n, v in allowed.items())}"))
+    return Guarded(False, tuple(violations), notices)
 
 
 def edits_on_disk(proposal: Proposal) -> tuple[Edit, ...]:

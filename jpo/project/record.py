@@ -20,9 +20,12 @@ from jpo.optimizer.suggestion import Proposal
 from jpo.project.project import Project
 from jpo.project.proposal import edits_on_disk
 from jpo.project.workload import content_now
-from jpo.records import Guarded, Known, Parameters, Suggestion
+from jpo.records import Guarded, Known, Note, Parameters, Suggestion, texts_of
 
-CHANGED_MEANWHILE = "config.ini was changed by someone else while the first answer was made; this one is from what they wrote"
+CHANGED_MEANWHILE = Note(
+    "changed meanwhile",
+    "config.ini was changed by someone else while the first answer was made; this one is from what they wrote",
+)
 T = TypeVar("T")
 NOT_NOTED = "JPO-W524"
 """config.ini was written, and the history could not be told so."""
@@ -65,13 +68,13 @@ def write(job: Project, suggestion: Suggestion, proposal: Proposal) -> Suggestio
         job.store.audit(AuditEvent("written", suggestion.created_at, workload.identity, data))
     except StoreError as error:
         note = f"{workload.path} is written, but the history could not be told ({error}); the next command puts it on record"
-        return replace(noted(suggestion, note), codes=(*suggestion.codes, NOT_NOTED))
+        return noted(suggestion, Note(NOT_NOTED, note))
     return suggestion
 
 
-def noted(suggestion: Suggestion, note: str) -> Suggestion:
-    """The suggestion for the report, with a sentence that is not on record."""
-    return replace(suggestion, evidence=replace(suggestion.evidence, notes=(*suggestion.evidence.notes, note)))
+def noted(suggestion: Suggestion, note: Note) -> Suggestion:
+    """The suggestion for the report, with a note that is not on record."""
+    return replace(suggestion, evidence=suggestion.evidence.noting([note]))
 
 
 def withdrawn(job: Project, suggestion: Suggestion, data: Mapping[str, Json], error: EditError) -> EditError:
@@ -117,8 +120,8 @@ def digest_of(content: bytes) -> str:
 def refuse(job: Project, wanted: Parameters, guard: Guarded, *, now: float, about: Mapping[str, Json]) -> None:
     """Put the guard's refusal on record and end with it. What was refused is no suggestion: no later run can have followed it."""
     remedy = "choose another value, widen the limit in jpo.toml, or fix what the checker names"
-    error = NothingAdmissible(str(job.workload.path), "; ".join(guard.violations), remedy, code="JPO-E401")
-    job.store.audit(refused(job.workload, wanted, guard.violations, code=error.code, now=now, about=about))
+    error = NothingAdmissible(str(job.workload.path), "; ".join(texts_of(guard.violations)), remedy, code="JPO-E401")
+    job.store.audit(refused(job.workload, wanted, texts_of(guard.violations), code=error.code, now=now, about=about))
     raise error
 
 

@@ -25,12 +25,29 @@ from jpo.records.decisions import (
     TrackRecord,
 )
 from jpo.records.knowledge import Known, PhaseNeeds
+from jpo.records.notes import Note, coded, codes_of, each_code_once, texts_of, uncoded
 from jpo.records.progress import Track, silently
 from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each_judged, own_quality, quality_measured
 from jpo.records.ranges import Range
 from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
 from jpo.records.shares import share_interval
-from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
+from jpo.records.suggestions import (
+    BETTER_QUALITY,
+    NO_EVIDENCE,
+    RISK,
+    SET_BY_HAND,
+    WIDENED,
+    WORTH,
+    Alternative,
+    Change,
+    Evidence,
+    Guarded,
+    SlaCheck,
+    Suggestion,
+    Undo,
+    as_stored,
+    reasons_as_stored,
+)
 from jpo.records.words import Word, plain, plain_values, value_of
 from jpo.records.workloads import (
     COUNTS,
@@ -60,6 +77,7 @@ if TYPE_CHECKING:
     from jpo.records.arrays import Ints as Ints
 
 __all__ = [
+    "BETTER_QUALITY",
     "COUNTS",
     "FORECAST",
     "KUBERNETES",
@@ -72,8 +90,10 @@ __all__ = [
     "POLICIES",
     "QUALITIES",
     "RESOURCES",
+    "RISK",
     "SAME",
     "SERIES_QUANTITIES",
+    "SET_BY_HAND",
     "SMALLEST_VALUE",
     "TOTAL_OF",
     "TRAINED",
@@ -81,6 +101,8 @@ __all__ = [
     "VAL_ACCURACY",
     "VAL_LOSS",
     "WHOLE",
+    "WIDENED",
+    "WORTH",
     "Alternative",
     "Belief",
     "Candidates",
@@ -100,6 +122,7 @@ __all__ = [
     "Identity",
     "Interval",
     "Known",
+    "Note",
     "Outcome",
     "Parameter",
     "Parameters",
@@ -125,14 +148,21 @@ __all__ = [
     "Word",
     "Workload",
     "as_given",
+    "as_stored",
+    "coded",
+    "codes_of",
+    "each_code_once",
     "each_judged",
     "in_order",
     "own_quality",
     "plain",
     "plain_values",
     "quality_measured",
+    "reasons_as_stored",
     "same",
     "share_interval",
     "silently",
+    "texts_of",
+    "uncoded",
     "value_of",
 ]

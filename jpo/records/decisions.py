@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 from jpo.policies import PolicyName
+from jpo.records.notes import Note, codes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,7 @@ class Decision:
             tried is better by more than noise.
         decided_by: a policy, "user" (set by hand), "rollback" (the last change did harm), "recovery" (no run has ended well),
             "waiting" (for the last suggestion's outcome) or "no evidence".
-        reasons: one sentence for each thing that decided it, most important first.
-        codes: stable reason codes, e.g. "JPO-I602".
+        reasons: a note for each thing that decided it, most important first.
         step: how boldly it goes: "keep" today's, go to a "known" one that was run, "try" the favourite, or "halve" the step:
             try a smaller one, because the favourite may cost more than exploring may.
     """
@@ -126,9 +126,13 @@ class Decision:
     choice: int
     confidence: float | None
     decided_by: DecidedBy
-    reasons: tuple[str, ...]
-    codes: tuple[str, ...] = ()
+    reasons: tuple[Note, ...]
     step: Literal["keep", "known", "halve", "try"] = "keep"
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Its reason codes."""
+        return codes_of(self.reasons)
 
 
 @dataclass(frozen=True, slots=True)

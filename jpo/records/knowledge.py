@@ -56,7 +56,6 @@ class Known:
         track: how the last forecasts turned out, quantity by quantity; those that none was held against are missing.
         residuals: what the other jobs of the installation did that simulated jobs do not; None where the agent learnt of none.
         evidence: the account of it for the report.
-        codes: reason codes for the report.
         phase_needs: what the phases of the last runs need; None where [phases] names no model, or nothing was measured.
         reaches: of parameters that runs did not take as they were given, how far they can be set.
         needs_after: by the ids of runs, `phase_needs` as they were after each; those of which nothing was measured are missing.
@@ -71,7 +70,6 @@ class Known:
     track: tuple[TrackRecord, ...] = ()
     residuals: Residuals | None = None
     evidence: Evidence = NO_EVIDENCE
-    codes: tuple[str, ...] = ()
     siblings: tuple[Run, ...] = ()
     reaches: tuple[Reach, ...] = ()
     phase_needs: PhaseNeeds | None = None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +19,34 @@ class Note:
     code: str
     text: str
     about: str = ""
+
+    @property
+    def cited(self) -> str:
+        """The sentence with its code, where it has one."""
+        return f"{self.text} [{self.code}]" if self.code else self.text
+
+
+def codes_of(notes: Iterable[Note]) -> tuple[str, ...]:
+    """The public reason codes of notes, in their order, each as often as it is there."""
+    return tuple(note.code for note in notes if note.code.startswith("JPO-"))
+
+
+def texts_of(notes: Iterable[Note]) -> tuple[str, ...]:
+    """The sentences of notes."""
+    return tuple(note.text for note in notes)
+
+
+def uncoded(texts: Iterable[str]) -> tuple[Note, ...]:
+    """Notes of sentences by which nothing is selected."""
+    return tuple(Note("", text) for text in texts)
+
+
+def coded(sentences: Mapping[str, str]) -> tuple[Note, ...]:
+    """Notes of sentence -> reason code."""
+    return tuple(Note(code, text) for text, code in sentences.items())
+
+
+def each_code_once(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """Notes of which only the first with a code has it."""
+    first: dict[str, Note] = {}
+    return tuple(note if first.setdefault(note.code, note) is note else replace(note, code="") for note in notes)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
 
 from jpo.records.decisions import FORECAST, Forecast, Preference
+from jpo.records.notes import Note, codes_of, texts_of
 from jpo.records.runs import Skipped
 from jpo.records.workloads import Checkout, Identity, same
+
+WIDENED = ("JPO-W616", "JPO-W816")
+"""Reasons that say that intervals are widened: whoever reads the forecasts must know."""
+OF_POLICY = ("JPO-I630", "JPO-I631", "JPO-I632", "JPO-W633", "JPO-I635")
+WORTH, BETTER_QUALITY = "JPO-I634", "JPO-I640"
+"""Reasons that weigh time against money, and that put a promised quality first."""
+SET_BY_HAND, RISK = "set by hand", "risk of failure"
+"""Reasons without a public code: the first one of what the user set, and the last one of every change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +41,8 @@ class Guarded:
     """Verdict of the independent constraints module on the proposal, for the record."""
 
     approved: bool
-    violations: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
+    violations: tuple[Note, ...] = ()
+    notices: tuple[Note, ...] = ()
     """Limits which today's values break, and which the suggestion leaves as they are."""
 
 
@@ -45,10 +54,17 @@ class Evidence:
     runs_skipped: tuple[Skipped, ...] = ()
     requests: int = 0
     seconds: float = 0.0
-    notes: tuple[str, ...] = ()
-    """Sentences for the reader, e.g. that the history could not be refreshed."""
+    notes: tuple[Note, ...] = ()
+    """For the reader, e.g. that the history could not be refreshed; of those that were stored only the sentence is known."""
     run_ids: tuple[str, ...] = ()
     """The newest runs with today's and with the suggested values, oldest first."""
+    codes: tuple[str, ...] = ()
+    """Reason codes of the notes and of what was skipped."""
+
+    def noting(self, notes: Iterable[Note]) -> Evidence:
+        """The evidence with further notes, of which a code counts once."""
+        more = tuple(dict.fromkeys(notes))
+        return replace(self, notes=(*self.notes, *more), codes=(*self.codes, *dict.fromkeys(codes_of(more))))
 
 
 NO_EVIDENCE = Evidence(0)
@@ -91,8 +107,7 @@ class Suggestion:
     evidence: Evidence
     decided_by: str
     confidence: float | None
-    reasons: tuple[str, ...]
-    codes: tuple[str, ...]
+    reasons: tuple[Note, ...]
     created_at: float
     preference: Preference
     seed: int
@@ -138,14 +153,19 @@ class Suggestion:
         return self.status == "changed" if self.committed is None else not same(self.suggested, self.committed)
 
     @property
-    def widened(self) -> tuple[str, ...]:
-        """The reasons that say that intervals are widened: whoever reads the forecasts must know."""
-        return tuple(reason for reason in self.reasons if "widened by" in reason)
+    def codes(self) -> tuple[str, ...]:
+        """Reason codes of the decision, then those of its evidence."""
+        return (*codes_of(self.reasons), *self.evidence.codes)
+
+    def having(self, *codes: str) -> tuple[Note, ...]:
+        """The reasons with any of these codes."""
+        return tuple(reason for reason in self.reasons if reason.code in codes)
 
     @property
-    def of_policy(self) -> str | None:
+    def of_policy(self) -> Note | None:
         """The reason that says what the trained policy did; None where it was not asked."""
-        return next((reason for reason in self.reasons if reason.startswith(("SAC", "policy "))), None)
+        named = () if self.decided_by in ("belief", "sac") else ("JPO-I602",)
+        return next(iter(self.having(*OF_POLICY, *named)), None)
 
     def expected_change(self, quantity: str) -> float | None:
         """The ratio next / now of a forecast; None where one of them is unknown, or nothing can be a multiple of today's."""
@@ -168,6 +188,39 @@ class Suggestion:
         own = dict.fromkeys((*self.now.metrics, *self.next.metrics))
         metrics = {name: {"now": today.get(name), "next": expected.get(name)} for name in own}
         return {**both, "metrics": metrics} if own else both
+
+
+def as_stored(suggestion: Suggestion) -> dict[str, Any]:
+    """A suggestion as stores, the audit log and published documents have it: sentences and codes apart."""
+    stored = asdict(suggestion)
+    del stored["evidence"]["codes"]
+    stored["evidence"]["notes"] = texts_of(suggestion.evidence.notes)
+    guard = suggestion.guard
+    stored["guard"] |= {"violations": texts_of(guard.violations), "notices": texts_of(guard.notices)}
+    return {**stored, "reasons": texts_of(suggestion.reasons), "codes": suggestion.codes}
+
+
+def reasons_as_stored(stored: Mapping[str, Any]) -> tuple[tuple[Note, ...], tuple[str, ...]]:
+    """The reasons of what `as_stored` returned, and the codes of its evidence: each as it was, by its place.
+
+    A reason without a code is the first where the user set values, and the last where something changes. A rollback by hand has
+    each code once, so that its reasons have those of others: nothing is selected from them. Which target is promised only the
+    sentence says.
+    """
+    texts, codes = tuple(stored["reasons"]), tuple(stored["codes"])
+    first = [SET_BY_HAND] if stored["decided_by"] == "user" else []
+    last = [RISK] if stored["status"] == "changed" else []
+    many = max(len(texts) - len(first) - len(last), 0)
+    names = [*first, *codes[:many], *[""] * (many - len(codes)), *last]
+    reasons = tuple(Note(code, text) for code, text in zip(names, texts, strict=False))
+    targets = [check["name"] for check in stored["sla"]]
+    reasons = tuple(
+        replace(note, about=next((name for name in targets if f"{name} =" in note.text), ""))
+        if note.code == BETTER_QUALITY
+        else note
+        for note in reasons
+    )
+    return reasons, codes[many:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from typing import Any
 from rich.style import Style
 
 from jpo.history import AuditRecord
-from jpo.records import value_of
-from jpo.report.document import Column, Document, Note, Row, Table
+from jpo.records import Note, value_of
+from jpo.report.document import Column, Document, Row, Table
 from jpo.report.forms import json
 from jpo.report.forms.csv import csv_line
 from jpo.wording import numbers
@@ -57,7 +57,7 @@ def document(page: AuditPage) -> Document:
     for record in page.records:
         what, by = in_words(record.kind, record.data), maker(record.data)
         rows.append((record.number, clock(record.at), record.kind, str(record.identity or ""), what, by))
-    older = Note(f"newest {page.newest} only, older ones are left out: --limit N shows N, `jpo audit export` all")
+    older = Note("", f"newest {page.newest} only, older ones are left out: --limit N shows N, `jpo audit export` all")
     return Document("Audit log", (Table(columns, tuple(rows), "audit"), older if page.newest else ""))
 
 

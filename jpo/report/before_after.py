@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from jpo.records import USD, Currency, Identity
-from jpo.report.document import Cell, Column, Document, Emphasis, Inline, Note, Section, Span, Table
+from jpo.records import USD, Currency, Identity, Note
+from jpo.report.document import Cell, Column, Document, Emphasis, Inline, Section, Span, Table
 from jpo.report.forms.csv import csv_line
 from jpo.wording import names, numbers
 
@@ -95,7 +95,7 @@ def before(line: BeforeAfter) -> Cell:
 def _notes(change: WorkloadChange) -> Iterator[Note]:
     if any(line.basis == "forecast" for line in (*change.lines, *change.since_last)):
         said = "what JPO forecast for the values before its first change, since too few runs had them"
-        yield Note(f"forecast: {said}; the forecast is of one run, so its intervals are wide")
+        yield Note("", f"forecast: {said}; the forecast is of one run, so its intervals are wide")
 
 
 def label(line: BeforeAfter) -> str:

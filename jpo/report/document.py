@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from jpo.records import USD, Currency, Interval
+from jpo.records import USD, Currency, Interval, Note
 
 Emphasis = Literal["", "strong", "dim", "good", "warning", "bad"]
 """What a text means to the reader; the colours are the form's."""
@@ -127,13 +127,6 @@ def _filled(cell: Cell) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """A sentence that the reader must not miss: what could not be read, or what a figure does not say."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Items:
     """A list of sentences."""
 
@@ -200,7 +193,7 @@ class Section:
 
 
 Block: TypeAlias = "Inline | Table | Note | Items | Verbatim | Plot | Section"
-"""A bare text is a paragraph."""
+"""A bare text is a paragraph; a note is what the reader must not miss."""
 
 
 @dataclass(frozen=True, slots=True)

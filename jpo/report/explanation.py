@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from jpo.forecast.track_record import inside
 from jpo.history.figures import ending
-from jpo.records import LOSS_KEPT, Interval, Run, Running, Suggestion, in_order
+from jpo.records import LOSS_KEPT, Interval, Run, Running, Suggestion, in_order, texts_of
 from jpo.report import headline
 from jpo.report import suggestion as report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
@@ -75,7 +75,7 @@ def sections(explained: Explanation) -> tuple[Section, ...]:
     return (
         Section("Where it stands now", (Items(explained.standing),)),
         runs_now(explained),
-        Section("Why", (Items(suggestion.reasons if suggestion.reasons[1:] else ()),)),  # a single one is in the report
+        Section("Why", (Items(texts_of(suggestion.reasons) if suggestion.reasons[1:] else ()),)),  # a single one is in the report
         came_of_it(explained),
         Section("Who decided", (Items(tuple(who(suggestion))),)),
         Section("What held it back", (Items(tuple(limits(suggestion))),)),
@@ -124,7 +124,9 @@ def who(suggestion: Suggestion) -> Iterator[str]:
     yield f"{names.DECIDERS.get(suggestion.decided_by, suggestion.decided_by)}{policy}"
     weights = ", ".join(f"{name} {weight:g}" for name, weight in asdict(suggestion.preference).items() if weight)
     yield f"preference: {weights}; seed {suggestion.seed}"
-    yield "guard: approved" if suggestion.guard.approved else f"guard: rejected: {'; '.join(suggestion.guard.violations)}"
+    yield (
+        "guard: approved" if suggestion.guard.approved else f"guard: rejected: {'; '.join(texts_of(suggestion.guard.violations))}"
+    )
     if suggestion.pinned_until is not None:
         yield f"pinned until {numbers.moment(suggestion.pinned_until)} UTC"
     yield f"reason codes (docs/codes.md): {', '.join(suggestion.codes) or 'none'}"
@@ -134,7 +136,7 @@ def limits(suggestion: Suggestion) -> Iterator[str]:
     """Which rule held which value, what of today's breaks one, and which runs did not count."""
     capped = (change for change in suggestion.changes if change.capped_by)
     yield from (f"{change.key} = {change.new_text} is capped by {change.capped_by}" for change in capped)
-    yield from suggestion.guard.notices
+    yield from texts_of(suggestion.guard.notices)
     yield from (f"skipped {skipped.run_id}: {skipped.reason}" for skipped in suggestion.evidence.runs_skipped)
 
 

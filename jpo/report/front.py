@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from jpo.optimizer.pareto.front import Front, Point, difference, gain, measured_volume
-from jpo.records import USD, Currency
-from jpo.report.document import Block, Cell, Column, Document, Inline, Note, Row, Section, Span, Table
+from jpo.records import USD, Currency, texts_of
+from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Section, Span, Table
 from jpo.wording import names, numbers
 from jpo.wording.names import SHORT
 
@@ -32,7 +32,7 @@ def document(front: Front) -> Document:
         Section("Measured: medians of the runs that ended well", (points_table(shown, parameters, front), more)),
         Section("Predicted, not measured: with 90% intervals", (forecasts,)),
     )
-    blocks: tuple[Block, ...] = (*tables, *of_reference(front), *sentences(front, parameters), *map(Note, front.notes))
+    blocks: tuple[Block, ...] = (*tables, *of_reference(front), *sentences(front, parameters), *front.evidence.notes)
     return Document(title, blocks, currency=front.currency)
 
 
@@ -162,8 +162,8 @@ def as_json(front: Front) -> dict[str, object]:
         "preferences": {name: dict(values) for name, values in front.preferences.items()},
         "hypervolume": None if front.volumes is None else asdict(front.volumes),
         "left_out": {published(reason): count for reason, count in front.left_out.items()},
-        "notes": list(front.notes),
-        "reason_codes": list(front.codes),
+        "notes": list(texts_of(front.evidence.notes)),
+        "reason_codes": list(dict.fromkeys(front.evidence.codes)),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from jpo.plugins.launch.queued import Queued
-from jpo.records import LOSS_KEPT, SlaCheck, Suggestion, TrackRecord
+from jpo.records import BETTER_QUALITY, LOSS_KEPT, SlaCheck, Suggestion, TrackRecord
 from jpo.report.document import Cell, Emphasis
 from jpo.wording import names, numbers
 
@@ -33,9 +33,9 @@ def what_was_done(suggestion: Suggestion, *, written: bool) -> str:
 
 def of(suggestion: Suggestion) -> str:
     """What the confidence of a trial is about, and the chance that it leaves out; nothing of other changes."""
-    if "JPO-I640" in suggestion.codes:
+    if suggestion.having(BETTER_QUALITY):
         return f" that it {_improves(suggestion)}"
-    if "JPO-I604" not in suggestion.codes:
+    if not suggestion.having("JPO-I604"):
         return ""
     if (kept := suggestion.seen.get(LOSS_KEPT)) is None:
         return " that it ends well and is no more than a tenth worse"
@@ -52,10 +52,7 @@ def judged(suggestion: Suggestion) -> str:
 
 def _improves(suggestion: Suggestion) -> str:
     """What the promise that comes first says, as its reason does: lowers the validation loss."""
-    broken = next(
-        (check.name for check in suggestion.sla if f"{check.name} =" in " ".join(suggestion.reasons[:1])), "val_loss_max"
-    )
-    target = names.target(broken)
+    target = names.target(next((reason.about for reason in suggestion.having(BETTER_QUALITY)), "") or "val_loss_max")
     quality = names.quantity(target.quantity).long or target.quantity
     return f"{'lowers' if target.sign == '≤' else 'raises'} the {quality}"
 

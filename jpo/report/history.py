@@ -19,8 +19,9 @@ from jpo.records import (
     in_order,
     plain,
     plain_values,
+    uncoded,
 )
-from jpo.report.document import Block, Cell, Column, Document, Items, Note, Row, Section, Span, Table, estimate
+from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
 
@@ -128,9 +129,9 @@ def document(history: History) -> Document:
         return Document("History", ("nothing on record yet; start with `jpo suggest config.ini`",))
     older = f"newest {history.newest} only, older ones are left out: --limit N shows N, --format csv all runs"
     decided = Items(tuple(f"{run_id}: {decision(made)}" for run_id, made in history.adjustments))
-    notes = map(Note, (*history.contradictions, *history.unsettled))
+    notes = uncoded((*history.contradictions, *history.unsettled, *([older] if history.newest else [])))
     decisions = (Section("Decisions during runs", (decided,)),) if history.adjustments else ()
-    return Document("History", (*sections, *decisions, *notes, Note(older) if history.newest else ""))
+    return Document("History", (*sections, *decisions, *notes))
 
 
 def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Block]:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from jpo.optimizer.prediction import Answer, Expected, Prediction, Row, configuration, label
-from jpo.records import Currency
+from jpo.records import Currency, texts_of
 from jpo.report import headline
-from jpo.report.document import Block, Cell, Column, Document, Emphasis, Note, Span, Table, estimate
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Span, Table, estimate
 from jpo.report.document import Row as DocumentRow
 from jpo.report.prices import in_words
 from jpo.wording import names, numbers
@@ -31,7 +31,7 @@ def document(prediction: Prediction) -> Document:
         *remarks(rows),
         *instances(rows, prediction.currency),
         *ends(rows),
-        *map(Note, prediction.notes),
+        *prediction.evidence.notes,
         options(answer, rows) if answer else "",
     )
     return Document(title, blocks, answer.words if answer else "", prediction.currency)
@@ -155,8 +155,8 @@ def as_json(prediction: Prediction) -> dict[str, object]:
         "finished_runs": prediction.runs,
         "rows": [_row(row) for row in prediction.rows],
         "answer": asdict(prediction.answer) if prediction.answer else None,
-        "notes": list(prediction.notes),
-        "reason_codes": list(prediction.codes),
+        "notes": list(texts_of(prediction.evidence.notes)),
+        "reason_codes": list(dict.fromkeys(prediction.evidence.codes)),
     }
 
 

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from jpo.cost.catalogue import Instance
 from jpo.cost.price_list import Catalogue, PriceList
 from jpo.cost.rented import Rented
-from jpo.records import Currency
-from jpo.report.document import Block, Column, Document, Note, Row, Section, Span, Table
+from jpo.records import Currency, uncoded
+from jpo.report.document import Block, Column, Document, Row, Section, Span, Table
 from jpo.wording import numbers
 
 PER = {"usd_per_gpu_hour": "GPU hour", "usd_per_cpu_hour": "CPU hour", "usd_per_gib_hour": "GiB hour", "usd_per_kwh": "kWh"}
@@ -18,7 +18,7 @@ PER = {"usd_per_gpu_hour": "GPU hour", "usd_per_cpu_hour": "CPU hour", "usd_per_
 def document(prices: PriceList) -> Document:
     """Prices, today's hour, notes, instances."""
     hour = Section(f"An hour of {prices.workload}", tuple(an_hour(prices)))
-    notes = (Note(f"{sentence} [{code}]") for code, sentence in prices.notes)
+    notes = uncoded(note.cited for note in prices.notes)
     catalogue = listed(prices.catalogue) if prices.catalogue.name else ""
     return Document("Prices", (named(prices), hour, *notes, catalogue), currency=prices.currency)
 
@@ -81,7 +81,7 @@ def as_json(prices: PriceList) -> dict[str, object]:
             "spot": asdict(prices.spot),
         },
         "instances": [_instance(instance) for instance in prices.catalogue.instances],
-        "notes": [{"code": code, "text": text} for code, text in prices.notes],
+        "notes": [{"code": note.code, "text": note.text} for note in prices.notes],
     }
 
 

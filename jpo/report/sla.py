@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from jpo.records import USD, Currency, Identity, Run, SlaCheck
-from jpo.report.document import Block, Cell, Column, Document, Emphasis, Note, Row, Section, Span, Table, Verbatim
+from jpo.records import USD, Currency, Identity, Note, Run, SlaCheck, texts_of
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Row, Section, Span, Table, Verbatim
 from jpo.wording import names, numbers
 from jpo.wording.printable import printable
 
@@ -51,7 +51,7 @@ class SlaReport:
     checked: Sequence[CheckedRun]
     compliance: Compliance
     runs: int
-    notes: Sequence[str] = ()
+    notes: Sequence[Note] = ()
     currency: Currency = USD
 
     @property
@@ -74,7 +74,7 @@ class SlaProposal:
     runs: int
     basis: str
     thresholds: Sequence[Threshold]
-    notes: Sequence[str] = ()
+    notes: Sequence[Note] = ()
     currency: Currency = USD
     written: WrittenLines | None = None
 
@@ -86,7 +86,7 @@ class WrittenLines:
     file: str
     put: Sequence[str]
     kept: Sequence[str]
-    notes: Sequence[str] = ()
+    notes: Sequence[Note] = ()
 
 
 def document(result: SlaReport | SlaProposal) -> Document:
@@ -94,10 +94,10 @@ def document(result: SlaReport | SlaProposal) -> Document:
     if isinstance(result, SlaProposal):
         lines = Verbatim("\n".join(map(printable, _toml(result))), "toml")
         done = _done(result.written) if result.written else ""
-        notes = map(Note, result.written.notes) if result.written else ()
+        notes = result.written.notes if result.written else ()
         return Document("Thresholds for jpo.toml", (lines, *notes), done, result.currency, bare=True)
     runs = (*map(_run, result.checked), *([_compliance(result)] if result.runs else [])) if result.targets else ()
-    blocks = (*runs, *map(Note, result.notes))
+    blocks = (*runs, *result.notes)
     return Document(
         ("Workload ", Span(str(result.identity))), blocks, verdict(result.checked) if result.targets else NOTHING, result.currency
     )
@@ -158,7 +158,7 @@ def _toml(proposal: SlaProposal) -> Iterator[str]:
     share = f"{proposal.share:.1%}".replace(".0%", "%")
     yield f"# {proposal.identity}: {runs}"
     yield f"# each line by itself is expected to be kept by {share} of runs like them"
-    yield from (f"# {note}" for note in proposal.notes)
+    yield from (f"# {note.text}" for note in proposal.notes)
     yield "[sla]"
     lines = [
         (f"{threshold.name} = {threshold.toml}", seen(threshold, proposal.currency))
@@ -203,7 +203,7 @@ def as_json(result: SlaReport | SlaProposal) -> dict[str, object]:
             "runs": result.runs,
             "basis": result.basis,
             "thresholds": [{**asdict(threshold), "written": threshold.toml} for threshold in result.thresholds],
-            "notes": list(result.notes),
+            "notes": list(texts_of(result.notes)),
             **({"written": asdict(result.written)} if result.written else {}),
         }
     return {
@@ -224,7 +224,7 @@ def as_json(result: SlaReport | SlaProposal) -> dict[str, object]:
             "pairs": asdict(result.compliance.pairs),
             "promises": {name: _counted(result.compliance.of(name)) for name in result.targets},
         },
-        "notes": list(result.notes),
+        "notes": list(texts_of(result.notes)),
     }
 
 

@@ -1,6 +1,6 @@
-"""A suggestion and what became of it: for people in ten seconds, and the document that pipelines read, with its schema.
+"""A suggestion and what became of it: for people in ten seconds, and the document that pipelines read.
 
-People see what changes, what that is expected to do, one confidence and one sentence why. The models below are its schema.
+People see what changes, what that is expected to do, one confidence and one sentence why.
 """
 
 from __future__ import annotations
@@ -8,21 +8,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from typing import Any
 
 from jpo.cost.rented import Rented
 from jpo.plugins.launch.queued import Queued
-from jpo.records import FORECAST, USD, Change, Currency, Suggestion, TrackRecord, in_order, plain, same
+from jpo.records import (
+    FORECAST,
+    USD,
+    WIDENED,
+    WORTH,
+    Change,
+    Currency,
+    Note,
+    Suggestion,
+    TrackRecord,
+    as_stored,
+    in_order,
+    same,
+)
 from jpo.report import headline as headlines
-from jpo.report.document import Block, Cell, Column, Document, Inline, Note, Row, Span, Table, Verbatim, estimate
+from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Span, Table, Verbatim, estimate
 from jpo.report.prices import now_and_next
+from jpo.report.suggestion_schema import SuggestionDocument
 from jpo.wording import names, numbers
 
 SCHEMA_VERSION = 1
 LEFT_OUT = ("as_run", "committed", "instance", "queue")  # where there is nothing to say
-Value = Annotated[float | str, BeforeValidator(plain)]
 STEADY = (0.9, 1.1)
 """Ratios next / now between which a forecast next to the usual ones is not worth a row, unless it was promised."""
 
@@ -122,14 +133,14 @@ def why(suggestion: Suggestion) -> Iterator[Inline]:
     """The reasons that come first, and how many more there are; widened intervals have a note."""
     first = first_reasons(suggestion)
     undone = suggestion.decided_by == "rollback"  # its first sentence is the reason; the others say what was undone
-    yield from (reason if undone and at else f"because {reason}" for at, reason in enumerate(first))
-    if more := sum(reason not in suggestion.widened for reason in suggestion.reasons[len(first) :]):
+    yield from (reason.text if undone and at else f"because {reason.text}" for at, reason in enumerate(first))
+    if more := sum(reason.code not in WIDENED for reason in suggestion.reasons[len(first) :]):
         yield (Span(f"{numbers.counted(more, 'more reason')}: jpo explain, or -o json", "dim"),)
 
 
-def first_reasons(suggestion: Suggestion) -> tuple[str, ...]:
+def first_reasons(suggestion: Suggestion) -> tuple[Note, ...]:
     """The reason that counts most, and whether a trade-off is acceptable; all of a rollback's, which say what is undone."""
-    worth = tuple(reason for reason in suggestion.reasons[1:] if "an hour is worth" in reason)
+    worth = tuple(reason for reason in suggestion.reasons[1:] if reason.code == WORTH)
     return suggestion.reasons if suggestion.decided_by == "rollback" else (*suggestion.reasons[:1], *worth)
 
 
@@ -161,173 +172,21 @@ def quantities(suggestion: Suggestion) -> Iterator[str]:
 
 def notes(suggestion: Suggestion) -> tuple[Note, ...]:
     """What could not be read, intervals that are widened, and limits that today's values break."""
-    widened = (reason for reason in suggestion.widened if reason not in first_reasons(suggestion))
-    return tuple(map(Note, (*widened, *suggestion.evidence.notes, *suggestion.guard.notices)))
+    widened = (reason for reason in suggestion.having(*WIDENED) if reason not in first_reasons(suggestion))
+    return (*widened, *suggestion.evidence.notes, *suggestion.guard.notices)
 
 
 def verdict(report: Report) -> str:
     """What became of it, in one line."""
     suggestion, done = report.suggestion, headlines.what_was_done(report.suggestion, written=report.written)
-    decider = suggestion.of_policy or f"decided by {names.DECIDERS[suggestion.decided_by]}"
+    policy = suggestion.of_policy
+    decider = policy.text if policy else f"decided by {names.DECIDERS[suggestion.decided_by]}"
     return f"{report.path}: {done}; {decider}. Suggestion {suggestion.suggestion_id}"
-
-
-# --- for programs: the names of these classes are published, as definitions of the schema
-
-
-class Published(BaseModel):
-    """Base of every object of the published document: its fields and no others, frozen."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class WorkloadDocument(Published):
-    dataset: str
-    model: str
-    framework: str
-    hardware: str | None = None  # left out where nobody says
-
-
-class ChangeDocument(Published):
-    parameter: str
-    key: str
-    old: Value
-    new: Value
-    old_text: str
-    new_text: str
-    reason: str
-    confidence: float | None
-    capped_by: str | None
-
-
-class IntervalDocument(Published):
-    """Mean and 90% interval."""
-
-    mean: float
-    low: float
-    high: float
-
-
-class NowNext(Published):
-    """Null where no evidence supports a number."""
-
-    now: IntervalDocument | None
-    next: IntervalDocument | None
-
-
-NOTHING = NowNext(now=None, next=None)
-
-
-class ForecastDocument(Published):
-    duration_seconds: NowNext
-    cost_usd: NowNext
-    val_loss: NowNext
-    throughput_samples_per_second: NowNext = NOTHING
-    memory_gib: NowNext = NOTHING
-    gpu_utilisation: NowNext = NOTHING
-    cpu_utilisation: NowNext = NOTHING
-    val_accuracy: NowNext = NOTHING
-    metrics: dict[str, NowNext] = {}
-
-
-class AlternativeDocument(Published):
-    """A configuration that was not suggested: what is expected of it (by quantity; null = unknown), and why it was not.
-
-    Metrics of the user's own stand among the quantities, by their names.
-    """
-
-    parameters: dict[str, Value]
-    forecast: dict[str, IntervalDocument | None]
-    why_not: str
-
-
-class SlaDocument(Published):
-    name: str
-    limit: float
-    verdict: Literal["ok", "at risk", "broken", "unknown"]
-
-
-class SkippedDocument(Published):
-    run_id: str
-    reason: str
-    code: str = ""
-    count: int = 1
-
-
-class PrometheusDocument(Published):
-    requests: int
-    seconds: float
-
-
-class EvidenceDocument(Published):
-    runs_used: int
-    runs_skipped: list[SkippedDocument]
-    prometheus: PrometheusDocument
-    notes: list[str]
-    run_ids: list[str] = []
-
-
-class GuardDocument(Published):
-    approved: bool
-    violations: list[str]
-    notices: list[str]
-
-
-class TrackDocument(Published):
-    """Accuracy of earlier forecasts of one quantity; `median_error` is a ratio."""
-
-    quantity: str
-    forecasts: int
-    median_error: float
-    inside: int
-
-
-class SuggestionDocument(Published):
-    """One answer of `jpo suggest -o json`. Times are unix seconds.
-
-    `confidence` is the chance of the claim, see `records.Decision`; null = unknown. `committed`: the checkout's, if others.
-    `evidence.run_ids`: the newest runs with today's and with the suggested values. `seen`: what the agent saw, by name.
-    `undoes`: for a rollback, the suggestion that it undoes, with all after it; its values stay as they are until `pinned_until`.
-    `as_run`: parameters that runs have at another value than config.ini gave them. Without a change the file keeps its own.
-    """
-
-    schema_version: Literal[1]
-    suggestion_id: str
-    created_at: float
-    config: str
-    workload: WorkloadDocument
-    status: Literal["changed", "kept"]
-    written: bool
-    current: dict[str, Value]
-    suggested: dict[str, Value]
-    changes: list[ChangeDocument]
-    decided_by: str
-    confidence: float | None
-    reasons: list[str]
-    forecast: ForecastDocument
-    sla: list[SlaDocument]
-    track_record: list[TrackDocument]
-    evidence: EvidenceDocument
-    guard: GuardDocument
-    reason_codes: list[str]
-    preference: dict[str, float]
-    seed: int
-    diff: str | None
-    alternatives: list[AlternativeDocument] = []
-    would_change: list[str] = []
-    seen: dict[str, float] = {}
-    policy: str | None = None
-    undoes: str | None = None
-    pinned_until: float | None = None
-    as_run: list[str] = []
-    committed: dict[str, Value] | None = None
-    instance: dict[Literal["now", "next"], Rented | None] | None = None
-    queue: Queued | None = None
 
 
 def as_json(report: Report) -> dict[str, object]:
     """The published document, validated."""
-    made = {**asdict(report.suggestion), "queue": report.queue, "committed": report.suggestion.committed}
+    made = {**as_stored(report.suggestion), "queue": report.queue, "committed": report.suggestion.committed}
     made["evidence"]["prometheus"] = {name: made["evidence"].pop(name) for name in ("requests", "seconds")}
     made |= {
         "schema_version": SCHEMA_VERSION,

@@ -14,7 +14,7 @@ from jpo.agent.decide import decide, lies_between
 from jpo.agent.policy import SHAPES, Policy
 from jpo.agent.problem import Problem
 from jpo.agent.state import OWN
-from jpo.records import Belief, Candidates, Preference
+from jpo.records import Belief, Candidates, Preference, texts_of
 
 TIME = Preference(1, 0, 0)
 HALF, DOUBLE = math.log(0.5), math.log(2)
@@ -35,14 +35,14 @@ def random_policy(released, seed=0):
 def test_without_a_finished_run_it_keeps_and_asks_for_one(grid, belief):
     found = ask(grid(current=1), belief([[0, -3, -3]], duration=None), runs_finished=0)
     assert (found.choice, found.confidence, found.decided_by, found.codes) == (1, None, "no evidence", ("JPO-I601",))
-    assert "one run with today's values is needed" in found.reasons[0]
+    assert "one run with today's values is needed" in found.reasons[0].text
 
 
 def test_a_measured_better_candidate_is_taken_and_explained_with_numbers(grid, belief):
     found = ask(grid(), belief([[0, math.log(0.79), 0.5]], runs=(2, 3, 0)))
     assert found.choice == 1
     assert (
-        found.reasons[0]
+        found.reasons[0].text
         == "batch_size 64, all else as now, was run 3 times and is expected to take 21% less time and cost 21% less"
     )
     assert (found.decided_by, found.step, found.confidence) == ("belief", "known", 0.99)
@@ -70,7 +70,9 @@ def test_off_needs_more_than_the_noise_or_a_second_run(grid, belief):
 def test_one_lucky_run_is_run_again_and_called_unconfirmed(grid, belief):
     lucky, confirmed = (ask(grid(), belief([[0, -0.04, 1]], runs=(5, n, 1), noise=0.06)) for n in (1, 2))
     assert (lucky.choice, lucky.step, confirmed.choice) == (1, "known", 1)
-    assert "batch_size 64 has one run so far; that it is better than today's configuration is to be confirmed" in lucky.reasons
+    assert "batch_size 64 has one run so far; that it is better than today's configuration is to be confirmed" in texts_of(
+        lucky.reasons
+    )
     assert ("JPO-I613" in lucky.codes, "JPO-I613" in confirmed.codes) == (True, False)
     assert "JPO-I613" not in ask(grid(), belief([[0, -0.5, 1]], runs=(5, 1, 1), noise=0.06)).codes
 
@@ -78,7 +80,9 @@ def test_one_lucky_run_is_run_again_and_called_unconfirmed(grid, belief):
 def test_today_with_one_run_is_to_be_confirmed_against_what_ran_before(grid, belief):
     found = ask(grid(current=1), belief([[0.05, 0, 1]], runs=(5, 1, 1), noise=0.06))
     assert (found.choice, found.step) == (1, "keep")
-    assert "today's configuration has one run so far; that it is better than batch_size 32 is to be confirmed" in found.reasons
+    assert "today's configuration has one run so far; that it is better than batch_size 32 is to be confirmed" in texts_of(
+        found.reasons
+    )
 
 
 LIKELY_GOOD = [[0, -0.1, 3 * HALF], [0, -0.1, 3 * HALF], [0, -0.1, 3 * HALF], [0, -0.1, DOUBLE * 2]]
@@ -88,9 +92,9 @@ LIKELY_GOOD = [[0, -0.1, 3 * HALF], [0, -0.1, 3 * HALF], [0, -0.1, 3 * HALF], [0
 def test_a_smaller_step_is_taken_where_the_favourite_may_cost_too_much(grid, belief):
     found = ask(grid(), belief(LIKELY_GOOD))
     assert (found.choice, found.step, found.confidence) == (1, "halve", 0.99)
-    assert found.reasons[0].startswith("batch_size 64 was not run yet and is expected to take 10% less time")
+    assert found.reasons[0].text.startswith("batch_size 64 was not run yet and is expected to take 10% less time")
     smaller = "it is a smaller step than to batch_size 128, which may cost more than exploring may"
-    assert f"{smaller}; chance of being more than 10% worse than today: 25%" in found.reasons
+    assert f"{smaller}; chance of being more than 10% worse than today: 25%" in texts_of(found.reasons)
     assert "JPO-I614" in found.codes
     assert "JPO-I608" not in found.codes
 
@@ -100,7 +104,7 @@ def test_it_is_kept_where_no_smaller_step_pays_off(grid, belief):
     found = ask(grid(), belief(worse_between))
     assert (found.choice, found.step, found.confidence) == (0, "keep", 0.25)
     held = "batch_size 128 looks promising but may cost more than exploring may"
-    assert f"{held}; chance of being more than 10% worse than today: 25%" in found.reasons
+    assert f"{held}; chance of being more than 10% worse than today: 25%" in texts_of(found.reasons)
     assert "JPO-I608" in found.codes
 
 
@@ -122,14 +126,14 @@ def test_on_tries_it_and_says_what_for(grid, belief):
     found = ask(grid(), belief(half), explore="on")
     assert (found.choice, found.step) == (2, "try")
     assert found.confidence == pytest.approx(0.5)
-    assert "not run yet" in found.reasons[0]
+    assert "not run yet" in found.reasons[0].text
     assert "JPO-I605" in found.codes
 
 
 def test_what_exploring_may_still_cost_is_said_with_a_trial(grid, belief):
     good = belief([[0, HALF, 1]])
-    assert "exploring may still cost 1 run of today's configuration" in ask(grid(), good).reasons
-    assert "exploring may still cost 0.6 runs of today's configuration" in ask(grid(), good, recent=[1.7, 0.7]).reasons
+    assert "exploring may still cost 1 run of today's configuration" in texts_of(ask(grid(), good).reasons)
+    assert "exploring may still cost 0.6 runs of today's configuration" in texts_of(ask(grid(), good, recent=[1.7, 0.7]).reasons)
     assert "JPO-I615" not in ask(grid(), belief([[0, HALF, 1]], runs=(1, 2, 0))).codes
 
 
@@ -137,7 +141,7 @@ def test_an_overspent_budget_leaves_only_what_was_measured(grid, belief):
     found = ask(grid(), belief(LIKELY_GOOD), explore="on", recent=[1.2, 1.9])
     assert (found.choice, found.step) == (0, "keep")
     lost = "the last suggestions cost 1.1 runs of today's configuration more than keeping it, and 1 is allowed"
-    assert f"{lost}; only measured values are used for now" in found.reasons
+    assert f"{lost}; only measured values are used for now" in texts_of(found.reasons)
     assert "JPO-W606" in found.codes
     assert ask(grid(), belief([[0, HALF, 1]], runs=(1, 2, 0)), recent=[1.2, 1.9]).choice == 1
 
@@ -186,7 +190,7 @@ def test_a_belief_that_was_too_sure_is_trusted_less_and_the_report_says_so(grid,
     assert (sure.choice, unsure.choice) == (2, 0)
     assert ("JPO-W616" in sure.codes, "JPO-W616" in unsure.codes) == (False, True)
     told = "too few of the last runs took as long as forecast: their intervals and risks are widened by a factor of 2"
-    assert told in unsure.reasons
+    assert told in texts_of(unsure.reasons)
 
 
 def test_tolerated_losses_do_not_add_up_over_several_changes(grid, belief):
@@ -268,8 +272,8 @@ def test_a_named_policy_that_keeps_says_what_it_likes_and_not_what_is_expected(g
     likes_today = Policy((weights,), (), {}, name="reinforce", judge=on_average)
     found = ask(grid(), belief([[0, HALF, HALF]], runs=(1, 0, 0)), policy=likes_today, explore="on", runs_finished=1)
     assert (found.choice, found.decided_by) == (0, "reinforce")
-    assert found.reasons[0] == "policy reinforce likes nothing that may be tried better than today's values"
-    assert "policy reinforce, as [agent] asks: departs from the rule" in found.reasons
+    assert found.reasons[0].text == "policy reinforce likes nothing that may be tried better than today's values"
+    assert "policy reinforce, as [agent] asks: departs from the rule" in texts_of(found.reasons)
     assert found.codes[0] == "JPO-I602"
 
 

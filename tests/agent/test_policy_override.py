@@ -37,7 +37,7 @@ def problem(grid, belief):
 
 
 def told(problem, policy, choice):
-    return list(of_policy(problem, policy, problem.allowed, choice))
+    return [(note.text, note.code) for note in of_policy(problem, policy, problem.allowed, choice)]
 
 
 def informed(problem, *, mean=(0.0, 0.0, 0.0), p_fails=(0.0, 0.0, 0.0), jobs=14):

@@ -6,7 +6,7 @@ import pytest
 
 from jpo.agent.problem import Problem
 from jpo.agent.setback import Z, outlasting, setback, worsening
-from jpo.records import Identity, Outcome, Preference, Run, RunStatus
+from jpo.records import Identity, Note, Outcome, Preference, Run, RunStatus
 
 TIME = Preference(1, 0, 0)
 NOISE = 0.05 * math.sqrt(1 / 1 + 1 / 4)
@@ -16,10 +16,10 @@ NOISE = 0.05 * math.sqrt(1 / 1 + 1 / 4)
 def test_what_took_longer_by_more_than_noise_is_a_setback(grid, belief):
     for worse, found in ((0.9 * Z * NOISE, None), (1.1 * Z * NOISE, "JPO-I842")):
         harm = setback(Problem(grid((64, 16)), belief([[0, -worse]], runs=(1, 4), failures=(0, 0)), TIME), 1)
-        assert (harm and harm[1]) == found
+        assert (harm and harm.code) == found
     assert harm is not None
-    assert harm[0].startswith("since then the outcome is 14% worse under your preference, more than noise explains; ")
-    assert harm[0].endswith("was run 4 times and is expected to take 12% less time and cost 12% less")
+    assert harm.text.startswith("since then the outcome is 14% worse under your preference, more than noise explains; ")
+    assert harm.text.endswith("was run 4 times and is expected to take 12% less time and cost 12% less")
 
 
 def test_a_watch_that_found_the_belief_too_sure_asks_for_more(grid, belief):
@@ -36,7 +36,7 @@ def test_what_the_preference_does_not_weigh_is_no_setback(grid, belief):
 def test_a_worse_validation_loss_is_a_setback_although_time_is_saved(grid, belief, before, found):
     believed = belief([[0, 0.1]], runs=(2, 3), failures=(0, 0), val_loss=0.12)  # 10% faster
     harm = setback(Problem(grid((64, 16)), replace(believed, log_loss=np.array([[0.0, before]])), TIME), 1)
-    assert (harm and harm[1]) == found
+    assert (harm and harm.code) == found
 
 
 def test_the_noise_of_the_loss_counts_where_the_loss_does(grid, belief):
@@ -52,13 +52,13 @@ def test_the_noise_of_the_loss_counts_where_the_loss_does(grid, belief):
 def test_a_target_that_was_kept_before_is_named_with_its_numbers(grid, belief):
     believed = belief([[0, -0.01]], runs=(1, 1), failures=(0, 0))
     told = setback(Problem(grid((64, 16)), believed, TIME), 1, broken=[("time_max", 60.0, 59.0, 61.234)])
-    assert told == ("time_max = 60 was kept before it and is not since: 59 became 61.23", "JPO-I841")
+    assert told == Note("JPO-I841", "time_max = 60 was kept before it and is not since: 59 became 61.23")
 
 
 @pytest.mark.parametrize(("failures", "found"), [((1, 0), None), ((2, 0), "JPO-I843"), ((2, 3), None)])
 def test_one_failed_run_may_be_bad_luck_and_two_are_not_unless_it_failed_before_as_well(grid, belief, failures, found):
     harm = setback(Problem(grid((64, 16)), belief([[0, 0]], runs=(0, 3), failures=failures), TIME), 1)
-    assert (harm and harm[1]) == found
+    assert (harm and harm.code) == found
 
 
 def test_without_an_earlier_run_that_ended_well_it_is_unknown(grid, belief):
@@ -84,17 +84,17 @@ def test_runs_that_were_stopped_after_longer_than_those_before_took_are_as_bad_a
     assert outlasting(stopped, {"batch_size": 64.0}, {"batch_size": 16.0}) == 0  # nothing to hold them against
     problem = Problem(grid((64, 16)), belief([[0, 0]], runs=(0, 3), failures=(0, 0)), TIME)
     assert setback(problem, 1, outlasted=1) is None
-    assert setback(problem, 1, outlasted=2) == ("2 had to be stopped since and none ended well; before it 3 did", "JPO-I843")
+    assert setback(problem, 1, outlasted=2) == Note("JPO-I843", "2 had to be stopped since and none ended well; before it 3 did")
     failed = Problem(grid((64, 16)), belief([[0, 0]], runs=(0, 3), failures=(1, 0)), TIME)
     harm = setback(failed, 1, outlasted=1)
-    assert harm == ("1 runs failed and 1 had to be stopped since and none ended well; before it 3 did", "JPO-I843")
+    assert harm == Note("JPO-I843", "1 runs failed and 1 had to be stopped since and none ended well; before it 3 did")
 
 
 def test_what_fails_more_often_than_by_chance_is_undone_though_it_is_faster_when_it_ends_well(grid, belief):
     believed = belief([[-0.5, 0]], runs=(1, 3), failures=(2, 0))
-    assert setback(Problem(grid((64, 16)), believed, TIME), 1) == (
-        "what it changed to failed in 2 of 3 runs, and runs with other values none of 3: more often than by chance",
+    assert setback(Problem(grid((64, 16)), believed, TIME), 1) == Note(
         "JPO-W649",
+        "what it changed to failed in 2 of 3 runs, and runs with other values none of 3: more often than by chance",
     )
 
 

@@ -14,7 +14,7 @@ from made import a_run, a_suggestion
 from jpo.commands import history
 from jpo.cost import Prices
 from jpo.history import open_store
-from jpo.records import Finished, Forecast, Identity, Interval, Outcome, Run, RunStatus
+from jpo.records import RISK, Finished, Forecast, Identity, Interval, Note, Outcome, Run, RunStatus
 from jpo.report import history as report
 from jpo.report.forms import text
 
@@ -103,7 +103,7 @@ def test_a_narrow_terminal_breaks_no_time_in_two_and_what_never_differs_has_no_c
 
 def test_a_widened_interval_is_explained(empty: Project) -> None:
     told = "too few of the last runs ended within their forecasts: intervals and risks are widened by a factor of 1.4"
-    suggestion = a_suggestion(next=Forecast(Interval(50.0, 40.0, 60.0)), codes=("JPO-W616",), reasons=(told,))
+    suggestion = a_suggestion(next=Forecast(Interval(50.0, 40.0, 60.0)), reasons=(Note("JPO-W616", told), Note(RISK, "3%")))
     with open_store(f"sqlite:///{empty.folder}/.jpo/jpo.db") as store:
         store.append(suggestion, config="config.ini", source_digest="ab" * 32)
         store.record(Finished((a_run("r1", 200.0),)), now=300.0)

@@ -12,8 +12,10 @@ from made import DIGITS, a_run, a_suggestion
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditEvent, Store, open_store, verify
 from jpo.records import (
+    RISK,
     Finished,
     Identity,
+    Note,
     Outcome,
     RunStatus,
     Series,
@@ -253,7 +255,7 @@ def test_a_suggestion_is_read_back_equal(store: Store) -> None:
 
 
 def test_rollbacks_are_found_among_suggestions_of_any_content(store: Store) -> None:
-    append(store, a_suggestion("s1", reasons=('"decided_by":"rollback"',)))
+    append(store, a_suggestion("s1", reasons=(Note(RISK, '"decided_by":"rollback"'),)))
     rollbacks = [a_suggestion(f"r{at}", float(at), decided_by="rollback", undoes="s1", pinned_until=9.5) for at in (3, 2)]
     for one in (*rollbacks, a_suggestion("r4", decided_by="rollback"), a_suggestion("r5", identity=CIFAR, decided_by="rollback")):
         append(store, one)
@@ -298,8 +300,8 @@ def test_an_unknown_suggestion_is_the_users_mistake(store: Store) -> None:
 def test_one_suggestion_id_is_on_record_once(store: Store) -> None:
     append(store, a_suggestion())
     with pytest.raises(StoreError, match="on record already"):
-        append(store, a_suggestion(reasons=("another",)))
-    assert store.suggestion("s1").reasons == ("because",)
+        append(store, a_suggestion(reasons=(Note(RISK, "another"),)))
+    assert store.suggestion("s1").reasons == (Note(RISK, "because"),)
     assert len(store.audit_records()) == 1
 
 

@@ -19,7 +19,8 @@ def test_sources_have_their_first_and_last_day() -> None:
 
 def test_without_prices_the_remedy_is_named() -> None:
     nothing = price_list([], Prices(), NONE, None, USD, today=DAY)
-    ((code, sentence),) = nothing.notes
+    (note,) = nothing.notes
+    code, sentence = note.code, note.text
     assert code == "JPO-W803"
     assert 'write [prices] usd_per_gpu_hour, usd_per_cpu_hour, usd_per_gib_hour, or catalogue = "aws"' in sentence
     assert (nothing.on_demand, nothing.spot, nothing.in_force) == (Hourly(None), Hourly(None), "on demand")
@@ -28,5 +29,5 @@ def test_without_prices_the_remedy_is_named() -> None:
 def test_prices_that_are_more_than_a_year_old_are_called_old() -> None:
     catalogue = Catalogue("aws", True, (A10G,))
     old = price_list([], Prices(instances=(A10G,)), catalogue, None, USD, today=date(2027, 11, 22))
-    assert [code for code, _ in old.notes] == ["JPO-W801"]
+    assert [note.code for note in old.notes] == ["JPO-W801"]
     assert price_list([], Prices(instances=(A10G,)), catalogue, None, USD, today=DAY).notes == ()

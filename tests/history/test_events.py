@@ -19,12 +19,19 @@ from jpo.records import (
     Skipped,
     Suggestion,
     Workload,
+    uncoded,
 )
 
 SUGGESTION = a_suggestion(
     confidence=0.93,
     evidence=Evidence(
-        3, (Skipped("r1", "failed"), Skipped("r2", "failed"), Skipped("r3", "no end")), 4, 0.2, ("offline",), ("r4",)
+        3,
+        (Skipped("r1", "failed"), Skipped("r2", "failed"), Skipped("r3", "no end")),
+        4,
+        0.2,
+        uncoded(["offline"]),
+        ("r4",),
+        ("JPO-I401",),
     ),
 )
 
@@ -39,8 +46,10 @@ def test_a_suggestion_can_be_rebuilt_from_its_record_alone() -> None:
     data = logged()
     for name in ("suggestion_id", "keys", "current", "suggested", "decided_by", "confidence", "policy", "seed"):
         assert data[name] == getattr(SUGGESTION, name)
-    for name in ("guard", "preference"):
-        assert canonical(data[name]) == canonical(asdict(getattr(SUGGESTION, name)))
+    assert canonical(data["preference"]) == canonical(asdict(SUGGESTION.preference))
+    assert canonical(data["guard"]) == canonical(
+        {"approved": True, "violations": [], "notices": [SUGGESTION.guard.notices[0].text]}
+    )
     assert canonical(data["forecast"]) == canonical({"now": SUGGESTION.now.document, "next": SUGGESTION.next.document})
     assert (data["reasons"], data["codes"], data["why"]) == (
         ["because"],

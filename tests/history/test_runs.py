@@ -22,7 +22,6 @@ SUGGESTION = Suggestion(
     decided_by="belief",
     confidence=None,
     reasons=(),
-    codes=(),
     created_at=100.0,
     preference=Preference(),
     seed=1,

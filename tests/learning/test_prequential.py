@@ -20,7 +20,7 @@ from jpo.learning.prequential import (
     record_of,
     with_record,
 )
-from jpo.records import Finished, Forecast, Interval, Outcome, Run, RunStatus, Suggestion
+from jpo.records import RISK, Finished, Forecast, Interval, Note, Outcome, Run, RunStatus, Suggestion
 from tests.made import a_run, a_suggestion
 
 POLICY = replace(load_policy(), released=("safe", "on"))
@@ -30,8 +30,9 @@ EXPECTED = Interval(100.0, 100.0 / math.exp(0.1645), 100.0 * math.exp(0.1645))
 
 def departure(number: int, seconds: float | None, policy: Policy = POLICY, **changes: object) -> tuple[Suggestion, Run]:
     """A departure, and the run that followed it; seconds None: it failed."""
-    codes, forecast = ("JPO-I603", DEPARTED), Forecast(duration_seconds=EXPECTED)
-    suggestion = a_suggestion(f"s{number}", 1000.0 * number, policy=policy.digest, codes=codes, next=forecast)
+    why = Note(DEPARTED, "departs from the rule"), Note(RISK, "3%")
+    forecast = Forecast(duration_seconds=EXPECTED)
+    suggestion = a_suggestion(f"s{number}", 1000.0 * number, policy=policy.digest, reasons=why, next=forecast)
     status = RunStatus.FAILED if seconds is None else RunStatus.SUCCEEDED
     run = a_run(f"r{number}", 1000.0 * number + 500, status=status, outcome=Outcome(seconds))
     return replace(suggestion, **changes), run
@@ -44,7 +45,7 @@ def on_record(store: Store, suggestion: Suggestion, run: Run | None) -> None:
 
 def agreement(number: int, seconds: float | None, policy: Policy = POLICY) -> tuple[Suggestion, Run]:
     """A change as the rule would have made it, and the run that followed."""
-    return departure(100 + number, seconds, policy, codes=("JPO-I603", AS_THE_RULE))
+    return departure(100 + number, seconds, policy, reasons=(Note(AS_THE_RULE, "as the rule"), Note(RISK, "3%")))
 
 
 def recorded(departed: list[float | None], agreed: list[float | None]) -> PrequentialRecord:

@@ -45,7 +45,7 @@ def test_a_policy_that_cannot_be_read_is_named_and_what_decides_meanwhile(store:
 def test_what_is_not_learnt_and_what_cannot_be_read_are_notes_with_their_codes(store: Store) -> None:
     store.save_agent(POLICY, b"damaged", expected_version=0)
     known = with_learning_noted(Known(()), store, "sac", ("JPO-W650",))
-    assert known.codes == ("JPO-W650", "JPO-W636")
-    assert known.evidence.notes[0].startswith("learning is off because torch is not installed")
-    assert known.evidence.notes[1].endswith("what came with JPO decides; run `jpo learn`")
+    assert known.evidence.codes == ("JPO-W650", "JPO-W636")
+    assert known.evidence.notes[0].text.startswith("learning is off because torch is not installed")
+    assert known.evidence.notes[1].text.endswith("what came with JPO decides; run `jpo learn`")
     assert with_learning_noted(Known(()), store, "belief") == Known(()), "which needs no policy"

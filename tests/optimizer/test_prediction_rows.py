@@ -7,7 +7,7 @@ from jpo.cost import Prices
 from jpo.optimizer.expectations import Basis
 from jpo.optimizer.prediction_rows import RowBasis, further_rows, rows_of, warnings
 from jpo.optimizer.surrogate import surrogate_of
-from jpo.records import Known, Outcome, Preference, Run
+from jpo.records import Known, Note, Outcome, Preference, Run
 from tests.asked import a_request
 
 TODAY = {"batch_size": 16.0, "cpus": 2.0}
@@ -55,5 +55,6 @@ def test_further_rows_are_those_that_the_limits_allow_and_that_are_not_shown() -
 def test_what_no_run_has_varied_is_called_simulated() -> None:
     once = basis(run(16, 100, 1), run(16, 90, 2))
     sentence = "batch_size was 16 whenever it ran: what another value does is known from simulated jobs alone"
-    assert warnings(rows_of([{**TODAY, "batch_size": 32.0}], once, spot=False), once) == {sentence: "JPO-W824"}
-    assert warnings(rows_of([TODAY], once, spot=False), once) == {}
+    varied = rows_of([{**TODAY, "batch_size": 32.0}], once, spot=False)
+    assert list(warnings(list(varied), once)) == [Note("JPO-W824", sentence)]
+    assert list(warnings(list(rows_of([TODAY], once, spot=False)), once)) == []

@@ -136,7 +136,7 @@ def test_a_promise_that_no_tried_model_comes_near_is_said_to_be_out_of_reach() -
     asked = request(targets={"val_loss_max": 0.05}, free=("learning_rate",), min_confidence=0.7)
     decision = advise(asked, Known(tuple(runs)), None, seed=0).decision
     assert "JPO-W639" in decision.codes
-    assert "seems out of reach: the best of 3 models that were tried reached 0.4999" in decision.reasons[0]
+    assert "seems out of reach: the best of 3 models that were tried reached 0.4999" in decision.reasons[0].text
 
 
 def test_trials_that_were_asked_for_keep_away_from_a_miss_single_ones_need_not() -> None:

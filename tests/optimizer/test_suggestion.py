@@ -32,7 +32,7 @@ def test_what_goes_on_record_is_what_the_job_will_read_with_evidence_reasons_and
     advice = advised(asked, FASTER)
     edits = (Edit("s.batch_size", 1, "16", "63"),)
     proposal = Proposal(FILE, Limits(), edits, b"", {**NOW, "batch_size": 63.0}, Guarded(True))
-    known = Known(tuple(FASTER), evidence=Evidence(4), codes=("JPO-I501",))
+    known = Known(tuple(FASTER), evidence=Evidence(4, codes=("JPO-I501",)))
     suggestion = suggestion_of(advice, asked, proposal, known, None, suggestion_id="s1", now=7.0)
     assert (suggestion.status, suggestion.suggested["batch_size"], suggestion.created_at) == ("changed", 63.0, 7.0)
     (change,) = suggestion.changes

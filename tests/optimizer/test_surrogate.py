@@ -11,7 +11,7 @@ from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import memory_holds
 from jpo.optimizer.surrogate import Surrogate, surrogate_of, with_configuration
-from jpo.records import Forecast, Identity, Known, Outcome, Parameters, Preference, Run, RunStatus
+from jpo.records import Forecast, Identity, Known, Outcome, Parameters, Preference, Run, RunStatus, texts_of
 from tests.asked import a_request, changed
 
 NOW = {"batch_size": 32.0, "gpus": 1.0}
@@ -102,7 +102,7 @@ def test_losses_outside_their_forecasts_widen_their_intervals_alone_and_the_repo
     decision = advise(request(), Known(tuple(runs)), None, seed=0).decision
     assert ("JPO-W816" in decision.codes, "JPO-W616" in decision.codes) == (True, False)
     sentence = "too few of the last validation losses were within their intervals"
-    assert any(reason.startswith(sentence) for reason in decision.reasons)
+    assert any(reason.startswith(sentence) for reason in texts_of(decision.reasons))
 
 
 def test_a_forecast_holds_the_energy_that_runs_measured_like_their_cost_does() -> None:

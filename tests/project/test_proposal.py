@@ -36,7 +36,7 @@ def test_a_refusal_names_the_nearest_values_that_are_allowed(repository):
     with open_project(path, settings, now=0.0) as job:
         guard = guarded(job, {**job.workload.current, "batch_size": 100.0}, Facts())
         assert not guard.approved
-        assert guard.violations[-1] == "allowed would be batch_size = 64"
+        assert guard.violations[-1].text == "allowed would be batch_size = 64"
 
 
 def test_the_teams_own_checker_has_the_last_word(repository):
@@ -44,4 +44,4 @@ def test_the_teams_own_checker_has_the_last_word(repository):
     with open_project(path, settings, now=0.0) as job:
         proposal = checked(job, edits_of(job.workload, {**job.workload.current, "batch_size": 64.0}, {}), Facts())
         assert not proposal.guard.approved
-        assert "too big" in proposal.guard.violations[0]
+        assert "too big" in proposal.guard.violations[0].text

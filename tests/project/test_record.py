@@ -11,7 +11,7 @@ from jpo.errors import ConflictError, NothingAdmissible
 from jpo.project.project import open_project
 from jpo.project.proposal import checked
 from jpo.project.record import carry_out
-from jpo.records import Checkout, Guarded
+from jpo.records import Checkout, Guarded, uncoded
 
 
 def kinds(job):
@@ -43,7 +43,7 @@ def test_a_dry_run_writes_no_file(repository):
 def test_what_the_guard_refuses_is_on_record_and_nothing_is_written(repository):
     path, settings = repository()
     with open_project(path, settings, now=0.0) as job:
-        refused = replace(a_change(job), guard=Guarded(False, ("no",)))
+        refused = replace(a_change(job), guard=Guarded(False, uncoded(["no"])))
         with pytest.raises(NothingAdmissible, match="no"):
             carry_out(job, a_suggestion(), refused, dry_run=False)
         assert kinds(job) == ["refused"]

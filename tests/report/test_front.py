@@ -11,7 +11,7 @@ from jpo.cli.output import rendered
 from jpo.cost.saved_hour import TradeOff
 from jpo.optimizer.pareto.front import Front
 from jpo.optimizer.surrogate import FailureChance
-from jpo.records import Currency
+from jpo.records import NO_EVIDENCE, Currency, uncoded
 from jpo.report import front as subject
 
 
@@ -56,7 +56,7 @@ def test_amounts_are_shown_in_the_currency_and_written_in_usd() -> None:
 
 
 def test_before_the_first_run_there_is_one_clear_line_and_no_table() -> None:
-    out = text(replace(NOTHING, left_out={}, notes=("there is no front yet",)))
+    out = text(replace(NOTHING, left_out={}, evidence=NO_EVIDENCE.noting(uncoded(["there is no front yet"]))))
     assert "Note: there is no front yet" in out
     assert not any(word in out for word in ("Measured", "Predicted", "Reference", "The same"))
 
@@ -97,7 +97,7 @@ def test_what_is_not_known_is_null() -> None:
 
 
 def test_a_name_steers_no_terminal() -> None:
-    strange = replace(FRONT, workload=replace(DIGITS, model="a\x1b[31m[red]"), notes=("b\x1bc",))
+    strange = replace(FRONT, workload=replace(DIGITS, model="a\x1b[31m[red]"), evidence=NO_EVIDENCE.noting(uncoded(["b\x1bc"])))
     out = text(strange)
     assert "\x1b" not in out
     assert "[red]" in out
@@ -107,7 +107,7 @@ def test_every_form_distinguishes_facts_from_predictions() -> None:
     markdown = rendered(subject, FRONT, "markdown")
     assert "#### Measured: medians of the runs that ended well\n" in markdown
     assert "| 128 | 1h 30m (1h 12m to 1h 52m) | 7.00 USD (5.60 to 8.75) | yes |" in markdown
-    page = rendered(subject, replace(FRONT, notes=("<script>",)), "html")
+    page = rendered(subject, replace(FRONT, evidence=NO_EVIDENCE.noting(uncoded(["<script>"]))), "html")
     assert "Predicted, not measured: with 90% intervals" in page
     assert "<script>" not in page
 

@@ -3,19 +3,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from jpo.plugins.launch.queued import Queued
-from jpo.records import LOSS_KEPT, Checkout
+from jpo.records import LOSS_KEPT, Checkout, Note
 from jpo.report import headline
 from tests.made import a_suggestion
+
+TRIAL = Note("JPO-I604", "it was not run yet")
 
 
 def test_a_trial_says_what_its_confidence_is_about_and_the_chance_that_it_leaves_out() -> None:
     known = a_suggestion("s1")
-    trial = replace(known, codes=("JPO-I604",))
+    trial = replace(known, reasons=(TRIAL,))
     assert headline.of(known) == ""
     assert headline.of(trial) == " that it ends well and is no more than a tenth worse"
     both = " that it ends well and costs no more than a tenth more, 61% that it keeps the loss"
     assert headline.of(replace(trial, seen={LOSS_KEPT: 0.61})) == both
-    assert headline.of(replace(trial, codes=("JPO-I640", "JPO-I604"))) == " that it lowers the validation loss"
+    assert headline.of(replace(trial, reasons=(Note("JPO-I640", "it is better"), TRIAL))) == " that it lowers the validation loss"
 
 
 def test_what_was_done_is_told_by_the_file_that_was_there() -> None:

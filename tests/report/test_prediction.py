@@ -7,7 +7,7 @@ from prediction_rows import UNKNOWN, a_row
 
 from jpo.cli.output import rendered
 from jpo.optimizer.prediction import Answer, Expected, Option, Prediction
-from jpo.records import Currency, Forecast, Interval, SlaCheck
+from jpo.records import NO_EVIDENCE, Currency, Forecast, Interval, SlaCheck, uncoded
 from jpo.report import prediction as subject
 from jpo.report.prediction import as_json
 
@@ -32,11 +32,11 @@ def test_the_table_shows_each_figure_with_its_interval_and_fits(width):
 
 
 def test_every_form_has_the_figures():
-    prediction = shown(a_row(), notes=("a | b",))
+    prediction = shown(a_row(), evidence=NO_EVIDENCE.noting(uncoded(["a | b"])))
     assert "| today | 1h 00m (30m 00s to 2h 00m) | 2.00 USD (1.00 to 4.00) | unknown | 3 |" in rendered(
         subject, prediction, "markdown"
     )
-    page = rendered(subject, replace(prediction, notes=("<script>",)), "html")
+    page = rendered(subject, replace(prediction, evidence=NO_EVIDENCE.noting(uncoded(["<script>"]))), "html")
     assert "1h 00m" in page
     assert "<script>" not in page
 
@@ -87,5 +87,5 @@ def test_more_expensive_options_show_the_price_of_a_saved_hour_above_the_answer(
 
 
 def test_a_name_from_a_file_cannot_steer_the_terminal():
-    prediction = shown(a_row(), notes=("\x1b[2J gone",))
+    prediction = shown(a_row(), evidence=NO_EVIDENCE.noting(uncoded(["\x1b[2J gone"])))
     assert "\x1b" not in text(prediction)

@@ -7,7 +7,7 @@ from jpo.cli.output import rendered
 from jpo.cost import Instance
 from jpo.cost.price_list import Catalogue, Hourly, Priced, PriceList
 from jpo.cost.rented import Rented
-from jpo.records import Currency
+from jpo.records import Currency, Note
 from jpo.report import prices as subject
 
 A10G = Instance("g5.xlarge", "g5", "a10g", 1, 22.4, 4.0, 16.0, "us-east-1", 1.006, None, date(2026, 11, 21), "a server")
@@ -20,7 +20,7 @@ LIST = PriceList(
     spot=Hourly(None),
     in_force="on demand",
     catalogue=Catalogue("aws", True, (A10G, C7)),
-    notes=(("JPO-W802", "An hour is priced here without energy"),),
+    notes=(Note("JPO-W802", "An hour is priced here without energy"),),
     currency=Currency("EUR", 0.5),
 )
 TEXT = """\

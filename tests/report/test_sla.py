@@ -6,7 +6,7 @@ from made import a_run
 
 from jpo.cost.sla import Compliance, ComplianceRate
 from jpo.cost.thresholds import Threshold
-from jpo.records import Currency, Identity, SlaCheck
+from jpo.records import Currency, Identity, SlaCheck, uncoded
 from jpo.report import sla
 from jpo.report.forms import html, json, markdown, text
 from jpo.report.sla import CheckedRun, SlaProposal, SlaReport, verdict
@@ -24,7 +24,7 @@ def a_check(name: str = "time_max", limit: float = 3600.0, word: str = "ok") -> 
 def a_report(*checks: tuple[SlaCheck, float | None], run_id: str = "r1") -> SlaReport:
     targets = {check.name: check.limit for check, _ in checks}
     checked = [CheckedRun(a_run(run_id), checks)]
-    return SlaReport(IDENTITY, targets, checked, COMPLIANCE, 7, ["a note"], Currency("EUR", 0.5))
+    return SlaReport(IDENTITY, targets, checked, COMPLIANCE, 7, uncoded(["a note"]), Currency("EUR", 0.5))
 
 
 def lines(report: SlaReport) -> list[str]:
@@ -84,7 +84,7 @@ def test_a_proposal_is_lines_for_the_settings_and_comments_where_nothing_can_be_
         Threshold("cost_max", 12.5, 3, 8.0, 8.0),
         Threshold("val_loss_max", None, 0, why_not="measured in 0 of at least 3 runs"),
     ]
-    proposal = SlaProposal(IDENTITY, 0.95, 3, "with any values", thresholds, ["a note"], Currency("EUR", 0.5))
+    proposal = SlaProposal(IDENTITY, 0.95, 3, "with any values", thresholds, uncoded(["a note"]), Currency("EUR", 0.5))
     assert text.render(sla.document(proposal), width=100, colour=False) == (
         "# d/m/f: 3 runs that ended well with any values\n"
         "# each line by itself is expected to be kept by 95% of runs like them\n"

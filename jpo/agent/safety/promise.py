@@ -14,7 +14,7 @@ import numpy as np
 from jpo.agent.acquisition import WORSE
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_loss_below
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
-from jpo.records import RESOURCES, VAL_LOSS, Quality
+from jpo.records import RESOURCES, VAL_LOSS, Note, Quality
 from jpo.wording.names import heading
 from jpo.wording.quality import value
 
@@ -90,18 +90,18 @@ class Promise:
         limit, today = self.quality.value_of(self.limit), value(self.quality, self.today)
         return f"{self.target} = {limit:g} is not kept (today's values are expected to end with {today})"
 
-    def words(self) -> tuple[str, str]:
-        """Sentence and reason code where nothing comes first."""
+    def note(self) -> Note:
+        """Why nothing comes first."""
         finding, reached = self.finding, value(self.quality, self.reached)
         best = f"the best of {self.tried} models that were tried reached {reached}" if self.tried > 1 else ""
         if self.out_of_reach:
             chance = f"no values that may be tried keep it with more than {SELDOM:.0%} chance"
             kept = "is kept as high as it is" if self.quality.more_is_better else "is kept as low as it is"
             short = "loss" if self.quality == VAL_LOSS else heading(self.quality.name)
-            return f"{finding} and seems out of reach: {best}, and {chance}; the {short} {kept}", "JPO-W639"
+            return Note("JPO-W639", f"{finding} and seems out of reach: {best}, and {chance}; the {short} {kept}")
         better = "raise" if self.quality.more_is_better else "lower"
         held = f"nothing that may be changed is likely enough to {better} it"
-        return "; ".join(filter(None, (f"{finding}, and {held}", best))), "JPO-W638"
+        return Note("JPO-W638", "; ".join(filter(None, (f"{finding}, and {held}", best))))
 
 
 def promise_of(

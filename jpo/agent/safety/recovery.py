@@ -16,7 +16,7 @@ import numpy as np
 
 from jpo.agent.rows import rows_of_run
 from jpo.agent.safety.failing import often_failing
-from jpo.records import Run, RunStatus
+from jpo.records import Note, Run, RunStatus
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -197,15 +197,15 @@ def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:
     return out
 
 
-def told(candidates: Candidates, runs: Sequence[Run], row: int | None) -> tuple[str, str]:
-    """Sentence and reason code of a step out of failure."""
+def told(candidates: Candidates, runs: Sequence[Run], row: int | None) -> Note:
+    """Reason for a step out of failure."""
     cause = cause_of_last(runs)
     finding = f"no run has ended well yet ({len(runs)} did not), and {SENTENCES[cause]}"
     if given_up := [*_given_up(candidates, runs, row)]:
         finding = f"{finding}; {', '.join(given_up)}, so {OTHER_CAUSES[cause]}"
     if row is None:
-        return f"{finding}; nothing that may be changed is expected to help", NOTHING_HELPS
-    return f"{finding}: {step(candidates, row)}", "JPO-W618"
+        return Note(NOTHING_HELPS, f"{finding}; nothing that may be changed is expected to help")
+    return Note("JPO-W618", f"{finding}: {step(candidates, row)}")
 
 
 def last_time(runs: Sequence[Run]) -> str:

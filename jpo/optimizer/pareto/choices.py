@@ -61,7 +61,7 @@ def choices_of(
     assert surrogate is not None
     rows = {name: _preferred(surrogate, known, request.preferring(p), policy) for name, p in preferences.items()}
     return AgentChoices(
-        surrogate, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None}
+        surrogate, decision.choice, decision.reasons[0].text, {name: row for name, row in rows.items() if row is not None}
     )
 
 

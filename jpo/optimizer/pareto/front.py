@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from jpo.cost.saved_hour import TradeOff
 from jpo.optimizer.surrogate import FailureChance
-from jpo.records import QUALITIES, USD, Currency, Identity, Interval, Quality
+from jpo.records import NO_EVIDENCE, QUALITIES, USD, Currency, Evidence, Identity, Interval, Quality
 from jpo.wording import names, numbers
 from jpo.wording.names import SHORT
 
@@ -73,7 +73,7 @@ class Front:
         preferences: where each preference would go, by name.
         volumes: None without a reference point: before the first measured point, where none was given.
         left_out: why runs and candidates are not among the points -> how many.
-        notes: what else the reader must know, with `codes`.
+        evidence: what it rests on, with what else the reader must know.
         metric: the user's own, where there is one.
     """
 
@@ -86,8 +86,7 @@ class Front:
     preferences: Mapping[str, Mapping[str, float]]
     volumes: Volumes | None
     left_out: Mapping[str, int]
-    notes: tuple[str, ...] = ()
-    codes: tuple[str, ...] = ()
+    evidence: Evidence = NO_EVIDENCE
     currency: Currency = USD
     metric: Quality | None = None
 

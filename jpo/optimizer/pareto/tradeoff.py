@@ -23,7 +23,7 @@ from jpo.optimizer.pareto.choices import AgentChoices
 from jpo.optimizer.pareto.front import Front, Point, Volumes, maximised
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
-from jpo.records import Forecast, Identity, Interval, Known, Quality, Run
+from jpo.records import Forecast, Identity, Interval, Known, Note, Quality, Run
 from jpo.wording.names import heading
 from jpo.wording.numbers import money, percent
 
@@ -124,15 +124,17 @@ def front_of(
     """
     tradeoff = trade_off(choices.surrogate, axes, request.wanted.targets, request.wanted.metric)
     points, hidden = on_show(tradeoff, choices.marks, request.wanted.usd_per_saved_hour)
-    notes = {note: "JPO-I831"} if note else {}
+    notes = [Note("JPO-I831", note)] if note else []
     if request.wanted.usd_per_saved_hour is not None and any(point.trade for point in points):
         worth = money(request.wanted.usd_per_saved_hour, request.currency)
         held = "" if request.boldness.explore == "on" else "; what is not acceptable is not suggested"
-        notes[f"what is acceptable is so against today's values, since an hour is worth {worth} to you{held}"] = "JPO-I634"
+        against = f"what is acceptable is so against today's values, since an hour is worth {worth} to you{held}"
+        notes.append(Note("JPO-I634", against))
     if not tradeoff.facts:
-        notes[f"no run that ended well is on record with {' and '.join(axes)}; there is no front yet"] = "JPO-I832"
+        finding = f"no run that ended well is on record with {' and '.join(axes)}; there is no front yet"
+        notes.append(Note("JPO-I832", finding))
     if choices.suggested is None:
-        notes["nothing is admissible now"] = "JPO-I833"
+        notes.append(Note("JPO-I833", "nothing is admissible now"))
     return Front(
         workload=identity,
         objectives=axes,
@@ -143,8 +145,7 @@ def front_of(
         preferences=choices.preferred_parameters,
         volumes=volumes(tradeoff, limits),
         left_out={**tradeoff.left_out, **({"predicted ones on the front, between those above": hidden} if hidden else {})},
-        notes=(*known.evidence.notes, *notes),
-        codes=tuple(dict.fromkeys((*known.codes, *notes.values()))),
+        evidence=known.evidence.noting(notes),
         currency=request.currency,
         metric=request.wanted.metric,
     )

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from jpo.records import Currency
+from jpo.records import Currency, Note
 from jpo.report.document import (
     Block,
     Cell,
@@ -17,7 +17,6 @@ from jpo.report.document import (
     Document,
     Inline,
     Items,
-    Note,
     Plot,
     Section,
     Span,

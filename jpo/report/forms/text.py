@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from jpo.records import Currency
+from jpo.records import Currency, Note
 from jpo.report.document import (
     Block,
     Cell,
@@ -24,7 +24,6 @@ from jpo.report.document import (
     Document,
     Inline,
     Items,
-    Note,
     Plot,
     Section,
     Span,

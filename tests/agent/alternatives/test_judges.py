@@ -8,7 +8,7 @@ from jpo.agent.decide import decide
 from jpo.agent.policy import MARGIN, SCORE, SHAPES, Policy, surely_saved
 from jpo.agent.problem import Problem
 from jpo.agent.state import OWN, WIDTH
-from jpo.records import Preference
+from jpo.records import Note, Preference
 
 LARGER = OWN.index("log2 batch size against incumbent")
 
@@ -73,6 +73,4 @@ def test_who_decided_is_the_name_that_the_user_wrote(grid, belief):
     critics["critics.w0"][:, [0, LARGER], 0] = 0, 5
     decision = decide(problem, Policy((critics,), (), {}, name="reinforce", judge=judges.on_average), 3)
     assert (decision.choice, decision.decided_by) == (2, "reinforce")
-    assert ("policy reinforce, as [agent] asks: departs from the rule", "JPO-I635") in zip(
-        decision.reasons, decision.codes, strict=True
-    )
+    assert Note("JPO-I635", "policy reinforce, as [agent] asks: departs from the rule") in decision.reasons

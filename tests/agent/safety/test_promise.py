@@ -43,9 +43,9 @@ def test_a_lower_loss_is_worth_half_as_much_time_again_until_the_promise_seems_o
 
 def test_it_is_said_what_was_reached_and_that_it_seems_out_of_reach(grid, belief):
     once = believed(belief, np.zeros((4, 3)))
-    assert promise_of(grid(), once, 0, 0.1).words()[1] == "JPO-W638"
-    sentence, code = promise_of(grid(), replace(once, runs=np.ones(3, int)), 0, 0.1).words()
-    assert (code, "the best of 3 models that were tried reached 0.5" in sentence) == ("JPO-W639", True)
+    assert promise_of(grid(), once, 0, 0.1).note().code == "JPO-W638"
+    note = promise_of(grid(), replace(once, runs=np.ones(3, int)), 0, 0.1).note()
+    assert (note.code, "the best of 3 models that were tried reached 0.5" in note.text) == ("JPO-W639", True)
 
 
 def test_where_nothing_is_sure_enough_today_stays_and_the_trial_that_it_earns_is_of_the_loss(grid, belief):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jpo.records import Currency, Interval
-from jpo.report.document import Cell, Column, Document, Items, Note, Section, Span, Table, Verbatim, estimate
+from jpo.records import Currency, Interval, Note
+from jpo.report.document import Cell, Column, Document, Items, Section, Span, Table, Verbatim, estimate
 
 CHANGES = Table(
     (Column("key", "key"), Column("now", "figure"), Column("next", "figure"), Column("why", "prose")),
@@ -41,7 +41,7 @@ SAMPLE = Document(
         Items(("because 64 was faster",)),
         FORECASTS,
         "Last 3 forecasts: off by 4%.",
-        Note("Prometheus did not answer"),
+        Note("JPO-W113", "Prometheus did not answer"),
         Verbatim("-batch_size = 32\n+batch_size = 64\n", "diff"),
         Section("Runs", ("two runs", Section("Newest", (RUNS,)), Section("Older", (Items(()),)))),
     ),
@@ -68,5 +68,5 @@ def attacked(text: str) -> Document:
     table = Table(
         (Column(text, "key", key=text), Column(text, "prose"), Column(text)), ((text, text, (Span(text), text)),), text, text
     )
-    blocks = (text, (Span(text, "bad"), text), Note(text), Items((text,)), Verbatim(text), table, Section(text, (text,)))
+    blocks = (text, (Span(text, "bad"), text), Note("", text), Items((text,)), Verbatim(text), table, Section(text, (text,)))
     return Document(text, blocks, text)

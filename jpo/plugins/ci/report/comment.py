@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jpo.history.canonical import canonical
-from jpo.records import Suggestion, TrackRecord
+from jpo.records import RISK, Suggestion, TrackRecord, texts_of, uncoded
 from jpo.report import headline, suggestion
-from jpo.report.document import Cell, Column, Document, Items, Note, Row, Span, Table, estimate
+from jpo.report.document import Cell, Column, Document, Items, Row, Span, Table, estimate
 from jpo.report.forms import markdown
 from jpo.report.suggestion import Report
 from jpo.wording import names, numbers
@@ -65,7 +65,7 @@ def document(comment: Comment) -> Document:
         changes(decided),
         few_changes(decided),
         Items(tuple(reasons(decided, report.track))),
-        *map(Note, shortened([note.text for note in suggestion.notes(decided)])),
+        *uncoded(shortened(texts_of(suggestion.notes(decided)))),
     )
     return Document(("JPO: ", Span(short(str(decided.identity)))), blocks, verdict(report), report.currency)
 
@@ -120,8 +120,8 @@ def few_changes(decided: Suggestion) -> str:
 def reasons(decided: Suggestion, track: tuple[TrackRecord, ...]) -> Iterator[str]:
     """Why, the chance of harm, and how right the last forecasts were."""
     first = suggestion.first_reasons(decided)
-    yield from (f"why: {reason}" for reason in shortened(first))
-    risks = [reason for reason in decided.reasons if reason not in first and reason.startswith("chance ")]
+    yield from (f"why: {reason}" for reason in shortened(texts_of(first)))
+    risks = [reason.text for reason in decided.having(RISK) if reason not in first]
     yield from (f"risk: {reason}" for reason in shortened(risks))
     if decided.status == "kept" and (sure := headline.with_confidence(decided)):
         yield sure

@@ -25,9 +25,12 @@ from jpo.records import (
     SlaCheck,
     Suggestion,
     TrackRecord,
+    reasons_as_stored,
+    uncoded,
     value_of,
 )
-from jpo.report.suggestion import ChangeDocument, ForecastDocument, IntervalDocument, Report, SuggestionDocument
+from jpo.report.suggestion import Report
+from jpo.report.suggestion_schema import ChangeDocument, ForecastDocument, IntervalDocument, SuggestionDocument
 from jpo.wording import names
 
 LARGEST_BYTES = 8 << 20
@@ -70,6 +73,7 @@ def report_of(given: Mapping[str, object]) -> Report:
     unknown = [check.name for check in document.sla if check.name not in targets]
     if unknown:
         raise ValueError(f"has a target {unknown[0]!r:.80}, which is none")
+    reasons, codes = reasons_as_stored({**document.model_dump(), "codes": document.reason_codes})
     suggestion = Suggestion(
         suggestion_id=document.suggestion_id,
         identity=Identity(**document.workload.model_dump()),
@@ -80,12 +84,11 @@ def report_of(given: Mapping[str, object]) -> Report:
         changes=tuple(_change(change) for change in document.changes),
         now=_forecast(document.forecast, "now"),
         next=_forecast(document.forecast, "next"),
-        guard=Guarded(document.guard.approved, tuple(document.guard.violations), tuple(document.guard.notices)),
-        evidence=Evidence(document.evidence.runs_used, notes=tuple(document.evidence.notes)),
+        guard=Guarded(document.guard.approved, uncoded(document.guard.violations), uncoded(document.guard.notices)),
+        evidence=Evidence(document.evidence.runs_used, notes=uncoded(document.evidence.notes), codes=codes),
         decided_by=document.decided_by,
         confidence=document.confidence,
-        reasons=tuple(document.reasons),
-        codes=tuple(document.reason_codes),
+        reasons=reasons,
         created_at=document.created_at,
         preference=Preference(**{field.name: document.preference.get(field.name, 0.0) for field in fields(Preference)}),
         seed=document.seed,

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 
 from jpo.plugins.cluster.grid import Evaluation
 from jpo.plugins.cluster.metrics import JobFigures
-from jpo.report.document import Cell, Column, Document, Note, Row, Section, Span, Table
+from jpo.records import uncoded
+from jpo.report.document import Cell, Column, Document, Row, Section, Span, Table
 from jpo.wording.numbers import counted
 
 LEGEND = "wait and slowdown: average and 95th percentile over jobs; slowdown is bounded, of 10 s at least. Better is smaller."
@@ -24,7 +25,7 @@ class Evaluated:
 def document(evaluated: Evaluated) -> Document:
     """A table per workload and machine, and how to read it."""
     sections = tuple(Section(title, (table(found),)) for title, found in by_workload(evaluated))
-    return Document("Policies of workload management", (*sections, Span(LEGEND, "dim"), *map(Note, evaluated.notes)))
+    return Document("Policies of workload management", (*sections, Span(LEGEND, "dim"), *uncoded(evaluated.notes)))
 
 
 def by_workload(evaluated: Evaluated) -> Iterator[tuple[str, tuple[Evaluation, ...]]]:

@@ -10,7 +10,8 @@ from jpo.plugins.lab.replay.contest import Contest, Result
 from jpo.plugins.lab.replay.metrics import HARM_RUNS, Estimate, Score
 from jpo.plugins.lab.replay.play import STOP_AT, expected
 from jpo.plugins.lab.replay.traces import Trace
-from jpo.report.document import Cell, Column, Document, Note, Row, Span, Table
+from jpo.records import uncoded
+from jpo.report.document import Cell, Column, Document, Row, Span, Table
 from jpo.wording.numbers import counted
 
 LEGEND = (
@@ -40,7 +41,7 @@ def document(played: Played) -> Document:
     contest = played.contest
     harm = min(HARM_RUNS, contest.runs)
     legend = (Span(line.format(last=contest.runs, harm=harm), "dim") for line in LEGEND)
-    return Document(headline(contest), (*tables(played), *legend, *map(Note, played.notes)))
+    return Document(headline(contest), (*tables(played), *legend, *uncoded(played.notes)))
 
 
 def headline(contest: Contest) -> str:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from jpo.plugins.page.report import charts
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
-from jpo.records import in_order
+from jpo.records import Note, in_order, uncoded
 from jpo.report import audit, before_after, sla
 from jpo.report.before_after import WorkloadChanges
-from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Note, Row, Section, Span, Table, estimate
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Row, Section, Span, Table, estimate
 from jpo.report.history import against, assumed_in, ledger_blocks, or_empty
 from jpo.report.sla import SlaReport
 from jpo.wording import names, numbers
@@ -44,10 +44,10 @@ def document(review: Review) -> Document:
     blocks: tuple[Block, ...] = (
         f"Made {numbers.moment(review.made_at)} UTC by JPO {review.version}; store: {review.place}",
         *(sections if review.workloads else [NOTHING_OF_IT if review.audit.chain.records else NOTHING]),
-        Note(more) if len(shown) < len(review.workloads) else "",
+        Note("", more) if len(shown) < len(review.workloads) else "",
         Section("Learning", tuple(_learning(review))),
         Section("Audit log", tuple(_audit(review))),
-        *map(Note, review.notes),
+        *uncoded(review.notes),
     )
     return Document("JPO report", blocks, currency=review.currency, alarm=alarm(review.audit), interactive=True)
 
@@ -298,5 +298,5 @@ def _audit(review: Review) -> Iterator[Block]:
     counts = tuple((kind, count) for kind, count in log.kinds.items())
     yield Table((Column("kind"), Column("records", "figure")), counts, "kinds", "Records")
     if "forgotten" in log.kinds:
-        yield Note("old runs or their time series were deleted, as [store] says: all figures are of what is still on record")
+        yield Note("", "old runs or their time series were deleted, as [store] says: all figures are of what is still on record")
     yield _records(log.notable, "notable", "Refusals, conflicts, rollbacks and deletions, newest first", review.newest)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from jpo.errors import UsageError
 from jpo.project.project import Project
-from jpo.records import Known, PhaseNeeds, Series
+from jpo.records import Known, Note, PhaseNeeds, Series
 
 if TYPE_CHECKING:
     from jpo.plugins.phases.chain import Ints
@@ -31,11 +31,11 @@ def with_phase_needs(known: Known, job: Project) -> Known:
     try:
         needs = _needs(_model(job), [(run.run_id, job.store.series_of(run)) for run in known.runs[-table.runs :]])
     except UsageError as error:
-        return _noted(known, f"[phases] model tells nothing: {error}", UNREADABLE)
+        return _noted(known, Note(UNREADABLE, f"[phases] model tells nothing: {error}"))
     sentence = f"{needs}; CPU or memory peaks at {needs.peak_to_mean:.2g} times its mean"
     if needs.drifted:
         sentence += f"; {needs.drifted:.0%} of the newest run is unlike what the model knows"
-    return _noted(replace(known, phase_needs=needs), sentence, CODE)
+    return _noted(replace(known, phase_needs=needs), Note(CODE, sentence))
 
 
 def with_needs_after(known: Known, job: Project) -> Known:
@@ -98,6 +98,5 @@ def _stay_share(traces: Traces, phases: Ints) -> float:
     return len(parts) / sum(1 + int((part[1:] != part[:-1]).sum()) for part in parts)
 
 
-def _noted(known: Known, sentence: str, code: str) -> Known:
-    notes = (*known.evidence.notes, sentence)
-    return replace(known, codes=(*known.codes, code), evidence=replace(known.evidence, notes=notes))
+def _noted(known: Known, note: Note) -> Known:
+    return replace(known, evidence=known.evidence.noting([note]))

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from jpo.plugins.phases.table import QUANTITIES, PhaseFigures, in_units
-from jpo.report.document import Cell, Column, Document, Note, Row, Section, Span, Table, Verbatim
+from jpo.records import uncoded
+from jpo.report.document import Cell, Column, Document, Row, Section, Span, Table, Verbatim
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording.numbers import counted, plain
 
@@ -86,7 +87,7 @@ def document(found: Phases) -> Document:
             *((Section("Courses", (courses,)),) if found.bars else ()),
             Section("Kinds of executions", (_kinds(found.kinds),)),
             Section("After the last sample", (_ahead(found.ahead),)),
-            *map(Note, found.notes),
+            *uncoded(found.notes),
         ),
     )
 

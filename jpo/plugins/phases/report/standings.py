@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 
 from jpo.plugins.phases.report.fitted import moment
 from jpo.plugins.phases.requests.evaluate import Share, Standings
-from jpo.report.document import Cell, Column, Document, Note, Span, Table
+from jpo.records import uncoded
+from jpo.report.document import Cell, Column, Document, Span, Table
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording.numbers import counted
 
@@ -59,7 +60,7 @@ def document(compared: ComparedWays) -> Document:
         for name, way in compared.ways.items()
     )
     legend = (Span(line, "dim") for line in LEGEND if len(compared.ways) > 1 or not line.startswith("clairvoyant"))
-    return Document(title, (Table(columns, rows, "allocations"), *legend, *map(Note, compared.notes)))
+    return Document(title, (Table(columns, rows, "allocations"), *legend, *uncoded(compared.notes)))
 
 
 def _cell(share: Share) -> Cell:

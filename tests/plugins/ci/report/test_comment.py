@@ -11,7 +11,7 @@ from noted import CHANGE, NOW, note, suggested
 
 from jpo.plugins.ci.code_host.notes import LARGEST_BODY
 from jpo.plugins.ci.report import comment
-from jpo.records import Evidence, Identity, SlaCheck
+from jpo.records import RISK, Evidence, Identity, Note, SlaCheck, uncoded
 
 
 def test_it_says_in_a_few_lines_what_changes_what_for_why_and_how_sure_that_is() -> None:
@@ -51,8 +51,8 @@ def test_no_text_breaks_out_of_the_note(attack: str) -> None:
         suggestion_id=attack,
         identity=Identity(attack, attack, attack, attack),
         changes=(replace(CHANGE, key=attack, old_text=attack, new_text=attack, reason=attack, capped_by=attack),),
-        reasons=(attack, f"{attack} widened by", f"chance {attack}"),
-        evidence=Evidence(3, notes=(attack,)),
+        reasons=(Note("", attack), Note("JPO-W616", attack), Note(RISK, attack)),
+        evidence=Evidence(3, notes=uncoded([attack])),
         decided_by=attack,
     )
     text = comment.body(replace(note(hostile), report=replace(note(hostile).report, path=Path(attack)), link=attack))
@@ -63,7 +63,9 @@ def test_no_text_breaks_out_of_the_note(attack: str) -> None:
 
 
 def test_every_line_begins_with_words_or_signs_of_ours() -> None:
-    text = comment.body(note(suggested(identity=Identity("/close", "!merge", "bors"), reasons=("/close", "chance /close"))))
+    text = comment.body(
+        note(suggested(identity=Identity("/close", "!merge", "bors"), reasons=(Note("", "/close"), Note(RISK, "/close"))))
+    )
     begins = (
         "<!-- jpo:",
         "### JPO: ",
@@ -82,6 +84,8 @@ def test_every_line_begins_with_words_or_signs_of_ours() -> None:
 def test_however_much_there_is_to_say_the_hosts_take_it() -> None:
     long = "<|*_`" * 400
     many = tuple(replace(CHANGE, key=f"s.{long}{n}", old_text=long, new_text=long, reason=long) for n in range(500))
-    text = comment.body(note(suggested(changes=many, reasons=(long,) * 300, evidence=Evidence(3, notes=(long,) * 300))))
+    text = comment.body(
+        note(suggested(changes=many, reasons=(Note(RISK, long),) * 300, evidence=Evidence(3, notes=uncoded([long] * 300))))
+    )
     assert len(text) < LARGEST_BODY
     assert "and 480 more values: jpo explain" in text

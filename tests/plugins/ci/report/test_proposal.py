@@ -12,7 +12,7 @@ from noted import CHANGE, note, suggested
 
 from jpo.plugins.ci.code_host.notes import LARGEST_BODY
 from jpo.plugins.ci.report import proposal
-from jpo.records import Evidence, Identity
+from jpo.records import RISK, Evidence, Identity, Note, uncoded
 
 FILE = "config.ini"
 
@@ -49,8 +49,8 @@ def test_no_text_breaks_out_of_it(attack: str) -> None:
         suggestion_id=attack,
         identity=Identity(attack, attack, attack, attack),
         changes=(replace(CHANGE, key=attack, old_text=attack, new_text=attack, reason=attack, capped_by=attack),),
-        reasons=(attack, f"{attack} widened by", f"chance {attack}"),
-        evidence=Evidence(3, notes=(attack,)),
+        reasons=(Note("", attack), Note("JPO-W616", attack), Note(RISK, attack)),
+        evidence=Evidence(3, notes=uncoded([attack])),
         decided_by=attack,
     )
     text = proposal.text(replace(note(hostile), report=replace(note(hostile).report, path=Path(attack)), link=attack))

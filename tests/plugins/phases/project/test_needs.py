@@ -54,8 +54,8 @@ def test_needs_are_never_below_the_measured_peak_and_headroom(folder: Path) -> N
     assert known.phase_needs.cpus >= peak[0] * 1.15
     assert known.phase_needs.memory_gib >= peak[1] / 2**30 * 1.15
     assert (known.phase_needs.runs, known.phase_needs.phases, known.phase_needs.drifted) == (3, 5, 0)
-    assert known.codes == ("JPO-I871",)
-    assert "5 phases in the last 3 runs peak at" in known.evidence.notes[0]
+    assert known.evidence.codes == ("JPO-I871",)
+    assert "5 phases in the last 3 runs peak at" in known.evidence.notes[0].text
 
 
 def test_the_last_runs_count(folder: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_run_unlike_the_model_is_said(folder: Path) -> None:
     known = with_phase_needs(Known(RUNS), job(folder, PhasesTable(model="phases.model"), series))
     assert known.phase_needs is not None
     assert known.phase_needs.drifted > 0.5
-    assert "of the newest run is unlike what the model knows" in known.evidence.notes[0]
+    assert "of the newest run is unlike what the model knows" in known.evidence.notes[0].text
 
 
 @pytest.mark.parametrize(("model", "measured"), [("absent", True), ("phases.model", False)])
@@ -80,7 +80,7 @@ def test_what_tells_nothing_is_a_note_and_changes_nothing(folder: Path, model: s
     series = series_of(made_traces(runs=3)[0]) if measured else {}
     known = with_phase_needs(Known(RUNS), job(folder, PhasesTable(model=model), series))
     assert known.phase_needs is None
-    assert known.codes == ("JPO-W872",)
+    assert known.evidence.codes == ("JPO-W872",)
 
 
 def test_the_agent_learns_what_phases_said_after_each_run(folder: Path) -> None:

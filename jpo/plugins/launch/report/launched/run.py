@@ -8,8 +8,8 @@ from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.ledger import Entry
-from jpo.records import USD, Currency, Run, notes, plain_values
-from jpo.report.document import Block, Cell, Column, Document, Note, Span, Table, Verbatim
+from jpo.records import USD, Currency, Note, Run, plain_values, uncoded
+from jpo.report.document import Block, Cell, Column, Document, Span, Table, Verbatim
 from jpo.report.forms.json import dumps
 from jpo.wording import names
 
@@ -33,7 +33,7 @@ class LaunchReport:
 
     entry: Entry
     output: Path
-    notes: tuple[notes.Note, ...] = ()
+    notes: tuple[Note, ...] = ()
     run: Run | None = None
     before: Run | None = None
     costs: tuple[float | None, ...] = (None, None)
@@ -76,12 +76,12 @@ def document(report: LaunchReport) -> Document:
         for this, last in [(_value(report.run, name, report.costs[0]), _value(report.before, name, report.costs[1]))]
         if this is not None
     )
-    said = tuple(Note(f"{note.text} [{note.code}]" if note.code else note.text) for note in report.notes)
+    said = uncoded(note.cited for note in report.notes)
     blocks: tuple[Block, ...] = (Table(columns, rows, "outcome").filled(), *said)
     if end is None:
         plan = () if report.plan is None else (Verbatim(dumps(report.plan), "json"),)
         goes_on = f"`jpo watch {job.run_id}` follows it" if report.state == "submitted" else ""
-        return Document(title, (Note(f"command: {' '.join(job.command)}"), *plan, *said), goes_on, report.currency)
+        return Document(title, (Note("", f"command: {' '.join(job.command)}"), *plan, *said), goes_on, report.currency)
     return Document(title, blocks, f"output in {report.output}", report.currency)
 
 

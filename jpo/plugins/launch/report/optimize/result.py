@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from jpo.plugins.launch.report.optimize.record import LoopRun, LoopTotals, Optimized, OptimizedJob
-from jpo.records import USD, in_order, plain_values
+from jpo.records import USD, Note, in_order, plain_values
 from jpo.report.before_after import before, label, published, ratio_or_difference
-from jpo.report.document import Block, Cell, Column, Document, Note, Row, Section, Span, Table
+from jpo.report.document import Block, Cell, Column, Document, Row, Section, Span, Table
 from jpo.report.forms.csv import csv_line
 from jpo.wording import names, numbers
 
@@ -29,8 +29,10 @@ def _blocks(job: OptimizedJob) -> Iterator[Block]:
     yield runs_of(job)
     yield changes_of(job)
     if job.missing > 0 or job.failure:
-        yield Note(f"{numbers.counted(job.missing, 'run')} of the plan not made{f': {job.failure.text}' if job.failure else ''}")
-        yield Note("the same command goes on from here")
+        yield Note(
+            "", f"{numbers.counted(job.missing, 'run')} of the plan not made{f': {job.failure.text}' if job.failure else ''}"
+        )
+        yield Note("", "the same command goes on from here")
 
 
 def in_all(total: LoopTotals, job: OptimizedJob) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jpo.records import Identity
-from jpo.report.document import Column, Document, Note, Table
+from jpo.records import Identity, uncoded
+from jpo.report.document import Column, Document, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def document(launched: LaunchedRuns) -> Document:
         for run in launched.runs
     )
     nothing = "" if rows else "no run was launched here, and none is known to go on; start one with `jpo run`"
-    return Document("Runs", (Table(columns, rows, "runs"), nothing, *map(Note, launched.notes)))
+    return Document("Runs", (Table(columns, rows, "runs"), nothing, *uncoded(launched.notes)))
 
 
 def as_json(launched: LaunchedRuns) -> dict[str, object]:

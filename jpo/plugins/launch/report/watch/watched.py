@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from jpo.plugins.launch.during.adjustment import Adjustment, Saving
 from jpo.plugins.launch.job import JobState
-from jpo.records import USD, Currency, Interval, SlaCheck, in_order, notes, plain_values
-from jpo.report.document import Cell, Column, Document, Items, Note, Row, Span, Table, estimate
+from jpo.records import USD, Currency, Interval, Note, SlaCheck, in_order, plain_values, uncoded
+from jpo.report.document import Cell, Column, Document, Items, Row, Span, Table, estimate
 from jpo.report.headline import VERDICTS
 from jpo.wording import names, numbers
 from jpo.wording.sparkline import sparkline
@@ -96,7 +96,7 @@ class WatchedRun:
     chance: WinChance = WinChance()
     decisions: tuple[Adjustment, ...] = ()
     held: str = ""
-    warnings: tuple[notes.Note, ...] = ()
+    warnings: tuple[Note, ...] = ()
     currency: Currency = USD
 
 
@@ -122,7 +122,7 @@ def document(run: WatchedRun) -> Document:
             run.chance.why,
             Items(tuple(decision(each, run.currency) for each in run.decisions)),
             run.held,
-            *(Note(f"{warning.text} [{warning.code}]") for warning in run.warnings),
+            *uncoded(warning.cited for warning in run.warnings),
         ),
         currency=run.currency,
     )
