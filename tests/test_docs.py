@@ -99,7 +99,7 @@ def test_the_page_of_reason_codes_has_exactly_the_codes_of_the_program() -> None
 
 
 def test_the_page_of_exit_codes_has_the_codes_of_the_errors() -> None:
-    told = {int(number) for number in re.findall(r"^\| (\d+) \|", (ROOT / "docs/exit-codes.md").read_text(), re.MULTILINE)}
+    told = {int(number) for number in re.findall(r"^\*\*(\d+)\*\*: ", (ROOT / "docs/exit-codes.md").read_text(), re.MULTILINE)}
     kinds = (JpoError, UsageError, NothingAdmissible, TelemetryError, StoreError, EditError, ConflictError, LaunchError)
     assert told == {0, 10, 130, 141} | {kind.exit_code for kind in kinds}
 
