@@ -260,6 +260,23 @@ def test_the_page_on_importing_has_every_quantity_that_is_read() -> None:
     assert [name for name in FIELDS if f"`{name}`" not in text] == []
 
 
+def test_no_line_is_wider_than_a_terminal() -> None:
+    """120 characters; docs/benchmarks.md is what `make bench` prints, and a ```text block is what a command prints."""
+    wide = [
+        f"{page.relative_to(ROOT)}:{number}"
+        for page in sorted((ROOT / "docs").rglob("*.md"))
+        if page.name != "benchmarks.md"
+        for number, line in enumerate(without_answers(page.read_text()).split("\n"), 1)
+        if len(line) > 120
+    ]
+    assert wide == []
+
+
+def without_answers(text: str) -> str:
+    """The page, with as many empty lines in place of what commands print."""
+    return re.sub(r"^```text\n.*?^```", lambda block: "\n" * block[0].count("\n"), text, flags=re.DOTALL | re.MULTILINE)
+
+
 def test_every_decision_is_short() -> None:
     long = [page.name for page in (ROOT / "docs/decisions").glob("0*.md") if len(page.read_text().split("\n")) > 20]
     assert long == []
