@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -102,8 +104,10 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 @pytest.fixture
 def learning(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`jpo suggest` learns of what is new, as it does by default."""
+    """`jpo suggest` learns of what is new, as it does by default; of its budget each step takes a second, on any machine."""
     monkeypatch.delenv("JPO_AGENT__LEARN_BUDGET")
+    steps = SimpleNamespace(monotonic=count(time.monotonic()).__next__)
+    monkeypatch.setattr("jpo.learning.deadline.time", steps)
 
 
 @pytest.fixture

@@ -14,8 +14,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from golden.harness import EXPECTED, Scenario, differences, golden, on_record, play, report
+from golden.harness import EXPECTED, Json, Scenario, differences, golden, on_record, play, report
 from golden.scenarios import SCENARIOS
+
+LINE = 130
+"""Longest line of a golden file that is made of several values."""
 
 
 def main(arguments: list[str]) -> int:
@@ -44,12 +47,26 @@ def renewed(scenario: Scenario, *, wording: bool) -> int:
         )
         if not left:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+            path.write_text(written(document) + "\n", encoding="utf-8")
     for path in (EXPECTED / scenario.name).glob("*.json"):
         if path.stem not in documents and not wording:
             path.unlink()
             sys.stdout.write(f"removed: {path.relative_to(EXPECTED)}\n")
     return refused
+
+
+def written(document: Json, indent: int = 0) -> str:
+    """JSON in which what fits into a line is one."""
+    flat = json.dumps(document, ensure_ascii=False)
+    if not document or not isinstance(document, dict | list) or len(flat) + indent < LINE:
+        return flat
+    if isinstance(document, dict):
+        parts = [f"{json.dumps(key, ensure_ascii=False)}: {written(value, indent + 1)}" for key, value in document.items()]
+    else:
+        parts = [written(value, indent + 1) for value in document]
+    opening, closing = "{}" if isinstance(document, dict) else "[]"
+    pad = "\n" + " " * indent
+    return f"{opening}{pad} " + f",{pad} ".join(parts) + f"{pad}{closing}"
 
 
 if __name__ == "__main__":

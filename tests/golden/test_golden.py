@@ -54,6 +54,13 @@ def test_every_golden_file_has_a_case() -> None:
         ({"a": "takes 52 % less"}, {"a": "52% less time"}, ['a (wording): expected "takes 52 % less", found "52% less time"']),
         ({"a": "takes 52 % less"}, {"a": "takes 53 % less"}, ['a: expected "takes 52 % less", found "takes 53 % less"']),
         ({"a": "kept"}, {"a": "changed"}, ['a: expected "kept", found "changed"']),
+        ({"stdout": {"text": ["2.45s of 3 runs"]}}, {"stdout": {"text": ["2.46s of 3 runs"]}}, []),
+        (
+            {"stdout": {"text": ["2.45s of 3 runs"]}},
+            {"stdout": {"text": ["2.45s of 4 runs"]}},
+            ['stdout.text[0]: expected "2.45s of 3 runs", found "2.45s of 4 runs"'],
+        ),
+        ({"a": ["2.45s of 3 runs"]}, {"a": ["2.46s of 3 runs"]}, ['a[0]: expected "2.45s of 3 runs", found "2.46s of 3 runs"']),
     ],
 )
 def test_what_counts_as_a_difference(expected: Json, found: Json, words: list[str]) -> None:
