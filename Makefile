@@ -12,7 +12,8 @@ SERVICES := acl chromium faketime munge openssl postgresql prometheus prometheus
 LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench services lock clean
+.PHONY: help demo test unit rest check bench services lock clean
+.NOTPARALLEL:
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z]+):.*  ## (.*)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -23,10 +24,20 @@ demo: .venv/.slim  ## a suggestion for the quickstart's training job, from its r
 	  run jpo suggest config.ini && { run diff before.ini config.ini || [[ $$? == 1 ]]; } && run jpo audit verify
 	@printf '\nEverything is in .demo; continue there with ../$(BIN)/jpo explain, or --help.\n'
 
-# Two processes more than cores, since many tests wait for a server, a cluster or a limit; a module of tests as a whole to one of
-# them (it starts its servers once). What is compiled is kept: the tests start some hundred processes which import jpo.
-test: .venv/.dev services  ## all tests on all cores, a real Prometheus included; PYTEST="-k edit" for some, PYTEST="-n 0" without xdist
-	@PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $$(($$(env -u OMP_NUM_THREADS nproc) + 2)) --dist loadscope --no-loadscope-reorder $(PYTEST)
+# First the unit tests, in a minute; where one fails the rest does not begin, or with make -k it does. The rest has two processes more
+# than cores, since many tests wait for a server, a cluster or a limit. A module of tests goes to one process as a whole (it starts
+# its servers once). What is compiled is kept: the tests start some hundred processes which import jpo.
+test: unit rest  ## all tests on all cores, a real Prometheus included; PYTEST="-k edit" for some, PYTEST="-n 0" without xdist
+
+unit: .venv/.dev services  ## the unit tests alone, in a minute
+	@$(call pytest,units,0)
+
+rest: .venv/.dev services  ## all other tests
+	@$(call pytest,rest,2)
+
+# Exit code 5: of this part PYTEST names no test.
+pytest = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --part $(1) \
+  --numprocesses $$(($$(env -u OMP_NUM_THREADS nproc) + $(2))) --dist loadscope --no-loadscope-reorder $(PYTEST) || [[ $$? == 5 ]]
 
 check: .venv/.dev  ## format, lint, types, import contracts, documentation; the site is in build/site
 	@$(BIN)/ruff format --quiet --check . || { echo "run: $(BIN)/ruff format ." >&2; exit 1; }

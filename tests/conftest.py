@@ -49,25 +49,61 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 POSTGRESQL = REPOSITORY / "benchmarks" / "apparatus" / "postgresql.py"
 
 
+TESTS = REPOSITORY / "tests"
+NO_UNITS = (
+    "benchmarks",
+    "commands",
+    "contracts",
+    "end_to_end",
+    "examples",
+    "golden",
+    "learning",
+    "pipelines",
+    "plugins/ci",
+    "plugins/launch/engines",
+    "plugins/launch/story",
+    "plugins/page",
+    "test_docs.py",
+    "test_packaging.py",
+    "test_website.py",
+    "test_website_in_a_browser.py",
+)
+"""Tests of commands, servers, installations, learning; all others are unit tests, of which a thousand take a few seconds."""
 LONGEST = (
-    "pipelines/test_learning",
     "pipelines/test_github",
     "pipelines/test_twenty_pipelines",
     "pipelines/test_gitlab",
+    "pipelines/test_learning",
     "test_website_in_a_browser",
-    "commands/test_report_page",
+    "plugins/page/test_report_page",
     "examples/test_digits",
-    "launch/aws/test_launcher",
-    "launch/slurm/test_launcher",
+    "plugins/launch/engines/aws/test_launcher",
+    "plugins/launch/engines/slurm/test_launcher",
     "end_to_end/test_prometheus",
     "commands/test_learn_at_once",
     "test_packaging",
     "benchmarks/test_optimize",
+    "commands/test_attacks",
     "benchmarks/test_faults",
-    "commands/optimize/test_loop",
+    "plugins/launch/story/optimize/test_loop",
     "commands/test_learn",
 )
-"""Modules of half a minute and more, which begin first: else the last of them ends long after all others."""
+"""Modules of half a minute and more, which begin last, the longest of them first: so none of them ends long after all others."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--part", choices=("units", "rest"), help="the unit tests alone, or all others (make test: one after the other)")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    part = config.getoption("part")
+    if part and collection_path.suffix == ".py" and is_unit(collection_path) != (part == "units"):
+        return True
+    return None
+
+
+def is_unit(module: Path) -> bool:
+    return not any(module.is_relative_to(TESTS / other) for other in NO_UNITS)
 
 
 @pytest.fixture(autouse=True)
@@ -77,8 +113,9 @@ def no_secrets_of_other_tests() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    first = {REPOSITORY / "tests" / f"{name}.py": place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: first.get(item.path, len(first)))
+    last = {TESTS / f"{name}.py": place for place, name in enumerate(LONGEST)}
+    assert all(path.exists() for path in last), "LONGEST in tests/conftest.py names a module that is not there"
+    items.sort(key=lambda item: last.get(item.path, -1))
 
 
 class Shared:
