@@ -92,7 +92,7 @@ LONGEST = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--part", choices=("units", "rest"), help="the unit tests alone, or all others (make test: one after the other)")
+    parser.addoption("--part", choices=("units", "rest"), help="unit tests alone, or all others (make test runs both)")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
