@@ -129,20 +129,32 @@ def follow(
     if entry.end is not None:
         yield entry.end
         return
-    pause, reached = SHORTEST_PAUSE, clock()
-    while True:
-        try:
-            status = look(entry, launcher, ledger)
-        except LaunchError as error:
-            if error.code != UNREACHABLE or clock() - reached > GIVE_UP_SECONDS:
-                raise
-        else:
-            reached = clock()
+    pause = SHORTEST_PAUSE
+    for status in looks(entry, launcher, ledger, clock):
+        if status is not None:
             yield status
             if status.over:
                 return
         sleep(pause)
         pause = min(longest_pause, pause * 1.5)
+
+
+def looks(entry: Entry, launcher: Launcher, ledger: Path, clock: Callable[[], float]) -> Iterator[JobStatus | None]:
+    """How a submitted job goes, each time that the next is asked for. None: its engine cannot be reached just now.
+
+    Raises:
+        LaunchError: JPO-E754, for more than GIVE_UP_SECONDS; what else the engine raises.
+    """
+    reached = clock()
+    while True:
+        status: JobStatus | None = None
+        try:
+            status = look(entry, launcher, ledger)
+            reached = clock()
+        except LaunchError as error:
+            if error.code != UNREACHABLE or clock() - reached > GIVE_UP_SECONDS:
+                raise
+        yield status
 
 
 def look(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:

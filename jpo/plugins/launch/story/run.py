@@ -151,10 +151,10 @@ def _to_its_end(entry: Entry, launcher: Launcher, ledger: Path, settings: Loaded
     """Follow a run, showing how it goes."""
     shown = ""
     for status in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep, longest_pause=_pause(launcher)):
-        told = progress_of(entry, ledger, settings) or (f"{entry.job.run_id}: {_state(status)}", None, None)
-        if told[0] != shown:
-            here.live.progress(*told)
-        shown = told[0]
+        progress = progress_of(entry, ledger, settings) or (f"{entry.job.run_id}: {_state(status)}", None, None)
+        if progress[0] != shown:
+            here.live.progress(*progress)
+        shown = progress[0]
 
 
 def _pause(launcher: Launcher) -> float:
@@ -191,10 +191,16 @@ def _ended(
 ) -> LaunchReport:
     """What came of it, and the error that the command ends with, if it does."""
     prices, report = prices_of(settings), _report(entry, ledger, notes=notes)
-    costs = tuple(None if run is None else run_cost_usd(run, prices) for run in (ended.run, before))
-    failure = _failure(entry, ended, report.output, environ)
-    told = report.with_end(ended.run, before, costs, currency_of(settings), ended.log, failure)
-    return replace(told, facts=ended.facts)
+    return replace(
+        report,
+        run=ended.run,
+        before=before,
+        costs=tuple(None if run is None else run_cost_usd(run, prices) for run in (ended.run, before)),
+        currency=currency_of(settings),
+        log=ended.log,
+        failure=_failure(entry, ended, report.output, environ),
+        facts=ended.facts,
+    )
 
 
 def _failure(entry: Entry, ended: EndedRun, output: Path, environ: Mapping[str, str]) -> LaunchError | None:

@@ -20,16 +20,10 @@ Answer = TypeVar("Answer")
 DOCS = "docs/plugins/launch.md"
 QUOTING = ("SignatureDoesNotMatch", "IncompleteSignature", "InvalidSignatureException")
 """Codes whose messages repeat the request with its session token."""
-LATER: tuple[str, ...] = (
-    "RequestLimitExceeded",
-    "Throttl",
-    "TooManyRequests",
-    "Internal",
-    "ServiceUnavailable",
-    "Unavailable",
-    "SlowDown",
+LATER = re.compile(
+    r"RequestLimitExceeded|Throttl|TooManyRequests|Internal|ServiceUnavailable|Unavailable|SlowDown|RequestTimeout"
+    r"|BandwidthLimitExceeded|503|500|502|504"
 )
-LATER += ("RequestTimeout", "BandwidthLimitExceeded", "503", "500", "502", "504")
 """Beginnings of the codes after which the same request is made again."""
 MISSING = re.compile(
     r"Invalid(AMIID|AMIName|SubnetID|Subnet|Group|GroupId|SecurityGroupID|SecurityGroup)\b|NoSuchBucket|NoSuchEntity|ParameterNotFound"
@@ -106,6 +100,6 @@ def _refusal(error: ClientError) -> tuple[str, str, str]:
         return f"does not have it ({words})", "correct the name in [launch.aws]", "JPO-E769"
     if code.startswith(CREDENTIALS):
         return f"does not let these credentials do it ({words})", f"renew them, or give them the rights of {DOCS}", "JPO-E766"
-    if code.startswith(LATER) or status >= 500:
+    if LATER.match(code) or status >= 500:
         return f"cannot answer now ({words})", "run the same command again; nothing is started twice", "JPO-E754"
     return f"refuses ({words})", f"as it says; {DOCS} has what a launch needs", "JPO-E753"

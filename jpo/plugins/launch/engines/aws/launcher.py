@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -20,20 +21,11 @@ from jpo.plugins.launch.engines.aws.user_data import Home, life_seconds
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.plugins.launch.output_sync import OutputSync
 
-NO_CAPACITY: tuple[str, ...] = (
-    "InsufficientInstanceCapacity",
-    "InsufficientHostCapacity",
-    "InsufficientReservedInstanceCapacity",
-    "Unsupported",
+NO_CAPACITY = re.compile(
+    r"InsufficientInstanceCapacity|InsufficientHostCapacity|InsufficientReservedInstanceCapacity|Unsupported"
+    r"|InsufficientCapacity|UnfulfillableCapacity|InstanceLimitExceeded|VcpuLimitExceeded|InvalidInstanceType"
+    r"|MaxSpotInstanceCountExceeded|SpotMaxPriceTooLow|AuthFailure\.ServiceLinkedRoleCreationNotPermitted"
 )
-NO_CAPACITY += (
-    "InsufficientCapacity",
-    "UnfulfillableCapacity",
-    "InstanceLimitExceeded",
-    "VcpuLimitExceeded",
-    "InvalidInstanceType",
-)
-NO_CAPACITY += ("MaxSpotInstanceCountExceeded", "SpotMaxPriceTooLow", "AuthFailure.ServiceLinkedRoleCreationNotPermitted")
 """Codes after which another type or market may do: no capacity, a quota, not in this zone, no role for spot in this account."""
 LOOK_SECONDS = 30.0
 """How often the log of a run that goes on is fetched; its instance brings it to S3 each minute."""
@@ -228,7 +220,7 @@ class AwsLauncher:
             try:
                 self._ec2.run_instances(**tried, DryRun=True)
             except ClientError as error:
-                if code_of(error) != "DryRunOperation" and code_of(error) not in NO_CAPACITY:
+                if code_of(error) != "DryRunOperation" and not NO_CAPACITY.fullmatch(code_of(error)):
                     raise
 
         answer("EC2", dry)
@@ -263,7 +255,7 @@ class AwsLauncher:
                     return found
                 remedy = "run the same command again soon, or give the run another id"
                 raise LaunchError("EC2", "has this run under other settings", remedy, code="JPO-E754") from None
-            if code_of(error) not in NO_CAPACITY:
+            if not NO_CAPACITY.fullmatch(code_of(error)):
                 raise
             return code_of(error)
 

@@ -45,6 +45,11 @@ def moment(found: object, *path: str) -> float | None:
         return None
 
 
+def place(found: object) -> tuple[str, str]:
+    """Name and namespace of an object, as the API asks for it."""
+    return text(found, "metadata", "name"), text(found, "metadata", "namespace")
+
+
 def condition(found: object, kind: str, *, is_true: bool | None = True) -> Answer:
     """The condition of this type in an object's status, if it is True (`is_true`), False, or whatever it is (None)."""
     wanted = {True: ("True",), False: ("False",), None: ("True", "False", "Unknown")}[is_true]

@@ -15,15 +15,15 @@ from pathlib import Path
 from jpo.errors import LaunchError
 from jpo.files.reading import contents
 from jpo.plugins.launch.credentials import config_of
-from jpo.plugins.launch.engines.kubernetes.answers import Answer, items, moment, table, text
-from jpo.plugins.launch.engines.kubernetes.limits import ask_kueue, limits_of, readable
+from jpo.plugins.launch.engines.kubernetes.answers import Answer, items, moment, place, table, text
+from jpo.plugins.launch.engines.kubernetes.limits import ask_kueue, limits_of
 from jpo.plugins.launch.engines.kubernetes.manifest import LARGEST_CONFIG_BYTES, digest, manifest, refuse_unsayable
 from jpo.plugins.launch.engines.kubernetes.names import CANCELLED, CANCELLED_AT, JOB_DIGEST, MANAGED_BY, RUN_ID, object_name
 from jpo.plugins.launch.engines.kubernetes.output import fetch_output
 from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER, PodSetup, resources
 from jpo.plugins.launch.engines.kubernetes.quantities import amount
 from jpo.plugins.launch.engines.kubernetes.room import CPU, MEMORY, beyond, gpus_of, room_of
-from jpo.plugins.launch.engines.kubernetes.session import Refused, Session
+from jpo.plugins.launch.engines.kubernetes.session import UNREADABLE, Refused, Session
 from jpo.plugins.launch.engines.kubernetes.status import finished, status_of
 from jpo.plugins.launch.excerpt import engine_words
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
@@ -32,6 +32,8 @@ from jpo.records import RunStatus
 
 KEPT_SECONDS = 3600
 """How long a Job that is collected stays, for kube-state-metrics to show how it ended."""
+GONE = (404, 409)
+"""Statuses of an object that is not there any more, or whose name another one has."""
 PAUSE_SECONDS = 10.0
 """Between two looks at what a run printed: the whole of it is read, up to the 10 MiB that a kubelet keeps."""
 
@@ -94,29 +96,22 @@ class KubernetesLauncher:
             if error.status != 409:
                 raise
         found = self._session.ask("BatchV1Api", "read_namespaced_job", object_name(job.run_id), self._session.namespace)
-        place = f"Job {object_name(job.run_id)}"
+        which = f"Job {object_name(job.run_id)}"
         if not _is_of(found, job):
             finding, remedy = "is there already, and is another run's", "give the new run an id of its own"
-            raise LaunchError(place, finding, remedy, code="JPO-E750")
+            raise LaunchError(which, finding, remedy, code="JPO-E750")
         if text(found, "metadata", "deletionTimestamp"):
-            raise LaunchError(place, "is being deleted", "give the new run an id of its own", code="JPO-E753")
+            raise LaunchError(which, "is being deleted", "give the new run an id of its own", code="JPO-E753")
         return found
 
     def find(self, job: LaunchJob, folder: Path) -> str | None:
-        try:
-            name, namespace = object_name(job.run_id), self._session.namespace
-            found = self._session.ask("BatchV1Api", "read_namespaced_job", name, namespace)
-        except Refused as error:
-            if error.status != 404:
-                raise
-            return None
+        found = self._session.find("BatchV1Api", "read_namespaced_job", object_name(job.run_id), self._session.namespace)
         return _engine_id(found) if _is_of(found, job) else None
 
     def _add(self, wanted: Answer, owner: Answer) -> None:
         """Make an object that goes with the Job; of an earlier Job of the name there may be one that is still to go."""
         kind = {"ConfigMap": "config_map", "Service": "service"}[text(wanted, "kind")]
-        metadata = table(owner, "metadata")
-        name, namespace, uid = text(metadata, "name"), text(metadata, "namespace"), text(metadata, "uid")
+        (name, namespace), uid = place(owner), text(owner, "metadata", "uid")
         reference = {"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": uid}
         body = {**wanted, "metadata": {**table(wanted, "metadata"), "ownerReferences": [reference]}}
         for _ in range(2):
@@ -124,7 +119,7 @@ class KubernetesLauncher:
                 self._session.ask("CoreV1Api", f"create_namespaced_{kind}", namespace, body)
                 return
             except Refused as error:
-                found = readable(self._session, "CoreV1Api", f"read_namespaced_{kind}", name, namespace)
+                found = self._session.find("CoreV1Api", f"read_namespaced_{kind}", name, namespace, absent=UNREADABLE)
                 if any(text(each, "uid") == uid for each in items(found, "metadata", "ownerReferences")):
                     return  # also where it may not be made any more: a quota of objects is looked at first
                 if error.status != 409 or not MANAGED_BY.items() <= table(found, "metadata", "labels").items():
@@ -149,12 +144,7 @@ class KubernetesLauncher:
 
     def _job(self, namespace: str, name: str, uid: str) -> Answer:
         """The Job; empty where it is gone, another one has its name, or it is none of JPO's, whatever the ledger says."""
-        try:
-            found = self._session.ask("BatchV1Api", "read_namespaced_job", name, namespace)
-        except Refused as error:
-            if error.status != 404:
-                raise
-            return {}
+        found = self._session.find("BatchV1Api", "read_namespaced_job", name, namespace)
         ours = MANAGED_BY.items() <= table(found, "metadata", "labels").items()
         return found if ours and text(found, "metadata", "uid") == uid else {}
 
@@ -164,14 +154,8 @@ class KubernetesLauncher:
         self._output.bring(run_id, self._session.now, partial(fetch_output, self._session, pods), at_once=at_once)
 
     def _gone(self, namespace: str, name: str, uid: str) -> JobStatus:
-        try:
-            notes = table(
-                self._session.ask("CoreV1Api", "read_namespaced_config_map", name, namespace), "metadata", "annotations"
-            )
-        except Refused as error:
-            if error.status != 404:
-                raise
-            notes = {}
+        found = self._session.find("CoreV1Api", "read_namespaced_config_map", name, namespace)
+        notes = table(found, "metadata", "annotations")
         if notes.get(CANCELLED) == uid:
             return JobStatus(JobState.ENDED, ended_as=RunStatus.STOPPED, reason="cancelled", ended_at=moment(notes, CANCELLED_AT))
         return JobStatus(
@@ -190,13 +174,9 @@ class KubernetesLauncher:
     def _events(self, job: Answer) -> tuple[Answer, ...]:
         """What the cluster says of a Job that has no pods: only events know of a quota that is exceeded."""
         selector = f"involvedObject.uid={text(job, 'metadata', 'uid')},type=Warning"
-        namespace = text(job, "metadata", "namespace")
-        try:
-            return items(self._session.ask("CoreV1Api", "list_namespaced_event", namespace, field_selector=selector), "items")
-        except Refused as error:
-            if error.status != 403:
-                raise
-            return ()
+        _, namespace = place(job)
+        found = self._session.find("CoreV1Api", "list_namespaced_event", namespace, absent=(403,), field_selector=selector)
+        return items(found, "items")
 
     def _queued(self, job: Answer) -> str:
         """Why Kueue lets a Job wait, in its words."""
@@ -226,21 +206,16 @@ class KubernetesLauncher:
         running = [pod for pod in self._pods(job) if text(pod, "status", "phase") == "Running"] if job else []
         if not running:
             raise refuse("has no pod that runs", "only what runs can be resized")
-        asked = resources(needs, self._setup.nodes.gpu_resource)
-        if any(
-            gpus_of(pod, self._setup.nodes.gpu_resource) != amount(asked.get(self._setup.nodes.gpu_resource, "0"))
-            for pod in running
-        ):
+        gpus = self._setup.nodes.gpu_resource
+        asked = resources(needs, gpus)
+        if any(gpus_of(pod, gpus) != amount(asked.get(gpus, "0")) for pod in running):
             raise refuse("keeps its GPUs as long as it runs", "give the next run others")
         changed = {key: value for key, value in asked.items() if key in (CPU, MEMORY)}
         if not changed:
             raise refuse("has neither CPUs nor memory of its own to change", "name them in config.ini")
         body = {"spec": {"containers": [{"name": CONTAINER, "resources": {"requests": changed, "limits": changed}}]}}
         for pod in running:
-            metadata = table(pod, "metadata")
-            self._session.ask(
-                "CoreV1Api", "patch_namespaced_pod_resize", text(metadata, "name"), text(metadata, "namespace"), body
-            )
+            self._session.ask("CoreV1Api", "patch_namespaced_pod_resize", *place(pod), body)
 
     # --- the end -------------------------------------------------------------------------------------------------------------
 
@@ -254,23 +229,14 @@ class KubernetesLauncher:
 
     def _mark(self, job: Answer) -> None:
         """Let the run's ConfigMap outlive its Job, until it is collected, and say that the run was cancelled."""
-        metadata = table(job, "metadata")
-        notes = {CANCELLED: text(metadata, "uid"), CANCELLED_AT: _written(self._session.now)}
+        notes = {CANCELLED: text(job, "metadata", "uid"), CANCELLED_AT: _written(self._session.now)}
         body = {"metadata": {"annotations": notes, "ownerReferences": None}}
         with suppress(Refused):
-            self._session.ask(
-                "CoreV1Api", "patch_namespaced_config_map", text(metadata, "name"), text(metadata, "namespace"), body
-            )
+            self._session.ask("CoreV1Api", "patch_namespaced_config_map", *place(job), body)
 
     def _delete(self, job: Answer) -> None:
-        metadata = table(job, "metadata")
-        body = {"propagationPolicy": "Foreground", "preconditions": {"uid": text(metadata, "uid")}}
-        try:
-            name, namespace = text(metadata, "name"), text(metadata, "namespace")
-            self._session.ask("BatchV1Api", "delete_namespaced_job", name, namespace, body=body)
-        except Refused as error:
-            if error.status not in (404, 409):  # it is gone, or another one has its name
-                raise
+        body = {"propagationPolicy": "Foreground", "preconditions": {"uid": text(job, "metadata", "uid")}}
+        self._session.find("BatchV1Api", "delete_namespaced_job", *place(job), absent=GONE, body=body)
 
     def collect(self, engine_id: str, folder: Path) -> None:
         namespace, name, uid = _parts(engine_id)
@@ -280,23 +246,17 @@ class KubernetesLauncher:
             return
         fetch_output(self._session, self._pods(job), folder)
         if finished(job):
-            self._session.ask(
-                "BatchV1Api", "patch_namespaced_job", name, namespace, {"spec": {"ttlSecondsAfterFinished": KEPT_SECONDS}}
-            )
+            kept = {"spec": {"ttlSecondsAfterFinished": KEPT_SECONDS}}
+            self._session.ask("BatchV1Api", "patch_namespaced_job", name, namespace, kept)
         else:  # it could not start, and must not do so later
             self._delete(job)
 
     def _unmark(self, namespace: str, name: str, uid: str) -> None:
         """Remove the last that is left of a cancelled run."""
-        body = {"preconditions": {"uid": ""}}
-        try:
-            found = self._session.ask("CoreV1Api", "read_namespaced_config_map", name, namespace)
-            if table(found, "metadata", "annotations").get(CANCELLED) == uid:
-                body["preconditions"]["uid"] = text(found, "metadata", "uid")
-                self._session.ask("CoreV1Api", "delete_namespaced_config_map", name, namespace, body=body)
-        except Refused as error:
-            if error.status not in (404, 409):
-                raise
+        found = self._session.find("CoreV1Api", "read_namespaced_config_map", name, namespace, absent=GONE)
+        if table(found, "metadata", "annotations").get(CANCELLED) == uid:
+            body = {"preconditions": {"uid": text(found, "metadata", "uid")}}
+            self._session.find("CoreV1Api", "delete_namespaced_config_map", name, namespace, absent=GONE, body=body)
 
 
 def _is_of(found: Answer, job: LaunchJob) -> bool:
@@ -312,8 +272,8 @@ def _engine_id(job: Answer) -> str:
 
 def _parts(engine_id: str) -> tuple[str, str, str]:
     """Namespace, name and uid of a Job; empty where an id is none of this launcher's."""
-    place, _, uid = engine_id.partition("@")
-    namespace, _, name = place.partition("/")
+    path, _, uid = engine_id.partition("@")
+    namespace, _, name = path.partition("/")
     return namespace, name, uid
 
 

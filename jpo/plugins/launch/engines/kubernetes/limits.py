@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, items, text
 from jpo.plugins.launch.engines.kubernetes.pods import PodSetup
 from jpo.plugins.launch.engines.kubernetes.room import Limit, nodes, queue, quotas
-from jpo.plugins.launch.engines.kubernetes.session import Part, Refused, Session
+from jpo.plugins.launch.engines.kubernetes.session import UNREADABLE, Session
 from jpo.plugins.launch.job import Needs
 
 KUEUE = (("kueue.x-k8s.io", "v1beta1"), ("kueue.x-k8s.io", "v1beta2"))
@@ -18,15 +19,18 @@ RUNNING = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 def limits_of(session: Session, setup: PodSetup, needs: Needs, *, in_use: bool = False) -> Iterator[Limit]:
     """What limits a run; what of the nodes is in use takes a look at every pod, and is asked for by `in_use`."""
     namespace = session.namespace
-    if found := readable(session, "CoreV1Api", "list_namespaced_resource_quota", namespace):
+    if found := session.find("CoreV1Api", "list_namespaced_resource_quota", namespace, absent=UNREADABLE):
         yield from quotas(items(found, "items"), namespace)
     if setup.queue:
         local = ask_kueue(session, "get_namespaced_custom_object", namespace, "localqueues", setup.queue)
         name = text(local, "spec", "clusterQueue")
         if name and (found := ask_kueue(session, "get_cluster_custom_object", "clusterqueues", name)):
             yield queue(found, local)
-    if items(found := readable(session, "CoreV1Api", "list_node"), "items"):  # a cluster without any makes them when asked
-        pods = readable(session, "CoreV1Api", "list_pod_for_all_namespaces", field_selector=RUNNING) if in_use else {}
+    if items(
+        found := session.find("CoreV1Api", "list_node", absent=UNREADABLE), "items"
+    ):  # a cluster without any makes them when asked
+        taking = partial(session.find, "CoreV1Api", "list_pod_for_all_namespaces", absent=UNREADABLE, field_selector=RUNNING)
+        pods = taking() if in_use else {}
         yield nodes(
             items(found, "items"), items(pods, "items"), setup.nodes.selector(needs.gpu_type), setup.nodes.tolerated(needs.gpus)
         )
@@ -34,15 +38,5 @@ def limits_of(session: Session, setup: PodSetup, needs: Needs, *, in_use: bool =
 
 def ask_kueue(session: Session, function: str, *arguments: str) -> Answer:
     """An answer of Kueue in the first of its versions that is served."""
-    answers = (readable(session, "CustomObjectsApi", function, *version, *arguments) for version in KUEUE)
+    answers = (session.find("CustomObjectsApi", function, *version, *arguments, absent=UNREADABLE) for version in KUEUE)
     return next((answer for answer in answers if answer), {})
-
-
-def readable(session: Session, part: Part, function: str, *arguments: object, **options: object) -> Answer:
-    """An answer; empty where it may not be read or the cluster has no such thing."""
-    try:
-        return session.ask(part, function, *arguments, **options)
-    except Refused as error:
-        if error.status not in (403, 404):
-            raise
-        return {}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from jpo.files import whole
-from jpo.plugins.launch.engines.kubernetes.answers import Answer, text
+from jpo.plugins.launch.engines.kubernetes.answers import Answer, place, text
 from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER
 from jpo.plugins.launch.engines.kubernetes.session import Refused, Session
 from jpo.plugins.launch.engines.local.output import MOST_BYTES
@@ -46,7 +46,7 @@ def _printed(session: Session, pods: Sequence[Answer], rows: list[bytes]) -> Ite
         if len(pods) > 1:
             yield f"--- pod {text(pod, 'metadata', 'name')}\n".encode()
         try:
-            for line in session.lines("CoreV1Api", "read_namespaced_pod_log", *_place(pod), container=CONTAINER):
+            for line in session.lines("CoreV1Api", "read_namespaced_pod_log", *place(pod), container=CONTAINER):
                 printed, mark, row = line.partition(MARK)
                 yield printed
                 if mark and (size := size + len(row)) < MOST_LOG_BYTES:
@@ -85,7 +85,3 @@ def run_logs(rows: Sequence[bytes], run_id: str) -> dict[str, bytes]:
         if name:
             logs[name].append(row)
     return {name: b"".join(parts) for name, parts in logs.items()}
-
-
-def _place(pod: Answer) -> tuple[str, str]:
-    return text(pod, "metadata", "name"), text(pod, "metadata", "namespace")

@@ -26,6 +26,8 @@ from jpo.plugins.launch.engines.kubernetes.answers import Answer, text
 from jpo.plugins.launch.excerpt import engine_words
 from jpo.timeouts import OutOfPatience, within
 
+UNREADABLE = (403, 404)
+"""Statuses of what this account may not read, or the cluster does not have."""
 ATTEMPTS = 5
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 10.0
 """Seconds; a server's Retry-After counts up to the longest."""
@@ -159,6 +161,15 @@ class Session:
         if not text(answer, "kind"):  # each of its objects has one; a proxy's {"error": ...} would pass for a Job that is gone
             raise self._unreachable(NOT_THE_API)
         return answer
+
+    def find(self, part: Part, function: str, *arguments: object, absent: tuple[int, ...] = (404,), **options: object) -> Answer:
+        """The same; empty where the server refuses with one of these statuses: there is no such thing, or it may not be read."""
+        try:
+            return self.ask(part, function, *arguments, **options)
+        except Refused as error:
+            if error.status not in absent:
+                raise
+            return {}
 
     def lines(self, part: Part, function: str, *arguments: object, **options: object) -> Iterator[bytes]:
         """The lines of a text, each with its end; errors as in `ask`, while they are read."""

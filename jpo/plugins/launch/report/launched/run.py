@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from jpo.errors import LaunchError
@@ -42,18 +42,6 @@ class LaunchReport:
     failure: LaunchError | None = None
     facts: Mapping[str, float] = field(default_factory=dict)
     plan: Mapping[str, object] | None = None
-
-    def with_end(
-        self,
-        run: Run | None,
-        before: Run | None,
-        costs: tuple[float | None, ...],
-        currency: Currency,
-        log: Path | None,
-        failure: LaunchError | None,
-    ) -> LaunchReport:
-        """The same with what came of it."""
-        return replace(self, run=run, before=before, costs=costs, currency=currency, log=log, failure=failure)
 
     @property
     def state(self) -> str:

@@ -18,7 +18,7 @@ from jpo.plugins.launch.excerpt import last_words
 from jpo.plugins.launch.job import LaunchJob, Needs
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, entries, folder_of, read
-from jpo.plugins.launch.lifecycle import GIVE_UP_SECONDS, LONGEST_PAUSE, SHORTEST_PAUSE, UNREACHABLE, cancel, look, noted, start
+from jpo.plugins.launch.lifecycle import LONGEST_PAUSE, SHORTEST_PAUSE, cancel, looks, noted, start
 from jpo.plugins.launch.project.boundaries import training_of
 from jpo.plugins.launch.project.command import invocation_of
 from jpo.plugins.launch.project.finished import EndedRun, put_on_record
@@ -114,20 +114,14 @@ def _to_its_end(
     entry: Entry, launcher: Launcher, task: Task, outside: Outside, boundary: Boundary
 ) -> Generator[float, None, None]:
     """Look at a run again and again until it is over. Beyond its boundary it is cancelled; a trial also when it cannot win."""
-    pause, reached, started_at, cancelled = SHORTEST_PAUSE, outside.clock(), None, False
+    pause, started_at, cancelled = SHORTEST_PAUSE, None, False
     longest, longest_pause = boundary.training_seconds, LONGEST_PAUSE
     with outside.watch(task, entry, launcher) if longest is not None and is_trial(entry, task) else nullcontext() as trial:
         if trial and longest:
             longest_pause = min(LONGEST_PAUSE, max(SHORTEST_PAUSE, longest / LOOKS))
-        while True:
-            try:
-                status = look(entry, launcher, task.ledger)
+        for status in looks(entry, launcher, task.ledger, outside.clock):
+            if status is not None:
                 seen = trial.look(outside.clock()) if trial else None
-            except LaunchError as error:
-                if error.code != UNREACHABLE or outside.clock() - reached > GIVE_UP_SECONDS:
-                    raise
-            else:
-                reached = outside.clock()
                 if status.over:
                     return
                 if not cancelled and (why := stopped_because(task, entry, seen)):

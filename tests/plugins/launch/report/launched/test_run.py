@@ -20,9 +20,14 @@ def run(name: str, seconds: float, loss: float | None) -> Run:
 
 
 def ended() -> LaunchReport:
-    report = LaunchReport(Entry(JOB, "local", 0.0, "id", END), Path("/x/output.log"), (Note("JPO-W775", "Look at this"),))
-    return report.with_end(
-        run("run-1", 100.0, 0.5), run("run-0", 120.0, None), (0.25, 0.5), report.currency, Path("/x/run-1.csv"), None
+    return LaunchReport(
+        Entry(JOB, "local", 0.0, "id", END),
+        Path("/x/output.log"),
+        (Note("JPO-W775", "Look at this"),),
+        run=run("run-1", 100.0, 0.5),
+        before=run("run-0", 120.0, None),
+        costs=(0.25, 0.5),
+        log=Path("/x/run-1.csv"),
     )
 
 

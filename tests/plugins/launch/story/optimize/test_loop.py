@@ -608,12 +608,12 @@ def test_interrupted_before_the_start_is_noted_it_cancels_the_run_and_records_it
 
 
 def test_an_engine_that_cannot_be_reached_for_a_while_is_asked_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    look, failures = following.look, iter(range(3))
+    look, failures = lifecycle.look, iter(range(3))
 
     def flaky(*args: object) -> object:
         if next(failures, None) is not None:
             raise LaunchError("engine", "is away", "wait", code="JPO-E754")
         return look(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(following, "look", flaky)
+    monkeypatch.setattr(lifecycle, "look", flaky)
     assert lab.optimize(runs=1).failure is None
