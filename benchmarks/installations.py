@@ -39,8 +39,8 @@ from jpo.optimizer.simulated_runs import identity_of, prices_of  # noqa: E402
 from jpo.project.collect import OTHER_RUNS  # noqa: E402
 from jpo.records import NAMED_PREFERENCES, Candidates, Outcome, Run, RunStatus  # noqa: E402
 from jpo.simulate.installations import KINDS, Installation, Kind, draw_installation, outside  # noqa: E402
+from jpo.simulate.kubernetes_workloads import SimulatedWorkload, draw_workload  # noqa: E402
 from jpo.simulate.runs import observe  # noqa: E402
-from jpo.simulate.workloads import SimulatedWorkload, draw_workload  # noqa: E402
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats, Ints

@@ -136,7 +136,7 @@ LOUD_MODULES = {
 AT_THE_GATE = {
     "jpo/cli/gate.py": "the gate",
     "jpo/cli/output.py": "a bar behind the gate, where stderr is a terminal",
-    "jpo/report/progress.py": "the same, with notes in it; lines go through the gate",
+    "jpo/report/progress_bar.py": "the same, with notes in it; lines go through the gate",
     "jpo/plugins/launch/report/watch/screen.py": "a text that changes in its place, behind the gate",
     "jpo/report/forms/text.py": "rich lays out a text in memory",
     "jpo/__main__.py": "traceback makes a text for the gate",
@@ -164,7 +164,7 @@ WRITTEN = {
     "jpo/commands/state.py": "an archive of harmless JSON lines",
     "jpo/commands/learn.py": "weights",
     "jpo/plugins/ci/start/new_files.py": "the files of `jpo init`, where none is",
-    "jpo/project/tables/edit.py": "jpo.toml: numbers and durations of JPO's own, read back before they are written",
+    "jpo/project/tables/toml_writer.py": "jpo.toml: numbers and durations of JPO's own, read back before they are written",
     "jpo/report/plots/picture.py": "pictures",
     "jpo/__main__.py": "the log of a bug, released",
     "jpo/files/writer.py": "how a file is replaced whole, config.ini among them",

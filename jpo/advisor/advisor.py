@@ -19,8 +19,8 @@ from typing import Literal
 
 import numpy as np
 
-from jpo.advisor.arguments import budget_of, identity_of, policy_of, preference_of, quality_of, seed_of, status_of, whole_number
 from jpo.advisor.candidates import candidates_among
+from jpo.advisor.inputs import budget_of, identity_of, policy_of, preference_of, quality_of, seed_of, status_of, whole_number
 from jpo.advisor.space import Configuration, Space, numbered_space
 from jpo.agent.action import Allowed
 from jpo.agent.budget import BUDGET, BUDGET_RUNS, Boldness

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent import reasons
+from jpo.agent.candidate_rows import base_row
 from jpo.agent.policy_override import of_policy
 from jpo.agent.problem import Problem
-from jpo.agent.rows import base_row
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_nothing_better
 from jpo.agent.safety.promise import LOWER
 from jpo.agent.state import observe

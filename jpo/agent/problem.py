@@ -13,8 +13,8 @@ import numpy as np
 
 from jpo.agent.acquisition import AcquisitionValues, acquisition_values, clearly_better, log_objective, log_ratios, p_beyond
 from jpo.agent.budget import BUDGET, SHARE
+from jpo.agent.candidate_rows import base_row
 from jpo.agent.context import UNKNOWN, Context
-from jpo.agent.rows import base_row
 from jpo.agent.safety.confidence import p_claim, p_loss_worse
 from jpo.agent.safety.failing import known_to_end_well, often_failing
 from jpo.agent.safety.promise import Promise

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import clearly_better
-from jpo.agent.rows import base_row
+from jpo.agent.candidate_rows import base_row
 from jpo.agent.safety import failing
 from jpo.agent.safety.distances import NEAR_A_MISS, NO_WAY_BACK
 from jpo.agent.safety.queue_ahead import TOO_LATE, TOO_MUCH
 from jpo.agent.safety.vetoes import TOO_LITTLE_MEMORY
 from jpo.records import RESOURCES, VAL_LOSS, Note
-from jpo.wording import numbers, quality
+from jpo.wording import numbers, qualities
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -78,7 +78,7 @@ def _promise(problem: Problem, choice: int) -> Iterator[Note]:
     promise = problem.promise
     if promise and promise.lowering[choice]:
         chance = numbers.chance(float(problem.p_claim[choice]))
-        does = quality.better(promise.quality)
+        does = qualities.better(promise.quality)
         finding = f"{promise.finding}: {_name(choice, problem.candidates)} {does} with a chance of {chance}"
         yield Note("JPO-I640", finding, about=promise.target)
     elif promise:
@@ -229,9 +229,9 @@ def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> Note:
     if not problem.sure[favourite]:
         chance = numbers.chance(float(problem.p_claim[favourite]))
         trial = "ends well and costs no more than a tenth more than today"
-        keeps = f"is better than today and keeps the {quality.name_of(problem.belief.quality)}"
+        keeps = f"is better than today and keeps the {qualities.name_of(problem.belief.quality)}"
         what = keeps if problem.belief.tried[favourite] else trial
-        what = quality.better(problem.promise.quality) if problem.promise and problem.promise.lowering[favourite] else what
+        what = qualities.better(problem.promise.quality) if problem.promise and problem.promise.lowering[favourite] else what
         least = f"[agent] min_confidence is {numbers.percent(problem.min_confidence)}"
         finding = f"{than} looks promising, but the chance that it {what} is {chance}"
         return Note("JPO-I624", f"{finding}; {least}")
@@ -252,7 +252,7 @@ def of_loss_watch(interval_factor: float, judged: Quality = VAL_LOSS) -> tuple[N
     if interval_factor <= 1:
         return ()
     factor = f"widened by a factor of {interval_factor:.2g}"
-    several = "validation losses" if judged == VAL_LOSS else f"values of {quality.name_of(judged)}"
+    several = "validation losses" if judged == VAL_LOSS else f"values of {qualities.name_of(judged)}"
     sentence = f"too few of the last {several} were within their intervals, which are {factor}"
     return (Note("JPO-W816", sentence),)
 
@@ -287,7 +287,7 @@ def _chances(problem: Problem, row: int) -> str:
     claim = f"ends well and costs no more than a tenth more than today: {numbers.chance(float(problem.p_claim[row]))}"
     belief, base = problem.belief, base_row(problem.candidates, problem.reference)
     level = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, base]))
-    loss = f"that it {quality.kept_within(belief.quality, level, problem.quality_floor)}"
+    loss = f"that it {qualities.kept_within(belief.quality, level, problem.quality_floor)}"
     return f"chance that it {claim}, {loss}: {numbers.chance(float(kept[row]))}"
 
 
@@ -317,10 +317,10 @@ def _difference(problem: Problem, row: int) -> str:
 def _ending(belief: Belief, log_ratio: float, now: int) -> str:
     """How a model ends: with 3% less validation loss, or with a validation accuracy of 0.934 against 0.93."""
     if belief.quality.is_error:
-        return _change("end with", log_ratio, quality.name_of(belief.quality))
+        return _change("end with", log_ratio, qualities.name_of(belief.quality))
     today = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, now]))
-    then = quality.value(belief.quality, today * math.exp(log_ratio))
-    return f"end with {quality.name_of(belief.quality)} {then} against {quality.value(belief.quality, today)}"
+    then = qualities.value(belief.quality, today * math.exp(log_ratio))
+    return f"end with {qualities.name_of(belief.quality)} {then} against {qualities.value(belief.quality, today)}"
 
 
 def _change(verb: str, log_ratio: float, what: str) -> str:

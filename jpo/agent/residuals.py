@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.rows import row_of_run
+from jpo.agent.candidate_rows import row_of_run
 from jpo.records import Residuals, RunStatus
 
 if TYPE_CHECKING:

@@ -67,7 +67,7 @@ def observe(
     from jpo.cli.names import values_given
     from jpo.commands import observe as command
     from jpo.records import RunStatus
-    from jpo.report.progress import live
+    from jpo.report.progress_bar import live
 
     settings = load_settings(given, toml, {"prometheus": network.flags})
     if follow:

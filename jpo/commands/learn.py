@@ -12,10 +12,10 @@ from jpo.files import whole
 from jpo.files.reading import contents
 from jpo.history import Store
 from jpo.history.following.contradictions import contradictions
-from jpo.learning import alternatives, continual
+from jpo.learning import continual, named_policies
 from jpo.learning.continual import Learnt, Round
 from jpo.learning.deadline import Deadline
-from jpo.learning.installation import residuals_here
+from jpo.learning.kept_residuals import residuals_here
 from jpo.learning.release import CERTAINTY_OF_LOOKS, SAVED_SECONDS, Candidate, Release, ReleaseTest, release_if_passed
 from jpo.learning.serving import LEARNING, own_policy, policy_for
 from jpo.optimizer.request import Request
@@ -193,7 +193,7 @@ def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: 
 
 def alternative(path: Path, policy: PolicyName, *, jobs: int | None, seed: int, track: Track) -> list[str]:
     """Train a policy that decides only where it is named, and write it to `path`."""
-    file = alternatives.pretrain(policy, jobs=jobs, seed=seed, track=track)
+    file = named_policies.pretrain(policy, jobs=jobs, seed=seed, track=track)
     try:
         put(path, file)
     except OSError as error:

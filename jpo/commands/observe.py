@@ -17,7 +17,7 @@ from jpo.project.project import open_history, open_project, own_direction
 from jpo.project.sources import own_names
 from jpo.project.workload import read_workload, refuse_unknown
 from jpo.records import MEASURED, Finished, Outcome, Parameters, Run, RunStatus, Workload
-from jpo.report.progress import Live
+from jpo.report.progress_bar import Live
 from jpo.telemetry.csv.folder import doubts_of, logged_run
 from jpo.telemetry.csv.follow import LogRow, LogUpdate, Tail, gone
 from jpo.telemetry.csv.follow import follow as updates_of

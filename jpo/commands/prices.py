@@ -17,8 +17,8 @@ from jpo.files import whole
 from jpo.files.reading import beginning
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
-from jpo.project.price_list import catalogue_shown, named_prices
 from jpo.project.prices import currency_of, prices_of
+from jpo.project.shown_prices import catalogue_shown, named_prices
 from jpo.project.workload import read_workload
 
 MOST_SECONDS = 3600.0

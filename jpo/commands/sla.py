@@ -19,7 +19,7 @@ from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings, allow, promised_elsewhere
 from jpo.project.project import Project, open_project, targets_of
 from jpo.project.sources import own_names
-from jpo.project.tables.edit import TomlLine, put_in
+from jpo.project.tables.toml_writer import TomlLine, put_in
 from jpo.records import Identity, Known, Run, Workload, same, uncoded
 from jpo.report.sla import CheckedRun, SlaProposal, SlaReport, WrittenLines, seen
 from jpo.telemetry import read_log

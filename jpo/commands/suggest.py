@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jpo.learning.installation import residuals_here
+from jpo.learning.kept_residuals import residuals_here
 from jpo.learning.serving import LEARNING, policy_for, with_learning_noted
 from jpo.optimizer import candidates
 from jpo.optimizer.advise import advise

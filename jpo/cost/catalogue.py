@@ -17,7 +17,7 @@ from pathlib import Path
 
 from jpo.errors import UsageError, quoted
 from jpo.files.reading import contents, number_or_nan
-from jpo.tables.rows import rows_of
+from jpo.tables.csv_rows import rows_of
 
 SHIPPED: Mapping[str, Path] = {"aws": Path(__file__).with_name("data") / "aws.csv"}
 """Catalogues that come with JPO, by their name in jpo.toml."""

@@ -7,7 +7,7 @@
     discrepancy.py     what no simulated job explains
     transfer.py        response surfaces of other workloads; ensemble.py: how they are conditioned on the runs
     siblings/          the same job on other hardware: what its runs there say here
-    demand.py          throughput, memory and utilisation; power.py: electric power
+    demand.py          throughput, memory and utilisation; power_draw.py: electric power
     predict.py         an interval for one candidate
     track_record.py    errors and coverage of the last forecasts; calibration.py: the interval factor that follows
     curves/            the end of a run that goes on, by the learning curves of earlier ones

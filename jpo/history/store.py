@@ -224,7 +224,7 @@ def _sqlite(url: str, read_only: bool, timeout_seconds: float, deadline_seconds:
 
 def _postgres(url: str, read_only: bool, timeout_seconds: float, deadline_seconds: float) -> Database:
     try:
-        from jpo.history.postgres.database import open_postgres
+        from jpo.history.postgres.transactions import open_postgres
     except ImportError as error:
         finding = "PostgreSQL support is not installed"
         raise UsageError("store url", finding, 'pip install "jpo[postgres]"', code="JPO-E512") from error

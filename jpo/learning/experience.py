@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.candidate_rows import rate_between, row_of_run
 from jpo.agent.change_detection import forecast_error
 from jpo.agent.problem import Problem
 from jpo.agent.reward import failed_like, objective, reward_vector
-from jpo.agent.rows import rate_between, row_of_run
 from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import observe
 from jpo.cost.sla import missed

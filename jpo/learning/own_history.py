@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.budget import BUDGET
+from jpo.agent.candidate_rows import row_of_run, rows_of_run
 from jpo.agent.residuals import bent, residual_forecast
-from jpo.agent.rows import row_of_run, rows_of_run
 from jpo.agent.sac.fork_replay import Fork, Practice
 from jpo.forecast import posterior
 from jpo.learning.forks import AHEAD, OUTSIDE, fork_at, practise_here

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from jpo.agent.candidate_rows import rows_of, rows_of_runs
 from jpo.agent.decide import decide
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.agent.reasons import of_loss_watch, of_watch
-from jpo.agent.rows import rows_of, rows_of_runs
 from jpo.agent.safety import failing, recovery
 from jpo.agent.setback import outlasting, setback
 from jpo.cost import usd_per_hour

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.action import followed, propose_candidates
-from jpo.agent.rows import rows_of
+from jpo.agent.candidate_rows import rows_of
 from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.optimizer.request import Request
 from jpo.records import VAL_LOSS, Candidates, Parameters, Quality, Run, same
@@ -61,7 +61,7 @@ def admissible_of(candidates: Candidates) -> list[Parameters]:
 def rows_pooled_with(candidates: Candidates, rows: Ints) -> Ints:
     """These rows (below 0: none), today's, and those with which the belief takes them together, ascending.
 
-    They differ in learning rate or host memory alone (forecast/evidence/duration.py, agent/safety/memory.py).
+    They differ in learning rate or host memory alone (forecast/evidence/duration.py, agent/safety/host_memory.py).
     """
     at = [i for i, name in enumerate(candidates.names) if name not in POOLED]
     _, alike = np.unique(candidates.values[:, at], axis=0, return_inverse=True)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from jpo.agent.candidate_rows import rows_of_run
 from jpo.agent.problem import Problem
 from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
-from jpo.agent.rows import rows_of_run
 from jpo.forecast import posterior
 from jpo.records import PARAMETERS, Belief, Candidates, Identity, Residuals, Run
 from jpo.simulate import Latents, jobs_of

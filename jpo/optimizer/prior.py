@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.safety.memory import with_enough_memory
+from jpo.agent.safety.host_memory import with_enough_memory
 from jpo.forecast import posterior
 from jpo.forecast.belief import at_rows, kind_of, of_jobs
 from jpo.forecast.empirical_bayes import Evidence, reweighted

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.budget import budget_left, compared_costs, reference_values, replenished_budget
+from jpo.agent.candidate_rows import base_row, rows_of, rows_of_runs
 from jpo.agent.context import UNKNOWN, Context, after_misses, watched
 from jpo.agent.problem import Problem
-from jpo.agent.rows import base_row, rows_of, rows_of_runs
 from jpo.agent.safety.distances import of_trials
 from jpo.agent.safety.promise import Promise, promise_of
 from jpo.agent.safety.queue_ahead import of_queue

@@ -12,7 +12,7 @@ from jpo.agent.preference import scalarise
 from jpo.cost import Prices, usd_per_hour
 from jpo.records import Identity, Preference, Run
 from jpo.simulate.fleet import Lane, before_after, per_model
-from jpo.simulate.workloads import MEMORY_GIB, SimulatedWorkload, execute, truth
+from jpo.simulate.kubernetes_workloads import MEMORY_GIB, SimulatedWorkload, execute, truth
 
 USD_PER_CPU_HOUR, USD_PER_GIB_HOUR = 0.04, 0.005
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.safety.memory import MEMORY
+from jpo.agent.safety.host_memory import MEMORY
 from jpo.agent.safety.vetoes import Hold, of_too_little_memory
 from jpo.cost.saved_hour import trade_off
 from jpo.cost.sla import SLA_TARGETS, sla_target

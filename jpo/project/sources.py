@@ -207,7 +207,7 @@ def running_now(server: Endpoint | None, identity: Identity, settings: LoadedSet
         TelemetryError: JPO-E101 to E109, E113.
     """
     from jpo.telemetry.running.ask import going_on
-    from jpo.telemetry.running.progress import with_progress
+    from jpo.telemetry.running.work_done import with_progress
 
     if server is None:
         return ()

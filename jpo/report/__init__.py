@@ -13,5 +13,5 @@ One file per subject, each with `document(x)` and `as_json(x)`:
     prediction.py    what configurations would take; front.py: the trade-off front; prices.py; sla.py
     audit.py         the audit log
 
-    progress.py      a long wait on stderr
+    progress_bar.py  a long wait on stderr
 """

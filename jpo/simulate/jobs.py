@@ -2,7 +2,7 @@
 
 Two kinds of jobs are drawn: those that train until a target is reached, with `epochs` as a cap, and those that train a fixed
 number of epochs and end with any loss. Today's configuration works in nearly all of them, because the user runs it.
-What changes from run to run is in drift.py, demand within a run in demand.py.
+What changes from run to run is in drift.py, demand within a run in resource_usage.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tables that people and other tools wrote: what all readers of them share.
 
-rows.py      rows of CSV with the numbers of their lines
+csv_rows.py  rows of CSV with the numbers of their lines
 numerals.py  decimal commas and separated thousands
 units.py     the table of units: what one of each is, and how it is spelt
 

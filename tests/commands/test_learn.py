@@ -16,7 +16,7 @@ from jpo.agent.policy import SCORE, SHAPES, load_policy, save_policy
 from jpo.commands.learn import pretrain
 from jpo.history import open_store
 from jpo.learning import pretraining
-from jpo.learning.installation import RESIDUALS
+from jpo.learning.kept_residuals import RESIDUALS
 from jpo.learning.serving import AGENT, POLICY
 from jpo.records import silently
 

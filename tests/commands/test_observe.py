@@ -19,7 +19,7 @@ import pytest
 from jpo.cli.arguments import load_settings
 from jpo.commands.observe import follow
 from jpo.errors import TelemetryError
-from jpo.report.progress import Lines
+from jpo.report.progress_bar import Lines
 
 if TYPE_CHECKING:
     from user_project import Project

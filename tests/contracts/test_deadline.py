@@ -13,7 +13,7 @@ import pytest
 
 from jpo.errors import StoreError
 from jpo.history import AuditEvent, open_store, verify
-from jpo.history.postgres.database import WRITERS
+from jpo.history.postgres.transactions import WRITERS
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 DIGITS, LETTERS = Identity("digits", "cnn", "pytorch"), Identity("letters", "cnn", "pytorch")

@@ -15,7 +15,7 @@ import pytest
 
 from jpo.errors import StoreError
 from jpo.history import AuditEvent, open_store, verify
-from jpo.history.postgres import database
+from jpo.history.postgres import transactions
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 DIGITS = Identity("digits", "cnn", "pytorch")
@@ -116,7 +116,7 @@ def test_a_database_with_a_smaller_alphabet_takes_what_it_can_and_says_why_not_m
 @pytest.mark.parametrize("state", ["26000", "42P05"])
 def test_a_pooler_that_keeps_no_sessions_is_named_and_not_taken_for_damage(state: str) -> None:
     psycopg = pytest.importorskip("psycopg")
-    from jpo.history.postgres.failures import reported
+    from jpo.history.postgres.server_failures import reported
 
     with pytest.raises(StoreError, match="pool_mode = session") as caught, reported("postgresql://db/jpo"):
         raise psycopg.errors.lookup(state)('prepared statement "_pg3_1" does not exist')
@@ -241,7 +241,7 @@ def test_a_store_from_before_hardware_keeps_its_runs_and_tells_hardware_apart(
 ) -> None:
     run = Run("r", DIGITS, {}, RunStatus.SUCCEEDED, None, 9.0, Outcome(), "csv")
     with monkeypatch.context() as before:
-        before.setattr(database, "MIGRATIONS", database.MIGRATIONS[:2])
+        before.setattr(transactions, "MIGRATIONS", transactions.MIGRATIONS[:2])
         open_store(url).close()
         postgres.sql(
             """INSERT INTO jpo.runs
@@ -258,7 +258,7 @@ def test_a_store_from_before_hardware_keeps_its_runs_and_tells_hardware_apart(
 
 def test_a_store_from_before_addresses_keeps_its_watermarks(postgres: Any, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as before:
-        before.setattr(database, "MIGRATIONS", database.MIGRATIONS[:4])
+        before.setattr(transactions, "MIGRATIONS", transactions.MIGRATIONS[:4])
         open_store(url).close()
         postgres.sql(
             """INSERT INTO jpo.watermarks (dataset, model, framework, source, read_until)

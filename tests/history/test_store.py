@@ -64,8 +64,8 @@ def test_a_refused_url_does_not_show_its_password(url: str) -> None:
 
 def test_postgresql_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    monkeypatch.delitem(sys.modules, "jpo.history.postgres.database", raising=False)
-    monkeypatch.delitem(sys.modules, "jpo.history.postgres.failures", raising=False)
+    monkeypatch.delitem(sys.modules, "jpo.history.postgres.transactions", raising=False)
+    monkeypatch.delitem(sys.modules, "jpo.history.postgres.server_failures", raising=False)
     with pytest.raises(UsageError, match=re.escape('PostgreSQL support is not installed; pip install "jpo[postgres]"')) as caught:
         open_store("postgresql://localhost/jpo")
     assert caught.value.code == "JPO-E512"

@@ -5,7 +5,7 @@ from dataclasses import astuple, replace
 import numpy as np
 import pytest
 
-from jpo.agent.rows import rows_of_runs
+from jpo.agent.candidate_rows import rows_of_runs
 from jpo.cost import Prices
 from jpo.forecast import predict
 from jpo.optimizer.candidates import (

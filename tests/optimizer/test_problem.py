@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.rows import row_of
+from jpo.agent.candidate_rows import row_of
 from jpo.agent.safety.distances import NEAR_A_MISS
 from jpo.optimizer.advise import advise, problem_despite_sla, problem_within_sla
 from jpo.optimizer.candidates import collect

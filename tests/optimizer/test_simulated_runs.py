@@ -8,7 +8,7 @@ import pytest
 from jpo.optimizer.simulated_runs import best_goal, goal, run_of, window
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 from jpo.simulate.fleet import Lane
-from jpo.simulate.workloads import draw_workload
+from jpo.simulate.kubernetes_workloads import draw_workload
 
 
 def test_the_last_third_is_compared_and_at_most_ten_runs() -> None:

@@ -1,7 +1,7 @@
 """Steering: a continuous SAC sets, before each run, how far the belief rule looks ahead and what a trial must promise.
 
 The rule decides with both, so that a steered decision is one of the rule's. The actor sees what all candidates share.
-It is read from the features alone, as any policy is; learning/alternatives.py trains it.
+It is read from the features alone, as any policy is; learning/named_policies.py trains it.
 """
 
 from __future__ import annotations

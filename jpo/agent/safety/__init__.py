@@ -2,7 +2,7 @@
 
     vetoes.py     what holds candidates back now: failures, memory, resources that nobody named, validation loss, confidence
     failing.py   which values fail more often than chance would have it
-    memory.py    what a job needs of the host's memory
+    host_memory.py  what a job needs of the host's memory
     confidence.py  the chance of what a suggestion claims: better than today, with the validation loss kept
     promise.py    a promised validation loss that today's values break
     queue_ahead.py  what the engine says of runs that are submitted now: more than one may have, or too late for a deadline

@@ -16,7 +16,7 @@ from jpo.agent.safety.confidence import MOST, log_loss_of, p_loss_below
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.records import RESOURCES, VAL_LOSS, Note, Quality
 from jpo.wording.names import heading
-from jpo.wording.quality import value
+from jpo.wording.qualities import value
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats

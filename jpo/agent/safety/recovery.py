@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from jpo.agent.rows import rows_of_run
+from jpo.agent.candidate_rows import rows_of_run
 from jpo.agent.safety.failing import often_failing
 from jpo.records import Note, Run, RunStatus
 from jpo.wording import numbers

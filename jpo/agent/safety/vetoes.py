@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.rows import base_row
+from jpo.agent.candidate_rows import base_row
 from jpo.agent.safety.confidence import LIKELIER, log_loss_of, p_loss_worse
 from jpo.agent.safety.failing import CODE as OFTEN_FAILING
 from jpo.agent.safety.failing import known_to_end_well, no_less_than, often_failing
 from jpo.agent.safety.failing import words as failing_words
-from jpo.agent.safety.memory import HEADROOM, MEMORY, memory_need_gib
+from jpo.agent.safety.host_memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
 from jpo.records import RESOURCES
-from jpo.wording.quality import worse_than
+from jpo.wording.qualities import worse_than
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats, PhaseNeeds, Run

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 
 from jpo.commands.doctor.agent import agent, learnt
 from jpo.commands.doctor.case import Check
-from jpo.commands.doctor.installation import guard, learning, packages, pipeline, python
-from jpo.commands.doctor.machine import cpus_and_memory, gpus, room
+from jpo.commands.doctor.history_store import gpus_at_work, place, record
+from jpo.commands.doctor.installed import guard, learning, packages, pipeline, python
+from jpo.commands.doctor.own_files import config_ini, limits, secrets, settings, writable
 from jpo.commands.doctor.pipeline import pipeline_file, tokens
-from jpo.commands.doctor.project import config_ini, limits, secrets, settings, writable
 from jpo.commands.doctor.runs import access, csv_logs, prometheus
-from jpo.commands.doctor.store import gpus_at_work, place, record
+from jpo.commands.doctor.this_machine import cpus_and_memory, gpus, room
 
 CHECKS: Mapping[str, tuple[Check, ...]] = {
     "Installation": (python, packages, learning, guard, pipeline, tokens),

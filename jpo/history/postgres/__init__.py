@@ -1,9 +1,9 @@
 """The history on a PostgreSQL server.
 
 session.py    from a URL to an open connection
-database.py   transactions, locks, migration
+transactions.py  transactions, locks, migration
 watchdog.py   no waiting for a server that has stopped answering
 schema.py     the tables, step by step
-failures.py   the server's errors as StoreErrors
+server_failures.py  the server's errors as StoreErrors
 teams.sql     for an administrator: several teams in one store
 """

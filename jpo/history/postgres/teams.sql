@@ -17,7 +17,7 @@
 -- not hold for them. They migrate and back up, and do not run jpo's other commands, which would take all teams for one.
 
 BEGIN;
-SELECT pg_advisory_xact_lock(1246777137);  -- "JPO1", of jpo/history/postgres/database.py
+SELECT pg_advisory_xact_lock(1246777137);  -- "JPO1", of jpo/history/postgres/transactions.py
 
 DO $$
 BEGIN

@@ -12,7 +12,7 @@ from jpo.cost import check_sla
 from jpo.optimizer.explain.scene import DecisionScene, guarded, neighbours
 from jpo.records import TRAINED, Alternative, DecidedBy, Parameters
 from jpo.wording.numbers import change, percent
-from jpo.wording.quality import LARGEST_LOG, difference
+from jpo.wording.qualities import LARGEST_LOG, difference
 
 FEWEST, MOST = 3, 5
 """Alternatives worth a reader's time."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jpo.agent.rows import rows_of
+from jpo.agent.candidate_rows import rows_of
 from jpo.optimizer.explain.alternatives import trade
 from jpo.optimizer.explain.scene import DecisionScene, moved
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from jpo.errors import TelemetryError, quoted
 from jpo.plugins.imports.foreign import LONGEST_CELL, MOST_CELLS, NOT_MEASURED, ForeignRun, ForeignRuns, contents, unreadable
+from jpo.tables.csv_rows import Row, is_blank, rows_of, separator_of
 from jpo.tables.numerals import Style, plain, style_of
-from jpo.tables.rows import Row, is_blank, rows_of, separator_of
 
 LARGEST_TABLE_BYTES = 64 * 2**20
 MOST_RUNS = 100_000

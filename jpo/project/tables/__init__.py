@@ -2,5 +2,5 @@
 
 parameters.py, prices.py, promises.py, launch.py  the tables; usual.py: lines that [parameters] often has
 faults.py     what is wrong in them, in one line
-effective.py  what `jpo config show` lists; edit.py: values put into the file without a loss
+effective.py  what `jpo config show` lists; toml_writer.py: values put into the file without a loss
 """

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from jpo.errors import TelemetryError
 from jpo.records import Finished, Identity, Run, Skipped
-from jpo.telemetry.csv.doubts import doubts, ends_early
 from jpo.telemetry.csv.lines import Log
 from jpo.telemetry.csv.log import parsed, run_of
+from jpo.telemetry.csv.log_doubts import doubts, ends_early
 from jpo.telemetry.csv.remembered import Memory, ReadLog, digest_of, settled, stamp_of
 from jpo.telemetry.diagnosis.near_identical import sentences
 from jpo.telemetry.doubts import Doubt, once_each

@@ -45,7 +45,7 @@ class Log:
         lines: how many were taken.
         longest_pause: seconds between two rows, or between start and first row; None while there are no two such times.
         curves: by column of a quality of the model, epochs done and value, of MOST_LOSSES rows at most.
-        course: how the rows went, for doubts.py.
+        course: how the rows went, for log_doubts.py.
         wanted: metrics of the user's own that are read, besides those which the log itself names (`# metrics=f1,auc`).
     """
 

@@ -41,8 +41,8 @@ from jpo.files import reading
 from jpo.records import COUNTS, PARAMETERS, QUALITIES, Quality, Run
 from jpo.telemetry.contract import ALSO_CALLED, DATA_FRACTION
 from jpo.telemetry.csv.course import LOSSES
-from jpo.telemetry.csv.doubts import left_out
 from jpo.telemetry.csv.lines import Log, unreadable
+from jpo.telemetry.csv.log_doubts import left_out
 from jpo.telemetry.learning_curve import loss_slope
 from jpo.telemetry.outcome import (
     IMPOSSIBLE,

@@ -17,8 +17,8 @@ from itertools import pairwise
 from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow
-from jpo.telemetry.prometheus.pods import discovery as pods
-from jpo.telemetry.prometheus.pods.discovery import PodId
+from jpo.telemetry.prometheus.pods import seen_pods as pods
+from jpo.telemetry.prometheus.pods.seen_pods import PodId
 from jpo.telemetry.prometheus.scope import Scope
 
 OVERLAP_SECONDS = 900.0

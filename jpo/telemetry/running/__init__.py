@@ -1,6 +1,6 @@
 """Runs that go on: how far they are, and what they use. None of them is evidence.
 
 ask.py               what a server knows of the runs of a workload that have not ended
-progress.py          how much of its work a run has done, and when it may end
+work_done.py         how much of its work a run has done, and when it may end
 sampled_progress.py  when each epoch was done, and what the model was worth then
 """

@@ -19,9 +19,9 @@ from jpo.telemetry.prometheus import cluster, discovery, queries
 from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.cluster import Labelling, Pod
 from jpo.telemetry.prometheus.names import Names
-from jpo.telemetry.prometheus.pods import discovery as labelled
 from jpo.telemetry.prometheus.pods import grouping, lives
 from jpo.telemetry.prometheus.pods import labels as pod_labels
+from jpo.telemetry.prometheus.pods import seen_pods as labelled
 from jpo.telemetry.prometheus.pods.grouping import LabelledPod
 from jpo.telemetry.prometheus.reported import Description, described
 from jpo.telemetry.prometheus.scope import Scope

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jpo.agent.rows import row_of
+from jpo.agent.candidate_rows import row_of
 from jpo.optimizer.explain.alternatives import trade
 from jpo.optimizer.explain.scene import DecisionScene
 from jpo.optimizer.explain.single_effects import alone

@@ -9,7 +9,7 @@ from pathlib import Path
 from jpo.errors import quoted
 from jpo.files.reading import contents, number_or_nan
 from jpo.plugins.cluster.workload.swf import malformed
-from jpo.tables.rows import Row, rows_of
+from jpo.tables.csv_rows import Row, rows_of
 
 
 def text_of(path: Path, most_bytes: int) -> str:

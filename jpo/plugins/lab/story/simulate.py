@@ -28,7 +28,7 @@ from jpo.project.workload import read_workload
 from jpo.records import Finished, Run, Track
 from jpo.simulate.fleet import Fleet
 from jpo.simulate.installations import AS_SIMULATED, Installation, Kind, draw_installation
-from jpo.simulate.workloads import SimulatedWorkload, draw_workload
+from jpo.simulate.kubernetes_workloads import SimulatedWorkload, draw_workload
 
 Suggest = Callable[[Path, LoadedSettings, str, float], str]
 """(config.ini, settings, suggestion id, now) -> who decided; config.ini is changed."""

@@ -100,7 +100,7 @@ def optimize(
     from jpo.plugins.launch.story.optimize.optimize import optimize as command
     from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, task_of
     from jpo.plugins.launch.story.watch.story import trial
-    from jpo.report.progress import live
+    from jpo.report.progress_bar import live
 
     now = time.time()
     paths, command_line = told_apart(words)

@@ -55,7 +55,7 @@ def run(
     from jpo.plugins.launch.report.launched import run as subject
     from jpo.plugins.launch.story.run import RunOptions, Surface
     from jpo.plugins.launch.story.run import run as command
-    from jpo.report.progress import live
+    from jpo.report.progress_bar import live
 
     given, typed = config_first(words, 0)
     settings = load_settings(given, toml, {})

@@ -35,7 +35,7 @@ from jpo.project.project import open_history
 from jpo.project.workload import read_workload
 from jpo.records import Run, RunStatus, Workload
 from jpo.records.notes import Note
-from jpo.report.progress import Live
+from jpo.report.progress_bar import Live
 
 FAILED, NO_LOG, SHARED = "JPO-E759", "JPO-E772", "JPO-W776"
 LOCAL_PAUSE = 0.5

@@ -21,7 +21,7 @@ from jpo.plugins.phases.files.labels import labels_of, named
 from jpo.plugins.phases.files.rows import malformed, require_width
 from jpo.plugins.phases.files.series import ExportedSeries
 from jpo.plugins.phases.traces import Floats
-from jpo.tables.rows import Row
+from jpo.tables.csv_rows import Row
 
 RECENT_SECONDS = 5e8
 """Since 1970: 1985, when nobody measured containers."""

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from jpo.errors import UsageError, quoted, words_of
 from jpo.files.reading import contents
+from jpo.tables.csv_rows import Row, is_blank, separator_of
+from jpo.tables.csv_rows import rows_of as csv_rows
 from jpo.tables.numerals import is_unclear
-from jpo.tables.rows import Row, is_blank, separator_of
-from jpo.tables.rows import rows_of as csv_rows
 
 LARGEST_BYTES = 512 << 20
 """A larger file is no trace that fits into memory."""

@@ -19,7 +19,7 @@ from jpo.plugins.phases.files.columns import EXECUTION, TIME, ColumnPlace
 from jpo.plugins.phases.files.dates import is_day_first, moment, summer_time, unfolded
 from jpo.plugins.phases.files.rows import malformed, require_width
 from jpo.plugins.phases.traces import CPU, ResourceCourse, Traces
-from jpo.tables.rows import Row
+from jpo.tables.csv_rows import Row
 
 
 class _Sample(NamedTuple):

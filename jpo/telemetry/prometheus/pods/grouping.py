@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from jpo.records import RunStatus
-from jpo.telemetry.prometheus.pods.discovery import PodId
 from jpo.telemetry.prometheus.pods.lives import PodLife
+from jpo.telemetry.prometheus.pods.seen_pods import PodId
 
 RETRY_SECONDS = 420.0
 """The pod of a job's next attempt is made within six minutes after one that failed (the limit of Kubernetes' back-off)."""

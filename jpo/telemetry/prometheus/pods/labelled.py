@@ -17,12 +17,12 @@ from jpo.telemetry.prometheus.cluster import Labelling, Pod, pod_of
 from jpo.telemetry.prometheus.discovery import RunBounds
 from jpo.telemetry.prometheus.joined import ClusterFacts
 from jpo.telemetry.prometheus.pod_lifetimes import Lifetime
-from jpo.telemetry.prometheus.pods import discovery, grouping, lives
+from jpo.telemetry.prometheus.pods import grouping, lives, seen_pods
 from jpo.telemetry.prometheus.pods import labels as pod_labels
-from jpo.telemetry.prometheus.pods.discovery import PodId
 from jpo.telemetry.prometheus.pods.grouping import RETRY_SECONDS, LabelledPod, PodRun
 from jpo.telemetry.prometheus.pods.lives import PodLife
 from jpo.telemetry.prometheus.pods.new_runs import NewRuns, RunWithPods
+from jpo.telemetry.prometheus.pods.seen_pods import PodId
 from jpo.telemetry.prometheus.scope import Scope
 from jpo.telemetry.prometheus.time_series import SampledRun
 
@@ -88,12 +88,12 @@ def _watched(scope: Scope) -> Watched:
     span, names = queries.window(scope.begin, scope.until), scope.names
     places = ", ".join((names.label("run_id"), *names.labelled("namespace"), *names.labelled("pod")))
     info = f"max by ({places}) (last_over_time({names.metric(contract.RUN_INFO)}{scope.chosen()}{span}))"
-    rows = [(key, row.labels) for key, row in scope.ask_all({ALL: discovery.all_of(scope), REPORTING: info})]
+    rows = [(key, row.labels) for key, row in scope.ask_all({ALL: seen_pods.all_of(scope), REPORTING: info})]
     told = [labels for key, labels in rows if key == REPORTING]
     reporting, ids = {pod_of(labels) for labels in told if "pod" in labels}, {labels.get("run_id") for labels in told}
     pods = {
         pod: labels
-        for pod, labels in discovery.pods_of(rows, scope, (ALL,)).items()
+        for pod, labels in seen_pods.pods_of(rows, scope, (ALL,)).items()
         if pod.pod not in reporting and (pod_labels.run_id(labels, names) or object()) not in ids
     }
     labellings = cluster.labellings(scope, {pod.pod for pod in pods})

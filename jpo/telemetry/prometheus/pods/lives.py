@@ -13,7 +13,7 @@ from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.cluster import Labelling, Pod, pod_of
 from jpo.telemetry.prometheus.pods import labels as pod_labels
-from jpo.telemetry.prometheus.pods.discovery import LIVE, PodId, pod_id
+from jpo.telemetry.prometheus.pods.seen_pods import LIVE, PodId, pod_id
 from jpo.telemetry.prometheus.queries import HIGHEST, LAST, LOWEST
 from jpo.telemetry.prometheus.scope import Scope
 

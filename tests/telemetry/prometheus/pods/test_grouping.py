@@ -8,9 +8,9 @@ import pytest
 
 from jpo.records import RunStatus
 from jpo.telemetry.prometheus.cluster import Pod
-from jpo.telemetry.prometheus.pods.discovery import PodId
 from jpo.telemetry.prometheus.pods.grouping import LabelledPod, runs_of, trainer
 from jpo.telemetry.prometheus.pods.lives import PodLife
+from jpo.telemetry.prometheus.pods.seen_pods import PodId
 
 
 def pod(name="p", start=0.0, end=100.0, *, owner=("Job", "j"), phase="Succeeded", run_id=None, reason="", created=None):

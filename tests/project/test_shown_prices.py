@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from jpo.errors import UsageError
-from jpo.project.price_list import catalogue_shown, named_prices
 from jpo.project.prices import prices_of
+from jpo.project.shown_prices import catalogue_shown, named_prices
 
 
 def test_each_price_has_its_origin_and_one_gpu_type_is_in_force(repository, tmp_path):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jpo.commands.doctor.case import Case
-from jpo.commands.doctor.machine import cpus_and_memory, gpus, gpus_in_words, room
+from jpo.commands.doctor.this_machine import cpus_and_memory, gpus, gpus_in_words, room
 from jpo.inventory.gpus import Gpu
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from jpo.history import Store, open_store
-from jpo.learning import installation
-from jpo.learning.installation import MOST_NEW, RESIDUALS, residuals_here
+from jpo.learning import kept_residuals
+from jpo.learning.kept_residuals import MOST_NEW, RESIDUALS, residuals_here
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 MINE = Identity("mine", "m", "f")
@@ -42,13 +42,13 @@ def store() -> Iterator[Store]:
 def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The workloads whose residuals are worked out, in turn."""
     names: list[str] = []
-    real = installation.residuals_of_runs
+    real = kept_residuals.residuals_of_runs
 
     def noted(runs: list[Run]) -> object:
         names.append(runs[0].identity.dataset)
         return real(runs)
 
-    monkeypatch.setattr(installation, "residuals_of_runs", noted)
+    monkeypatch.setattr(kept_residuals, "residuals_of_runs", noted)
     return names
 
 
@@ -107,7 +107,7 @@ def test_a_cache_that_cannot_be_used_is_worked_out_anew(store: Store, change: st
     assert told is not None
     assert saved is not None
     if change == "another version":
-        monkeypatch.setattr(installation, "FORMAT", "jpo residuals 0")
+        monkeypatch.setattr(kept_residuals, "FORMAT", "jpo residuals 0")
     else:
         store.save_agent(RESIDUALS, saved[0][:-1] if change == "damaged" else b"nothing", expected_version=saved[1])
     assert residuals_here(store, MINE, job("a"), learn=False) is None

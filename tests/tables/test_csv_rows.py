@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jpo.errors import UsageError
-from jpo.tables.rows import is_blank, rows_of, separator_of
+from jpo.tables.csv_rows import is_blank, rows_of, separator_of
 
 
 def broken(line: int, words: str) -> UsageError:

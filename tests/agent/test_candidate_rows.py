@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 
-from jpo.agent.rows import base_row, rate_between, row_of, row_of_run, rows_of, rows_of_runs
+from jpo.agent.candidate_rows import base_row, rate_between, row_of, row_of_run, rows_of, rows_of_runs
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 
 CANDIDATES = Candidates(

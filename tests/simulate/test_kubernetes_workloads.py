@@ -7,7 +7,7 @@ import pytest
 
 from jpo.records import RunStatus
 from jpo.simulate.installations import Installation
-from jpo.simulate.workloads import SimulatedWorkload, draw_workload, execute, row_of, truth
+from jpo.simulate.kubernetes_workloads import SimulatedWorkload, draw_workload, execute, row_of, truth
 
 
 def workload(seed: int = 0, *, drift: bool = False) -> SimulatedWorkload:

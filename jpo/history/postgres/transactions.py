@@ -25,8 +25,8 @@ from psycopg.rows import dict_row, tuple_row
 from jpo.errors import StoreError
 from jpo.history.audit import GENESIS, AuditRow, chain, unnumbered
 from jpo.history.database import Changes, Link
-from jpo.history.postgres.failures import reported
 from jpo.history.postgres.schema import CREATE, MIGRATIONS, SCHEMA
+from jpo.history.postgres.server_failures import reported
 from jpo.history.postgres.session import connect, parameters_of, place_of
 from jpo.history.postgres.watchdog import Watchdog
 
@@ -61,7 +61,7 @@ _LINK = f"""
 
 
 class PostgresDatabase:
-    """PostgreSQL Database (database.py) on an open connection."""
+    """PostgreSQL Database (transactions.py) on an open connection."""
 
     def __init__(
         self, connection: psycopg.Connection[Any], place: str, *, timeout_seconds: float, deadline_seconds: float

@@ -7,7 +7,7 @@ import pytest
 psycopg = pytest.importorskip("psycopg", reason='needs pip install "jpo[postgres]"')
 
 from jpo.errors import StoreError  # noqa: E402
-from jpo.history.postgres.failures import reported  # noqa: E402
+from jpo.history.postgres.server_failures import reported  # noqa: E402
 
 
 @pytest.mark.parametrize(

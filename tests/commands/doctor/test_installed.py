@@ -10,7 +10,7 @@ import pytest
 from commands.doctor.diagnosis import configure, diagnosis
 
 from jpo.commands.doctor.case import Case
-from jpo.commands.doctor.installation import guard, packages, pipeline, python, version_of
+from jpo.commands.doctor.installed import guard, packages, pipeline, python, version_of
 from jpo.errors import UsageError
 from jpo.version import __version__
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def test_without_torch_learning_is_off_which_is_a_warning_unless_that_is_meant(
     empty: Project, monkeypatch: pytest.MonkeyPatch, settings: str, status: str, code: str
 ) -> None:
-    monkeypatch.setattr("jpo.commands.doctor.installation.version_of", lambda package: None if package == "torch" else "1")
+    monkeypatch.setattr("jpo.commands.doctor.installed.version_of", lambda package: None if package == "torch" else "1")
     configure(empty, f"[agent]\n{settings}\n")
     learning = diagnosis(empty)[1]["learning"]
     assert (learning["status"], learning["code"]) == (status, code)
@@ -41,7 +41,7 @@ def test_without_torch_learning_is_off_which_is_a_warning_unless_that_is_meant(
 
 def test_a_package_that_is_missing_is_named(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = {"numpy", "rich"}
-    monkeypatch.setattr("jpo.commands.doctor.installation.version_of", lambda package: None if package in missing else "1")
+    monkeypatch.setattr("jpo.commands.doctor.installed.version_of", lambda package: None if package in missing else "1")
     with pytest.raises(UsageError, match="numpy, rich not installed") as caught:
         list(packages(case))
     assert caught.value.code == "JPO-E140"

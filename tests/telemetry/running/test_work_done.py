@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from jpo.records import Identity, Outcome, Run, Running, RunStatus
-from jpo.telemetry.running.progress import share_done, with_progress
+from jpo.telemetry.running.work_done import share_done, with_progress
 
 WORKLOAD = Identity("digits", "cnn", "pytorch")
 NOW = Running("r", WORKLOAD, {"epochs": 10.0, "batch_size": 64.0}, 1000.0, 1500.0, "prometheus", epochs_done=2.0, samples=2500.0)

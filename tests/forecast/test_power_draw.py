@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.forecast.power import power_watts
+from jpo.forecast.power_draw import power_watts
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.advisor.arguments import budget_of, identity_of, policy_of, preference_of, seed_of, status_of, whole_number
+from jpo.advisor.inputs import budget_of, identity_of, policy_of, preference_of, seed_of, status_of, whole_number
 from jpo.agent.policy import Policy
 from jpo.errors import UsageError
 from jpo.records import NAMED_PREFERENCES, Identity, Outcome, Preference, RunStatus

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("psycopg", reason='needs pip install "jpo[postgres]"')
 
 from jpo.errors import StoreError, UsageError
-from jpo.history.postgres.database import open_postgres
+from jpo.history.postgres.transactions import open_postgres
 
 SECRET = "s3cret"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import ConflictError, EditError, UsageError
-from jpo.project.tables import edit
-from jpo.project.tables.edit import TomlLine, edited, put_in
+from jpo.project.tables import toml_writer
+from jpo.project.tables.toml_writer import TomlLine, edited, put_in
 
 LINES = {"time_max": TomlLine('"4h"', "7 runs"), "cost_max": TomlLine("65")}
 HERE = Path("jpo.toml")
@@ -78,7 +78,7 @@ def test_a_lost_race_is_run_once_more_and_then_given_up(tmp_path: Path, monkeypa
     file = tmp_path / "jpo.toml"
     file.write_text("[x]\n")
     changes = iter(["a = 1\n"])
-    read = edit.current
+    read = toml_writer.current
 
     def raced(path: Path) -> bytes | None:
         """Somebody else writes after the next read, as long as there is something to write."""
@@ -87,7 +87,7 @@ def test_a_lost_race_is_run_once_more_and_then_given_up(tmp_path: Path, monkeypa
             path.write_text(change)
         return content
 
-    monkeypatch.setattr(edit, "current", raced)
+    monkeypatch.setattr(toml_writer, "current", raced)
     put_in(file, "sla", {"cost_max": TomlLine("65")}, replace=False)
     assert file.read_text() == "a = 1\n\n[sla]\ncost_max = 65\n", "what the other one wrote is kept"
     changes = iter([f"a = {number}\n" for number in range(9)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from jpo.telemetry.prometheus.cluster import Pod
-from jpo.telemetry.prometheus.pods.discovery import OPEN, SEEN, PodId, asked, pods_of
+from jpo.telemetry.prometheus.pods.seen_pods import OPEN, SEEN, PodId, asked, pods_of
 
 OURS = {"label_jpo_dataset": "digits", "label_jpo_model": "cnn", "label_jpo_framework": "pytorch"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from io import StringIO
 
-from jpo.report.progress import live
+from jpo.report.progress_bar import live
 
 
 def test_a_step_has_one_line_however_often_it_is_reported() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from jpo.agent.safety.memory import memory_need_gib, with_enough_memory
+from jpo.agent.safety.host_memory import memory_need_gib, with_enough_memory
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 
 NAMES = ("batch_size", "memory_gib")

@@ -10,7 +10,7 @@ import pytest
 from commands.doctor.diagnosis import SECRET, configure, diagnosis
 
 from jpo.commands.doctor.case import Case
-from jpo.commands.doctor.project import config_ini, settings, writable
+from jpo.commands.doctor.own_files import config_ini, settings, writable
 from jpo.errors import EditError
 from jpo.project.load import load
 
@@ -74,7 +74,7 @@ def test_config_ini_is_named_with_its_workload_and_todays_values(case: Case) -> 
 def test_a_config_ini_that_cannot_be_replaced_is_an_error_with_its_code(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     (line,) = writable(case)
     assert line.status == "ok"
-    monkeypatch.setattr("jpo.commands.doctor.project.os.access", lambda path, _mode: not path.is_dir())
+    monkeypatch.setattr("jpo.commands.doctor.own_files.os.access", lambda path, _mode: not path.is_dir())
     with pytest.raises(EditError, match="cannot be replaced") as caught:
         list(writable(case))
     assert caught.value.code == "JPO-E222"
