@@ -2,7 +2,7 @@
 
 In the order of the story:
 
-    action.py               the configurations between which to choose; candidate_rows.py: which of them a configuration or a run is
+    action.py               the configurations between which to choose; candidate_rows.py: which row of them one or a run is
     preference.py           several objectives -> one
     acquisition.py          acquisition values of each candidate, and the belief rule; horizon.py: the runs it looks ahead
     budget.py               what following the agent has cost so far, and what is left to spend
