@@ -52,14 +52,11 @@ def read_offers(region: str, families: Sequence[str], *, seconds: float, now: fl
         TelemetryError: JPO-E806, AWS cannot be reached or takes too long; JPO-E807, it has no price, or its answer is malformed.
     """
     place = f"AWS {region:.40}"
-    return _within(seconds, place, lambda: _asked(place, lambda: _offers(region, families, min(seconds, REQUEST_SECONDS), now)))
+    return _asked(place, lambda: _offers(region, families, min(seconds, REQUEST_SECONDS), now), seconds)
 
 
 def _offers(region: str, families: Sequence[str], request_seconds: float, now: float) -> Offers:
-    try:
-        connection = session(attempts=2, request_seconds=request_seconds)
-    except ImportError as error:
-        raise UsageError("jpo prices refresh", "boto3 is not installed", 'pip install "jpo[aws]"', code="JPO-E804") from error
+    connection = session(attempts=2, request_seconds=request_seconds)
     if not region:
         raise UsageError("--region", "is empty", "write e.g. --region eu-central-1", code="JPO-E801")
     ec2, pricing = connection.client("ec2", region), connection.client("pricing", PRICE_LIST_REGION)
@@ -140,15 +137,21 @@ def _instance(kind: Mapping[str, Any], price: float, spot: float | None, region:
     )
 
 
-def _asked(place: str, question: Callable[[], Answer]) -> Answer:
-    """The answer to a question; errors of boto3 become a JpoError that repeats neither addresses nor credentials."""
+def _asked(place: str, question: Callable[[], Answer], seconds: float) -> Answer:
+    """The answer to a question; errors of boto3 become a JpoError that repeats neither addresses nor credentials.
+
+    In time: boto3 limits single reads, not their number, and no credential_process.
+    """
     try:
+        import boto3  # noqa: F401 - here, not above: an extra, and 0.2 s
         from botocore import exceptions as aws
         from botocore.parsers import ResponseParserError
-    except ImportError:
-        return question()  # which says what is missing
+    except ImportError as error:
+        raise UsageError("jpo prices refresh", "boto3 is not installed", 'pip install "jpo[aws]"', code="JPO-E804") from error
     try:
-        return question()
+        return within(seconds, [question])[0]
+    except OutOfPatience:
+        raise TelemetryError(place, f"no complete answer within {seconds:g}s", "raise --timeout", code="JPO-E806") from None
     except aws.ClientError as error:
         code, said = code_of(error), quote(code_of(error), longest=60)
         if code.startswith(CREDENTIALS):
@@ -167,11 +170,3 @@ def _asked(place: str, question: Callable[[], Answer]) -> Answer:
         raise TelemetryError(place, f"cannot be asked ({type(error).__name__})", remedy, code="JPO-E806") from None
     except (ResponseParserError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise TelemetryError(place, "answers with data of an unexpected shape", "update jpo", code="JPO-E807") from error
-
-
-def _within(seconds: float, place: str, question: Callable[[], Answer]) -> Answer:
-    """The answer to a question, if it comes in time; boto3 limits single reads, not their number, and no credential_process."""
-    try:
-        return within(seconds, [question])[0]
-    except OutOfPatience:
-        raise TelemetryError(place, f"no complete answer within {seconds:g}s", "raise --timeout", code="JPO-E806") from None

@@ -5,6 +5,7 @@ Which it is, each kind of server has its own function to say (session.Service).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,6 +18,12 @@ LONGEST_SECONDS = 300.0
 """Longest wait for all that clients of their own do for one answer, what they try again included."""
 BUSY = (408, 429, 500, 502, 503, 504)
 """HTTP statuses of temporary trouble."""
+
+
+def seconds_to_wait(headers: Mapping[str, str]) -> float:
+    """What a server asks for by Retry-After; 0 where it says no number of seconds."""
+    said = headers.get("Retry-After", "")
+    return float(said) if re.fullmatch("[0-9]{1,12}", said) else 0.0
 
 
 class PassingTrouble(TelemetryError):

@@ -24,7 +24,7 @@ import urllib3
 from requests.auth import HTTPBasicAuth
 
 from jpo.errors import TelemetryError
-from jpo.http.answers import CheckedAnswer, PassingTrouble, TooMuch
+from jpo.http.answers import CheckedAnswer, PassingTrouble, TooMuch, seconds_to_wait
 from jpo.http.endpoint import Endpoint
 from jpo.http.quoting import keep_secret, quote
 from jpo.http.sigv4 import Signer
@@ -126,8 +126,7 @@ class GuardedSession(requests.Session):
             response = self._within_deadline(partial(self._exchange, request, kwargs))
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
             raise self._explained(error) from None  # its text may hold headers
-        wait = response.headers.get("Retry-After", "")
-        self._asked_to_wait_seconds = float(wait) if wait.isdecimal() else 0.0
+        self._asked_to_wait_seconds = seconds_to_wait(response.headers)
         self.answer = self._service.check(self.place, response.status_code, response.headers, response.content)
         self.warnings.update(dict.fromkeys(self.answer.warnings))
         return response

@@ -122,26 +122,22 @@ def rows(place: str, data: object, kind: Kind, begin: float = -math.inf, until: 
     if not isinstance(data, dict) or "result" not in data:
         raise without_data(place)
     if data.get("resultType") != kind:
-        raise _strange(place, f"answered with {quote(data.get('resultType') or 'data of no kind')}, where a {kind} was asked for")
+        raise strange(place, f"answered with {quote(data.get('resultType') or 'data of no kind')}, where a {kind} was asked for")
     if not isinstance(data["result"], list):
-        raise _strange(place, "answered with malformed series")
+        raise strange(place, "answered with malformed series")
     try:
         found = [_row(item, kind) for item in data["result"]]
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:  # JSON knows whole numbers of any length
-        raise _strange(place, "answered with malformed series") from error
+        raise strange(place, "answered with malformed series") from error
     if len({frozenset(row.labels.items()) for row in found}) < len(found):
-        raise _strange(place, "answered with the same series twice")
+        raise strange(place, "answered with the same series twice")
     if not all(begin - SLACK_SECONDS <= time <= until + SLACK_SECONDS for row in found for time, _ in row.points):
-        raise _strange(place, "answered with times that were not asked for")
+        raise strange(place, "answered with times that were not asked for")
     return found
 
 
-def without_marks(place: str, finding: str = "answered with series that were not asked for") -> TelemetryError:
+def strange(place: str, finding: str = "answered with series that were not asked for") -> TelemetryError:
     """JPO-E104 for rows that cannot be answers to our query, however well they are formed."""
-    return _strange(place, finding)
-
-
-def _strange(place: str, finding: str) -> TelemetryError:
     remedy = "is this a Prometheus API, and no cache or stub in front of it?"
     return TelemetryError(place, finding, remedy, code="JPO-E104")
 

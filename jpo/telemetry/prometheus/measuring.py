@@ -22,7 +22,7 @@ from jpo.telemetry.outcome import (
     foreign_unit,
 )
 from jpo.telemetry.prometheus import cluster, discovery, joined, pod_lifetimes, queries, reported
-from jpo.telemetry.prometheus.answers import AnswerRow, without_marks
+from jpo.telemetry.prometheus.answers import AnswerRow, strange
 from jpo.telemetry.prometheus.cluster import Labelling, Pod
 from jpo.telemetry.prometheus.discovery import Marks, RunBounds
 from jpo.telemetry.prometheus.joined import ClusterFacts, Joined
@@ -63,7 +63,7 @@ def reporting_runs(scope: Scope, seen: Mapping[str, Marks]) -> NewRuns:
         return NewRuns(open_ids=going)
     described = reported.descriptions(scope, list(marks_of))
     if any(not described[run_id].configurations for run_id in marks_of):
-        raise without_marks(scope.client.place, "answered with runs, and then without what they ran with")
+        raise strange(scope.client.place, "answered with runs, and then without what they ran with")
     pods = _pods(scope, described, marks_of)
     alone = [run_id for run_id in marks_of if not pods.shared & described[run_id].pods.keys()]
     pod_times = {run_id: joined.bounds(described[run_id].pods, pods.lifetimes, scope.until) for run_id in alone}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from jpo.records import Identity
 from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries
-from jpo.telemetry.prometheus.answers import AnswerRow, without_marks
+from jpo.telemetry.prometheus.answers import AnswerRow, strange
 from jpo.telemetry.prometheus.names import Names
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Scope:
         for query in queries.unions(asked):
             for row in self.ask(query):
                 if (key := row.labels.get("quantity")) not in asked:
-                    raise without_marks(self.client.place)
+                    raise strange(self.client.place)
                 yield str(key), row
 
     def chosen(self, run_ids: Sequence[str] = (), *, loose: bool = False) -> str:
@@ -66,5 +66,5 @@ class Scope:
         rows = self.ask(self.names.metric(role) + chosen + queries.window(self.begin, self.until), samples=True)
         identity = self.identity.labels.items()
         if not all(row.labels.get(label, value if loose else "") == value for row in rows for label, value in identity):
-            raise without_marks(self.client.place)
+            raise strange(self.client.place)
         return rows

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from jpo.errors import CodeHostError, TelemetryError
@@ -15,8 +15,9 @@ from jpo.http.endpoint import Endpoint
 from jpo.http.quoting import quote
 from jpo.http.session import GuardedSession, Service
 from jpo.plugins.ci.code_host.merge_request import MergeRequest
-from jpo.plugins.ci.code_host.repository import Repository
+from jpo.plugins.ci.code_host.repository import Repository, strange
 
+Kind = TypeVar("Kind")
 REPEATABLE = ("GET", "PUT", "PATCH", "DELETE")
 """Once more of these does nothing else; a second POST is a second note."""
 RATE_LIMITS = ("X-RateLimit-Remaining", "RateLimit-Remaining")
@@ -98,6 +99,22 @@ class Calls:
             raise CodeHostError(error.place, error.finding, remedy, code=code) from error
         return self._session.answer.data, response.headers
 
+    def found(self, path: str, **query: object) -> object | None:
+        """What is there; None for what is not."""
+        try:
+            return self.ask("GET", path, query=query)[0]
+        except CodeHostError as error:
+            if error.code == "JPO-E903":
+                return None
+            raise
+
+    def listed(self, path: str, **query: object) -> list[object]:
+        """What is there, which is a list."""
+        found, _ = self.ask("GET", path, query=query)
+        if not isinstance(found, list):
+            raise strange(path)
+        return found
+
     def _accepted(self, place: str, status: int, headers: Mapping[str, str], body: bytes) -> CheckedAnswer:
         """What was answered; status, content type and form say what it is instead."""
         if status == 204:
@@ -118,6 +135,13 @@ class Calls:
         if not 200 <= status < 300:
             raise CodeHostError(place, f"refused {self._manner.what} (HTTP {status}): {said}", code="JPO-E904")
         return CheckedAnswer(document)
+
+
+def part(found: object, name: str, path: str, kind: type[Kind]) -> Kind:
+    """A field of an answer; CodeHostError JPO-E906 where it has none of this name and kind."""
+    if isinstance(found, dict) and name in found and isinstance(value := found[name], kind):
+        return value
+    raise strange(path)
 
 
 def _document(body: bytes) -> dict[str, object] | list[object] | None:

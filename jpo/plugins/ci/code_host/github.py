@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator
+from typing import Literal
 
 from jpo.errors import CodeHostError
-from jpo.plugins.ci.code_host.calls import Calls
+from jpo.plugins.ci.code_host.calls import Calls, part
 from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, LostRaceError, PullRequest, TunedFile
-from jpo.plugins.ci.code_host.gitlab import listed, part, text
 from jpo.plugins.ci.code_host.repository import encoded, strange
 
 PER_PAGE = 100
@@ -26,13 +26,8 @@ class GitHub:
 
     def head(self, branch: str) -> str | None:
         path = f"{self._repository}/git/ref/{encoded(f'heads/{branch}')}"
-        try:
-            found, _ = self._calls.ask("GET", path)
-        except CodeHostError as error:
-            if error.code == "JPO-E903":
-                return None
-            raise
-        return text(part(found, "object", path), "sha", path)
+        found = self._calls.found(path)
+        return None if found is None else part(part(found, "object", path, object), "sha", path, str)
 
     def blob(self, commit: str, path: str) -> Blob | None:
         """Folder by folder: nothing else says the mode of a file."""
@@ -40,28 +35,28 @@ class GitHub:
         for name in path.split("/"):
             address = f"{self._repository}/git/trees/{digest}"
             tree, _ = self._calls.ask("GET", address)
-            entries = [entry for entry in listed(tree, "tree", address) if isinstance(entry, dict)]
+            entries = [entry for entry in part(tree, "tree", address, list) if isinstance(entry, dict)]
             found = next((entry for entry in entries if entry.get("path") == name), None)
             if found is None:
                 return None
-            digest = text(found, "sha", address)
-        return Blob(digest, text(found, "mode", path))
+            digest = part(found, "sha", address, str)
+        return Blob(digest, part(found, "mode", path, str))
 
     def _tree_of(self, commit: str) -> str:
         path = f"{self._repository}/git/commits/{commit}"
         found, _ = self._calls.ask("GET", path)
-        return text(part(found, "tree", path), "sha", path)
+        return part(part(found, "tree", path, object), "sha", path, str)
 
     def ahead(self, target: str, head: str) -> Ahead:
         path = f"{self._repository}/compare/{target}...{head}"
         found, _ = self._calls.ask("GET", path, query={"per_page": PER_PAGE})
-        commits = listed(found, "commits", path)
-        files = listed(found, "files", path) if isinstance(found, dict) and "files" in found else []
-        paths = {text(file, "filename", path) for file in files}
+        commits = part(found, "commits", path, list)
+        files = part(found, "files", path, list) if isinstance(found, dict) and "files" in found else []
+        paths = {part(file, "filename", path, str) for file in files}
         paths |= {str(file["previous_filename"]) for file in files if isinstance(file, dict) and "previous_filename" in file}
-        based = text(part(found, "merge_base_commit", path), "sha", path) == target
-        messages = tuple(text(part(commit, "commit", path), "message", path) for commit in commits)
-        return Ahead(messages, frozenset(paths), part(found, "total_commits", path) == len(commits), based)
+        based = part(part(found, "merge_base_commit", path, object), "sha", path, str) == target
+        messages = tuple(part(part(commit, "commit", path, object), "message", path, str) for commit in commits)
+        return Ahead(messages, frozenset(paths), part(found, "total_commits", path, object) == len(commits), based)
 
     def put(self, branch: str, start: BranchStart, file: TunedFile, message: str) -> None:
         blob = self._made("git/blobs", {"content": b64encode(file.content).decode(), "encoding": "base64"})
@@ -82,7 +77,7 @@ class GitHub:
 
     def _made(self, kind: str, body: dict[str, object]) -> str:
         path = f"{self._repository}/{kind}"
-        return text(self._calls.ask("POST", path, body=body)[0], "sha", path)
+        return part(self._calls.ask("POST", path, body=body)[0], "sha", path, str)
 
     def delete(self, branch: str) -> None:
         try:
@@ -94,10 +89,7 @@ class GitHub:
     def requests(self, branch: str, target: str) -> Iterator[PullRequest]:
         path = f"{self._repository}/pulls"
         wanted = {"head": f"{self._owner}:{branch}", "base": target, "state": "all", "sort": "created", "direction": "desc"}
-        found, _ = self._calls.ask("GET", path, query={**wanted, "per_page": PER_PAGE})
-        if not isinstance(found, list):
-            raise strange(path)
-        yield from (_request(one, path) for one in found)
+        yield from (_request(one, path) for one in self._calls.listed(path, **wanted, per_page=PER_PAGE))
 
     def open(self, branch: str, target: str, title: str, body: str) -> PullRequest:
         path = f"{self._repository}/pulls"
@@ -115,15 +107,9 @@ class GitHub:
 
 
 def _request(found: object, path: str) -> PullRequest:
-    number, state, body = (part(found, name, path) for name in ("number", "state", "body"))
-    if not isinstance(number, int) or state not in ("open", "closed"):
+    number, title, url = part(found, "number", path, int), part(found, "title", path, str), part(found, "html_url", path, str)
+    state, merged, body = (part(found, name, path, object) for name in ("state", "merged_at", "body"))
+    if state not in ("open", "closed"):
         raise strange(path)
-    ended = "closed" if part(found, "merged_at", path) is None else "merged"
-    title, url = text(found, "title", path), text(found, "html_url", path)
-    return PullRequest(
-        number,
-        "open" if state == "open" else "merged" if ended == "merged" else "closed",
-        title,
-        body if isinstance(body, str) else "",
-        url,
-    )
+    ended: Literal["closed", "merged"] = "closed" if merged is None else "merged"
+    return PullRequest(number, "open" if state == "open" else ended, title, body if isinstance(body, str) else "", url)

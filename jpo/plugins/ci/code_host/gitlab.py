@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from jpo.errors import CodeHostError
-from jpo.plugins.ci.code_host.calls import Calls
+from jpo.plugins.ci.code_host.calls import Calls, part
 from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, LostRaceError, PullRequest, TunedFile
 from jpo.plugins.ci.code_host.repository import encoded, strange
 
-STATES: Mapping[object, Literal["open", "closed", "merged"]] = {
+STATES: Mapping[str, Literal["open", "closed", "merged"]] = {
     "opened": "open",
     "locked": "open",  # while it is being merged
     "closed": "closed",
@@ -32,25 +32,25 @@ class GitLab:
 
     def head(self, branch: str) -> str | None:
         path = f"{self._repository}/branches/{encoded(branch)}"
-        found = self._found(path)
-        return None if found is None else text(part(found, "commit", path), "id", path)
+        found = self._calls.found(path)
+        return None if found is None else part(part(found, "commit", path, object), "id", path, str)
 
     def blob(self, commit: str, path: str) -> Blob | None:
         address = f"{self._repository}/files/{encoded(path)}"
-        found = self._found(address, ref=commit)
+        found = self._calls.found(address, ref=commit)
         if found is None:
             return None
         mode = "100755" if isinstance(found, dict) and found.get("execute_filemode") is True else "100644"
-        return Blob(text(found, "blob_id", address), mode, text(found, "last_commit_id", address))
+        return Blob(part(found, "blob_id", address, str), mode, part(found, "last_commit_id", address, str))
 
     def ahead(self, target: str, head: str) -> Ahead:
         path = f"{self._repository}/compare"
         found, _ = self._calls.ask("GET", path, query={"from": target, "to": head})
-        commits, diffs = listed(found, "commits", path), listed(found, "diffs", path)
-        parents = {parent for commit in commits for parent in listed(commit, "parent_ids", path)}
-        paths = {text(diff, side, path) for diff in diffs for side in ("old_path", "new_path")}
+        commits, diffs = part(found, "commits", path, list), part(found, "diffs", path, list)
+        parents = {parent for commit in commits for parent in part(commit, "parent_ids", path, list)}
+        paths = {part(diff, side, path, str) for diff in diffs for side in ("old_path", "new_path")}
         whole = isinstance(found, dict) and found.get("compare_timeout") is not True
-        messages = tuple(text(commit, "message", path) for commit in commits)
+        messages = tuple(part(commit, "message", path, str) for commit in commits)
         return Ahead(messages, frozenset(paths), whole, target == head or target in parents)
 
     def put(self, branch: str, start: BranchStart, file: TunedFile, message: str) -> None:
@@ -79,10 +79,7 @@ class GitLab:
     def requests(self, branch: str, target: str) -> Iterator[PullRequest]:
         path = f"{self._project}/merge_requests"
         wanted = {"source_branch": branch, "target_branch": target, "state": "all", "order_by": "created_at", "sort": "desc"}
-        found, _ = self._calls.ask("GET", path, query={**wanted, "per_page": PER_PAGE})
-        if not isinstance(found, list):
-            raise strange(path)
-        for one in found:  # a fork's branch may have the same name
+        for one in self._calls.listed(path, **wanted, per_page=PER_PAGE):  # a fork's branch may have the same name
             if isinstance(one, dict) and one.get("source_project_id") == one.get("target_project_id"):
                 yield _request(one, path)
 
@@ -101,46 +98,10 @@ class GitLab:
         wanted = {"title": title, "description": body, **({"state_event": "close"} if close else {})}
         self._calls.ask("PUT", f"{self._project}/merge_requests/{request.number}", body=wanted)
 
-    def _found(self, path: str, **query: object) -> object | None:
-        """What is there; None for what is not."""
-        try:
-            return self._calls.ask("GET", path, query=query)[0]
-        except CodeHostError as error:
-            if error.code == "JPO-E903":
-                return None
-            raise
-
 
 def _request(found: object, path: str) -> PullRequest:
-    number = part(found, "iid", path)
-    state = STATES.get(part(found, "state", path))
-    body = part(found, "description", path)
-    if not isinstance(number, int) or state is None:
+    body, state = part(found, "description", path, object), STATES.get(part(found, "state", path, str))
+    if state is None:
         raise strange(path)
-    return PullRequest(
-        number, state, text(found, "title", path), body if isinstance(body, str) else "", text(found, "web_url", path)
-    )
-
-
-def part(found: object, name: str, path: str) -> object:
-    """A field of an answer; CodeHostError JPO-E906 where it has none of this name."""
-    if not (isinstance(found, dict) and name in found):
-        raise strange(path)
-    value: object = found[name]
-    return value
-
-
-def text(found: object, name: str, path: str) -> str:
-    """A field that is a text."""
-    value = part(found, name, path)
-    if not isinstance(value, str):
-        raise strange(path)
-    return value
-
-
-def listed(found: object, name: str, path: str) -> list[object]:
-    """A field that is a list."""
-    value = part(found, name, path)
-    if not isinstance(value, list):
-        raise strange(path)
-    return value
+    number, title, url = part(found, "iid", path, int), part(found, "title", path, str), part(found, "web_url", path, str)
+    return PullRequest(number, state, title, body if isinstance(body, str) else "", url)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from jpo.errors import CodeHostError
 from jpo.plugins.ci.code_host.calls import Calls, InDoubtError
 from jpo.plugins.ci.code_host.merge_request import MergeRequest
+from jpo.plugins.ci.code_host.repository import strange
 
 PER_PAGE = 100
 MOST_PAGES = 100
@@ -94,7 +95,7 @@ class _Notes:
         for page in range(1, MOST_PAGES + 1):
             found, headers = self._calls.ask("GET", self._all, query={**order, "per_page": PER_PAGE, "page": page})
             if not isinstance(found, list):
-                raise _strange(self._all)
+                raise strange(self._all, "notes")
             yield from (OwnNote(note["id"], note["body"]) for note in found if self._is_ours(note))
             more = 'rel="next"' in headers.get("Link", "") if self._github else headers.get("X-Next-Page")
             if not more:
@@ -103,7 +104,7 @@ class _Notes:
     def _is_ours(self, note: Any) -> bool:
         """By marker and author: whoever quotes or copies our note has another name."""
         if not isinstance(note, dict):
-            raise _strange(self._all)
+            raise strange(self._all, "notes")
         author = note.get("user" if self._github else "author")
         if not (isinstance(author, dict) and isinstance(note.get("id"), int) and isinstance(note.get("body"), str)):
             return False
@@ -137,7 +138,7 @@ class _Notes:
         made, _ = self._calls.ask("POST", self._all, body={"body": body})
         number = made.get("id") if isinstance(made, dict) else None
         if not isinstance(number, int):
-            raise _strange(self._all)
+            raise strange(self._all, "notes")
         return number
 
     def without(self, numbers: list[int]) -> tuple[int, str | None]:
@@ -152,7 +153,3 @@ class _Notes:
             else:
                 removed += 1
         return removed, None
-
-
-def _strange(path: str) -> CodeHostError:
-    return CodeHostError(path, "answered with something else than notes", "is this the address of the API?", code="JPO-E906")

@@ -103,7 +103,5 @@ def encoded(text: str) -> str:
     return quote(text, safe="")
 
 
-def strange(path: str) -> CodeHostError:
-    return CodeHostError(
-        path, "answered with something else than was asked for", "is this the address of the API?", code="JPO-E906"
-    )
+def strange(path: str, than: str = "was asked for") -> CodeHostError:
+    return CodeHostError(path, f"answered with something else than {than}", "is this the address of the API?", code="JPO-E906")

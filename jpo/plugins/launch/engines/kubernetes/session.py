@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol
 
 from jpo.errors import LaunchError
 from jpo.files.reading import in_words, json_object
-from jpo.http.answers import BUSY, LOGIN_SECONDS, LONGEST_SECONDS
+from jpo.http.answers import BUSY, LOGIN_SECONDS, LONGEST_SECONDS, seconds_to_wait
 from jpo.http.quoting import keep_secret
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, text
 from jpo.plugins.launch.excerpt import engine_words
@@ -225,14 +225,14 @@ class Session:
                     raise _refusal(status, said, self.namespace) from error
                 if not status:
                     raise self._unreachable(_kind_of(error.__context__ or error)) from error
-                finding, wait = engine_words(f"answers {status}", said), _retry_after(error)
+                finding, wait = engine_words(f"answers {status}", said), seconds_to_wait(error.headers or {})
             except (urllib3.exceptions.HTTPError, OSError) as error:
-                finding, wait = engine_words(_kind_of(error)), None
+                finding, wait = engine_words(_kind_of(error)), 0.0
             else:
                 self.now = _date(response.headers)
                 return response
             if attempt + 1 < ATTEMPTS:
-                self._sleep(min(LONGEST_PAUSE, max(pause, wait or 0.0)))
+                self._sleep(min(LONGEST_PAUSE, max(pause, wait)))
                 pause *= 2
         raise self._unreachable(f"{finding}, {ATTEMPTS} times")
 
@@ -300,11 +300,6 @@ def _kind_of(error: BaseException) -> str:
         "SSLError": "has a certificate that is not trusted here",
     }
     return known.get(name, f"cannot be reached ({name})")
-
-
-def _retry_after(error: Any) -> float | None:
-    said = (error.headers or {}).get("Retry-After", "")
-    return float(said) if re.fullmatch(r"\d{1,6}", said) else None
 
 
 def _date(headers: Mapping[str, str]) -> float | None:
