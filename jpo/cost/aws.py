@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from jpo.cost.catalogue import Instance
 from jpo.errors import TelemetryError, UsageError
-from jpo.http.aws import CREDENTIALS, REQUEST_SECONDS, code_of, session
+from jpo.http.aws import CREDENTIALS, REQUEST_SECONDS, ROLE, code_of, session
 from jpo.http.quoting import quote
 from jpo.timeouts import OutOfPatience, within
 
@@ -158,8 +158,7 @@ def _asked(place: str, question: Callable[[], Answer], seconds: float) -> Answer
             raise UsageError(place, f"does not accept the credentials ({said})", LACKING, code="JPO-E805") from None
         raise TelemetryError(place, f"refuses ({said})", "try again later, or another --region", code="JPO-E806") from None
     except (aws.NoCredentialsError, aws.PartialCredentialsError, aws.CredentialRetrievalError, aws.ProfileNotFound) as error:
-        remedy = "give this job an AWS role or profile; `aws sts get-caller-identity` shows what it has"
-        raise UsageError(place, f"found no AWS credentials ({type(error).__name__})", remedy, code="JPO-E805") from None
+        raise UsageError(place, f"found no AWS credentials ({type(error).__name__})", ROLE, code="JPO-E805") from None
     except (aws.InvalidRegionError, aws.ParamValidationError, aws.NoRegionError) as error:
         raise UsageError(place, "is not a region", "write e.g. --region eu-central-1", code="JPO-E801") from error
     except (aws.HTTPClientError, aws.ConnectionError) as error:

@@ -20,6 +20,8 @@ CREDENTIALS: tuple[str, ...] = ("Auth", "InvalidClientTokenId", "Unrecognized", 
 CREDENTIALS += ("OptIn", "Unauthorized", "AccessDenied", "InvalidAccessKeyId", "MissingAuthenticationToken", "RequestExpired")
 CREDENTIALS += ("Forbidden", "403")
 """Beginnings of the codes by which AWS does not accept credentials, or does not let them do it."""
+ROLE = "give this job an AWS role or profile; `aws sts get-caller-identity` shows what it has"
+"""What helps without credentials."""
 
 
 def session(*, attempts: int, request_seconds: float = REQUEST_SECONDS) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import requests
 
 from jpo.errors import TelemetryError, UsageError
+from jpo.http.aws import ROLE
 from jpo.http.quoting import keep_secret
 
 SERVICE = "aps"
@@ -52,5 +53,4 @@ class Signer:
         request.headers.update(dict(signed.headers.items()))
 
     def _unsigned(self, finding: str) -> TelemetryError:
-        remedy = "give this job an AWS role or profile; `aws sts get-caller-identity` shows what it has"
-        return TelemetryError(self._place, finding, remedy, code="JPO-E116")
+        return TelemetryError(self._place, finding, ROLE, code="JPO-E116")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 from jpo.commands.doctor.case import Case, exists
 from jpo.errors import JpoError
 from jpo.history import open_store
 from jpo.http.endpoint import Endpoint
 from jpo.project.project import open_history
+from jpo.project.secrets import travels_openly
 from jpo.project.sources import asked_since, names_of, own_names, running_now
 from jpo.records import Skipped
 from jpo.report.doctor import Line
@@ -27,7 +27,6 @@ MOST_SHOWN = 3
 """Runs that go on of which the line tells."""
 AMISS = (IMPOSSIBLE, CONTRADICTORY, UNTIMELY, NO_SECONDS)
 """Causes for which a log is of no use that its writer must mend; one that is not over, or that tells nothing, is none."""
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def access(case: Case) -> Iterator[Line]:
@@ -40,15 +39,15 @@ def access(case: Case) -> Iterator[Line]:
             yield Line("source", "warning", finding, "name one of them in jpo.toml", "JPO-W148")
         return
     names_of(case.settings)  # raises what is wrong with them, offline too
-    url, (shown, secret) = urlsplit(case.server.shown_url), credentials(case.server)
+    shown, secret = credentials(case.server)
     if not case.server.verify:
         finding = f"{shown}; any certificate is trusted ([prometheus] insecure): whoever sits in between can forge runs"
         yield Line("access", "warning", finding, "set ca_file to the server's authority", "JPO-W147")
-    elif secret and url.scheme == "http" and url.hostname not in LOOPBACK:
+    elif secret and travels_openly(case.server.url):
         finding = f"{shown} over http://: everybody on the way can read it"
         yield Line("access", "warning", finding, "use https://", "JPO-W147")
     else:
-        yield Line("access", "ok", f"{url.scheme}://, {shown}")
+        yield Line("access", "ok", f"{case.server.shown_url.partition('//')[0]}//, {shown}")
 
 
 def credentials(server: Endpoint) -> tuple[str, bool]:

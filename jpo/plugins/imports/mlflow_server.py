@@ -176,7 +176,11 @@ def _found(ask: Ask, place: str, ids: Sequence[str]) -> Iterator[Mapping[str, ob
 def _run(
     ask: Ask, place: str, run_id: str, info: Mapping[str, object], data: Mapping[str, object], loss: str | None
 ) -> ForeignRun:
-    own = {name: as_text(info[name]) for name in ("run_name", "status", "start_time", "end_time") if _is_plain(info.get(name))}
+    own = {
+        name: as_text(info[name])
+        for name in ("run_name", "status", "start_time", "end_time")
+        if isinstance(info.get(name), str | int | float)
+    }
     texts = {
         f"{kind}.{name}": value
         for kind in ("params", "tags")
@@ -236,10 +240,6 @@ def _objects(place: str, document: Mapping[str, object], name: str) -> list[Mapp
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise _strange(place, f"answered with malformed {name}")
     return found
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, str | int | float)
 
 
 def _strange(place: str, finding: str) -> TelemetryError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -76,7 +75,7 @@ class Calls:
     def __enter__(self) -> Calls:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._session.close()
 
     def ask(

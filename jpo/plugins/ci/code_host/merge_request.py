@@ -108,9 +108,8 @@ def _of_gitlab(environ: Mapping[str, str], number: int | None) -> MergeRequest |
     if not NUMBER.fullmatch(named):
         raise unusable("CI_MERGE_REQUEST_IID", named)
     page = f"{page}/-/merge_requests/{named}" if ADDRESS.fullmatch(page) else ""
-    authority = environ.get("JPO_COMMENT_CA_FILE") or environ.get("CI_SERVER_TLS_CA_FILE")
     api, token = api_of(environ, "CI_API_V4_URL", NOTE), token_of(environ, "gitlab", NOTE)
-    return MergeRequest("gitlab", api, project, int(named), page, token, Path(authority) if authority else None)
+    return MergeRequest("gitlab", api, project, int(named), page, token, authority_of(environ, "gitlab"))
 
 
 def _of_github(environ: Mapping[str, str], number: int | None) -> MergeRequest | None:
@@ -120,10 +119,10 @@ def _of_github(environ: Mapping[str, str], number: int | None) -> MergeRequest |
     project = environ.get("GITHUB_REPOSITORY", "")
     if not REPOSITORY.fullmatch(project):
         raise unusable("GITHUB_REPOSITORY", project)
-    server, authority = environ.get("GITHUB_SERVER_URL", ""), environ.get("JPO_COMMENT_CA_FILE")
+    server = environ.get("GITHUB_SERVER_URL", "")
     page = f"{server}/{project}/pull/{number}" if ADDRESS.fullmatch(server) else ""
     api, token = api_of(environ, "GITHUB_API_URL", NOTE), token_of(environ, "github", NOTE)
-    return MergeRequest("github", api, project, number, page, token, Path(authority) if authority else None)
+    return MergeRequest("github", api, project, number, page, token, authority_of(environ, "github"))
 
 
 def _number_of_event(path: str) -> int | None:
@@ -148,6 +147,12 @@ def api_of(environ: Mapping[str, str], variable: str, purpose: Purpose) -> str:
         raise unusable(variable, address)
     check_encrypted(address, f"the token of {purpose.variable} or GITHUB_TOKEN")
     return address.rstrip("/")
+
+
+def authority_of(environ: Mapping[str, str], host: Literal["gitlab", "github"]) -> Path | None:
+    """The file of authorities to trust instead of the bundled ones."""
+    named = environ.get("JPO_COMMENT_CA_FILE") or (environ.get("CI_SERVER_TLS_CA_FILE") if host == "gitlab" else None)
+    return Path(named) if named else None
 
 
 def token_of(environ: Mapping[str, str], host: Literal["gitlab", "github"], purpose: Purpose) -> str:

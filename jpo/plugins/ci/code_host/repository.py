@@ -13,7 +13,7 @@ from typing import Literal
 from urllib.parse import quote
 
 from jpo.errors import CodeHostError, UsageError
-from jpo.plugins.ci.code_host.merge_request import NUMBER, REPOSITORY, Purpose, api_of, token_of, unusable
+from jpo.plugins.ci.code_host.merge_request import NUMBER, REPOSITORY, Purpose, api_of, authority_of, token_of, unusable
 from jpo.project.caller import author_of
 from jpo.project.checkout.branch import default_on_github
 
@@ -92,9 +92,8 @@ def repository_of(environ: Mapping[str, str]) -> Repository | str:
     if not Path(root).is_absolute():
         raise unusable(names[2], root)
     kind: Literal["gitlab", "github"] = "gitlab" if host == "gitlab" else "github"
-    authority = environ.get("JPO_COMMENT_CA_FILE") or (environ.get("CI_SERVER_TLS_CA_FILE") if kind == "gitlab" else None)
     token = token_of(environ, kind, PURPOSE)
-    ca_file = Path(authority) if authority else None
+    ca_file = authority_of(environ, kind)
     return Repository(kind, api_of(environ, names[3], PURPOSE), project, branch, commit, Path(root), token, ca_file)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from jpo.errors import LaunchError
 from jpo.http.answers import LOGIN_SECONDS, LONGEST_SECONDS
-from jpo.http.aws import CREDENTIALS, code_of, session
+from jpo.http.aws import CREDENTIALS, ROLE, code_of, session
 from jpo.http.quoting import hidden
 from jpo.plugins.launch.excerpt import engine_words
 from jpo.timeouts import OutOfPatience, within
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 DOCS = "docs/plugins/launch.md"
+REGION = 'write region = "eu-central-1" in [launch.aws]'
+GOES_ON = "the same command goes on with the run"
 QUOTING = ("SignatureDoesNotMatch", "IncompleteSignature", "InvalidSignatureException")
 """Codes whose messages repeat the request with its session token."""
 LATER = re.compile(
@@ -64,32 +66,27 @@ def answer(place: str, question: Callable[[], Answer], seconds: float = LONGEST_
     from botocore import exceptions as aws
     from botocore.parsers import ResponseParserError
 
-    def error_of(finding: str, remedy: str, code: str) -> LaunchError:
-        return LaunchError(place, finding, remedy, code=code)
-
+    nobody = (aws.NoCredentialsError, aws.PartialCredentialsError, aws.CredentialRetrievalError, aws.ProfileNotFound)
+    logged_out = (aws.TokenRetrievalError, aws.UnauthorizedSSOTokenError, aws.SSOTokenLoadError)
+    network = f"check network and region; {GOES_ON}"
+    troubles: tuple[tuple[Any, str, str, str], ...] = (
+        (nobody, "found no AWS credentials", ROLE, "JPO-E766"),
+        (logged_out, "has no valid login", "log in again: `aws sso login`", "JPO-E766"),
+        ((aws.NoRegionError, aws.InvalidRegionError), "has no region that could be asked", REGION, "JPO-E767"),
+        (aws.ParamValidationError, "is asked in a wrong way", "check [launch.aws]", "JPO-E769"),
+        ((aws.HTTPClientError, aws.ConnectionError, ResponseParserError), "gives no answer", network, "JPO-E754"),
+        (aws.BotoCoreError, "cannot be asked", "check the configuration of AWS' tools", "JPO-E753"),
+    )
     try:
         return within(seconds, [question])[0]
     except OutOfPatience as error:
-        remedy = "check AWS' tools and their credential_process; the same command goes on with the run"
-        raise error_of(f"gives {error}", remedy, "JPO-E754") from None
+        finding, remedy, code = f"gives {error}", f"check AWS' tools and their credential_process; {GOES_ON}", "JPO-E754"
     except aws.ClientError as error:
-        raise error_of(*_refusal(error)) from None
-    except (aws.NoCredentialsError, aws.PartialCredentialsError, aws.CredentialRetrievalError, aws.ProfileNotFound) as error:
-        remedy = "give this job an AWS role or profile; `aws sts get-caller-identity` shows what it has"
-        raise error_of(f"found no AWS credentials ({type(error).__name__})", remedy, "JPO-E766") from None
-    except (aws.TokenRetrievalError, aws.UnauthorizedSSOTokenError, aws.SSOTokenLoadError) as error:
-        raise error_of(f"has no valid login ({type(error).__name__})", "log in again: `aws sso login`", "JPO-E766") from None
-    except (aws.NoRegionError, aws.InvalidRegionError) as error:
-        finding = f"has no region that could be asked ({type(error).__name__})"
-        raise error_of(finding, 'write region = "eu-central-1" in [launch.aws]', "JPO-E767") from None
-    except aws.ParamValidationError as error:
-        raise error_of(f"is asked in a wrong way ({engine_words(str(error))})", "check [launch.aws]", "JPO-E769") from None
-    except (aws.HTTPClientError, aws.ConnectionError, ResponseParserError) as error:
-        remedy = "check network and region; the same command goes on with the run"
-        raise error_of(f"gives no answer ({type(error).__name__})", remedy, "JPO-E754") from None
-    except aws.BotoCoreError as error:
-        remedy = "check the configuration of AWS' tools"
-        raise error_of(f"cannot be asked ({type(error).__name__})", remedy, "JPO-E753") from None
+        finding, remedy, code = _refusal(error)
+    except (aws.BotoCoreError, ResponseParserError) as error:
+        kind, remedy, code = next(rest for types, *rest in troubles if isinstance(error, types))
+        finding = f"{kind} ({engine_words(str(error)) if isinstance(error, aws.ParamValidationError) else type(error).__name__})"
+    raise LaunchError(place, finding, remedy, code=code)
 
 
 def _refusal(error: ClientError) -> tuple[str, str, str]:

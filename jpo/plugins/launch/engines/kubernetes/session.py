@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager
 from email.utils import parsedate_to_datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from jpo.errors import LaunchError
 from jpo.files.reading import in_words, json_object
@@ -55,13 +55,6 @@ class Refused(LaunchError):
     def __init__(self, place: str, finding: str, remedy: str, *, status: int) -> None:
         super().__init__(place, finding, remedy, code="JPO-E753")
         self.status = status
-
-
-class ClusterConnection(Protocol):
-    """A client that has read its configuration, and the namespace that this names."""
-
-    client: Any
-    namespace: str
 
 
 class Connected:
@@ -127,11 +120,9 @@ class Session:
         now: unix seconds of the server's clock at its last answer; None before, or where it says none.
     """
 
-    def __init__(
-        self, connect: Callable[[], ClusterConnection], sleep: Callable[[float], None], namespace: str | None = None
-    ) -> None:
+    def __init__(self, connect: Callable[[], Connected], sleep: Callable[[float], None], namespace: str | None = None) -> None:
         self._connect, self._sleep, self._wanted = connect, sleep, namespace
-        self._connection: ClusterConnection | None = None
+        self._connection: Connected | None = None
         self.now: float | None = None
 
     @property
@@ -190,7 +181,7 @@ class Session:
         if rest:
             yield rest
 
-    def _connected(self) -> ClusterConnection:
+    def _connected(self) -> Connected:
         if self._connection is None:
             self._connection = self._connect()
         return self._connection
