@@ -139,17 +139,17 @@ def past_file(ledger: Path, run_id: str) -> Path:
     return folder_of(ledger, run_id).parent / PAST / f"{run_id}.json"
 
 
-def entries(ledger: Path, told: Callable[[LaunchError], object] = lambda _error: None) -> Iterator[Entry]:
+def entries(ledger: Path, on_error: Callable[[LaunchError], object] = lambda _error: None) -> Iterator[Entry]:
     """All entries that can be read, by their run ids; without those whose folders were cleaned up.
 
     Args:
-        told: is given the error of each that cannot be.
+        on_error: gets the error of each that cannot be.
     """
     for file in sorted(ledger.glob("[!.]*/launch.json")):
         try:
             entry = read(ledger, file.parent.name)
         except LaunchError as error:
-            told(error)
+            on_error(error)
             continue
         if entry is not None:
             yield entry

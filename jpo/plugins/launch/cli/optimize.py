@@ -103,7 +103,7 @@ def optimize(
     from jpo.report.progress_bar import live
 
     now = time.time()
-    paths, command_line = told_apart(words)
+    paths, command_line = configs_and_command(words)
     tasks, lasting = [], {}
     given: list[Path | None] = [*paths] or [None]
     for path in given:
@@ -149,7 +149,7 @@ def optimize(
         raise ended.failure
 
 
-def told_apart(words: Sequence[str]) -> tuple[list[Path], tuple[str, ...]]:
+def configs_and_command(words: Sequence[str]) -> tuple[list[Path], tuple[str, ...]]:
     """The config.ini files that stand first, and the command after them.
 
     Raises:

@@ -95,7 +95,7 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
     baseline, basis = _baseline(seen, well, last_in_force(in_effect(store, seen.identity, recorded)))
     logs = {log.run_id: log for log in islice(_logs(seen, settings), MOST_LOGS)}
     curves = {run_id: quality.errors_of(log.curves.get(quality.name, ())) for run_id, log in logs.items()}
-    known = [run for run in well if run.run_id in curves and _as_much(data[run.run_id])]
+    known = [run for run in well if run.run_id in curves and 1 / ALIKE <= data[run.run_id] <= ALIKE]
     finished = [(run, curve) for run in known if (curve := curve_of(curves[run.run_id]))]
     reached = [
         ReachedTarget(curve, learns_alike(seen.parameters, run.parameters)) for run, curve in finished if run.outcome.converged
@@ -107,7 +107,11 @@ def past_of(seen: SeenRun, store: Store, settings: LoadedSettings, prices: Price
         rival and replace(rival, usual=usual_of(as_now, costs, rival, preference)),
         tuple((_as_of(run, data), costs[run.run_id]) for run in baseline),
         f"{basis}, scaled to the data of this one" if any(data[run.run_id] != 1 for run in baseline) else basis,
-        tuple((seconds * data[run.run_id], run.outcome.epochs) for run in _alike(seen, well) if (seconds := _seconds(run))),
+        tuple(
+            (seconds * data[run.run_id], run.outcome.epochs)
+            for run in _alike(seen, well)
+            if (seconds := run.outcome.duration_seconds)
+        ),
         tuple(curve for _, curve in finished),
         tuple(reached),
         tuple(logs[baseline[-1].run_id].curves.get(quality.name, ())) if baseline and baseline[-1].run_id in logs else (),
@@ -128,19 +132,10 @@ def data_ratio(samples_per_epoch: float | None, run: Run, *, from_zero: bool) ->
     return 1.0 if 1 / SAME_DATA < ratio < SAME_DATA else ratio
 
 
-def _as_much(ratio: float) -> bool:
-    """Whether curves over epochs can be compared."""
-    return 1 / ALIKE <= ratio <= ALIKE
-
-
 def _as_of(run: Run, data: Mapping[str, float]) -> Run:
     """The run as it would have been with as much data as the one that goes on: its time is scaled."""
-    seconds, ratio = _seconds(run), data[run.run_id]
+    seconds, ratio = run.outcome.duration_seconds, data[run.run_id]
     return run if seconds is None or ratio == 1 else replace(run, outcome=replace(run.outcome, duration_seconds=seconds * ratio))
-
-
-def _seconds(run: Run) -> float | None:
-    return run.outcome.duration_seconds
 
 
 def _ended_early(run: Run) -> bool:

@@ -72,7 +72,7 @@ def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath |
     files |= {ON_INSTANCE / file.name: file.read_bytes() for file in (SUPERVISOR, PROCESSES)}
     files |= {ON_INSTANCE / "config.ini": config} if config else {}
     minutes = math.ceil(life_seconds(job.longest_seconds) / 60)
-    told = {
+    cloud_config = {
         "write_files": [_file(path, content) for path, content in files.items()],
         "runcmd": [
             ["shutdown", "-P", f"+{minutes}"],  # whatever becomes of the rest, or of JPO
@@ -80,7 +80,7 @@ def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath |
             ["shutdown", "-P", "now"],
         ],
     }
-    data = gzip.compress(f"#cloud-config\n{json.dumps(told)}\n".encode(), mtime=0)  # JSON is YAML
+    data = gzip.compress(f"#cloud-config\n{json.dumps(cloud_config)}\n".encode(), mtime=0)  # JSON is YAML
     if len(data) > MOST_BYTES:
         finding = f"its command, environment and config.ini take {len(data)} bytes as user data, and EC2 takes {MOST_BYTES}"
         raise LaunchError(f"run {job.run_id}", finding, "make config.ini or the environment smaller", code="JPO-E755")

@@ -109,8 +109,8 @@ def _how(pods: Sequence[Answer], failed: Answer) -> tuple[RunStatus, str]:
         return RunStatus.STOPPED, said_of_pod
     if disruption or reason in FROM_OUTSIDE:
         fault = reason == "Evicted" and OWN_FAULT in text(first, "status", "message")
-        told = said_of_pod or engine_words(text(disruption, "reason"), text(disruption, "message"))
-        return RunStatus.FAILED if fault else RunStatus.STOPPED, told
+        words = said_of_pod or engine_words(text(disruption, "reason"), text(disruption, "message"))
+        return RunStatus.FAILED if fault else RunStatus.STOPPED, words
     if text(first, "metadata", "deletionTimestamp"):
         return RunStatus.STOPPED, "its pod was deleted"
     end = _terminated(first)

@@ -3,7 +3,7 @@
     launcher.py     SlurmLauncher
     site.py         SlurmSite: where jobs go (partition, account, qos, options), and which options are refused
     request.py      what a job needs, in the options of sbatch
-    batch.sh        what SLURM starts: claims the run, starts the command, watches it, writes down how it ended
+    batch.sh        what SLURM starts: begins the run once, starts the command, watches it, writes down how it ended
     run_files.py    what batch.sh reads and writes in the run's folder
     states.py       SLURM's states and reasons as a JobStatus
     nodes.py        nodes and partitions: room, and what could never run

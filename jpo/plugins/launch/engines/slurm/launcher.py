@@ -190,7 +190,7 @@ class SlurmLauncher:
         return number
 
     def _number(self, folder: Path) -> str | None:
-        """The job that was submitted for this folder before; None: none. What has begun is known from its claim."""
+        """The job that was submitted for this folder before; None: none. What has begun says so itself."""
         if known := run_files.began(folder):
             return known.number
         if (prepared := run_files.submission(folder)) is None:

@@ -78,7 +78,7 @@ def with_end(status: JobStatus, began: Began | None, end: BatchEnd | None) -> Jo
 
     A command that ended by itself and well has succeeded, also where a controller that was restarted has lost it. A job that has
     begun and waits again was requeued by somebody: its run is over, since none starts twice. One that left no word, and no exit
-    code of its command, was killed from outside; one that never made its claim never began.
+    code of its command, was killed from outside; one that never made the folder `began` never began.
     """
     if began and status.state is JobState.WAITING:
         status = JobStatus(JobState.ENDED, ended_as=RunStatus.STOPPED, reason="requeued; a run is not started twice")

@@ -108,9 +108,9 @@ def task_of(path: Path, settings: LoadedSettings, engine: str, *, name: str | No
     identity = read_workload(path, settings, now=now).identity
     if name is None:
         place = os.path.relpath(path.absolute(), ledger_of(settings).parent)
-        told_apart = hashlib.sha256(f"{place}\n{identity}".encode()).hexdigest()[:4]
+        digest = hashlib.sha256(f"{place}\n{identity}".encode()).hexdigest()[:4]
         words = "-".join(re.findall("[a-z0-9]+", f"{identity.dataset} {identity.model}".lower()))
-        name = f"{words[:36].strip('-') or 'job'}-{told_apart}"
+        name = f"{words[:36].strip('-') or 'job'}-{digest}"
     if not NAME.fullmatch(name):
         remedy = "use 1 to 48 of A-Z a-z 0-9 . _ -, a letter or digit first"
         raise UsageError("--name", f"{name!r:.80} cannot be the beginning of run ids", remedy, code="JPO-E787")

@@ -11,7 +11,7 @@ from loops import CONFIG, Lab
 
 from jpo.__main__ import run
 from jpo.errors import UsageError
-from jpo.plugins.launch.cli.optimize import optimize, told_apart
+from jpo.plugins.launch.cli.optimize import configs_and_command, optimize
 from jpo.plugins.launch.project.boldness import trials_of
 
 
@@ -62,12 +62,12 @@ def test_one_file_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_files_stand_before_the_command() -> None:
-    assert told_apart(["a.ini", "b/c.cfg", "python", "train.py", "a.ini"]) == (
+    assert configs_and_command(["a.ini", "b/c.cfg", "python", "train.py", "a.ini"]) == (
         [Path("a.ini"), Path("b/c.cfg")],
         ("python", "train.py", "a.ini"),
     )
     with pytest.raises(UsageError) as caught:
-        told_apart(["python", "a.ini"])
+        configs_and_command(["python", "a.ini"])
     assert caught.value.code == "JPO-E311"
 
 
