@@ -37,7 +37,9 @@ cli(sys.argv[1:])
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, project: Project, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A store with the project's runs on record."""
+    """A store with four of the project's runs on record; the first of them is the reference of the others."""
+    for log in sorted((project.folder / "runs").iterdir())[4:]:
+        log.unlink()
     if request.param == "sqlite":
         address = f"sqlite:///{project.folder}/history.db"
     else:
@@ -76,8 +78,8 @@ def test_two_that_learn_at_once_lose_nothing_and_neither_fails(project: Project,
     processes = [begun(project.folder, "10m") for _ in range(2)]
     said = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [0, 0], said
-    assert learnt(url) == 6, said
-    assert all("(6 of all workloads so far)\nrelease test: " in out for out, _ in said), said
+    assert learnt(url) == 3, said
+    assert all("(3 of all workloads so far)\nrelease test: " in out for out, _ in said), said
 
 
 def test_what_was_saved_before_a_kill_stays_and_the_next_goes_on_from_there(project: Project, url: str) -> None:
@@ -90,7 +92,7 @@ def test_what_was_saved_before_a_kill_stays_and_the_next_goes_on_from_there(proj
     after = begun(project.folder, "10m")
     out, err = after.communicate()
     assert (after.returncode, err) == (0, "")
-    assert learnt(url) == 6, out
+    assert learnt(url) == 3, out
 
 
 def test_a_store_that_may_only_be_read_ends_in_one_line_before_the_time_is_spent(
