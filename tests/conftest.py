@@ -70,25 +70,30 @@ NO_UNITS = (
 )
 """Tests of commands, servers, installations, learning; all others are unit tests, of which a thousand take a few seconds."""
 LONGEST = (
-    "pipelines/test_github",
     "pipelines/test_twenty_pipelines",
-    "pipelines/test_gitlab",
+    "pipelines/test_github",
     "pipelines/test_learning",
+    "pipelines/test_gitlab",
     "test_website_in_a_browser",
+    "benchmarks/test_optimize",
     "plugins/page/test_report_page",
     "examples/test_digits",
     "plugins/launch/engines/aws/test_launcher",
     "plugins/launch/engines/slurm/test_launcher",
     "end_to_end/test_prometheus",
+    "commands/test_attacks",
     "commands/test_learn_at_once",
     "test_packaging",
-    "benchmarks/test_optimize",
-    "commands/test_attacks",
     "benchmarks/test_faults",
+    "golden/test_golden",
     "plugins/launch/story/optimize/test_loop",
     "commands/test_learn",
+    "commands/test_rollback",
+    "commands/test_values_in_force",
+    "learning/test_continual",
+    "commands/test_robustness",
 )
-"""Modules of half a minute and more, which begin last, the longest of them first: so none of them ends long after all others."""
+"""Modules of a quarter of a minute and more, which begin last, the longest of them first: so none of them ends long after all others."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
