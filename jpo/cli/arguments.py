@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from jpo.cli.output import track
 from jpo.errors import UsageError
 from jpo.files.reading import number_or_nan
-from jpo.project.caller import author_of
+from jpo.inventory.caller import author_of
 from jpo.project.checkout.branch import side_branch_of
 
 if TYPE_CHECKING:

@@ -1,10 +1,11 @@
-"""Inventory of the machine on which JPO runs, and of how runs use the GPUs that they are given.
+"""Inventory of the machine on which JPO runs, of who asks it there, and of how runs use the GPUs that they are given.
 
     machine.py         GPUs, CPUs and memory together: the most that one process here could use
     gpus.py            GPUs by nvidia-smi, as far as CUDA_VISIBLE_DEVICES names them
     cpus.py            CPUs by affinity and cgroup quotas
     memory.py          memory of the machine, and limits of the cgroups
     cgroup.py          the control groups of a process, from its own up to the root
+    caller.py          who asks, in which pipeline, by its variables
     idle_gpus.py       GPUs allocated and not used, and why
     batch_per_gpu.py   more GPUs for the same batch: when that deserves a note
 

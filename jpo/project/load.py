@@ -48,7 +48,7 @@ class LoadedSettings:
         toml: the settings file that was read, if any.
         store_root: folder from which the path of the store starts; None: `root`.
         store_folder: the one of an earlier version of JPO, which found jpo.toml next to config.ini or here; None: with --config.
-        author: who and where, for the audit log (caller.py); empty where JPO works for itself, as in simulations.
+        author: who and where, for the audit log (inventory/caller.py); empty where JPO works for itself, as in simulations.
         side_branch: the branch, in a pipeline of another than the default one; "" elsewhere.
         track: shows how far long reading is, to who waits for it; silent where nobody does.
         room: the most that one run could have on the engine to which it goes, by resource; empty: not known, nothing is limited.

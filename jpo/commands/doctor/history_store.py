@@ -11,8 +11,8 @@ from jpo.commands.doctor.case import Case, exists
 from jpo.errors import StoreError
 from jpo.history import Store, verify
 from jpo.history.following.contradictions import contradictions
+from jpo.inventory.caller import author_of
 from jpo.inventory.idle_gpus import diagnose
-from jpo.project.caller import author_of
 from jpo.project.checkout.branch import kept_from_exploring
 from jpo.project.checkout.in_force import NOT_USABLE, start_of
 from jpo.project.checkout.root import about_its_place

@@ -10,8 +10,8 @@ from pathlib import Path
 import constraints
 from jpo.commands.doctor.case import Case
 from jpo.errors import JpoError, UsageError
+from jpo.inventory.caller import author_of
 from jpo.learning.serving import LEARNING
-from jpo.project.caller import author_of
 from jpo.project.request import decider_of, learn_seconds_of
 from jpo.report.doctor import Line
 from jpo.timeouts import answer_of

@@ -11,10 +11,10 @@ from pathlib import Path
 from jpo.commands.doctor.case import Case
 from jpo.errors import CodeHostError, UsageError
 from jpo.files.links import project_of
+from jpo.inventory.caller import author_of
 from jpo.plugins.ci.code_host.merge_request import merge_request_of
 from jpo.plugins.ci.code_host.repository import repository_of
 from jpo.plugins.ci.start.pipeline import configs_in, hosts_of, said_in
-from jpo.project.caller import author_of
 from jpo.report.doctor import Line
 
 PLACES = (".gitlab-ci.yml", ".github/workflows/*.yml", ".github/workflows/*.yaml")

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from jpo.commands.doctor.case import Case
+from jpo.inventory.caller import author_of
 from jpo.inventory.gpus import Gpu
-from jpo.project.caller import author_of
 from jpo.project.workload import keeps_to_this_machine
 from jpo.report.doctor import Line
 from jpo.wording.numbers import percent, plain

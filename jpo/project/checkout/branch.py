@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from jpo.errors import UsageError
 from jpo.files.reading import contents, json_object
-from jpo.project.caller import LONGEST, TRUE
+from jpo.inventory.caller import LONGEST, TRUE
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from jpo.errors import CodeHostError, UsageError
 from jpo.files.reading import contents, json_object, soon_read
-from jpo.project.caller import author_of
+from jpo.inventory.caller import author_of
 from jpo.project.load import without_credentials
 from jpo.project.secrets import check_encrypted
 

@@ -13,8 +13,8 @@ from typing import Literal
 from urllib.parse import quote
 
 from jpo.errors import CodeHostError, UsageError
+from jpo.inventory.caller import author_of
 from jpo.plugins.ci.code_host.merge_request import NUMBER, REPOSITORY, Purpose, api_of, authority_of, token_of, unusable
-from jpo.project.caller import author_of
 from jpo.project.checkout.branch import default_on_github
 
 COMMIT_LENGTHS = (40, 64)

@@ -7,7 +7,7 @@ import pwd
 
 import pytest
 
-from jpo.project.caller import GITHUB, GITLAB, JENKINS, LONGEST, author_of
+from jpo.inventory.caller import GITHUB, GITLAB, JENKINS, LONGEST, author_of
 from jpo.version import __version__
 
 ON_GITHUB = {
