@@ -93,7 +93,7 @@ LONGEST = (
     "learning/test_continual",
     "commands/test_robustness",
 )
-"""Modules of a quarter of a minute and more, which begin last, the longest of them first: so none of them ends long after all others."""
+"""Modules of a quarter of a minute and more, which begin last, the longest first: so none of them ends long after all others."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
