@@ -10,9 +10,9 @@ from constraints.quoted import quoted
 
 SECTIONS = (
     *("workload", "parameters", "prices", "sla", "metric", "preferences", "preference", "prometheus", "csv", "imports"),
-    *("store", "agent", "check", "quota", "card", "phases", "launch"),
+    *("store", "agent", "check", "quota", "card", "phases", "launch", "plugins"),
 )
-"""All tables of jpo.toml. What is in those that hold no limit is jpo's to check."""
+"""All tables of jpo.toml; in [plugins] stand those of others' plugins. What is in those that hold no limit is jpo's to check."""
 OF_PARAMETERS = (
     "limit",
     "limits",

@@ -14,7 +14,7 @@ from jpo.plugins.imports.recognise import READERS
 from jpo.plugins.imports.translate import Said, translated
 from jpo.plugins.imports.wandb import HEAD_BYTES
 
-DATA = Path(__file__).parents[2] / "tests" / "telemetry" / "imports" / "data"
+DATA = Path(__file__).parents[2] / "tests" / "plugins" / "imports" / "data"
 TABLE = b"""\
 run;state;start;time (min);bs;lr;val/loss;val acc %;gpu util %
 a;finished;2026-01-01T10:00:00Z;10,5;32;0,01;0,41;91,5;55

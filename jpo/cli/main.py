@@ -1,80 +1,104 @@
-"""The command line: all commands, grouped in the help as people meet them. Results go to stdout, all else to stderr."""
+"""The command line: the core's commands and those of plugins, each imported when it is used. Results go to stdout, all else to
+stderr.
+"""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 
 import click
 
-from jpo.cli.audit import audit
-from jpo.cli.check import check
-from jpo.cli.config import config
-from jpo.cli.doctor import doctor
-from jpo.cli.explain import explain
-from jpo.cli.history import history
-from jpo.cli.learn import learn
-from jpo.cli.observe import observe
-from jpo.cli.pareto import pareto
-from jpo.cli.predict import predict
-from jpo.cli.prices import prices
-from jpo.cli.rollback import rollback
-from jpo.cli.sla import sla
-from jpo.cli.state import state
-from jpo.cli.suggest import suggest
-from jpo.plugins.ci.cli.comment import comment
-from jpo.plugins.ci.cli.init import init
-from jpo.plugins.ci.cli.persist import persist
-from jpo.plugins.cluster.cli import cluster
-from jpo.plugins.imports.cli import import_
-from jpo.plugins.lab.cli.logs import logs
-from jpo.plugins.lab.cli.replay import replay
-from jpo.plugins.lab.cli.simulate import simulate
-from jpo.plugins.launch.cli.optimize import optimize
-from jpo.plugins.launch.cli.run import run
-from jpo.plugins.launch.cli.watch import watch
-from jpo.plugins.page.cli import report
-from jpo.plugins.phases.cli.phases import phases
+from jpo import plugin
+from jpo.cli.gate import complain
 from jpo.version import __version__
 
-COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
-    "Every day": (suggest, check, explain, history, rollback, doctor),
-    "Look ahead": (predict, pareto, sla, prices),
-    "Run": (run, watch, optimize, observe, import_),
-    "Operate": (init, report, comment, persist, learn, audit, state, config),
-    "Lab": (simulate, replay, phases, cluster, logs),
+EVERY_DAY = ("suggest", "check", "explain", "history", "rollback", "doctor")
+ALSO: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "ahead": ("what runs will take and cost", ("predict", "pareto", "sla", "prices")),
+    "record": ("store, agent, settings", ("observe", "learn", "audit", "state", "config")),
 }
-"""Every command, by its group in the help."""
+"""The core's other commands, by the heading of their line in the help, with what they are for."""
+CORE = (*EVERY_DAY, *(name for _, names in ALSO.values() for name in names))
 SUMMARY = 60
-"""Characters of a command's summary in the help; tests/cli/test_main.py holds all of them to it."""
+"""Characters of a command's summary; tests/cli/test_main.py holds all of them to it."""
+FORMER = "jpo {old} is now jpo {new}, and the old name goes with the next release [JPO-W003]"
 
 
-class GroupedHelp(click.Group):
-    """A group whose help lists its commands under the headings of COMMANDS, and that knows what people type in their place."""
+class FrontDoor(click.Group):
+    """All commands by name, and a help of one screen: what one uses every day, then a line for each group and plugin."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*CORE, *(name for each in plugin.plugins(of_others=True) for name in each.commands)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command of the core, of JPO's own plugins, else of others'; None where nobody has it."""
+        if cmd_name in CORE:
+            return command_at(f"jpo.cli.{cmd_name}:{cmd_name}")
+        found = of_plugins(cmd_name, others=False) or of_plugins(cmd_name, others=True)
+        return found if isinstance(found, click.Command) else None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is named first; a file in its place was meant for the one of every day."""
         word = args[0]
-        if self.get_command(ctx, word) is None and (word.endswith(".ini") or word == "help"):
-            meant = f"jpo suggest {word}" if word != "help" else " ".join(["jpo", *args[1:2], "--help"])
-            ctx.fail(f"No such command {word!r}. Did you mean {meant!r}?")
+        for new in (each.former[word] for each in plugin.plugins() if word in each.former):
+            complain(FORMER.format(old=word, new=new))
+            group, *rest = new.split()
+            return group, self.get_command(ctx, group), [*rest, *args[1:]]
+        if self.get_command(ctx, word) is None and not word.startswith("-"):
+            for failure in (*plugin.broken(of_others=True), of_plugins(word, others=True)):
+                if isinstance(failure, plugin.Broken):
+                    complain(f"{failure} [{plugin.CODE}]")
+            meant = f"jpo suggest {word}" if word.endswith(".ini") else " ".join(["jpo", *args[1:2], "--help"])
+            near = (
+                [meant] if word.endswith(".ini") or word == "help" else difflib.get_close_matches(word, self.list_commands(ctx))
+            )
+            ctx.fail(f"No such command {word!r}.{did_you_mean(near)}")
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading, commands in COMMANDS.items():
-            with formatter.section(heading):
-                formatter.write_dl([(command.name or "", command.get_short_help_str(SUMMARY)) for command in commands])
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Instead of the options, which stand in the line of the usage, all commands."""
+        with formatter.section("Every day"):
+            commands = [(name, self.get_command(ctx, name)) for name in EVERY_DAY]
+            formatter.write_dl([(name, command.get_short_help_str(SUMMARY)) for name, command in commands if command])
+        with formatter.section("More (jpo COMMAND --help)"):
+            lines = [(heading, f"{', '.join(names)}: {what}") for heading, (what, names) in ALSO.items()]
+            lines += [(each.name, line_of(each)) for each in plugin.plugins(of_others=True) if each.commands]
+            formatter.write_dl(lines)
 
 
-@click.group(cls=GroupedHelp, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+def line_of(each: plugin.Plugin) -> str:
+    """A plugin's line in the help: its commands, unless the plugin has their name, and what they are for."""
+    return each.summary if [*each.commands] == [each.name] else f"{', '.join(each.commands)}: {each.summary}"
+
+
+def of_plugins(name: str, *, others: bool) -> click.Command | plugin.Broken | None:
+    """The plugins' command of this name, or why it cannot be imported; None where no plugin has it."""
+    found = (plugin.part_of(each, each.commands[name]) for each in plugin.plugins(of_others=others) if name in each.commands)
+    return next(found, None)
+
+
+def command_at(where: str) -> click.Command:
+    command: click.Command = plugin.load(where)
+    return command
+
+
+def did_you_mean(near: list[str]) -> str:
+    """What may have been meant, as click says it; "" where nothing is near."""
+    if not near:
+        return ""
+    return f" Did you mean {near[0]!r}?" if len(near) == 1 else f" (Did you mean one of: {', '.join(map(repr, sorted(near)))}?)"
+
+
+@click.group(
+    cls=FrontDoor,
+    options_metavar="[-h] [--version]",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.version_option(__version__, prog_name="jpo")
 def cli() -> None:
-    """Suggest the next parameters of a recurring training job from what its earlier runs cost.
-
-    \b
-    Start with:  jpo suggest config.ini --dry-run
+    """Suggest the next parameters of a recurring training job from what its earlier
+    runs cost. Start with:  jpo suggest config.ini --dry-run
     """
-
-
-for _commands in COMMANDS.values():
-    for _command in _commands:
-        cli.add_command(_command)
+    for failure in plugin.broken():
+        complain(f"{failure} [{plugin.CODE}]")

@@ -17,9 +17,9 @@ from jpo.history.runs import RunKey, key_of
 from jpo.history.undo import in_effect
 from jpo.history.unsettled import open_ends
 from jpo.optimizer.account.before_and_after import as_they_ran
-from jpo.plugins.launch.watching.account import of_runs
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
+from jpo.project.plugins.hooks import events_of
 from jpo.project.project import open_project_store, targets_of
 from jpo.project.workload import content_now, only_of
 from jpo.records import Forecast, Identity, Run, Suggestion, share_interval
@@ -44,7 +44,7 @@ def history(settings: LoadedSettings, config: Path | None = None, *, limit: int 
         past = read(job.store, job.prices, most + 1 if most else limit, targets_of(settings), identity)
         past = replace(past, unsettled=open_ends(job.store, content_now, identity))
     shown = {entry.recorded.run.run_id for entry in past.runs}
-    past = replace(past, adjustments=tuple(of_runs(settings, shown)))
+    past = replace(past, events=events_of(settings, shown))
     if most is None or max(len(past.runs), len(past.suggestions)) <= most:
         return past
     return replace(past, runs=past.runs[-most:], suggestions=past.suggestions[-most:], newest=most)

@@ -19,9 +19,9 @@ from jpo.learning.kept_residuals import residuals_here
 from jpo.learning.release import CERTAINTY_OF_LOOKS, SAVED_SECONDS, Candidate, Release, ReleaseTest, release_if_passed
 from jpo.learning.serving import LEARNING, own_policy, policy_for
 from jpo.optimizer.request import Request
-from jpo.plugins.phases.project.needs import with_needs_after, with_phase_needs
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
+from jpo.project.plugins.hooks import in_context, in_past_contexts
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.records import Identity, Known, PolicyName, Track
@@ -57,7 +57,7 @@ def learn(path: Path, settings: LoadedSettings, options: LearnOptions, track: Tr
         residuals = residuals_here(store, identity, (*others, *runs), learn=True)
         known = Known(runs, others, residuals=residuals, reaches=reaches)
         request = request_of(job, known)
-        known = with_needs_after(with_phase_needs(known, job), job)
+        known = in_past_contexts(in_context(known, job), job)
         learnt, disturbed = by_and_by(store, identity, known, request, options)
         lines = [learnt_line(identity, learnt, options), *remarks(learnt, request, runs=len(runs))]
         lines += [DISTURBED] if disturbed else []

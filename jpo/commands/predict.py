@@ -22,9 +22,9 @@ from jpo.optimizer.question import Question, asked_for, can_be_scaled
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import surrogate_of, with_configuration
 from jpo.optimizer.what_if import Bounds
-from jpo.plugins.launch.project.waiting import EngineQueue
 from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.load import LoadedSettings
+from jpo.project.plugins.hooks import queue_of
 from jpo.project.prices import gpu_type_of
 from jpo.project.project import open_project
 from jpo.project.request import request_of
@@ -65,7 +65,7 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     basis = RowBasis(request, job.limits, evidence, known.runs, now)
     rows: tuple[Row, ...] = tuple(rows_of(configurations, basis, spot=question.spot))
     answer: Answer | None = None
-    queue = EngineQueue(workload, settings)
+    queue = queue_of(workload, settings)
     if question.deadline_seconds is not None or budget is not None:
         ahead = queue.ahead(request.current, lambda: [*configurations, *admissible_of(surrogate.candidates)])
         rows, answer = answer_to(question, Bounds(question.deadline_seconds, budget, currency, ahead), rows, basis)

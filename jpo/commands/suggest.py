@@ -16,10 +16,9 @@ from jpo.optimizer import candidates
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import instances_of, suggestion_of
-from jpo.plugins.launch.project.waiting import EngineQueue
-from jpo.plugins.phases.project.needs import with_needs_after, with_phase_needs
 from jpo.project.collect import collect, with_file_noted, with_notes
 from jpo.project.load import LoadedSettings
+from jpo.project.plugins.hooks import in_context, in_past_contexts, queue_of
 from jpo.project.project import Project, open_project
 from jpo.project.proposal import diff_of, propose
 from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, noted, refusals_on_record
@@ -63,10 +62,10 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
     with open_project(path, settings, now=options.now, read_only=options.dry_run, by_hand=options.chosen) as job:
         chosen = approved_by_hand(job, options.chosen)
         known = with_file_noted(collect(job, offline=options.offline, strict=options.strict), job)
-        known = with_phase_needs(known, job)
+        known = in_context(known, job)
         request = request_of(job, known, chosen=chosen, policy=options.policy, done_by=options.done_by)
         known = learn_what_is_new(job, request, known, options)
-        queue = EngineQueue(job.workload, settings)
+        queue = queue_of(job.workload, settings)
         if known.runs and not options.offline:
             ahead = queue.ahead(
                 request.current, lambda: candidates.admissible_of(candidates.collect(request, known.runs, known.siblings))
@@ -98,6 +97,6 @@ def learn_what_is_new(job: Project, request: Request, known: Known, options: Sug
         lasting = request
         if options.lasting_targets is not None:
             lasting = replace(request, wanted=replace(request.wanted, targets=options.lasting_targets))
-        new = with_needs_after(known, job)
+        new = in_past_contexts(known, job)
         not_learnt = keep_up(store, identity, new, lasting, seconds=seconds, now=job.now, seed=options.seed)
     return with_learning_noted(known, store, request.policy, not_learnt)

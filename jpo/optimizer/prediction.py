@@ -9,8 +9,8 @@ from typing import Literal
 
 from jpo.cost.rented import Rented
 from jpo.optimizer.surrogate import FailureChance
-from jpo.plugins.launch.queued import Queued
 from jpo.records import NO_EVIDENCE, USD, Currency, Evidence, Forecast, Identity, SlaCheck
+from jpo.records.from_plugins import Queued
 from jpo.wording import numbers
 from jpo.wording.names import SHORT
 

@@ -22,7 +22,7 @@ from jpo.history.following.followers import followed_up
 from jpo.history.following.labelled_pods import counted_once
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
-from jpo.plugins.launch.project.source import launched
+from jpo.project.plugins.hooks import from_plugins
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, only_others, prometheus_of, why_nothing
 from jpo.project.unreported import Placed, of_labelled_pods, placed, unmeasured
@@ -261,9 +261,9 @@ def ask(server: Endpoint | None, job: Project, *, strict: bool, again_seconds: f
     """Ask each source once; what it reports goes on record before the next one is asked, of many logs part by part."""
     store, identity, now = job.store, job.workload.identity, job.now
     names = (identity, *job.workload.aliases)
-    of_engines = launched(job.settings, store, now=now, keep=job.keeps)
-    fresh = [run for run in of_engines.runs if run.identity in names]
-    notes = {**caveats(server, job.settings), **of_engines.notes}
+    of_plugins = from_plugins(job.settings, store, now=now, keep=job.keeps)
+    fresh = [run for run in of_plugins.runs if run.identity in names]
+    notes = {**caveats(server, job.settings), **of_plugins.doubts}
     skipped, elsewhere = list[Skipped](), Counter[Identity]()
     requests, seconds, answers = 0, 0.0, list[bool]()
     for source, name in [(CSV, identity), *((PROMETHEUS, name) for name in names if server)]:

@@ -11,19 +11,21 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from jpo.errors import UsageError
 from jpo.files.reading import DEEPEST, contents
 from jpo.files.reading import toml as toml_of
 from jpo.project.checkout.root import folders_up, store_beside
+from jpo.project.plugins.tables import OF_OTHERS, settings_model
 from jpo.project.settings import AgentTable, CardTable, CheckTable, QuotaTable, Settings
 from jpo.project.tables.faults import explained, place_of, refuse_impossible
 from jpo.project.tables.promises import SlaTable
 from jpo.records import Parameters, Track, silently
 
+Table = TypeVar("Table", bound=BaseModel)
 SECRETS = ("token", "password")
 SAFE_TABLES: Mapping[str, Collection[str]] = {
     "quota": QuotaTable.model_fields,
@@ -73,6 +75,11 @@ class LoadedSettings:
     def place(self) -> str:
         """What messages name as the place of a setting."""
         return str(self.toml or "settings")
+
+    def table(self, name: str, model: type[Table]) -> Table:
+        """A plugin's table of jpo.toml, e.g. [launch], of others' plugins [plugins.NAME]; its defaults where there is none."""
+        found = getattr(self.values, name, None) or getattr(getattr(self.values, OF_OTHERS, None), name, None)
+        return found if isinstance(found, model) else model()
 
     @property
     def config_ini(self) -> Path:
@@ -192,7 +199,7 @@ def refuse_config_ini(toml: Path) -> None:
         UsageError: JPO-E301, no section of it is one of jpo.toml's.
     """
     try:
-        known = read_toml(toml).keys() & Settings.model_fields.keys()
+        known = read_toml(toml).keys() & settings_model(None).model_fields.keys()
     except UsageError:
         known = set()
     if toml.exists() and not known - {"workload"}:
@@ -207,7 +214,7 @@ def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path
     for origin, table in layers:
         overlay(tables, table, origins, origin)
     try:
-        settings = Settings.model_validate(tables)
+        settings = settings_model(tables).model_validate(tables)
     except ValidationError as error:
         raise explained(error, origins, toml) from None  # the original would print values, perhaps secrets
     refuse_impossible(tables.get("parameters", {}), origins, toml)

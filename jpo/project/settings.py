@@ -25,7 +25,6 @@ from pydantic import (
 from constraints.amounts import usd
 from jpo.errors import quoted
 from jpo.project.durations import Duration, ResetRule
-from jpo.project.tables.launch import LaunchTable
 from jpo.project.tables.parameters import ParameterTable, Positive
 from jpo.project.tables.prices import PricesTable
 from jpo.project.tables.promises import Limit, MetricTable, SlaTable
@@ -174,17 +173,6 @@ class CsvTable(SettingsTable):
     logs: tuple[str, ...] = ()
 
 
-class ImportsTable(SettingsTable):
-    """What `jpo import` reads by which name: JPO's name -> column, or { column, unit }; an empty one leaves a quantity out.
-
-    `metrics`: the user's own, by the names that they have in JPO -> column. `timeout`: for all questions to an MLflow server.
-    """
-
-    timeout: Annotated[Duration, Field(gt=0, le=86400)] = 60.0
-    columns: dict[str, str | dict[Literal["column", "unit"], str]] = {}
-    metrics: dict[str, str] = {}
-
-
 class StoreTable(SettingsTable):
     """Database in which the history is stored; a relative path starts at jpo.toml, else at config.ini.
 
@@ -267,15 +255,8 @@ class CardTable(SettingsTable):
     gib_per_sample: Annotated[float, Field(ge=0)] | None = None
 
 
-class PhasesTable(SettingsTable):
-    """Model of phases (`jpo phases fit`), relative to jpo.toml: what the last `runs` needed of CPU and memory."""
-
-    model: str | None = None
-    runs: Annotated[int, Field(ge=1, le=100)] = 5
-
-
 class Settings(SettingsTable):
-    """All settings that jpo.toml can contain."""
+    """All settings of the core that jpo.toml can contain; plugins/tables.py adds the tables of plugins."""
 
     workload: WorkloadTable = WorkloadTable()
     parameters: dict[str, ParameterTable] = {}
@@ -286,14 +267,11 @@ class Settings(SettingsTable):
     preference: Annotated[PreferenceTable, Field(json_schema_extra=or_a_name)] = PreferenceTable(time=0.5, cost=0.5)
     prometheus: PrometheusTable = PrometheusTable()
     csv: CsvTable = CsvTable()
-    imports: ImportsTable = ImportsTable()
     store: StoreTable = StoreTable()
     agent: AgentTable = AgentTable()
     check: CheckTable = CheckTable()
     quota: QuotaTable = QuotaTable()
     card: CardTable = CardTable()
-    phases: PhasesTable = PhasesTable()
-    launch: LaunchTable = LaunchTable()
 
     @property
     def named_preferences(self) -> dict[str, Preference]:

@@ -24,6 +24,7 @@ from jpo.records.decisions import (
     Preference,
     TrackRecord,
 )
+from jpo.records.from_plugins import Queued, RunEvent
 from jpo.records.knowledge import Known, PhaseNeeds
 from jpo.records.notes import Note, coded, codes_of, each_code_once, texts_of, uncoded
 from jpo.records.progress import Track, silently
@@ -130,10 +131,12 @@ __all__ = [
     "PolicyName",
     "Preference",
     "Quality",
+    "Queued",
     "Range",
     "Reach",
     "Residuals",
     "Run",
+    "RunEvent",
     "RunStatus",
     "Running",
     "Series",

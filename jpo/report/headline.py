@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from jpo.plugins.launch.queued import Queued
 from jpo.records import BETTER_QUALITY, LOSS_KEPT, SlaCheck, Suggestion, TrackRecord
+from jpo.records.from_plugins import Queued
 from jpo.report.document import Cell, Emphasis
 from jpo.wording import names, numbers
 

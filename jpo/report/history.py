@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
-from jpo.plugins.launch.report.watch.watched import decision
 from jpo.records import (
     PARAMETERS,
     Identity,
@@ -14,6 +13,7 @@ from jpo.records import (
     Outcome,
     Parameters,
     Run,
+    RunEvent,
     Suggestion,
     TrackRecord,
     in_order,
@@ -27,7 +27,6 @@ from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
     from jpo.history import RecordedRun
-    from jpo.plugins.launch.during.adjustment import Adjustment
 
 MOST_NAMED = 3
 """Runs that a sentence names; JSON says it of each."""
@@ -105,7 +104,7 @@ class History:
     Attributes:
         unsettled: of changes whose writing is not on record, what config.ini says, in sentences.
         contradictions: runs that report other values than they were given, in sentences.
-        adjustments: what was decided about runs while they went on, each with the id of its run.
+        events: what else happened to these runs, e.g. decisions while they went on.
         newest: of how many runs and suggestions these are the newest, since there are more than a table has room for; None: all.
     """
 
@@ -116,7 +115,7 @@ class History:
     unsettled: Sequence[str] = ()
     newest: int | None = None
     contradictions: Sequence[str] = ()
-    adjustments: Sequence[tuple[str, Adjustment]] = ()
+    events: Sequence[RunEvent] = ()
 
 
 def document(history: History) -> Document:
@@ -128,9 +127,9 @@ def document(history: History) -> Document:
     if not sections:
         return Document("History", ("nothing on record yet; start with `jpo suggest config.ini`",))
     older = f"newest {history.newest} only, older ones are left out: --limit N shows N, --format csv all runs"
-    decided = Items(tuple(f"{run_id}: {decision(made)}" for run_id, made in history.adjustments))
+    decided = Items(tuple(f"{event.run_id}: {event.sentence}" for event in history.events))
     notes = uncoded((*history.contradictions, *history.unsettled, *([older] if history.newest else [])))
-    decisions = (Section("Decisions during runs", (decided,)),) if history.adjustments else ()
+    decisions = (Section("Decisions during runs", (decided,)),) if history.events else ()
     return Document("History", (*sections, *decisions, *notes))
 
 
@@ -260,12 +259,12 @@ def as_json(history: History) -> dict[str, object]:
         ],
         "unsettled": list(history.unsettled),
         **({"contradictions": list(history.contradictions)} if history.contradictions else {}),
-        **(
-            {"adjustments": [{"run_id": run_id, **asdict(made)} for run_id, made in adjusted]}
-            if (adjusted := history.adjustments)
-            else {}
-        ),
+        **{kind: [event.document for event in history.events if event.kind == kind] for kind in _kinds(history)},
     }
+
+
+def _kinds(history: History) -> dict[str, None]:
+    return dict.fromkeys(event.kind for event in history.events)
 
 
 def run_document(run: Run) -> dict[str, object]:

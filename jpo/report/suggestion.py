@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from jpo.cost.rented import Rented
-from jpo.plugins.launch.queued import Queued
 from jpo.records import (
     FORECAST,
     USD,
@@ -26,6 +25,7 @@ from jpo.records import (
     in_order,
     same,
 )
+from jpo.records.from_plugins import Queued
 from jpo.report import headline as headlines
 from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Span, Table, Verbatim, estimate
 from jpo.report.prices import now_and_next

@@ -6,7 +6,7 @@ speed.py           step time; learning.py: epochs for the same progress; power.p
 runs.py            noisy runs of a job
 grids.py           random candidate sets
 drift.py           growing data and changing hardware; resource_usage.py: CPU and memory over the time of a run
-kubernetes_workloads.py  simulated Kubernetes workloads, for `jpo simulate`; fleet.py: their results in numbers
+kubernetes_workloads.py  simulated Kubernetes workloads, for `jpo lab simulate`; fleet.py: their results in numbers
 installations.py   clusters whose jobs differ from the simulator's, job after job
 environment.py     the same jobs as a Gymnasium environment (extra `simulate`); episode.py: the job of one episode
 """

@@ -6,10 +6,11 @@ from collections.abc import Callable
 import click
 import pytest
 from click.testing import CliRunner
+from command_lines import group
 
 from jpo.cli.main import SUMMARY, cli
 
-GROUP = cli.commands["config"]
+GROUP = group("config")
 assert isinstance(GROUP, click.Group)
 LEAVES = list(GROUP.commands.values())
 

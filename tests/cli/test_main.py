@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -7,33 +8,43 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from command_lines import commands
 
 from jpo.__main__ import run
-from jpo.cli.main import COMMANDS, SUMMARY, cli
-
-ALL = [(group, command) for group, commands in COMMANDS.items() for command in commands]
+from jpo.cli.main import CORE, EVERY_DAY, SUMMARY, cli
 
 
-def test_the_help_groups_the_commands_as_people_meet_them():
-    text = CliRunner().invoke(cli, ["--help"]).output
-    headings = [line.rstrip(":") for line in text.split("\n") if line.rstrip(":") in COMMANDS]
-    assert headings == ["Every day", "Look ahead", "Run", "Operate", "Lab"]
+def test_the_help_is_one_screen_of_24_lines_and_names_every_command():
+    lines = CliRunner().invoke(cli, ["--help"], terminal_width=80).output.rstrip("\n").split("\n")
+    assert len(lines) < 24
+    assert max(map(len, lines)) <= 80
+    said = set(re.findall(r"[a-z]+", " ".join(lines)))
+    assert {command.name for command in commands()} <= said
+    assert [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in EVERY_DAY] == [*EVERY_DAY]
 
 
-def test_every_command_is_in_one_group():
-    names = [command.name for _, command in ALL]
-    assert sorted(names) == sorted(cli.commands)
+def test_the_core_has_15_commands_and_none_has_two_owners():
+    names = [command.name for command in commands()]
+    assert len(CORE) == 15
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("command", [command for _, command in ALL], ids=lambda command: command.name)
+@pytest.mark.parametrize("old", ["simulate", "replay", "logs"])
+def test_a_name_of_the_last_release_goes_on_with_a_note(old: str, capsys: pytest.CaptureFixture[str]):
+    assert run([old, "--help"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(f"Usage: jpo lab {old}")
+    assert err == f"jpo: jpo {old} is now jpo lab {old}, and the old name goes with the next release [JPO-W003]\n"
+
+
+@pytest.mark.parametrize("command", commands(), ids=lambda command: command.name)
 def test_a_summary_is_short_and_not_cut_off(command: click.Command):
     summary = command.get_short_help_str(SUMMARY)
     assert 0 < len(summary) <= SUMMARY
     assert not summary.endswith("...")
 
 
-@pytest.mark.parametrize("command", [command for _, command in ALL], ids=lambda command: command.name)
+@pytest.mark.parametrize("command", commands(), ids=lambda command: command.name)
 def test_every_command_has_help_with_an_example(command: click.Command):
     leaves = list(command.commands.values()) if isinstance(command, click.Group) else [command]
     assert [leaf.name for leaf in leaves if "Example" not in (leaf.help or "")] == []

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import click
 import pytest
+from command_lines import group
 
-from jpo.cli.main import SUMMARY, cli
+from jpo.cli.main import SUMMARY
 
-GROUP = cli.commands["sla"]
+GROUP = group("sla")
 assert isinstance(GROUP, click.Group)
 LEAVES = list(GROUP.commands.values())
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from command_lines import group
 
 from jpo.cli.main import SUMMARY, cli
 
@@ -14,7 +15,7 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-GROUP = cli.commands["state"]
+GROUP = group("state")
 assert isinstance(GROUP, click.Group)
 LEAVES = list(GROUP.commands.values())
 

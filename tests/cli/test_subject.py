@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
+from command_lines import leaves
 
-from jpo.cli.main import COMMANDS, cli
+from jpo.cli.main import cli
 from jpo.cli.subject import config_first, looks_like_config, looks_like_config_file, named_once, told_apart
 from jpo.errors import UsageError
 
 ID = "20261121-060000-3fa9c1"
-WITHOUT = {"simulate", "prices refresh", "config schema", "replay"}
+WITHOUT = {"lab simulate", "prices refresh", "config schema", "lab replay"}
 """Commands that are about no config.ini, or (replay) about any number of traces and config.inis; so are the labs'."""
 LABS = ("cluster ", "phases ")
-
-
-def leaves() -> Iterator[tuple[str, click.Command]]:
-    for command in (one for group in COMMANDS.values() for one in group):
-        inner = command.commands.values() if isinstance(command, click.Group) else ()
-        yield from [(f"{command.name} {one.name}", one) for one in inner] or [(str(command.name), command)]
 
 
 @pytest.mark.parametrize(("name", "command"), [one for one in leaves() if one[0] not in WITHOUT and not one[0].startswith(LABS)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jpo.project.load import load
+from jpo.project.tables.effective import effective
 from jpo.project.workload import limits_of
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def test_what_is_shown_is_a_jpo_toml_that_means_the_same(
     assert shown.code == 0, shown.err
     file.write_text(shown.out)
     after = load(None, file, {}, {})
-    assert after.values == before.values
+    assert {each.path: each.value for each in effective(after)} == {each.path: each.value for each in effective(before)}
     assert limits_of(after) == limits_of(before), "and to the guard"
 
 

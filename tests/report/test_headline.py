@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jpo.plugins.launch.queued import Queued
 from jpo.records import LOSS_KEPT, Checkout, Note
+from jpo.records.from_plugins import Queued
 from jpo.report import headline
 from tests.made import a_suggestion
 

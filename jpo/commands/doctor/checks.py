@@ -11,17 +11,17 @@ from jpo.commands.doctor.agent import agent, learnt
 from jpo.commands.doctor.case import Check
 from jpo.commands.doctor.history_store import gpus_at_work, place, record
 from jpo.commands.doctor.installed import guard, learning, packages, pipeline, python
+from jpo.commands.doctor.of_plugins import plugins
 from jpo.commands.doctor.own_files import config_ini, limits, secrets, settings, writable
-from jpo.commands.doctor.pipeline import pipeline_file, tokens
 from jpo.commands.doctor.runs import access, csv_logs, prometheus
 from jpo.commands.doctor.this_machine import cpus_and_memory, gpus, room
 
 CHECKS: Mapping[str, tuple[Check, ...]] = {
-    "Installation": (python, packages, learning, guard, pipeline, tokens),
-    "Project": (settings, secrets, config_ini, limits, writable, pipeline_file),
+    "Installation": (python, packages, learning, guard, pipeline, plugins),
+    "Project": (settings, secrets, config_ini, limits, writable),
     "Machine": (gpus, cpus_and_memory, room),
     "Prometheus": (access, prometheus),
     "CSV logs": (csv_logs,),
     "Store": (place, record, agent, learnt, gpus_at_work),
 }
-"""All checks, by the topics of the report, in its order."""
+"""The core's checks, by the topics of the report, in its order; those of plugins come after them."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from jpo.commands.doctor.case import Case, Check
 from jpo.commands.doctor.checks import CHECKS
+from jpo.commands.doctor.of_plugins import checks_under
 from jpo.errors import JpoError
 from jpo.report.doctor import Checkup, Line
 from jpo.version import __version__
@@ -16,7 +17,7 @@ def doctor(case: Case) -> Checkup:
     """The lines of all checks, topic by topic."""
     lines: list[Line] = []
     for topic, checks in CHECKS.items():
-        for check in checks:
+        for check in (*checks, *checks_under(topic)):
             lines += (replace(line, topic=topic) for line in made(check, case, known={line.finding for line in lines}))
     return Checkup(tuple(lines), __version__, case.identity)
 

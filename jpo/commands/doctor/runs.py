@@ -116,7 +116,7 @@ def csv_logs(case: Case) -> Iterator[Line]:
             yield Line("logs", "warning", finding, "if the job has run, name the same in config.ini and in the job", "JPO-W142")
         elif ours and not any(log.run.ended_well for log in runs if log.run.identity not in others):
             yield Line(
-                "logs", "warning", f"{finding}, none of which ended well", "see why: `jpo logs` and what it wrote", "JPO-W148"
+                "logs", "warning", f"{finding}, none of which ended well", "see why: `jpo lab logs` and what it wrote", "JPO-W148"
             )
         else:
             yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].reason}" if unusable else ""))

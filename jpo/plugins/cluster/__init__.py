@@ -14,3 +14,11 @@
 
 Nothing here reads a clock for its results: jobs_per_second alone is measured. torch is imported by agents that learn alone.
 """
+
+from jpo.plugin import Plugin
+
+PLUGIN = Plugin(
+    "cluster",
+    summary="policies of workload management on clusters",
+    commands={"cluster": "jpo.plugins.cluster.cli:cluster"},
+)

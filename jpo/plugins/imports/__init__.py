@@ -12,8 +12,18 @@ wandb.py         the files of W&B's client
 columns.py       which cell is what, in which unit: as jpo.toml says, as the tool calls it, or as its name and values suggest
 units.py         numbers, moments, shares and sizes as people write them, with the units of jpo/tables
 cli.py  story.py  `jpo import`; project.py: what jpo.toml and the environment say of it
+settings.py      [imports] of jpo.toml
 translate.py     cells -> Run, by the rules of outcome.py
 
 Each format only finds and splits what is there; what a name means stands once, in columns.py. A value that nothing says is
 unknown, never a default. Nothing is stored here.
 """
+
+from jpo.plugin import Plugin
+
+PLUGIN = Plugin(
+    "imports",
+    summary="runs that other tools recorded",
+    commands={"import": "jpo.plugins.imports.cli:import_"},
+    settings={"imports": "jpo.plugins.imports.settings:ImportsTable"},
+)

@@ -11,6 +11,7 @@ from jpo.errors import UsageError, quoted
 from jpo.http.endpoint import Endpoint
 from jpo.plugins.imports.columns import FIELDS, GIVEN_OWN, OWN
 from jpo.plugins.imports.foreign import ForeignColumn
+from jpo.plugins.imports.settings import imports_table
 from jpo.plugins.imports.units import UNITS
 from jpo.project.load import LoadedSettings
 from jpo.project.secrets import check_mlflow, travels_openly
@@ -26,7 +27,7 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
         UsageError: JPO-E157, a name or unit that JPO does not know.
     """
     found, own = dict[str, ForeignColumn](), own_names(settings)
-    for field, entry in settings.values.imports.columns.items():
+    for field, entry in imports_table(settings).columns.items():
         name, unit = (entry, None) if isinstance(entry, str) else (entry.get("column", ""), entry.get("unit"))
         place = f"{settings.place}: [imports.columns] {field}"
         if field in own.parameters:
@@ -39,7 +40,7 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
             has = f"it is one of {', '.join(units)}" if units else "it has none"
             raise UsageError(place, f"cannot have the unit {quoted(unit)}", has, code="JPO-E157")
         found[field] = ForeignColumn(name, unit, "jpo.toml")
-    for metric, name in settings.values.imports.metrics.items():
+    for metric, name in imports_table(settings).metrics.items():
         if metric in FIELDS or metric in MEASURED or not re.fullmatch(METRIC_NAME, metric):
             place = f"{settings.place}: [imports.metrics] {metric:.80}"
             remedy = "give the metric another one, of letters, digits and _"
@@ -63,7 +64,7 @@ def mlflow_of(url: str, settings: LoadedSettings, environ: Mapping[str, str]) ->
     authority = environ.get("MLFLOW_TRACKING_SERVER_CERT_PATH")
     return Endpoint(
         url=url,
-        timeout_seconds=settings.values.imports.timeout,
+        timeout_seconds=imports_table(settings).timeout,
         username=user if basic else None,
         password=password if basic else None,
         bearer_token=token if bearer else None,

@@ -1,5 +1,14 @@
-"""The lab: how JPO and its peers do on simulated jobs (`jpo simulate`), recorded ones (`jpo replay`) and one's own (`jpo logs`).
+"""`jpo lab`: how JPO and its peers do on simulated jobs (simulate), recorded ones (replay) and one's own (logs).
 
 cli/      options and help; story/: what each command does; report/: what it shows
 replay/   recorded jobs played again, with JPO's peers
 """
+
+from jpo.plugin import Plugin
+
+PLUGIN = Plugin(
+    "lab",
+    summary="simulate, replay, logs: how JPO and its peers do",
+    commands={"lab": "jpo.plugins.lab.cli.lab:lab"},
+    former={"simulate": "lab simulate", "replay": "lab replay", "logs": "lab logs"},
+)

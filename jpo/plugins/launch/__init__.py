@@ -14,6 +14,7 @@
     exits.py         exit codes and signals in plain words
     script/          training scripts as they are read, never as they are run
     engines/         local/  slurm/  kubernetes/  aws/
+    settings.py      [launch] of jpo.toml
     project/         engines and runs of [launch]; watching/: a run that goes on, as `jpo watch` sees it
     during/          what may be decided while a run goes on: stop, resize, another step
     cli/  story/  report/   `jpo run`, `watch` and `optimize`: options and help, what they do, what they show
@@ -21,3 +22,19 @@
 The ledger is what makes a run start once: the intent with its id is on disk before an engine hears of it, and every engine's
 `submit` is idempotent by that id, so that a start which was cut off is simply made again.
 """
+
+from jpo.plugin import Plugin
+
+PLUGIN = Plugin(
+    "launch",
+    summary="runs on this machine, SLURM, Kubernetes, AWS",
+    commands={
+        "run": "jpo.plugins.launch.cli.run:run",
+        "watch": "jpo.plugins.launch.cli.watch:watch",
+        "optimize": "jpo.plugins.launch.cli.optimize:optimize",
+    },
+    settings={"launch": "jpo.plugins.launch.settings:LaunchTable"},
+    sources="jpo.plugins.launch.project.source:launched",
+    queue="jpo.plugins.launch.project.waiting:EngineQueue",
+    events="jpo.plugins.launch.watching.events:adjustments",
+)

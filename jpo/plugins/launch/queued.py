@@ -2,24 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from jpo.plugins.launch.job import Room
-
-
-@dataclass(frozen=True, slots=True)
-class Queued:
-    """A run that would be submitted now.
-
-    Attributes:
-        engine: that said so.
-        wait_seconds: before it starts.
-        done_at: unix seconds of its expected end; None where nobody knows how long it takes.
-    """
-
-    engine: str
-    wait_seconds: float
-    done_at: float | None
+from jpo.records import Queued
 
 
 def queued(engine: str, room: Room | None, run_seconds: float | None, *, now: float) -> Queued | None:

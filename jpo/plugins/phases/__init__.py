@@ -17,3 +17,15 @@ extra.py       optional packages
 project/       what jpo.toml and the store say of them
 cli/  story/  report/   `jpo phases`: options and help, what it does, what it shows
 """
+
+from jpo.plugin import Plugin
+
+PLUGIN = Plugin(
+    "phases",
+    summary="phases of CPU and memory, and requests that follow",
+    commands={"phases": "jpo.plugins.phases.cli.phases:phases"},
+    settings={"phases": "jpo.plugins.phases.project.settings:PhasesTable"},
+    context="jpo.plugins.phases.project.needs:with_phase_needs",
+    past_context="jpo.plugins.phases.project.needs:with_needs_after",
+    offers={"jobs of phases": "jpo.plugins.phases.story.jobs:phase_jobs"},
+)

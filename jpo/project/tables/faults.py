@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from constraints.own import meant, own_limit
 from constraints.unknown import remedy, section_remedy
 from jpo.errors import UsageError, quoted
-from jpo.project.settings import Settings
+from jpo.project.plugins.tables import settings_model
 from jpo.project.tables.parameters import ParameterTable, is_own
 
 
@@ -64,7 +64,7 @@ def unknown_key(place: str, path: list[str]) -> UsageError:
 
 def known_beside(path: list[str]) -> tuple[str, ...]:
     """The keys that a table knows, by the path of an unknown one in it; none where any name may be one."""
-    kind: Any = Settings
+    kind: Any = settings_model(None)
     for name in path[:-1]:
         fields = _fields(kind)
         inner = get_args(kind)[1:2]  # of dict[str, Table]

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMS = (".png", ".svg")
+COLOURS = ("#0072B2", "#000000", "#999999", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C6D31")
+"""Distinguishable also for colour-blind readers: Okabe, Ito, "Color Universal Design", 2008, with a grey and a brown."""
 
 
 def can_plot(file: Path) -> None:

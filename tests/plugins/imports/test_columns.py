@@ -10,7 +10,7 @@ import pytest
 from jpo.errors import TelemetryError
 from jpo.plugins.imports.columns import FIELDS, USUAL, as_toml, columns_of, not_there
 from jpo.plugins.imports.foreign import ForeignColumn, ForeignRun, ForeignRuns
-from jpo.project.settings import ImportsTable
+from jpo.plugins.imports.settings import ImportsTable
 
 
 def source(*rows: dict[str, str], known: dict[str, ForeignColumn] | None = None) -> ForeignRuns:

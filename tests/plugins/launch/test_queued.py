@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from jpo.plugins.launch.job import Room
-from jpo.plugins.launch.queued import Queued, queued
+from jpo.plugins.launch.queued import queued
+from jpo.records import Queued
 
 
 def test_it_is_done_when_it_has_waited_and_run() -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from jpo.plugins.cluster.schedule import DeviceCourse, busy_over_time
-from jpo.plugins.lab.report.plots_replay import COLOURS
-from jpo.report.plots.picture import save
+from jpo.report.plots.picture import COLOURS, save
 
 MOST_BARS = 20_000
 """More cannot be told apart, and take minutes to draw."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from jpo import plugin
 from jpo.errors import UsageError
 from jpo.files.reading import number
-from jpo.plugins.cluster.story.phase_jobs import phase_jobs
-from jpo.plugins.cluster.workload.convert import COLUMNS, FORMS, convert
+from jpo.plugins.cluster.workload.convert import COLUMNS, FORMS, ConvertedJob, convert
 from jpo.report.forms.csv import csv_line
 
 PHASES = "phases"
@@ -38,7 +38,11 @@ def converted_phases(path: Path, form: str, model: Path | None, gbps_per_core: f
     if model is None:
         remedy = f"fit one: jpo phases fit {path} -o MODEL"
         raise UsageError("--from phases", "needs a model of the phases: --model MODEL", remedy, code="JPO-E744")
-    lines = (csv_line((*job, phases)) for job, phases in phase_jobs(path, model, gbps_per_core))
+    phase_jobs = plugin.offered("jobs of phases")
+    if phase_jobs is None:
+        raise UsageError("--from phases", "needs the plugin phases, which is not here", "install jpo anew", code="JPO-E744")
+    jobs = ((ConvertedJob(**job._asdict()), phases) for job, phases in phase_jobs(path, model, gbps_per_core))
+    lines = (csv_line((*job, phases)) for job, phases in jobs)
     return "".join((csv_line((*COLUMNS, PHASES)), *lines))
 
 

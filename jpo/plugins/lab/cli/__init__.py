@@ -1,1 +1,1 @@
-"""Options and help of `jpo simulate`, `jpo replay` and `jpo logs`."""
+"""Options and help of `jpo lab simulate`, `jpo lab replay` and `jpo lab logs`."""

@@ -1,4 +1,4 @@
-"""`jpo logs`: its options and help."""
+"""`jpo lab logs`: its options and help."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def logs(words: Sequence[str], output: Output, file: Path | None, epochs: Path |
 
     \b
     Examples:
-      jpo logs runs
-      jpo logs "runs/2026-*.csv" old/ -o json
-      jpo logs runs --extended runs-with-rewards.csv --epochs epochs.csv
+      jpo lab logs runs
+      jpo lab logs "runs/2026-*.csv" old/ -o json
+      jpo lab logs runs --extended runs-with-rewards.csv --epochs epochs.csv
     """
     from jpo.plugins.lab.report import logs as subject
     from jpo.plugins.lab.story.logs import Tables

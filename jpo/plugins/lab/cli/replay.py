@@ -1,4 +1,4 @@
-"""`jpo replay`: its options and help."""
+"""`jpo lab replay`: its options and help."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def replay(
 
     \b
     Examples:
-      jpo replay traces/*.csv --objective time,cost --plot replay.png
-      jpo replay traces/ncf.csv --policies jpo,hillclimb,optuna-gp --runs 5,10 -o json
-      jpo replay config.ini                            your own history, as far as it goes
+      jpo lab replay traces/*.csv --objective time,cost --plot replay.png
+      jpo lab replay traces/ncf.csv --policies jpo,hillclimb,optuna-gp --runs 5,10 -o json
+      jpo lab replay config.ini                            your own history, as far as it goes
     """
     from jpo.plugins.lab.report import replay as subject
     from jpo.plugins.lab.report.plots_replay import plot

@@ -1,4 +1,4 @@
-"""`jpo simulate`: its options and help."""
+"""`jpo lab simulate`: its options and help."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ def simulate(
 
     \b
     Examples:
-      jpo simulate --workloads 20 --runs 30
-      jpo simulate --workloads 5 --runs 20 --prefer cost --explore on --plot fleet.png
-      jpo simulate --workloads 24 --runs 8 --installation host-memory
-      jpo simulate --workloads 3 --runs 10 --keep fleet      then look around: cd fleet/workload-00; jpo explain
+      jpo lab simulate --workloads 20 --runs 30
+      jpo lab simulate --workloads 5 --runs 20 --prefer cost --explore on --plot fleet.png
+      jpo lab simulate --workloads 24 --runs 8 --installation host-memory
+      jpo lab simulate --workloads 3 --runs 10 --keep fleet      then look around: cd fleet/workload-00; jpo explain
     """
     from jpo.commands.suggest import SuggestOptions, suggest
     from jpo.plugins.lab.report import fleet as one

@@ -76,7 +76,7 @@ def hold(contest: Contest, *, jobs: int, backend: Backend, track: Track) -> Resu
     Raises:
         UsageError: JPO-E703, a package is missing.
     """
-    need("jpo replay", "joblib")
+    need("jpo lab replay", "joblib")
     first = contest.traces[0]
     for factory in contest.factories.values():  # a missing package is reported before the others play for minutes
         factory(ReplayProblem(first.configurations, first.default, contest.objectives[0], contest.first_seed))

@@ -13,7 +13,7 @@ def need(what: str, *packages: str) -> None:
     if missing:
         extras = "replay,learn" if "torch" in missing else "replay"
         remedy = f'pip install "jpo[{extras}]"' if missing != ["ray"] else "pip install ray, or use --backend loky"
-        raise UsageError("jpo replay", f"{what} needs {', '.join(missing)}, which is not installed", remedy, code="JPO-E703")
+        raise UsageError("jpo lab replay", f"{what} needs {', '.join(missing)}, which is not installed", remedy, code="JPO-E703")
 
 
 def is_installed(package: str) -> bool:

@@ -204,4 +204,4 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def _malformed(place: str, finding: str) -> UsageError:
-    return UsageError(place, finding, "see `jpo replay` in docs/plugins/lab.md for the format of a trace", code="JPO-E701")
+    return UsageError(place, finding, "see `jpo lab replay` in docs/plugins/lab.md for the format of a trace", code="JPO-E701")

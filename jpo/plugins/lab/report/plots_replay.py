@@ -11,14 +11,11 @@ import numpy as np
 from jpo.plugins.lab.replay.contest import Contest, Result
 from jpo.plugins.lab.replay.extras import need
 from jpo.plugins.lab.replay.metrics import Score
-from jpo.report.plots.picture import save
+from jpo.report.plots.picture import COLOURS, save
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-COLOURS = ("#0072B2", "#000000", "#999999", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C6D31")
-"""Distinguishable also for colour-blind readers: Okabe, Ito, "Color Universal Design", 2008, with a grey and a brown."""
 
 
 def plot(path: Path, contest: Contest, result: Result) -> None:
@@ -39,7 +36,7 @@ def plot(path: Path, contest: Contest, result: Result) -> None:
     panels[0].set_ylabel("cost of all runs so far / of the best configuration")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
     count = f"{len(contest.traces)} workloads" if len(contest.traces) > 1 else contest.traces[0].name
-    title = f"jpo replay: {printable(count)}, {contest.seeds} replays each"
+    title = f"jpo lab replay: {printable(count)}, {contest.seeds} replays each"
     figure.suptitle(title, fontsize="medium", x=0.01, ha="left", parse_math=False)  # a name with $ is no formula
     save(figure, path)
 

@@ -53,7 +53,7 @@ def notes() -> tuple[str, ...]:
 
 
 def as_json(fleets: Mapping[str, Fleet]) -> dict[str, object]:
-    """The comparison, and each fleet as `jpo simulate` gives it."""
+    """The comparison, and each fleet as `jpo lab simulate` gives it."""
     reference = next(iter(fleets))
     policies = {name: {**_figures(fleet, fleets[reference]), "fleet": one.as_json(fleet)} for name, fleet in fleets.items()}
     for name, fleet in fleets.items():

@@ -1,1 +1,1 @@
-"""What `jpo simulate`, `jpo replay` and `jpo logs` do."""
+"""What `jpo lab simulate`, `jpo lab replay` and `jpo lab logs` do."""

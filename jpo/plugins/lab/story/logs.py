@@ -1,4 +1,4 @@
-"""`jpo logs`: many CSV logs at once. What they say workload by workload, and a table of all runs with what JPO makes of them.
+"""`jpo lab logs`: many CSV logs at once. What they say workload by workload, and a table of all runs with what JPO makes of them.
 
 Logs and store are only read. A log that cannot be used is named with its reason; the others count.
 """
@@ -79,7 +79,7 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, tables: Tables, now
     patterns = given or usual_logs
     paths = list(log_files(patterns))
     if not paths:
-        place = ", ".join(map(str, patterns)) or "jpo logs"
+        place = ", ".join(map(str, patterns)) or "jpo lab logs"
         raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
     for file, head in tables.heads.items():
         refuse_among_logs(file, [*patterns, *usual_logs], paths, head)
@@ -87,7 +87,7 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, tables: Tables, now
     usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now, own=own)
     if not usable:
         finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"
-        raise TelemetryError("jpo logs", finding, code="JPO-E134")
+        raise TelemetryError("jpo lab logs", finding, code="JPO-E134")
     runs = [log.run for log in usable]
     prices, usual = prices_of(settings), usual_values(runs)
     if tables.heads:
@@ -154,7 +154,7 @@ def ours(path: Path, names: Iterable[str]) -> bool:
 
 
 def _not_ours(path: Path, why: str) -> UsageError:
-    finding = f"exists and was not written by this version of `jpo logs --extended` ({why})"
+    finding = f"exists and was not written by this version of `jpo lab logs --extended` ({why})"
     return UsageError(str(path), finding, "name another file, or remove it", code="JPO-E132")
 
 

@@ -1,4 +1,4 @@
-"""`jpo replay`: how JPO and its peers would have done on recorded runs, one's own history included.
+"""`jpo lab replay`: how JPO and its peers would have done on recorded runs, one's own history included.
 
 The one place that knows every policy by name: the peers are a part of their own, JPO plays through the users' `jpo.Advisor`.
 """
@@ -81,7 +81,7 @@ MOST_RUNS = 1000
 
 @dataclass(frozen=True, slots=True)
 class ReplayOptions:
-    """Options of the command line; see `jpo replay --help`."""
+    """Options of the command line; see `jpo lab replay --help`."""
 
     policies: tuple[str, ...]
     horizons: tuple[int, ...]
@@ -137,7 +137,7 @@ def refuse_twins(traces: Sequence[Trace]) -> None:
     """Figures are named by workload: each may be there once."""
     for index, trace in enumerate(traces):
         if any(trace.name == other.name for other in traces[:index]):
-            raise UsageError("jpo replay", f"workload {trace.name} is given twice", "name each trace once", code="JPO-E704")
+            raise UsageError("jpo lab replay", f"workload {trace.name} is given twice", "name each trace once", code="JPO-E704")
 
 
 def named_policies(text: str) -> tuple[str, ...]:

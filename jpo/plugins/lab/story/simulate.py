@@ -1,4 +1,4 @@
-"""`jpo simulate`: simulated Kubernetes workloads go through JPO as real ones do, in virtual time, next to copies left alone.
+"""`jpo lab simulate`: simulated Kubernetes workloads go through JPO as real ones do, in virtual time, next to copies left alone.
 
 Every workload is a folder with config.ini and jpo.toml; all of them share one store, at the same time or one after the other.
 A night is: `jpo suggest` changes config.ini, the simulator runs what it says, the outcome goes on record. The first
@@ -44,7 +44,7 @@ KEY = {"batch_size": "training", "learning_rate": "training", "gpus": "resources
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Options of the command line; see `jpo simulate --help`. None: the default of jpo.toml.
+    """Options of the command line; see `jpo lab simulate --help`. None: the default of jpo.toml.
 
     With an `installation`, even "none", the workloads run one after the other: the earlier ones are on record for the later ones.
     """

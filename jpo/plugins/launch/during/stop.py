@@ -11,7 +11,7 @@ gives it less than SURE, and would not if it still fell further than any finishe
 a plateau goes on as long as runs were seen to leave one, and one that has hardly begun goes on.
 
 A trial that a target will end is judged by how far that is (target.py), any other run of which nobody knows when it ends by the
-paid-for rule of `jpo replay`: at twice the cost of the rival it is stopped. What a run has paid is gone, and counts only
+paid-for rule of `jpo lab replay`: at twice the cost of the rival it is stopped. What a run has paid is gone, and counts only
 towards whether it can win.
 
 No policy was trained for this: the released SAC policies choose between configurations. What is compared here are values under

@@ -16,6 +16,7 @@ from jpo.plugins.launch.ledger import Entry, entries, read
 from jpo.plugins.launch.lifecycle import UNREACHABLE, look, noted
 from jpo.plugins.launch.project.engines import ENGINES, launcher_of, ledger_of
 from jpo.plugins.launch.project.finished import EndedRun, put_on_record
+from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.project.secrets import of_the_runner
 from jpo.timeouts import OutOfPatience, within
@@ -70,7 +71,7 @@ def accounted_for(
                 asked.discard(entry.engine)
         except (UsageError, *BY_HAND):  # settings of its engine
             continue
-    if keep and (longest := settings.values.launch.keep):
+    if keep and (longest := launch_table(settings).keep):
         clean_up(ledger, known, before=now - longest)
     return tuple(ended)
 

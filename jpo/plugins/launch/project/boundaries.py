@@ -10,6 +10,7 @@ from statistics import median
 from jpo.errors import TelemetryError
 from jpo.plugins.launch.ledger import Entry
 from jpo.plugins.launch.project.finished import NEARLY, at_its_limit, logs_of
+from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.records import Parameters, Run, RunStatus, same
 from jpo.telemetry.csv.log import parsed
@@ -35,7 +36,7 @@ def longest_training_seconds(settings: LoadedSettings, runs: Sequence[Run], valu
         values: of the run; where no target says that all models are as good, one whose values ended well is measured by their own
             runs: the shortest of all may have brought the worse model.
     """
-    stop_at = settings.values.launch.stop_at
+    stop_at = launch_table(settings).stop_at
     well = [run for run in runs if run.ended_well and run.outcome.duration_seconds]
     if values is not None and not any(run.outcome.converged is not None for run in runs):
         well = [run for run in well if same(run.parameters, values)] or well
@@ -52,7 +53,7 @@ def longest_usual_seconds(settings: LoadedSettings, reached: Sequence[Run], valu
         reached: runs that reached their target.
         values: of the run.
     """
-    stop_at, taken = settings.values.launch.stop_at, dict[tuple[tuple[str, float], ...], list[float]]()
+    stop_at, taken = launch_table(settings).stop_at, dict[tuple[tuple[str, float], ...], list[float]]()
     for run in reached:
         if run.outcome.duration_seconds:
             taken.setdefault(tuple(sorted(run.parameters.items())), []).append(run.outcome.duration_seconds)

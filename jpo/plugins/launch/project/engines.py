@@ -13,6 +13,7 @@ from pathlib import Path
 from jpo.inventory.machine import machine_here
 from jpo.plugins.launch.job import LaunchJob
 from jpo.plugins.launch.launcher import Launcher
+from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 
 LAUNCHES = ".jpo/launches"
@@ -40,7 +41,7 @@ def ledger_of(settings: LoadedSettings) -> Path:
 
 def engine_named(settings: LoadedSettings, on: str | None) -> str:
     """The name of the engine that is meant: `on`, else what [launch] on says."""
-    return on or settings.values.launch.on
+    return on or launch_table(settings).on
 
 
 def launcher_of(
@@ -86,7 +87,7 @@ def _slurm(settings: LoadedSettings, here: Surroundings) -> Launcher:
     from jpo.plugins.launch.engines.slurm.launcher import SlurmLauncher
     from jpo.plugins.launch.engines.slurm.site import SlurmSite
 
-    table = settings.values.launch.slurm
+    table = launch_table(settings).slurm
     site = SlurmSite(table.partition, table.account, table.qos, table.options)
     return SlurmLauncher(site, here.ledger, here.environ, time.time)
 
@@ -96,7 +97,7 @@ def _kubernetes(settings: LoadedSettings, here: Surroundings) -> Launcher:
     from jpo.plugins.launch.engines.kubernetes.pods import NodeChoice, PodSetup
     from jpo.plugins.launch.engines.kubernetes.session import Connected, Session
 
-    table = settings.values.launch.kubernetes
+    table = launch_table(settings).kubernetes
     session = Session(lambda: Connected(table.context, here.environ.get("KUBECONFIG")), time.sleep, table.namespace)
     of_nodes = {field.name for field in fields(NodeChoice)}
     nodes = NodeChoice(**table.model_dump(include=of_nodes))

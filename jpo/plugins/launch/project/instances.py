@@ -8,6 +8,7 @@ from jpo.cost import Instance, read_catalogue
 from jpo.cost.catalogue import SHIPPED, select
 from jpo.plugins.launch.engines.aws.offers import Offer
 from jpo.plugins.launch.engines.aws.request import AwsPlace
+from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import catalogue_of
 
@@ -17,13 +18,17 @@ REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 
 def region_of(settings: LoadedSettings, environ: Mapping[str, str]) -> str | None:
     """The region: of [launch.aws], else of [prices], else of AWS' own variables."""
-    named = (settings.values.launch.aws.region, settings.values.prices.region, *(environ.get(name) for name in REGIONS))
+    named = (
+        launch_table(settings).aws.region,
+        settings.values.prices.region,
+        *(environ.get(name) for name in REGIONS),
+    )
     return next((region for region in named if region), None)
 
 
 def place_of(settings: LoadedSettings, environ: Mapping[str, str]) -> AwsPlace:
     """Where instances start."""
-    table = settings.values.launch.aws
+    table = launch_table(settings).aws
     return AwsPlace(
         region=region_of(settings, environ),
         image=table.image,
@@ -43,7 +48,7 @@ def offers_of(settings: LoadedSettings, environ: Mapping[str, str]) -> tuple[Off
         UsageError: JPO-E801, the catalogue does not have the region; JPO-E802, it cannot be used.
     """
     catalogue = catalogue_of(settings) or read_catalogue(SHIPPED["aws"])
-    region, families = region_of(settings, environ), settings.values.launch.aws.families
+    region, families = region_of(settings, environ), launch_table(settings).aws.families
     in_region = select(catalogue, region=region, gpu_type=None, place=f"{settings.place} [launch.aws]")
     return tuple(offer(instance) for instance in in_region if not families or instance.family in families)
 

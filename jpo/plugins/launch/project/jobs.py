@@ -14,6 +14,7 @@ from jpo.plugins.launch.job import RUN_ID, LaunchJob, Needs
 from jpo.plugins.launch.ledger import entries
 from jpo.plugins.launch.project.boundaries import longest_usual_seconds, startup_seconds
 from jpo.plugins.launch.project.engines import ledger_of
+from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
 from jpo.records import Workload, plain
@@ -58,14 +59,14 @@ def job_of(
     Raises:
         UsageError: JPO-E756, there is no command; JPO-E757, the id cannot be that of a run.
     """
-    words = tuple(command) or settings.values.launch.command
+    words = tuple(command) or launch_table(settings).command
     if not words:
         remedy = "write `train.py` or `-- python train.py` behind config.ini, or [launch] command in jpo.toml"
         raise UsageError("the command line", "names no script and no command to run", remedy, code="JPO-E756")
     if not RUN_ID.fullmatch(run_id):
         remedy = "use 1 to 63 of A-Z a-z 0-9 . _ -, a letter or digit at either end"
         raise UsageError("--run-id", f"{run_id!r:.80} cannot be the id of a run", remedy, code="JPO-E757")
-    longest = settings.values.launch.timeout if longest_seconds is None else longest_seconds
+    longest = launch_table(settings).timeout if longest_seconds is None else longest_seconds
     values = {f"JPO_{name.upper()}": _text(value) for name, value in workload.current.items()}
     return LaunchJob(
         run_id,

@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from jpo.history import Store
 from jpo.plugins.launch.project.engines import ledger_of
 from jpo.project.load import LoadedSettings
-from jpo.records import Run
+from jpo.records import Finished
 
 LONGEST_SECONDS = 6.0
 """For all answers of other engines together. With two looks at the queue (waiting.py), engines that never answer cost a
 suggestion ten seconds at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Launched:
-    """What has ended of the runs that were launched here, now on record; and what is not known of others: sentence -> code."""
-
-    runs: tuple[Run, ...] = ()
-    notes: Mapping[str, str] = field(default_factory=dict)
-
-
-def launched(settings: LoadedSettings, store: Store, *, now: float, keep: bool = True) -> Launched:
-    """What has ended of the runs that were launched here, on this machine or another engine, whoever followed them.
+def launched(settings: LoadedSettings, store: Store, *, now: float, keep: bool = True) -> Finished:
+    """What has ended of the runs that were launched here, now on record, on this machine or another engine, whoever followed
+    them; its doubts are what is not known of others.
 
     Args:
         keep: note so in the ledger; else nothing is written but to the store, and no engine is asked.
     """
     if not ledger_of(settings).is_dir():
-        return Launched()
+        return Finished()
     from jpo.plugins.launch.ledger import entries
     from jpo.plugins.launch.project.accounts import LOCAL, accounted_for, ask_others
 
     known = [*entries(ledger_of(settings))]
     notes = ask_others(known, settings, os.environ, seconds=LONGEST_SECONDS) if keep else {}
     ended = accounted_for(settings, store, os.environ, now=now, engines=(LOCAL,) if keep else (), keep=keep, known=known)
-    return Launched(tuple(each.run for each in ended if each.run is not None), notes)
+    return Finished(tuple(each.run for each in ended if each.run is not None), doubts=notes)

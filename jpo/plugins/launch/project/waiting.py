@@ -14,10 +14,11 @@ from jpo.plugins.launch.job import Needs, Room
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.lifecycle import UNREACHABLE
 from jpo.plugins.launch.project.engines import launcher_of
-from jpo.plugins.launch.queued import Queued, queued
+from jpo.plugins.launch.queued import queued
+from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.project.secrets import of_the_runner
-from jpo.records import Forecast, Parameters, Workload
+from jpo.records import Forecast, Parameters, Queued, Workload
 from jpo.timeouts import OutOfPatience, within
 
 WITH_A_QUEUE = ("slurm", "kubernetes")
@@ -42,7 +43,7 @@ class EngineQueue:
     @property
     def notes(self) -> dict[str, str]:
         """That the engine was asked and is away, or did not answer, sentence -> reason code; it is asked no more then."""
-        engine = self._settings.values.launch.on
+        engine = launch_table(self._settings).on
         why = f"How long runs would wait on {engine} is not known ({self._silence}); it counts for nothing"
         return {why: NOT_SAID} if self._silence else {}
 
@@ -58,7 +59,7 @@ class EngineQueue:
         rooms = self._told(asked)
         durations = [forecast.duration_seconds for _, forecast in expected]
         return tuple(
-            queued(self._settings.values.launch.on, rooms.get(needs), None if seconds is None else seconds.mean, now=now)
+            queued(launch_table(self._settings).on, rooms.get(needs), None if seconds is None else seconds.mean, now=now)
             for needs, seconds in zip(asked, durations, strict=True)
         )
 
@@ -97,7 +98,7 @@ class EngineQueue:
 
 def _may_be_asked(settings: LoadedSettings) -> bool:
     """Whether there is an engine with a queue that is set up by the runner, not by a branch."""
-    return settings.values.launch.on in WITH_A_QUEUE and all(of_the_runner(settings, key) for key in OF_THE_RUNNER)
+    return launch_table(settings).on in WITH_A_QUEUE and all(of_the_runner(settings, key) for key in OF_THE_RUNNER)
 
 
 def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings) -> Needs | None:

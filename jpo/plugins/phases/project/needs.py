@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jpo.errors import UsageError
+from jpo.plugins.phases.project.settings import phases_table
 from jpo.project.project import Project
 from jpo.records import Known, Note, PhaseNeeds, Series
 
@@ -25,7 +26,7 @@ MOST_LEARNT = 100
 
 def with_phase_needs(known: Known, job: Project) -> Known:
     """What is known with the needs of the last runs' phases; a model that cannot be read is a note, and the rest as it is."""
-    table = job.settings.values.phases
+    table = phases_table(job.settings)
     if table.model is None:
         return known
     try:
@@ -40,7 +41,7 @@ def with_phase_needs(known: Known, job: Project) -> Known:
 
 def with_needs_after(known: Known, job: Project) -> Known:
     """What is known with the needs as they were after each of the newest runs, of which the agent learns."""
-    table = job.settings.values.phases
+    table = phases_table(job.settings)
     if table.model is None or known.phase_needs is None:
         return known
     model, after = _model(job), {}
@@ -61,7 +62,7 @@ def _model(job: Project) -> PhaseModel:
         read_model,  # only here: a suggestion without a model of phases does not wait for numpy
     )
 
-    return read_model(job.settings.root / str(job.settings.values.phases.model))
+    return read_model(job.settings.root / str(phases_table(job.settings).model))
 
 
 def _needs(model: PhaseModel, runs: Sequence[tuple[str, Sequence[Series]]]) -> PhaseNeeds:

@@ -1,1 +1,1 @@
-"""What `jpo phases` does."""
+"""What `jpo phases` does; jobs.py: what it knows of executions as jobs of a cluster."""

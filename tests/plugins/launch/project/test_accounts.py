@@ -18,10 +18,10 @@ from jpo.plugins.launch.project import accounts, source
 from jpo.plugins.launch.project.accounts import accounted_for
 from jpo.plugins.launch.project.engines import launcher_of, ledger_of
 from jpo.plugins.launch.project.jobs import job_of
-from jpo.plugins.launch.project.source import Launched, launched
+from jpo.plugins.launch.project.source import launched
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload
-from jpo.records import RunStatus
+from jpo.records import Finished, RunStatus
 
 if TYPE_CHECKING:
     from opened_repository import Repository
@@ -60,7 +60,7 @@ def test_without_keeping_nothing_is_noted(repository: Repository) -> None:
     job = job_of(workload, settings, ("true",), run_id="run-1")
     start(job, launcher_of(settings, environ=os.environ, detached=True), ledger, now=time.time())
     with open_history(settings) as store:
-        assert launched(settings, store, now=time.time(), keep=False) == Launched()
+        assert launched(settings, store, now=time.time(), keep=False) == Finished()
     assert read(ledger, "run-1").end is None  # type: ignore[union-attr]
 
 
@@ -102,13 +102,13 @@ def test_a_run_of_a_cluster_that_nobody_noted_goes_on_record_and_one_that_is_awa
         cluster.away = True
         assert (accounted_for(settings, store, {}, now=200.0, engines={"slurm"}), cluster.asked) == ((), 1)
         said = "How run run-1 and 1 other run went on slurm is not known (slurmctld: is away [JPO-E754]); `jpo watch` asks again"
-        assert launched(settings, store, now=200.0) == Launched((), {said: "JPO-W777"})
+        assert launched(settings, store, now=200.0) == Finished(doubts={said: "JPO-W777"})
         assert cluster.asked == 2
         cluster.away = False
         found = launched(settings, store, now=200.0)
-        assert ([run.run_id for run in found.runs], found.notes) == (["run-1", "run-2"], {})
+        assert ([run.run_id for run in found.runs], found.doubts) == (["run-1", "run-2"], {})
         cluster.away = True
-        assert launched(settings, store, now=201.0) == Launched()
+        assert launched(settings, store, now=201.0) == Finished()
 
 
 def test_an_engine_that_hangs_is_not_waited_for(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +120,7 @@ def test_an_engine_that_hangs_is_not_waited_for(repository: Repository, monkeypa
     write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "aws", 99.0))
     begun = time.monotonic()
     with open_history(settings) as store:
-        (note,) = launched(settings, store, now=200.0).notes
+        (note,) = launched(settings, store, now=200.0).doubts
     assert note.startswith("How run run-1 went on aws is not known (no answer within 0.2 s)")
     assert time.monotonic() - begun < 3
 
@@ -135,7 +135,7 @@ def test_an_entry_that_somebody_wrote_by_hand_ends_no_suggestion(repository: Rep
     folder_of(ledger, "run-1").mkdir(parents=True)
     write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "aws", 99.0, "///"))  # of no region
     with open_history(settings) as store:
-        (note,) = launched(settings, store, now=200.0).notes
+        (note,) = launched(settings, store, now=200.0).doubts
     assert note.startswith("How run run-1 went on aws is not known (its entry is damaged: ")
 
 
@@ -147,7 +147,7 @@ def test_credentials_that_a_branch_chooses_are_not_used_to_ask(repository: Repos
     write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "kubernetes", 99.0))
     settings = replace(settings, origins={**settings.origins, "launch.kubernetes.context": "jpo.toml"})
     with open_history(settings) as store:
-        (note,) = launched(settings, store, now=200.0).notes
+        (note,) = launched(settings, store, now=200.0).doubts
     assert "[launch.kubernetes] context: chooses credentials" in note
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from jpo.plugins.launch.engines.kubernetes.launcher import KubernetesLauncher
 from jpo.plugins.launch.job import LaunchJob
 from jpo.plugins.launch.project.engines import ENGINES, launcher_of, ledger_of
+from jpo.plugins.launch.settings import Engine
 from jpo.project.load import load
-from jpo.project.tables.launch import Engine
 from jpo.records import Identity
 
 

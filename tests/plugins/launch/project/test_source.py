@@ -8,8 +8,9 @@ import time
 from typing import TYPE_CHECKING
 
 from jpo.plugins.launch.project.engines import ledger_of
-from jpo.plugins.launch.project.source import Launched, launched
+from jpo.plugins.launch.project.source import launched
 from jpo.project.project import open_history
+from jpo.records import Finished
 
 if TYPE_CHECKING:
     from opened_repository import Repository
@@ -22,7 +23,7 @@ STARTS = (
 def test_a_repository_that_launched_nothing_has_no_ledger_after_it_was_asked(repository: Repository) -> None:
     _, settings = repository()
     with open_history(settings) as store:
-        assert launched(settings, store, now=time.time()) == Launched()
+        assert launched(settings, store, now=time.time()) == Finished()
     assert not ledger_of(settings).exists()
 
 

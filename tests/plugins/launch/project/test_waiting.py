@@ -12,10 +12,9 @@ from jpo.agent.safety.queue_ahead import QueueAhead
 from jpo.plugins.launch.job import Needs, Room
 from jpo.plugins.launch.project import waiting
 from jpo.plugins.launch.project.waiting import EngineQueue
-from jpo.plugins.launch.queued import Queued
 from jpo.project.load import LoadedSettings, load
 from jpo.project.workload import read_workload
-from jpo.records import Forecast, Interval, Parameters, Workload
+from jpo.records import Forecast, Interval, Parameters, Queued, Workload
 
 NOTHING: Mapping[str, str] = {}
 NOW = 1_800_000_000.0

@@ -12,8 +12,8 @@ from phase_traces import made_traces
 from jpo.plugins.phases.fit import fit_phases
 from jpo.plugins.phases.model_file import encoded
 from jpo.plugins.phases.project.needs import with_needs_after, with_phase_needs
+from jpo.plugins.phases.project.settings import PhasesTable
 from jpo.plugins.phases.traces import Traces
-from jpo.project.settings import PhasesTable
 from jpo.records import Known, Series
 
 RUNS = tuple(a_run(f"r{at}", 200.0 + at) for at in range(3))

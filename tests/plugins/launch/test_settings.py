@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from jpo.project.tables.launch import LaunchTable
+from jpo.plugins.launch.settings import LaunchTable
 
 
 def test_everything_has_a_default() -> None:

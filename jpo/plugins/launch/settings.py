@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from jpo.project.durations import Duration
+from jpo.project.load import LoadedSettings
+from jpo.project.settings import SettingsTable
 
 Engine = Literal["local", "slurm", "kubernetes", "aws"]
 Name = Annotated[str, Field(min_length=1, max_length=253, pattern=r"^[^\x00-\x20]+$")]
 
 
-class EngineTable(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class SlurmTable(EngineTable):
+class SlurmTable(SettingsTable):
     """Submission to SLURM; what is left out is the cluster's default. `options` are further ones of sbatch: "--exclusive"."""
 
     partition: Name | None = None
@@ -25,7 +23,7 @@ class SlurmTable(EngineTable):
     options: tuple[str, ...] = ()
 
 
-class KubernetesTable(EngineTable):
+class KubernetesTable(SettingsTable):
     """Jobs on Kubernetes: the image that holds the training code, and where they go.
 
     `workdir` is the folder of the image from which the code is started. `queue` is a LocalQueue of Kueue. `environment_from`
@@ -54,7 +52,7 @@ class KubernetesTable(EngineTable):
     autoscaled: bool = False
 
 
-class AwsTable(EngineTable):
+class AwsTable(SettingsTable):
     """Instances of AWS: the machine image that holds the training code, and where they start. `spot` falls back to on demand.
 
     `bucket` gets output and run logs: a name, and a prefix perhaps ("ml-runs/nightly"). `folder`: of the code on the image.
@@ -71,7 +69,7 @@ class AwsTable(EngineTable):
     spot: bool = True
 
 
-class LaunchTable(EngineTable):
+class LaunchTable(SettingsTable):
     """Command that trains (program and arguments, never a shell's line), the engine, and after how long a run is ended.
 
     `stop_at`: multiple of what runs usually took to their target after which one is ended, in `jpo optimize` of the shortest one;
@@ -86,3 +84,8 @@ class LaunchTable(EngineTable):
     slurm: SlurmTable = SlurmTable()
     kubernetes: KubernetesTable = KubernetesTable()
     aws: AwsTable = AwsTable()
+
+
+def launch_table(settings: LoadedSettings) -> LaunchTable:
+    """[launch] as it is in force."""
+    return settings.table("launch", LaunchTable)

@@ -10,7 +10,7 @@ import pytest
 from code_hosts import TOKEN, code_host
 
 from jpo.commands.doctor.case import Case
-from jpo.commands.doctor.pipeline import pipeline_file, tokens
+from jpo.plugins.ci.doctor import pipeline_file, tokens
 from jpo.project.load import load
 
 if TYPE_CHECKING:

@@ -10,17 +10,27 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from jpo.plugins.cluster.workload.convert import ConvertedJob
 from jpo.plugins.phases.files.read import read_traces
 from jpo.plugins.phases.model_file import read_model
 from jpo.plugins.phases.table import GIB
 from jpo.plugins.phases.traces import CPU, MEMORY, Floats
 
 
-def phase_jobs(traces: Path, model: Path, gbps_per_core: float) -> list[tuple[ConvertedJob, str]]:
+class ExecutionJob(NamedTuple):
+    """An execution as a job of a cluster: what it asked for at its peak."""
+
+    id: str
+    submit_seconds: float
+    duration_seconds: float
+    cpus: int
+    memory_gib: float
+
+
+def phase_jobs(traces: Path, model: Path, gbps_per_core: float) -> list[tuple[ExecutionJob, str]]:
     """Each execution with its phases as a table of training jobs has them, counted from the first one.
 
     Args:
@@ -40,7 +50,7 @@ def phase_jobs(traces: Path, model: Path, gbps_per_core: float) -> list[tuple[Co
         rows = slice(begin, begin := begin + len(course.times))
         asked = max(math.ceil(cores[rows].max()), 1)
         gib = float(course.values[:, memory].max() / GIB)
-        job = ConvertedJob(course.execution, float(course.times[0] - first), course.seconds, cpus=asked, memory_gib=round(gib, 6))
+        job = ExecutionJob(course.execution, float(course.times[0] - first), course.seconds, asked, round(gib, 6))
         stays = stays_of(course.times, phases[rows])
         jobs.append((job, " ".join(f"{seconds:g}:{gbps_per_core * used[phase] / asked:.4g}" for seconds, phase in stays)))
     return sorted(jobs, key=lambda one: one[0].submit_seconds)

@@ -9,7 +9,7 @@ import pytest
 from plugins.cluster.story.test_evaluate import answer
 
 from jpo.__main__ import run
-from jpo.plugins.cluster.story.phase_jobs import stays_of
+from jpo.plugins.phases.story.jobs import stays_of
 
 PLATFORM = """\
 [processor.cpu]

@@ -1,0 +1,14 @@
+"""`jpo lab`: its commands."""
+
+from __future__ import annotations
+
+import click
+
+from jpo.plugins.lab.cli.logs import logs
+from jpo.plugins.lab.cli.replay import replay
+from jpo.plugins.lab.cli.simulate import simulate
+
+
+@click.group(commands=(simulate, replay, logs))
+def lab() -> None:
+    """Simulated and recorded jobs, and what many logs say."""

@@ -1,0 +1,107 @@
+"""What plugins add to an opened project: runs, what else is known of the next one, the queue before it, events of past ones.
+
+A plugin whose part cannot be imported adds nothing, and a note says so. What depends on settings of its own is asked only where
+jpo.toml has a table of the plugin: a suggestion without them does not wait for its imports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from jpo import plugin
+from jpo.history import Store
+from jpo.project.load import LoadedSettings
+from jpo.project.plugins.tables import OF_OTHERS
+from jpo.records import Finished, Forecast, Parameters, Queued, RunEvent, Workload
+
+if TYPE_CHECKING:
+    from jpo.agent.safety.queue_ahead import QueueAhead
+    from jpo.project.project import Project
+    from jpo.records import Known
+
+
+class Queue(Protocol):
+    """The queue of the engine on which runs would start; of the same resources it is asked once."""
+
+    @property
+    def notes(self) -> Mapping[str, str]:
+        """What the report must say of an engine that did not answer: sentence -> reason code."""
+
+    def ahead(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> QueueAhead | None:
+        """What the engine says of runs with today's resources and with those of other configurations; None: nothing."""
+
+    def ends(self, expected: Sequence[tuple[Parameters, Forecast]], *, now: float) -> tuple[Queued | None, ...]:
+        """When runs of these configurations would be done, if they were submitted now; None where nobody says."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoQueue:
+    """Runs start at once, or nobody knows."""
+
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    def ahead(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> None:
+        """Nothing."""
+
+    def ends(self, expected: Sequence[tuple[Parameters, Forecast]], *, now: float) -> tuple[None, ...]:
+        return (None,) * len(expected)
+
+
+def from_plugins(settings: LoadedSettings, store: Store, *, now: float, keep: bool) -> Finished:
+    """Finished runs that plugins know of, now on record.
+
+    Args:
+        keep: what was learnt may be noted; else nothing is written but to the store, and nobody is asked.
+    """
+    found = Finished()
+    for source, notes in _parts("sources", settings):
+        more = source(settings, store, now=now, keep=keep) if source else Finished(doubts=notes)
+        found = Finished((*found.runs, *more.runs), doubts={**found.doubts, **more.doubts})
+    return found
+
+
+def in_context(known: Known, job: Project) -> Known:
+    """What is known, with what plugins know of the next run."""
+    return _through("context", known, job)
+
+
+def in_past_contexts(known: Known, job: Project) -> Known:
+    """What is known, with what plugins would have known after each past run: the agent learns from it."""
+    return _through("past_context", known, job)
+
+
+def queue_of(workload: Workload, settings: LoadedSettings) -> Queue:
+    """The queue of the engine that jpo.toml names."""
+    for made, notes in _parts("queue", settings, only_with_tables=True):
+        queue: Queue = made(workload, settings) if made else NoQueue(notes)
+        return queue
+    return NoQueue()
+
+
+def events_of(settings: LoadedSettings, run_ids: Collection[str]) -> tuple[RunEvent, ...]:
+    """What happened to these runs besides."""
+    return tuple(event for events, _ in _parts("events", settings) if events for event in events(settings, run_ids))
+
+
+def _through(kind: str, known: Known, job: Project) -> Known:
+    from jpo.project.collect import with_notes
+
+    for step, notes in _parts(kind, job.settings, only_with_tables=True):
+        known = step(known, job) if step else with_notes(known, notes)
+    return known
+
+
+def _parts(
+    kind: str, settings: LoadedSettings, *, only_with_tables: bool = False
+) -> Iterator[tuple[Callable[..., Any] | None, Mapping[str, str]]]:
+    """The parts of this kind, each or None with the note that it cannot be imported."""
+    for each in plugin.plugins(of_others=OF_OTHERS in settings.tables):
+        where, tables = getattr(each, kind), {*settings.tables, *settings.tables.get(OF_OTHERS, {})}
+        if where and (not only_with_tables or each.settings.keys() & tables):
+            part = plugin.part_of(each, where)
+            if isinstance(part, plugin.Broken):
+                yield None, {str(part): plugin.CODE}
+            else:
+                yield part, {}

@@ -1,0 +1,37 @@
+"""What plugins tell the core, besides runs: how long a run would wait, and what else happened to runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A run that would be submitted now.
+
+    Attributes:
+        engine: that said so.
+        wait_seconds: before it starts.
+        done_at: unix seconds of its expected end; None where nobody knows how long it takes.
+    """
+
+    engine: str
+    wait_seconds: float
+    done_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """Something that happened to a run besides its start and its end, for `jpo history`.
+
+    Attributes:
+        kind: the list of the JSON document that it stands in.
+        sentence: for people.
+        document: for programs.
+    """
+
+    run_id: str
+    kind: str
+    sentence: str
+    document: Mapping[str, object]
