@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jpo.project.load import LoadedSettings
-from jpo.project.plugins.tables import settings_model
+from jpo.project.plugins.tables import settings_schema
 from jpo.project.tables.effective import effective
 from jpo.project.workload import limits_of
 from jpo.report import suggestion
@@ -30,4 +30,4 @@ def show(settings: LoadedSettings) -> str:
 
 def schema(output: str) -> str:
     """JSON Schema of jpo.toml ("settings") or of `jpo suggest -o json` ("suggestion")."""
-    return json.dumps(suggestion.schema() if output == "suggestion" else settings_model(None).model_json_schema())
+    return json.dumps(suggestion.schema() if output == "suggestion" else settings_schema())

@@ -256,7 +256,7 @@ class CardTable(SettingsTable):
 
 
 class Settings(SettingsTable):
-    """All settings of the core that jpo.toml can contain; plugins/tables.py adds the tables of plugins."""
+    """All settings that jpo.toml can contain."""  # but for those of plugins, which plugins/tables.py adds
 
     workload: WorkloadTable = WorkloadTable()
     parameters: dict[str, ParameterTable] = {}

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from jpo.cost.rented import Rented
-from jpo.plugins.launch.queued import Queued
 from jpo.records import plain
+from jpo.records.from_plugins import Queued
 
 Value = Annotated[float | str, BeforeValidator(plain)]
 

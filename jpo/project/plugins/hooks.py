@@ -7,7 +7,7 @@ jpo.toml has a table of the plugin: a suggestion without them does not wait for 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from jpo import plugin
@@ -15,6 +15,7 @@ from jpo.history import Store
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.tables import OF_OTHERS
 from jpo.records import Finished, Forecast, Parameters, Queued, RunEvent, Workload
+from jpo.records.notes import coded
 
 if TYPE_CHECKING:
     from jpo.agent.safety.queue_ahead import QueueAhead
@@ -86,10 +87,8 @@ def events_of(settings: LoadedSettings, run_ids: Collection[str]) -> tuple[RunEv
 
 
 def _through(kind: str, known: Known, job: Project) -> Known:
-    from jpo.project.collect import with_notes
-
     for step, notes in _parts(kind, job.settings, only_with_tables=True):
-        known = step(known, job) if step else with_notes(known, notes)
+        known = step(known, job) if step else replace(known, evidence=known.evidence.noting(coded(notes)))
     return known
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, create_model
 
+from constraints.unknown import SECTIONS
 from jpo import plugin
 from jpo.project.settings import Settings, SettingsTable
 
@@ -22,6 +23,13 @@ def settings_model(named: Container[str] | None) -> type[Settings]:
     """All settings, with the tables of plugins that are named; None: of all plugins that are installed here."""
     own = {table: where for each in plugin.plugins() for table, where in each.settings.items() if named is None or table in named}
     return _made(tuple(own.items()), named is None or OF_OTHERS in named)
+
+
+def settings_schema() -> dict[str, Any]:
+    """JSON Schema of jpo.toml, its tables in the order of the guide."""
+    schema = settings_model(None).model_json_schema()
+    tables = schema["properties"]
+    return {**schema, "properties": {name: tables[name] for name in sorted(tables, key=SECTIONS.index)}}
 
 
 @cache

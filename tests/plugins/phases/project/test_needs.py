@@ -30,7 +30,7 @@ def series_of(traces: Traces) -> dict[str, tuple[Series, ...]]:
 
 def job(folder: Path, table: PhasesTable, series: dict[str, tuple[Series, ...]]):  # type: ignore[no-untyped-def]
     """As much of a project as is asked."""
-    settings = SimpleNamespace(values=SimpleNamespace(phases=table), root=folder)
+    settings = SimpleNamespace(table=lambda _name, _model: table, root=folder)
     return SimpleNamespace(settings=settings, store=SimpleNamespace(series_of=lambda run: series.get(run.run_id, ())))
 
 
