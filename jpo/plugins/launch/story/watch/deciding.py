@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jpo.agent.horizon import horizon
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import LaunchError
 from jpo.history import AuditEvent, Store
-from jpo.plugins.launch.during.adjustment import Adjustment, is_new, must_wait, proposed, settled
-from jpo.plugins.launch.during.progress import ResourceUse, RunProgress
-from jpo.plugins.launch.during.release import releases
-from jpo.plugins.launch.during.stop import StopVerdict, verdict
+from jpo.plugins.launch.during.adjustment import Adjustment, is_new, must_wait, settled
+from jpo.plugins.launch.during.progress import ResourceUse
 from jpo.plugins.launch.job import Needs
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, read
@@ -22,7 +19,7 @@ from jpo.plugins.launch.resize import Resizable
 from jpo.plugins.launch.watching import account
 from jpo.plugins.launch.watching.past import PastRuns
 from jpo.plugins.launch.watching.seen import SeenRun
-from jpo.records import Preference, RunStatus
+from jpo.records import RunStatus
 from jpo.wording import numbers
 
 LOOKS = 20
@@ -101,20 +98,6 @@ def is_due(seen: SeenRun, last: float | None, epochs: float | None, every: float
         return last is None
     step = every or max(1.0, round((epochs or 0) / LOOKS))
     return done >= (step if last is None else last + step)
-
-
-def judged(progress: RunProgress, past: PastRuns, preference: Preference, options: WatchOptions) -> StopVerdict:
-    """Whether the run should go on."""
-    serves = horizon(past.well, None)
-    return verdict(progress, past.rival, preference, past.finished, needed=not options.trial, horizon=serves)
-
-
-def wanted(
-    judgement: StopVerdict, window: Window, progress: RunProgress, seen: SeenRun, prices: Prices, given: Needs
-) -> tuple[Adjustment, ...]:
-    """What should be done now."""
-    released = releases(window.uses(given), progress, seen.parameters, prices)
-    return proposed(judgement, released, now=seen.at)
 
 
 def decide(

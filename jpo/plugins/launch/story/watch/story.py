@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from jpo.agent.horizon import horizon
 from jpo.errors import JpoError, LaunchError, TelemetryError, UsageError
 from jpo.plugins.launch.during.adjustment import Adjustment, proposed
-from jpo.plugins.launch.during.stop import StopVerdict
+from jpo.plugins.launch.during.release import releases
+from jpo.plugins.launch.during.stop import StopVerdict, verdict
 from jpo.plugins.launch.job import RUN_ID, JobState, JobStatus, Needs
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, entries, read
@@ -27,9 +29,7 @@ from jpo.plugins.launch.story.watch.deciding import (
     Window,
     decide,
     is_due,
-    judged,
     settle,
-    wanted,
 )
 from jpo.plugins.launch.story.watch.standing import ProjectTerms, progress_of, standing
 from jpo.plugins.launch.watching.observers import LaunchObserver, LogObserver, PrometheusObserver, RunObserver
@@ -92,11 +92,13 @@ class RunWatch:
         made: tuple[Adjustment, ...] = ()
         if progress and seen.state is JobState.RUNNING and (at_once or progress.diverged or self._is_due(seen)):
             self.decided_at = seen.training.last_epoch or 0.0
-            self.verdict = judged(progress, self.past, self.terms.preference, self.options)
-            if not self.options.in_a_loop:
-                made = wanted(self.verdict, self.window, progress, seen, self.terms.prices, self._given(seen))
-            elif progress.total_seconds or progress.ahead or progress.diverged:
-                made = proposed(self.verdict, (), now=seen.at)
+            needed, serves = not self.options.trial, horizon(self.past.well, None)
+            self.verdict = verdict(
+                progress, self.past.rival, self.terms.preference, self.past.finished, needed=needed, horizon=serves
+            )
+            uses = () if self.options.in_a_loop else self.window.uses(self._given(seen))
+            if not self.options.in_a_loop or progress.total_seconds or progress.ahead or progress.diverged:
+                made = proposed(self.verdict, releases(uses, progress, seen.parameters, self.terms.prices), now=seen.at)
         decisions, self.held = decide(made, self.reach, self.options, self.open_store, now=now)
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
 
