@@ -273,7 +273,7 @@ def mlflow_server(shared: Shared, tmp_path_factory: pytest.TempPathFactory) -> I
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("mlflow not found: make test installs it")
     with ExitStack() as servers:
         folder = tmp_path_factory.mktemp("mlflow")
-        yield shared("mlflow", lambda: servers.enter_context(_served(folder, server_command, "/health", seconds=90)))
+        yield shared("mlflow", lambda: servers.enter_context(_served(folder, server_command, "/health")))
         shared.leave()
 
 
@@ -289,7 +289,7 @@ def _prometheus(folder: Path, config: str) -> Iterator[str]:
 
 
 @contextmanager
-def _served(folder: Path, command: Callable[[Path, str], list[str]], path: str, seconds: float = 90) -> Iterator[str]:
+def _served(folder: Path, command: Callable[[Path, str], list[str]], path: str, seconds: float = 600) -> Iterator[str]:
     """The address of a server that runs as long as the context; `path` of it answers when it is ready."""
     with (folder / "server.log").open("wb") as log:
         for _ in range(5):  # another process may take the free port first
@@ -334,7 +334,7 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _ready(url: str, process: subprocess.Popen[bytes], seconds: float = 90) -> bool:
+def _ready(url: str, process: subprocess.Popen[bytes], seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         try:

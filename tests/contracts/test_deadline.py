@@ -68,13 +68,13 @@ def test_a_paused_runner_holds_up_its_own_workload_for_a_while_and_no_other(url:
     paused = start_python(PAUSES, url)
     assert paused.stdout is not None
     assert paused.stdout.readline() == "paused\n"
-    with open_store(url, timeout_seconds=8) as store:
+    with open_store(url, timeout_seconds=16) as store:
         began = time.monotonic()
         store.record(a_run(LETTERS), now=2.0)
         store.audit(AuditEvent("learnt", 3.0))
-        assert time.monotonic() - began < 3
-        store.record(a_run(DIGITS), now=2.0)  # the server takes the lock from who is silent for half of the timeout
         assert time.monotonic() - began < 7
+        store.record(a_run(DIGITS), now=2.0)  # the server takes the lock from who is silent for half of the timeout
+        assert time.monotonic() - began < 14
     os.kill(paused.pid, signal.SIGCONT)
     assert paused.communicate(timeout=120)[0] == "JPO-E513\n"
     with open_store(url) as store:
@@ -88,7 +88,7 @@ def test_a_lock_that_is_never_given_back_is_waited_for_within_the_timeout(url: s
         began = time.monotonic()
         with pytest.raises(StoreError, match="locked by another process") as caught:
             store.audit(AuditEvent("learnt", 1.0))
-        assert (caught.value.code, time.monotonic() - began < 3) == ("JPO-E501", True)
+        assert (caught.value.code, time.monotonic() - began < 5) == ("JPO-E501", True)
         other.rollback()
         assert store.audit(AuditEvent("learnt", 2.0)).number == 1
 
