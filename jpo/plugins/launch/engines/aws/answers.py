@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jpo.errors import LaunchError
@@ -87,6 +88,18 @@ def answer(place: str, question: Callable[[], Answer], seconds: float = LONGEST_
         kind, remedy, code = next(rest for types, *rest in troubles if isinstance(error, types))
         finding = f"{kind} ({engine_words(str(error)) if isinstance(error, aws.ParamValidationError) else type(error).__name__})"
     raise LaunchError(place, finding, remedy, code=code)
+
+
+@contextmanager
+def excused(codes: str) -> Iterator[None]:
+    """Refusals whose codes match are none: what stands within ends there."""
+    from botocore.exceptions import ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        if not re.fullmatch(codes, code_of(error)):
+            raise
 
 
 def _refusal(error: ClientError) -> tuple[str, str, str]:

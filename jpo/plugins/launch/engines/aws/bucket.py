@@ -12,8 +12,7 @@ from typing import Any
 
 from jpo.files import whole
 from jpo.files.reading import json_object
-from jpo.http.aws import code_of
-from jpo.plugins.launch.engines.aws.answers import answer
+from jpo.plugins.launch.engines.aws.answers import answer, excused
 from jpo.plugins.launch.engines.aws.user_data import Home
 
 LARGEST_RECORD, LARGEST_BYTES = 2**16, 2**26
@@ -66,16 +65,11 @@ def _logs(s3: Any, home: Home) -> Iterator[str]:
 
 def _content(s3: Any, home: Home, name: str, most_bytes: int) -> bytes | None:
     """The beginning of a file; None: there is none."""
-    from botocore.exceptions import ClientError
 
     def read() -> bytes | None:
-        try:
-            found = s3.get_object(Bucket=home.bucket, Key=f"{home.key}/{name}")
-        except ClientError as error:
-            if code_of(error) == "NoSuchKey":
-                return None
-            raise
-        content: bytes = found["Body"].read(most_bytes)
+        content: bytes | None = None
+        with excused("NoSuchKey"):
+            content = s3.get_object(Bucket=home.bucket, Key=f"{home.key}/{name}")["Body"].read(most_bytes)
         return content
 
     return answer(f"{place_of(home)}/{name}", read)

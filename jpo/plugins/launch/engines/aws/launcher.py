@@ -12,7 +12,7 @@ from jpo.errors import LaunchError
 from jpo.http.aws import code_of
 from jpo.plugins.launch.credentials import config_of, refuse_credentials
 from jpo.plugins.launch.engines.aws import attempts, bucket, ended, quotas
-from jpo.plugins.launch.engines.aws.answers import answer, client
+from jpo.plugins.launch.engines.aws.answers import answer, client, excused
 from jpo.plugins.launch.engines.aws.attempts import EXHAUSTED, Tried
 from jpo.plugins.launch.engines.aws.offers import MOST_ATTEMPTS, Attempt, Offer, largest
 from jpo.plugins.launch.engines.aws.offers import attempts as in_order
@@ -212,16 +212,11 @@ class AwsLauncher:
 
     def _may_start(self, request: Mapping[str, Any]) -> None:
         """Whether the credentials may start such an instance: AWS answers a dry run with an error in either case."""
-        from botocore.exceptions import ClientError
-
         tried = {name: value for name, value in request.items() if name != "ClientToken"}
 
         def dry() -> None:
-            try:
+            with excused(f"DryRunOperation|{NO_CAPACITY.pattern}"):
                 self._ec2.run_instances(**tried, DryRun=True)
-            except ClientError as error:
-                if code_of(error) != "DryRunOperation" and not NO_CAPACITY.fullmatch(code_of(error)):
-                    raise
 
         answer("EC2", dry)
 
@@ -284,15 +279,11 @@ class AwsLauncher:
 
     def _described(self, region: str, instance_id: str, home: Home) -> Mapping[str, Any] | None:
         """The instance of a run; None: EC2 does not know it, or it is another's."""
-        from botocore.exceptions import ClientError
 
         def ask() -> Mapping[str, Any] | None:
-            try:
+            found: list[Any] = []
+            with excused("InvalidInstanceID.*"):
                 found = self._ec2_of(region).describe_instances(InstanceIds=[instance_id])["Reservations"]
-            except ClientError as error:
-                if code_of(error).startswith("InvalidInstanceID"):
-                    return None
-                raise
             instances = [one for reservation in found for one in reservation["Instances"]]
             return next((one for one in instances if ended.tag(one, OF_PLACE) == bucket.place_of(home)), None)
 

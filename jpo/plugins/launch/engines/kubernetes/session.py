@@ -12,7 +12,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from functools import partial
 from pathlib import Path
@@ -78,20 +78,17 @@ class Connected:
         self.namespace = "default"
         try:
             with _silent():
-                within(
-                    LOGIN_SECONDS, [partial(config.load_kube_config, kubeconfig, context, configuration, persist_config=False)]
-                )
-            configuration.refresh_api_key_hook = (
-                None  # it would log in anew without a limit: Session does, where a token is refused
-            )
+                login = partial(config.load_kube_config, kubeconfig, context, configuration, persist_config=False)
+                within(LOGIN_SECONDS, [login])
+            # It would log in anew without a limit: Session does, where a token is refused.
+            configuration.refresh_api_key_hook = None
             contexts, current = config.list_kube_config_contexts(kubeconfig)
             chosen = next((each for each in contexts if each.get("name") == context), current) if context else current
             self.namespace = text(chosen, "context", "namespace") or "default"
         except OutOfPatience as error:
             finding = f"the program by which the kubeconfig logs in gives {error}"
-            raise LaunchError(
-                "Kubernetes", finding, "see what `kubectl get jobs` does, which asks it too", code="JPO-E754"
-            ) from error
+            remedy = "see what `kubectl get jobs` does, which asks it too"
+            raise LaunchError("Kubernetes", finding, remedy, code="JPO-E754") from error
         except (config.ConfigException, yaml.YAMLError, OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             if context or kubeconfig or not IN_POD.exists():
                 raise _no_cluster(context, error) from error
@@ -272,11 +269,10 @@ def _refusal(status: int, said: str, namespace: str) -> Refused:
 
 def _said(error: Any) -> str:
     """The words of an API server's Status; of another body nothing, since a proxy may repeat what it was sent."""
-    try:
-        status = json_object(error.body or "")
-    except ValueError:
-        return engine_words(str(error.reason or ""))
-    return engine_words(text(status, "message") or str(error.reason or ""))
+    said = ""
+    with suppress(ValueError):
+        said = text(json_object(error.body or ""), "message")
+    return engine_words(said or str(error.reason or ""))
 
 
 def _kind_of(error: BaseException) -> str:
