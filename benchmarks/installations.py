@@ -28,10 +28,16 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from jpo.agent.budget import budget_left  # noqa: E402
+from jpo.agent.budget import (  # noqa: E402
+    Boldness,
+    Explore,
+    Leeway,
+    budget_left,
+)
+from jpo.agent.comparison import Comparison  # noqa: E402
 from jpo.agent.context import Context  # noqa: E402
 from jpo.agent.decide import decide  # noqa: E402
-from jpo.agent.problem import Explore, Problem  # noqa: E402
+from jpo.agent.problem import Problem  # noqa: E402
 from jpo.agent.reward import failed_like, objective  # noqa: E402
 from jpo.cost import log_rate  # noqa: E402
 from jpo.optimizer.prior import Prior, believe, prior_of, thinned  # noqa: E402
@@ -248,9 +254,9 @@ class Played:
         candidates = replace(self.candidates, current=now)
         left = budget_left(self.against_keeping)
         belief = believe(prior, candidates, self.runs)
-        problem = Problem(candidates, belief, PREFERENCE, reference=0, explore=self.plan.explore, budget_left=left)
+        problem = Problem(Comparison(candidates, belief, PREFERENCE, 0), Boldness(self.plan.explore), Leeway(left))
         follow = max(self.plan.runs - len(self.runs) - 1, 0)
-        return problem.under(context=Context(runs_left=follow)) if self.plan.told else problem
+        return replace(problem, context=Context(runs_left=follow)) if self.plan.told else problem
 
     def run(self, row: int, incumbent: int) -> Run:
         """Run a configuration; note what came of it and what it cost."""

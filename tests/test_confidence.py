@@ -13,6 +13,7 @@ from jpo.agent.reward import objective
 from jpo.forecast import posterior
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 from jpo.simulate import draw_jobs, draw_noise, observe, random_candidates
+from tests.asked import a_problem
 
 JOBS, RUNS = 100, 8
 BALANCED = Preference()
@@ -35,7 +36,7 @@ def suggestions_on_one_job(rng: np.random.Generator) -> list[tuple[float, bool, 
         outcome = Outcome(duration_seconds=math.exp(one.log_time), val_loss=math.exp(one.log_loss))
         runs.append(Run(str(at), NOBODY, candidates.parameters(row), status, None, float(at), outcome, "observe"))
         belief = posterior(prior, candidates, runs)
-        problem = Problem(candidates, belief, BALANCED, explore="on")
+        problem = a_problem(candidates, belief, BALANCED, explore="on")
         found = decide(problem, None, len(runs))
         row = found.choice
         if found.confidence is not None:

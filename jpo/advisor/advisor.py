@@ -24,6 +24,7 @@ from jpo.advisor.inputs import budget_of, identity_of, policy_of, preference_of,
 from jpo.advisor.space import Configuration, Space, numbered_space
 from jpo.agent.action import Allowed
 from jpo.agent.budget import BUDGET, BUDGET_RUNS, Boldness
+from jpo.agent.comparison import Comparison
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.errors import UsageError
@@ -207,7 +208,7 @@ class Advisor:
     def incumbent(self) -> dict[str, object]:
         """The best configuration measured so far under the preference; `current` while nothing has ended well."""
         candidates, belief = self._posterior()
-        return self._meaning(Problem(candidates, belief, self._preference).acquisition.incumbent, candidates)
+        return self._meaning(Problem(Comparison(candidates, belief, self._preference)).acquisition.incumbent, candidates)
 
     @property
     def _evidence(self) -> tuple[Run, ...]:
@@ -245,7 +246,7 @@ class Advisor:
         rows = candidates.admissible & ~bad
         if not bad[choice] or not rows.any():
             return None
-        expected = Problem(candidates, belief, self._preference).acquisition.expected
+        expected = Problem(Comparison(candidates, belief, self._preference)).acquisition.expected
         return int(np.argmin(np.where(rows, expected, np.inf)))
 
     def _keeps_failing(self, parameters: Mapping[str, float]) -> bool:

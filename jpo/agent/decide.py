@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent import reasons
-from jpo.agent.candidate_rows import base_row
 from jpo.agent.policy_override import of_policy
 from jpo.agent.problem import Problem
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_nothing_better
@@ -50,7 +49,7 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     Returns:
         An admissible row; today's while nothing is known.
     """
-    candidates, explore = problem.candidates, problem.explore
+    candidates, explore = problem.candidates, problem.boldness.explore
     if problem.belief.duration_seconds is None:
         return Decision(candidates.current, None, "no evidence", (reasons.without_evidence(runs_finished),))
     decided_by: PolicyName = "belief"
@@ -70,7 +69,9 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     if policy is not None and policy.decides(explore, *problem.context.scenarios):
         decided_by, pick = policy.name, partial(by_policy, problem, policy)
     choice = of_better_loss(problem, problem.allowed, pick(problem.allowed))
-    anything = problem.exploring or problem.only_measured or (problem.allowed == candidates.admissible).all()
+    anything = (
+        problem.exploration.exploring or problem.exploration.only_measured or (problem.allowed == candidates.admissible).all()
+    )
     favourite = choice if anything else of_better_loss(problem, candidates.admissible, pick(candidates.admissible))
     if problem.allowed[favourite]:  # SAC weighs against the rule's choice, which may differ between the two sets
         favourite = choice
@@ -85,13 +86,13 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
 
 def _confidence(problem: Problem, choice: int) -> float:
     if choice != problem.candidates.current:
-        return float(problem.p_claim[choice])
-    may_run = problem.open_rows & problem.belief.tried if problem.only_measured else problem.open_rows
+        return float(problem.comparison.p_claim[choice])
+    may_run = problem.open_rows & problem.belief.tried if problem.exploration.only_measured else problem.open_rows
     return p_nothing_better(
         problem.belief,
-        problem.against_today,
+        problem.comparison.against_today,
         may_run & (np.arange(len(may_run)) != choice),
-        interval_factor=problem.interval_factor,
+        interval_factor=problem.comparison.calibration.interval_factor,
     )
 
 
@@ -101,9 +102,9 @@ def gone_back_to(problem: Problem) -> int | None:
 
     Whatever `explore` says: it was run, and what today's values save when they end well is no reason to fail again.
     """
-    if not (problem.leaves_today and problem.ways_back.any()):
+    if not (problem.comparison.leaves_today and problem.comparison.ways_back.any()):
         return None
-    return int(np.argmin(np.where(problem.ways_back, problem.acquisition.expected, np.inf)))
+    return int(np.argmin(np.where(problem.comparison.ways_back, problem.acquisition.expected, np.inf)))
 
 
 def in_failure(problem: Problem) -> bool:
@@ -113,7 +114,7 @@ def in_failure(problem: Problem) -> bool:
     The budget has no say then: it keeps the reference from being risked, and keeping would fail every night.
     """
     now, belief = problem.candidates.current, problem.belief
-    if problem.leaves_today and problem.known_to_end_well.any():
+    if problem.comparison.leaves_today and problem.comparison.known_to_end_well.any():
         return True
     return bool(belief.only_failed[now] and problem.acquisition.incumbent == now)
 
@@ -126,10 +127,10 @@ def way_back(problem: Problem) -> int:
     """
     candidates, belief, expected = problem.candidates, problem.belief, problem.acquisition.expected
     logs = np.log(np.maximum(candidates.values, _NONE))
-    well = problem.known_to_end_well
+    well = problem.comparison.known_to_end_well
     goal = int(np.argmin(np.where(well if well.any() else belief.runs > 0, expected, np.inf)))
     apart = np.abs(logs - logs[goal]).sum(axis=1)  # (K,)
-    failing = belief.only_failed | problem.often_failing
+    failing = belief.only_failed | problem.comparison.often_failing
     return int(np.lexsort((expected, apart, failing, ~candidates.admissible))[0])
 
 
@@ -138,9 +139,9 @@ def of_better_loss(problem: Problem, allowed: Bools, choice: int) -> int:
     least loss: it is worth taking under every preference. A loss that is lower by less than LOWER is the same.
     """
     belief, expected = problem.belief, problem.acquisition.expected
-    if belief.val_loss is None or problem.promise:
+    if belief.val_loss is None or problem.comparison.promise:
         return choice
-    loss = belief.weights @ log_loss_of(belief, problem.candidates, base_row(problem.candidates, problem.reference))
+    loss = belief.weights @ log_loss_of(belief, problem.candidates, problem.comparison.base)
     as_cheap = expected <= expected[choice] * (1 + belief.noise / 2)
     as_cheap &= problem.acquisition.score <= problem.acquisition.score[choice] + belief.noise / 2
     rows = allowed & as_cheap & (belief.p_fail <= belief.p_fail[choice] + LOWER) & (belief.tried | ~belief.tried[choice])

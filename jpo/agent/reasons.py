@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import clearly_better
-from jpo.agent.candidate_rows import base_row
 from jpo.agent.safety import failing
 from jpo.agent.safety.distances import NEAR_A_MISS, NO_WAY_BACK
 from jpo.agent.safety.queue_ahead import TOO_LATE, TOO_MUCH
@@ -44,12 +43,12 @@ def out_of_failure(problem: Problem, choice: int) -> tuple[Note, ...]:
     candidates, belief = problem.candidates, problem.belief
     now = candidates.current
     never = f"failed {numbers.times(int(belief.failures[now]))} and never ended well"
-    often = failing.words(belief, now) if problem.leaves_today else never
+    often = failing.words(belief, now) if problem.comparison.leaves_today else never
     finding = f"today's values {often}, and nothing that ended well is within one step"
     chance = numbers.chance(float(belief.p_fail[choice]))
     nearest = f"{_name(choice, candidates)} comes nearest to it and fails with a chance of {chance}"
-    code = failing.CODE if problem.leaves_today else "JPO-W617"
-    return (Note(code, f"{finding}; {nearest}"), *of_watch(problem.interval_factor))
+    code = failing.CODE if problem.comparison.leaves_today else "JPO-W617"
+    return (Note(code, f"{finding}; {nearest}"), *of_watch(problem.comparison.calibration.interval_factor))
 
 
 def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by: str) -> tuple[Note, ...]:
@@ -69,15 +68,15 @@ def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by:
         *_of_the_moment(problem, choice),
         *_of_memory(problem, choice, favourite),
         *_guard(problem, choice, favourite, step),
-        *of_watch(problem.interval_factor),
+        *of_watch(problem.comparison.calibration.interval_factor),
     )
 
 
 def _promise(problem: Problem, choice: int) -> Iterator[Note]:
     """That a promised loss comes first, with the chance of what is claimed then; or why it is not lowered."""
-    promise = problem.promise
+    promise = problem.comparison.promise
     if promise and promise.lowering[choice]:
-        chance = numbers.chance(float(problem.p_claim[choice]))
+        chance = numbers.chance(float(problem.comparison.p_claim[choice]))
         does = qualities.better(promise.quality)
         finding = f"{promise.finding}: {_name(choice, problem.candidates)} {does} with a chance of {chance}"
         yield Note("JPO-I640", finding, about=promise.target)
@@ -87,8 +86,8 @@ def _promise(problem: Problem, choice: int) -> Iterator[Note]:
 
 def _failing(problem: Problem) -> Iterator[Note]:
     """That today's values fail more often than chance would have it, and whether there is a way back."""
-    if problem.leaves_today:
-        nothing = "" if problem.ways_back.any() else "; nothing that ended well may be gone back to"
+    if problem.comparison.leaves_today:
+        nothing = "" if problem.comparison.ways_back.any() else "; nothing that ended well may be gone back to"
         yield Note(failing.CODE, f"today's configuration {failing.words(problem.belief, problem.candidates.current)}{nothing}")
 
 
@@ -107,17 +106,18 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Iterator[Note]
     else:
         text = f"is expected to {_difference(problem, choice)}; {_chances(problem, choice)}"
         yield Note("JPO-I604", f"{name} was not run yet{_in_this_company(problem, choice)} and {text}")
-        if problem.exploration_runs_left:
+        if problem.leeway.exploration_runs_left:
             yield Note("JPO-I626", "it is tried because you asked for trials: it is the most informative of what is left")
-        elif problem.exploring and not problem.patient:
+        elif problem.exploration.exploring and not problem.leeway.patient:
             yield Note(
                 "JPO-I643", "it is tried now: nothing is known of a parameter of your own before, so waiting would tell nothing"
             )
-        elif problem.exploring:
+        elif problem.exploration.exploring:
             yield Note(
-                "JPO-I629", f"after {problem.repeated} runs with these values one trial is run all the same, the most promising"
+                "JPO-I629",
+                f"after {problem.leeway.repeated} runs with these values one trial is run all the same, the most promising",
             )
-        if problem.quality_floor is not None and problem.belief.val_loss is None and choice in _other_models(problem):
+        if problem.comparison.quality_floor is not None and problem.belief.val_loss is None and choice in _other_models(problem):
             yield Note("JPO-W628", "no run has measured a validation loss: whether it is kept is not known")
         if acquisition.expected[choice] > acquisition.expected[acquisition.incumbent] and by == "belief":
             yield Note("JPO-I605", f"trying it may cost a little now and can save over the next {acquisition.horizon:.0f} runs")
@@ -134,11 +134,15 @@ def _in_this_company(problem: Problem, choice: int) -> str:
 def _settled(problem: Problem) -> Iterator[Note]:
     """After several equal answers: how much was tried, and what could be tried next at which cost."""
     candidates, acquisition = problem.candidates, problem.acquisition
-    asked = problem.under(explore="on")
+    asked = problem.under("on")
     tried, among = int(problem.belief.tried.sum()), int((problem.belief.tried | candidates.admissible).sum())
-    if problem.exploring and asked.next_trial is None:
+    if problem.exploration.exploring and asked.exploration.next_trial is None:
         yield Note("JPO-I627", f"everything that may be tried has been tried ({tried} of {among})")
-    elif problem.repeated >= SETTLED and problem.explore == "safe" and (row := asked.next_trial) is not None:
+    elif (
+        problem.leeway.repeated >= SETTLED
+        and problem.boldness.explore == "safe"
+        and (row := asked.exploration.next_trial) is not None
+    ):
         cost = acquisition.expected[row] / acquisition.expected[candidates.current]
         trial = f"the most informative next trial is {_name(row, candidates)}, expected to cost {_runs(cost)} of today's"
         yield Note("JPO-I625", f"settled: {tried} of {among} tried; {trial}; `jpo suggest --explore on` runs it")
@@ -172,7 +176,7 @@ def _of_today(problem: Problem) -> Iterator[Note]:
     if not problem.candidates.admissible[now]:
         lost = [hold for hold in problem.holds if hold.rows[now] and hold.code != failing.CODE]
         yield from (Note(hold.code, f"today's configuration {hold.why}") for hold in lost)
-        if not lost and not problem.leaves_today:
+        if not lost and not problem.comparison.leaves_today:
             yield Note("JPO-W609", "today's values are expected to break the SLA")
 
 
@@ -195,21 +199,21 @@ def _of_memory(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:
     acquisition, noise = problem.acquisition, problem.belief.noise
     for hold in problem.holds:
         better = hold.rows & (acquisition.mean < acquisition.mean[choice] - noise)
-        if hold.code == TOO_LITTLE_MEMORY and problem.explore == "safe" and better.any() and not hold.rows[favourite]:
+        if hold.code == TOO_LITTLE_MEMORY and problem.boldness.explore == "safe" and better.any() and not hold.rows[favourite]:
             best = int(np.argmin(np.where(better, acquisition.expected, np.inf)))
             yield Note(hold.code, f"{_name(best, problem.candidates)} looks promising but {hold.why}")
 
 
 def _guard(problem: Problem, choice: int, favourite: int, step: str) -> Iterator[Note]:
     """What was held back, and what exploring may still cost."""
-    left = problem.budget_left
-    if problem.explore == "off":
+    left = problem.leeway.budget_left
+    if problem.boldness.explore == "off":
         if step == "keep":
             yield Note("JPO-I607", "exploring is off: only measured values are considered")
         return
     if left < 0:
-        lost = f"the last suggestions cost {_runs(problem.budget - left)} of today's configuration more than keeping it"
-        yield Note("JPO-W606", f"{lost}, and {problem.budget:g} is allowed; only measured values are used for now")
+        lost = f"the last suggestions cost {_runs(problem.boldness.budget - left)} of today's configuration more than keeping it"
+        yield Note("JPO-W606", f"{lost}, and {problem.boldness.budget:g} is allowed; only measured values are used for now")
         return
     if favourite != choice:
         than, risk = _name(favourite, problem.candidates), _risk(problem, favourite)
@@ -226,13 +230,14 @@ def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> Note:
     for hold in problem.holds:
         if hold.rows[favourite]:
             return Note(hold.code, f"{than} looks promising but {hold.why}")
-    if not problem.sure[favourite]:
-        chance = numbers.chance(float(problem.p_claim[favourite]))
+    if not problem.exploration.sure[favourite]:
+        chance = numbers.chance(float(problem.comparison.p_claim[favourite]))
         trial = "ends well and costs no more than a tenth more than today"
         keeps = f"is better than today and keeps the {qualities.name_of(problem.belief.quality)}"
         what = keeps if problem.belief.tried[favourite] else trial
-        what = qualities.better(problem.promise.quality) if problem.promise and problem.promise.lowering[favourite] else what
-        least = f"[agent] min_confidence is {numbers.percent(problem.min_confidence)}"
+        promise = problem.comparison.promise
+        what = qualities.better(promise.quality) if promise and promise.lowering[favourite] else what
+        least = f"[agent] min_confidence is {numbers.percent(problem.boldness.min_confidence)}"
         finding = f"{than} looks promising, but the chance that it {what} is {chance}"
         return Note("JPO-I624", f"{finding}; {least}")
     return Note("JPO-I608", f"{than} looks promising but may cost more than exploring may; {risk}")
@@ -281,13 +286,13 @@ def _risk(problem: Problem, row: int) -> str:
 
 def _chances(problem: Problem, row: int) -> str:
     """What a trial claims, and what the floor says of its loss: two chances, since one run shows what no belief knows."""
-    kept = problem.p_loss_kept
-    if kept is None or problem.quality_floor is None or problem.promise:
+    kept = problem.comparison.p_loss_kept
+    if kept is None or problem.comparison.quality_floor is None or problem.comparison.promise:
         return _risk(problem, row)
-    claim = f"ends well and costs no more than a tenth more than today: {numbers.chance(float(problem.p_claim[row]))}"
-    belief, base = problem.belief, base_row(problem.candidates, problem.reference)
+    claim = f"ends well and costs no more than a tenth more than today: {numbers.chance(float(problem.comparison.p_claim[row]))}"
+    belief, base = problem.belief, problem.comparison.base
     level = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, base]))
-    loss = f"that it {qualities.kept_within(belief.quality, level, problem.quality_floor)}"
+    loss = f"that it {qualities.kept_within(belief.quality, level, problem.comparison.quality_floor)}"
     return f"chance that it {claim}, {loss}: {numbers.chance(float(kept[row]))}"
 
 

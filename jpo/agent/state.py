@@ -187,7 +187,7 @@ def _scaled_score(acquisition: AcquisitionValues) -> Floats:
 
 def _of_belief(problem: Problem) -> tuple[float, ...]:
     """The first half of SHARED: belief and preference."""
-    belief, preference, acquisition = problem.belief, problem.preference, problem.acquisition
+    belief, preference, acquisition = problem.belief, problem.comparison.preference, problem.acquisition
     can = problem.candidates.admissible
     return (
         float(np.log1p((belief.runs + belief.failures + belief.stopped).sum()) / 2),
@@ -226,9 +226,9 @@ def _of_context(problem: Problem, allowed: Bools) -> tuple[float, ...]:
         context.surprise,
         math.log(1 + context.horizon) / 4,
         float(np.log1p((problem.belief.failures + problem.belief.stopped).sum()) / 2),
-        problem.interval_factor - 1,
-        problem.budget_left / 2,
-        problem.explore == "on",
+        problem.comparison.calibration.interval_factor - 1,
+        problem.leeway.budget_left / 2,
+        problem.boldness.explore == "on",
         context.here is not None,
         math.log1p(context.jobs_here) / 4,
         *(number for name in USAGE for number in _masked(getattr(context.usage, name))),

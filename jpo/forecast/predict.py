@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.forecast.discrepancy import LOSS, TIME_TAU, Discrepancy
-from jpo.records import Belief, Forecast, Interval
+from jpo.records import CALIBRATED, Belief, Calibration, Forecast, Interval
 
 if TYPE_CHECKING:
     from jpo.records import Floats, Ints
@@ -28,20 +28,13 @@ _NODES = np.array([NormalDist().inv_cdf((i + 0.5) / 9) for i in range(9)])
 
 
 def predict(
-    belief: Belief,
-    row: int,
-    *,
-    usd_per_hour: float | None,
-    interval_factor: float = 1.0,
-    loss_interval_factor: float = 1.0,
-    coverage: float = 0.9,
+    belief: Belief, row: int, calibration: Calibration = CALIBRATED, *, usd_per_hour: float | None, coverage: float = 0.9
 ) -> Forecast:
     """The forecast of one next run at a candidate, given that it ends well, with 90% intervals.
 
     Args:
+        calibration: see calibration.py.
         usd_per_hour: price of this candidate, None when unknown.
-        interval_factor, loss_interval_factor: factors of calibration.py for durations (and costs) and for losses, at least 1: the
-            distance of the bounds from the middle is multiplied by them, on a log scale.
         coverage: share of the outcomes that the intervals should hold, 0..1.
 
     Returns:
@@ -52,13 +45,13 @@ def predict(
     if belief.duration_seconds is not None:
         timed = belief.runs if belief.time_runs is None else belief.time_runs
         seconds = _ForecastQuantity(belief.log_time, belief.duration_seconds, timed, Discrepancy(TIME_TAU, belief.noise))
-        duration = _interval(belief, seconds, row, interval_factor, coverage)
+        duration = _interval(belief, seconds, row, calibration.interval_factor, coverage)
         if usd_per_hour is not None:
             cost = _scaled(duration, usd_per_hour / 3600.0)
     if belief.val_loss is not None:
         runs = belief.runs if belief.loss_runs is None else belief.loss_runs
         losses = _ForecastQuantity(belief.log_loss, belief.val_loss, runs, Discrepancy(LOSS.tau, belief.loss_noise))
-        loss = _interval(belief, losses, row, loss_interval_factor, coverage)
+        loss = _interval(belief, losses, row, calibration.loss_interval_factor, coverage)
     return belief.quality.forecast(Forecast(duration, cost), loss)
 
 

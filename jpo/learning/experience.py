@@ -24,9 +24,9 @@ from jpo.cost.sla import missed
 from jpo.history.following.followers import Follower, changed
 from jpo.optimizer.advise import problem_despite_sla
 from jpo.optimizer.candidates import collect, weighed_runs
-from jpo.optimizer.prior import Prior, believe, beside, prior_of
+from jpo.optimizer.prior import Prior, prior_of
 from jpo.optimizer.request import Request
-from jpo.optimizer.surrogate import Surrogate, calibration, with_failures
+from jpo.optimizer.surrogate import after_runs
 from jpo.records import RESOURCES, VAL_LOSS, Candidates, Known, PhaseNeeds, Residuals, Run, same
 
 if TYPE_CHECKING:
@@ -136,11 +136,7 @@ def problem_after(known: Known, prior: Prior, candidates: Candidates, request: R
 
     Runs of other workloads are left out: which of them were on record then is not known.
     """
-    met = calibration(prior, candidates, request.wanted.quality.judged(known.runs))
-    belief = believe(prior, candidates, known.runs, request.wanted.quality)
-    belief = beside(prior, candidates, known.runs, belief, request.wanted.qualities)
-    factors = (met.time, request.prices, met.loss, met.misses)
-    surrogate = with_failures(Surrogate(candidates, belief, known.runs, prior, *factors, room_gib=request.allowed.room_gib))
+    surrogate = after_runs(prior, candidates, known.runs, request)
     return problem_despite_sla(surrogate, request, known)
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.policy import Policy
-from jpo.agent.problem import known_best
 from jpo.agent.reward import objective
 from jpo.agent.sac.fork_replay import MOST, Fork, Practice
 from jpo.agent.sac.replay_buffer import Transition
@@ -83,7 +82,7 @@ def practised(job: Job, policy: Policy | None, rng: np.random.Generator, forks_o
             forks.append(fork)
         row = by_policy(policy, point, rng) if drawn and policy is not None else choose(point)
         before, best = point.observing(row), job.best(job.next_run)
-        preference, point = point.problem.preference, step(job, point, row)
+        preference, point = point.problem.comparison.preference, step(job, point, row)
         ended = job.script.horizon_known and len(job.runs) == runs
         seen, following = before.index(row), point.observation
         transitions.append(Transition(before, seen, job.rewards[-1], preference, best, following, ended, job.last_miss))
@@ -137,7 +136,7 @@ def cost_of(point: DecisionPoint, row: int, choose: Choose) -> float:
 
 def _settled(job: Job, point: DecisionPoint) -> float:
     """True cost of a run of what is known best, in optima."""
-    row, run = known_best(point.problem), job.next_run
+    row, run = point.problem.exploration.known_best, job.next_run
     if job.truth.fails[0, row]:
         return BOUND
     worth = float(objective(job.vectors(run), job.script.preferences[run])[row])

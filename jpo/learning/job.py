@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import CLIP
+from jpo.agent.budget import Boldness
 from jpo.agent.change_detection import Chart
 from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
 from jpo.agent.reward import OVERSPENT, failed_like, objective
@@ -70,7 +71,6 @@ class Job:
         against_keeping: the same in multiples of what today's configuration would have cost then.
         watched: whether the agent is shown when each candidate last ran and how the forecasts were met.
         chart: of the forecast errors.
-        min_confidence: least chance of its claim with which anything is tried under "safe".
         installation: what its earlier jobs say of the candidates; None where it had none.
         levels: of its measurements.
     """
@@ -80,7 +80,7 @@ class Job:
     truth: Draws
     noise: float
     script: Script
-    explore: Explore
+    boldness: Boldness
     measures_loss: bool
     watched: bool
     rng: np.random.Generator
@@ -93,7 +93,6 @@ class Job:
     chart: Chart = field(default_factory=Chart)
     last_miss: float | None = None
     installation: ResidualForecast | None = None
-    min_confidence: float = 0.0
     levels: Levels = RATIOS
 
     @cached_property
@@ -157,8 +156,9 @@ def new_job(
     script = SCENARIOS[scenario](candidates, truth, preference or drawn, rng)
     measures_loss, watched = map(bool, rng.random(2) < 0.8)
     luck = np.random.default_rng(int(rng.integers(2**63)))  # not spawned: how often is no part of a generator's saved state
-    job = Job(candidates, draws, truth, draw_noise(rng), script, explore, measures_loss, watched, luck)
-    job.min_confidence = CONFIDENT if rng.random() < 0.5 else 0.0
+    noise = draw_noise(rng)
+    boldness = Boldness(explore, min_confidence=CONFIDENT if rng.random() < 0.5 else 0.0)
+    job = Job(candidates, draws, truth, noise, script, boldness, measures_loss, watched, luck)
     job.installation = None if residuals is None else residual_forecast(residuals, candidates)
     return job
 

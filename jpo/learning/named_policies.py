@@ -115,7 +115,7 @@ def _steer(learner: BoxLearner, replay: BoxReplay, rng: np.random.Generator) -> 
     job = practice_job(rng)
     point = begin(job)
     while len(job.runs) < job.script.runs:
-        seen, run, preference = point.observation, job.next_run, point.problem.preference
+        seen, run, preference = point.observation, job.next_run, point.problem.comparison.preference
         state = shared(seen.features)
         steer = act(learner, torch.from_numpy(state)[None], deterministic=False)[0].numpy()
         scores = steered_scores(seen.features, steer.astype(np.float64))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.budget import BUDGET
+from jpo.agent.budget import BUDGET, Boldness
 from jpo.agent.candidate_rows import row_of_run, rows_of_run
 from jpo.agent.residuals import bent, residual_forecast
 from jpo.agent.sac.fork_replay import Fork, Practice
@@ -96,7 +96,7 @@ def begun_job(experience: Experience, residuals: Residuals | None, rng: np.rando
         truth,
         problem.belief.noise,
         script_of(problem, candidates.log_rate, len(runs)),
-        problem.explore,
+        Boldness(problem.boldness.explore, min_confidence=problem.boldness.min_confidence),
         measures_loss=levels.val_loss is not None,
         watched=True,
         rng=np.random.default_rng(int(rng.integers(2**63))),
@@ -104,9 +104,8 @@ def begun_job(experience: Experience, residuals: Residuals | None, rng: np.rando
         rows=[row_of_run(candidates, run) for run in runs],
         costs=[0.0] * len(runs),
         spent=[0.0] * len(runs),
-        against_keeping=[1 + BUDGET - problem.budget_left],  # what exploring has cost so far, as that of one run
+        against_keeping=[1 + BUDGET - problem.leeway.budget_left],  # what exploring has cost so far, as that of one run
         installation=installation,
-        min_confidence=problem.min_confidence,
         levels=replace(levels, gpu_utilisation=first.outcome.gpu_utilisation),
     )
 
@@ -138,4 +137,4 @@ def script_of(problem: Problem, log_rate: Floats, done: int) -> Script:
     runs = done + (AHEAD if left is None else left + 1)
     shape = (runs, len(log_rate))
     nothing, priced = np.broadcast_to(0.0, shape), np.broadcast_to(log_rate, shape)
-    return Script(nothing, (problem.preference,) * runs, priced, horizon_known=left is not None)
+    return Script(nothing, (problem.comparison.preference,) * runs, priced, horizon_known=left is not None)

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import AcquisitionValues
-from jpo.agent.budget import budget_left
+from jpo.agent.budget import Leeway, budget_left
 from jpo.agent.change_detection import forecast_error
+from jpo.agent.comparison import Comparison
 from jpo.agent.context import NOT_MEASURED, Context, Usage, log_ratio, watched
 from jpo.agent.decide import by_rule
 from jpo.agent.horizon import UNTOLD
@@ -58,7 +59,7 @@ class DecisionPoint:
 
     def observing(self, *always: int) -> Observation:
         """The same with some rows in any case."""
-        problem = self.problem.under(context=self.context)
+        problem = replace(self.problem, context=self.context)
         return observe(problem, problem.allowed, *always)
 
 
@@ -93,16 +94,10 @@ def decision_point(job: Job) -> DecisionPoint:
     """Decision point before the next run, when config.ini holds what ran last."""
     run, row = job.next_run, job.rows[-1]
     candidates = replace(job.candidates, current=row, log_rate=job.script.log_rate[run])
-    problem = Problem(
-        candidates,
-        posterior(job.draws, candidates, job.runs),
-        job.script.preferences[run],
-        reference=job.candidates.current,  # config.ini moves along, its reference does not
-        explore=job.explore,
-        budget_left=budget_left(job.against_keeping),
-        min_confidence=job.min_confidence,
-    )
-    return DecisionPoint(problem.under(context=_context(job, problem)), job)
+    belief, reference = posterior(job.draws, candidates, job.runs), job.candidates.current  # config.ini moves along, it does not
+    comparison = Comparison(candidates, belief, job.script.preferences[run], reference)
+    problem = Problem(comparison, job.boldness, Leeway(budget_left(job.against_keeping)))
+    return DecisionPoint(replace(problem, context=_context(job, problem)), job)
 
 
 def _context(job: Job, problem: Problem) -> Context:
@@ -141,7 +136,7 @@ def _with_earlier_jobs(job: Job, problem: Problem) -> Context:
     if job.installation is None or problem.context.here is not None:
         return problem.context
     belief = posterior(job.draws_here, problem.candidates, job.runs)
-    here = replace(problem, belief=belief).weighed.within(problem.context.horizon)
+    here = replace(problem.comparison, belief=belief).weighed.within(problem.context.horizon)
     return replace(problem.context, here=here, p_fails_here=belief.p_fail, jobs_here=job.installation.jobs)
 
 
@@ -154,12 +149,12 @@ def _later(job: Job, problem: Problem) -> tuple[AcquisitionValues | None, float]
         moved = belief.log_cost + (script.log_rate[script.later] - candidates.log_rate)
         preference, share = script.preferences[run], max(0.0, 1 - (script.later - run - 1) / UNTOLD)
         priced = replace(candidates, log_rate=script.log_rate[script.later])
-        moment = replace(problem, candidates=priced, belief=replace(belief, log_cost=moved), preference=preference)
+        moment = replace(problem.comparison, candidates=priced, belief=replace(belief, log_cost=moved), preference=preference)
         return moment.weighed, share
     other = next(
         (preference for preference in script.preferences if preference != script.preferences[run]), script.preferences[run]
     )
-    return replace(problem, preference=other).weighed, 0.5
+    return replace(problem.comparison, preference=other).weighed, 0.5
 
 
 def by_belief_rule(point: DecisionPoint) -> int:

@@ -19,7 +19,7 @@ from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.agent.reasons import of_loss_watch, of_watch
 from jpo.agent.safety import failing, recovery
-from jpo.agent.setback import outlasting, setback
+from jpo.agent.safety.setback import outlasting, setback
 from jpo.cost import usd_per_hour
 from jpo.cost.sla import sla_target
 from jpo.errors import NothingAdmissible
@@ -59,21 +59,20 @@ class Advice:
     """With which the belief was drawn."""
 
 
-def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, interval_factor: float | None = None) -> Advice:
+def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) -> Advice:
     """Advice on the next configuration.
 
     Args:
         known: the workload's runs, those of other workloads, what followed suggestions, and what is untried or may be undone.
         policy: the trained agent; None, or not released for this `explore`: the belief rule chooses.
-        interval_factor: by how much the belief is too sure of itself, at least 1; None: as the forecasts of the last runs say.
 
     Raises:
         NothingAdmissible: JPO-E402, no configuration is expected to keep the SLA.
     """
     chosen = request.allowed.chosen
     asked = [with_followers(request, chosen)] if chosen else []
-    surrogate = surrogate_of(request, known, seed=seed, asked=asked, interval_factor=interval_factor)
-    warned = of_watch(surrogate.interval_factor)
+    surrogate = surrogate_of(request, known, seed=seed, asked=asked)
+    warned = of_watch(surrogate.calibration.interval_factor)
     undone, problem = None, None
     if chosen:
         setting = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
@@ -98,7 +97,7 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
             decision = Decision(candidates.current, None, "no evidence", (Note(BASELINE, reason), *warned))
         else:
             decision = choose(problem, request, policy, len(known.runs))
-    lost = of_loss_watch(surrogate.loss_interval_factor, surrogate.belief.quality)
+    lost = of_loss_watch(surrogate.calibration.loss_interval_factor, surrogate.belief.quality)
     decision = replace(decision, reasons=(*decision.reasons, *lost))
     now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
     suggested = (
@@ -129,9 +128,8 @@ def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> 
 
 
 def _problem_among(candidates: Candidates, surrogate: Surrogate, request: Request, known: Known) -> Problem:
-    factors = {"interval_factor": surrogate.interval_factor, "loss_interval_factor": surrogate.loss_interval_factor}
-    problem = problem_of(candidates, surrogate.belief, request, known, misses=surrogate.misses, **factors)
-    return problem.holding((*trade_holds(surrogate, request), *memory_holds(surrogate)))
+    problem = problem_of(candidates, surrogate.belief, request, known, surrogate.calibration)
+    return replace(problem, holds=(*problem.holds, *trade_holds(surrogate, request), *memory_holds(surrogate)))
 
 
 def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
@@ -151,7 +149,9 @@ def choose(problem: Problem, request: Request, policy: Policy | None, runs_finis
     decision = decide(problem, policy, runs_finished)
     if not problem.candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
         finding = "no configuration that was measured is expected to keep the SLA targets, and only measured ones may be used now"
-        remedy = "relax a target, or " + ("use explore = safe" if problem.explore == "off" else "try other values by --set")
+        remedy = "relax a target, or " + (
+            "use explore = safe" if problem.boldness.explore == "off" else "try other values by --set"
+        )
         raise NothingAdmissible(f"[sla] {', '.join(request.wanted.targets)}", finding, remedy, code="JPO-E402")
     return decision
 
@@ -168,7 +168,7 @@ def out_of_failure(problem: Problem, runs: Sequence[Run]) -> Decision:
 def out_of_frequent_failure(problem: Problem, runs: Sequence[Run]) -> Decision | None:
     """Decision where today's values fail more often than by chance, for a cause on record, and nothing else has ended well."""
     candidates, belief = problem.candidates, problem.belief
-    if not problem.leaves_today or problem.known_to_end_well.any():
+    if not problem.comparison.leaves_today or problem.comparison.known_to_end_well.any():
         return None
     today = rows_of_runs(candidates, runs) == candidates.current  # why others failed is no reason to leave these
     ended = [run for run, now in zip(runs, today, strict=True) if now and run.status is not RunStatus.STOPPED]
@@ -219,9 +219,16 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
     broken = [(target.name, target.limit, float(target.expected[row]), float(target.expected[now])) for target in missed]
     if request.as_run and not problem.candidates.admissible[row]:  # what runs make of a value may be known of the one before
         allowed = problem.candidates.admissible | (np.arange(problem.candidates.admissible.size) == row)
-        problem = replace(problem, candidates=replace(problem.candidates, admissible=allowed))
+        candidates = replace(problem.candidates, admissible=allowed)
+        problem = replace(problem, comparison=replace(problem.comparison, candidates=candidates))
     why = setback(problem, row, broken, outlasting(surrogate.runs, today, before))
     if why is None:
         return None
     undone = Note(why.code, f"suggestion {last.suggestion_id} is undone: {why.text}")
-    return Decision(row, float(problem.p_claim[row]), "rollback", (undone, *of_watch(surrogate.interval_factor)), "known")
+    return Decision(
+        row,
+        float(problem.comparison.p_claim[row]),
+        "rollback",
+        (undone, *of_watch(surrogate.calibration.interval_factor)),
+        "known",
+    )

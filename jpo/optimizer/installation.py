@@ -63,6 +63,6 @@ def belief_here(candidates: Candidates, runs: Sequence[Run], residuals: Residual
 def with_earlier_jobs(problem: Problem, runs: Sequence[Run], residuals: Residuals) -> Problem:
     """The problem with what earlier jobs of the installation say of its candidates."""
     belief = belief_here(problem.candidates, runs, residuals)
-    here = replace(problem, belief=belief).weighed.within(problem.context.horizon)
+    here = replace(problem.comparison, belief=belief).weighed.within(problem.context.horizon)
     jobs = len(set(residuals.job.tolist()))
-    return problem.under(context=replace(problem.context, here=here, p_fails_here=belief.p_fail, jobs_here=jobs))
+    return replace(problem, context=replace(problem.context, here=here, p_fails_here=belief.p_fail, jobs_here=jobs))

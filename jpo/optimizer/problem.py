@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.budget import budget_left, compared_costs, reference_values, replenished_budget
+from jpo.agent.budget import Leeway, budget_left, compared_costs, reference_values, replenished_budget
 from jpo.agent.candidate_rows import base_row, rows_of, rows_of_runs
+from jpo.agent.comparison import Comparison
 from jpo.agent.context import UNKNOWN, Context, after_misses, watched
 from jpo.agent.problem import Problem
 from jpo.agent.safety.distances import of_trials
@@ -24,7 +25,7 @@ from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import promised
 from jpo.optimizer.usage import phases_of, usage_of
-from jpo.records import Belief, Candidates, Known, Parameters, Run, same
+from jpo.records import CALIBRATED, Belief, Calibration, Candidates, Known, Parameters, Run, same
 
 if TYPE_CHECKING:
     from jpo.records import Bools
@@ -38,16 +39,9 @@ def problem_of(
     belief: Belief,
     request: Request,
     known: Known,
-    *,
-    interval_factor: float = 1.0,
-    loss_interval_factor: float = 1.0,
-    misses: Sequence[float | None] = (),
+    calibration: Calibration = CALIBRATED,
 ) -> Problem:
-    """Decision problem after these runs; what is held for good is not admissible in it.
-
-    Args:
-        misses: standardised errors of the forecasts of the last runs, oldest first; none: not known.
-    """
+    """Decision problem after these runs; what is held for good is not admissible in it."""
     quality = belief.quality
     runs = quality.judged(weighed_runs(known.runs, request.current, quality))
     rows = zip(runs, rows_of_runs(candidates, runs), strict=True)
@@ -67,7 +61,7 @@ def problem_of(
     promise, beliefs = None, (belief, *belief.besides)
     if request.boldness.explore != "off":
         among, base = ((each, promised(each, request.wanted.targets)) for each in beliefs), base_row(candidates, reference)
-        factor = loss_interval_factor
+        factor = calibration.loss_interval_factor
         broken = (promise_of(usable, each, base, of[1], factor, target=of[0]) for each, of in among if of)
         promise = next(filter(None, broken), None)
     if promise:
@@ -80,43 +74,32 @@ def problem_of(
     low = [
         hold
         for each in floored
-        for hold in of_loss(candidates, each, reference, floor, loss_interval_factor, trial_risk=request.wanted.quality_risk)
+        for hold in of_loss(
+            candidates, each, reference, floor, calibration.loss_interval_factor, trial_risk=request.wanted.quality_risk
+        )
     ]
     if request.wanted.quality_floor is not None and known.runs and known.runs[-1].tells_no_quality:
         low += of_unmeasured(candidates, belief, reference)
     usable, holds = without(usable, low), (*lasting, *low)
-    problem = Problem(
-        usable,
-        belief,
-        request.wanted.preference,
-        reference=reference,
-        interval_factor=interval_factor,
-        explore=request.boldness.explore,
-        confidence=request.boldness.confidence,
-        budget=request.boldness.budget,
-        budget_left=left,
-        exploration_runs_left=exploration_runs_left(request, known.runs),
-        context=after_misses(
-            replace(
-                context_of(candidates, belief, quality.judged(known.runs), request.horizon_runs),
-                usage=usage_of(known.runs, request),
-                phases=phases_of(known.phase_needs),
-                queue=request.queue,
-            ),
-            misses,
-        ),
-        holds=holds,
-        quality_floor=floor,
-        min_confidence=request.boldness.min_confidence,
-        loss_interval_factor=loss_interval_factor,
-        repeated=repeated(request.current, known.runs),
-        promise=promise,
-        unproven=not belief.runs[candidates.current]
-        and (request.boldness.fallback is not None or bool(known.last and belief.stopped[candidates.current])),
+    context = replace(
+        context_of(candidates, belief, quality.judged(known.runs), request.horizon_runs),
+        usage=usage_of(known.runs, request),
+        phases=phases_of(known.phase_needs),
+        queue=request.queue,
     )
-    if problem.exploration_runs_left and request.boldness.exploration_runs:
+    trial = request.boldness.fallback is not None or bool(known.last and belief.stopped[candidates.current])
+    leeway = Leeway(
+        left,
+        exploration_runs_left(request, known.runs),
+        repeated(request.current, known.runs),
+        unproven=trial and not belief.runs[candidates.current],
+    )
+    comparison = Comparison(usable, belief, request.wanted.preference, reference, calibration, floor, promise)
+    problem = Problem(comparison, request.boldness, leeway, after_misses(context, calibration.misses), holds)
+    if leeway.exploration_runs_left and request.boldness.exploration_runs:
         best = problem.acquisition.incumbent
-        problem = problem.holding([*of_trials(candidates, belief, problem.open_rows, best, request.allowed.admissible)])
+        trials = of_trials(candidates, belief, problem.open_rows, best, request.allowed.admissible)
+        problem = replace(problem, holds=(*holds, *trials))
     return problem if known.residuals is None else with_earlier_jobs(problem, runs, known.residuals)
 
 

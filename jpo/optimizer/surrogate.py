@@ -28,7 +28,7 @@ from jpo.forecast.power_draw import power_watts
 from jpo.optimizer.candidates import candidates_at, collect, rows_pooled_with, weighed_runs, with_row
 from jpo.optimizer.prior import Prior, believe, beside, prior_at, prior_of, thinned, with_siblings
 from jpo.optimizer.request import Request
-from jpo.records import Belief, Candidates, Forecast, Interval, Known, Parameters, Run, RunStatus, each_judged
+from jpo.records import Belief, Calibration, Candidates, Forecast, Interval, Known, Parameters, Run, RunStatus, each_judged
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -62,10 +62,8 @@ class Surrogate:
     Attributes:
         runs: the workload's finished runs that are weighed, oldest first.
         prior: what was believed before them.
-        interval_factor: by how much the belief was too sure of durations, at least 1 (see `forecast.widening`).
+        calibration: by how much the belief was too sure of itself.
         prices: what resources cost.
-        loss_interval_factor: the same of validation losses.
-        misses: see `Calibration`.
         room_gib: the most host memory that one run may have, whatever it asks for.
     """
 
@@ -73,23 +71,15 @@ class Surrogate:
     belief: Belief
     runs: Sequence[Run]
     prior: Prior
-    interval_factor: float
+    calibration: Calibration
     prices: Prices
-    loss_interval_factor: float = 1.0
-    misses: Sequence[float | None] = ()
     room_gib: float = math.inf
 
     def forecast(self, row: int) -> Forecast:
         """Forecast of one run of a candidate, with 90% intervals."""
         demands = {name: _at(band, row) for name, band in self.demands.items()}
         rate = self.usd_per_hour(row)
-        forecast = predict(
-            self.belief,
-            row,
-            usd_per_hour=rate,
-            interval_factor=self.interval_factor,
-            loss_interval_factor=self.loss_interval_factor,
-        )
+        forecast = predict(self.belief, row, self.calibration, usd_per_hour=rate)
         time = forecast.duration_seconds
         if self.samples is not None and time:  # one forecast of speed, not two that contradict each other
             samples = float(self.samples[row])
@@ -199,15 +189,12 @@ def _at(band: Band, row: int) -> Interval | None:
     return interval if math.isfinite(interval.mean) else None
 
 
-def surrogate_of(
-    request: Request, known: Known, *, seed: int, asked: Sequence[Parameters] = (), interval_factor: float | None = None
-) -> Surrogate:
+def surrogate_of(request: Request, known: Known, *, seed: int, asked: Sequence[Parameters] = ()) -> Surrogate:
     """Surrogate of a workload after its runs; those of others have a say in what is believed before, siblings a larger one.
 
     Args:
         asked: configurations to look at whether or not they are admissible; each names all parameters of `request.current`.
-        interval_factor: the factor of the calibration watch where it is known, of durations and losses; None: as the forecasts of
-            the last runs say, of each of them.
+        seed: with which simulated jobs are drawn.
     """
     quality = request.wanted.quality
     runs = weighed_runs(known.runs, request.current, quality)
@@ -216,11 +203,15 @@ def surrogate_of(
     for values in asked:
         candidates = with_row(candidates, values, request.prices)
     prior = with_siblings(prior_of(candidates, seed, others), candidates, siblings, seed)
-    judged = quality.judged(runs)
-    met = calibration(prior, candidates, judged) if interval_factor is None else Calibration(interval_factor, interval_factor)
+    return after_runs(prior, candidates, runs, request)
+
+
+def after_runs(prior: Prior, candidates: Candidates, runs: Sequence[Run], request: Request) -> Surrogate:
+    """Surrogate that these runs make of a prior, with the calibration of the forecasts before each of the last."""
+    quality = request.wanted.quality
+    met = calibration(prior, candidates, quality.judged(runs))
     belief = beside(prior, candidates, runs, believe(prior, candidates, runs, quality), request.wanted.qualities)
-    factors = (met.time, request.prices, met.loss, met.misses)
-    return with_failures(Surrogate(candidates, belief, runs, prior, *factors, room_gib=request.allowed.room_gib))
+    return with_failures(Surrogate(candidates, belief, runs, prior, met, request.prices, request.allowed.room_gib))
 
 
 def with_failures(surrogate: Surrogate) -> Surrogate:
@@ -255,20 +246,6 @@ def with_configuration(surrogate: Surrogate, values: Parameters, known: Known, *
     qualities = [each.quality for each in (surrogate.belief, *surrogate.belief.besides)]
     belief = beside(prior, candidates, surrogate.runs, believe(prior, candidates, surrogate.runs, qualities[0]), qualities)
     return with_failures(replace(surrogate, candidates=candidates, belief=belief, prior=prior))
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """How the last forecasts were met, each from the runs before it.
-
-    Attributes:
-        time, loss: factors by which forecasts of duration and of loss must be widened, 1.0 = not at all.
-        misses: standardised errors of the durations, oldest first; None where a run had no forecast (see change_detection.py).
-    """
-
-    time: float = 1.0
-    loss: float = 1.0
-    misses: Sequence[float | None] = ()
 
 
 def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Calibration:

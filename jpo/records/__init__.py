@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jpo.policies import POLICIES, TRAINED, PolicyName
-from jpo.records.arrays import Belief, Candidates, Draws, Residuals
+from jpo.records.arrays import CALIBRATED, Belief, Calibration, Candidates, Draws, Residuals
 from jpo.records.contradictions import Contradictions, Reach, Stray
 from jpo.records.decisions import (
     FORECAST,
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BETTER_QUALITY",
+    "CALIBRATED",
     "COUNTS",
     "FORECAST",
     "KUBERNETES",
@@ -106,6 +107,7 @@ __all__ = [
     "WORTH",
     "Alternative",
     "Belief",
+    "Calibration",
     "Candidates",
     "Change",
     "Checkout",

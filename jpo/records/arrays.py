@@ -4,7 +4,7 @@ Numpy is imported by those who build them, not here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -134,6 +134,24 @@ class Belief:
         """Candidates that have failed and never ended well, shape (K,)."""
         failed: Bools = (self.failures > 0) & (self.runs == 0)
         return failed
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Calibration of a belief: how its last forecasts were met, each from the runs before it.
+
+    Attributes:
+        interval_factor, loss_interval_factor: by how much it was too sure of durations (and costs) and of losses, at least 1:
+            the distance of bounds from the middle is multiplied by them, on a log scale.
+        misses: standardised errors of the durations, oldest first; None where a run had no forecast (see change_detection.py).
+    """
+
+    interval_factor: float = 1.0
+    loss_interval_factor: float = 1.0
+    misses: Sequence[float | None] = ()
+
+
+CALIBRATED = Calibration()
 
 
 @dataclass(frozen=True, eq=False, slots=True)

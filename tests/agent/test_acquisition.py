@@ -7,19 +7,19 @@ import pytest
 from jpo.agent import acquisition
 from jpo.agent.acquisition import INFLATION, WORSE, WORTH, clearly_better
 from jpo.agent.horizon import UNTOLD
-from jpo.agent.problem import Problem
 from jpo.records import Preference
+from tests.asked import a_problem
 
 TIME = Preference(1, 0, 0)
 HALF, DOUBLE = math.log(0.5), math.log(2)
 
 
 def acquisition_values(belief, candidates, preference, **options):
-    return Problem(candidates, belief, preference, **options).weighed
+    return a_problem(candidates, belief, preference, **options).comparison.weighed
 
 
 def p_beyond(belief, candidates, preference, allowance, *, reference=None, **options):
-    today = Problem(candidates, belief, preference, reference=reference).against_today
+    today = a_problem(candidates, belief, preference, reference=reference).comparison.against_today
     return acquisition.p_beyond(belief, candidates, today, allowance, **options)
 
 

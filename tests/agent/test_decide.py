@@ -12,16 +12,16 @@ from jpo.agent.budget import budget_left
 from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.decide import decide, lies_between
 from jpo.agent.policy import SHAPES, Policy
-from jpo.agent.problem import Problem
 from jpo.agent.state import OWN
 from jpo.records import Belief, Candidates, Preference, texts_of
+from tests.asked import a_problem
 
 TIME = Preference(1, 0, 0)
 HALF, DOUBLE = math.log(0.5), math.log(2)
 
 
 def ask(candidates, believed, preference=TIME, *, recent=(), policy=None, runs_finished=1, **more):
-    problem = Problem(candidates, believed, preference, budget=1, budget_left=budget_left(recent, 1), **more)
+    problem = a_problem(candidates, believed, preference, budget=1, budget_left=budget_left(recent, 1), **more)
     return decide(problem, policy, runs_finished)
 
 
@@ -281,4 +281,4 @@ def test_of_what_costs_as_much_within_the_noise_the_better_loss_is_taken(grid, b
     for by_time, loss, choice in (((0.0, 0.01), 0.9, 2), ((0.0, 0.2), 0.9, 1), ((0.0, 0.01), 0.999, 1)):
         logs = [[0, -0.5 + by_time[0], -0.5 + by_time[1]]]
         believed = replace(belief(logs, runs=(3, 3, 3), val_loss=0.5), log_loss=np.log([[1.0, 1.0, loss]]))
-        assert decide(Problem(grid(), believed, Preference(1, 0, 0)), None, 9).choice == choice
+        assert decide(a_problem(grid(), believed, Preference(1, 0, 0)), None, 9).choice == choice

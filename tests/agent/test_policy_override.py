@@ -9,9 +9,9 @@ from jpo.agent.context import Context
 from jpo.agent.decide import decide
 from jpo.agent.policy import SHAPES, Policy
 from jpo.agent.policy_override import of_policy, runs_saved
-from jpo.agent.problem import Problem
 from jpo.agent.state import OWN
 from jpo.records import Candidates, Preference
+from tests.asked import a_problem
 
 HALF = np.log(0.5)
 TIME = Preference(1, 0, 0)
@@ -33,7 +33,7 @@ SMALLER = preferring("log2 batch size against incumbent", -1.0)
 @pytest.fixture
 def problem(grid, belief):
     """64 and 128 untried, both expected to take half; 64 is the rule's choice, being the first of equals."""
-    return Problem(grid(), belief([[0, HALF, HALF]]), TIME, explore="on")
+    return a_problem(grid(), belief([[0, HALF, HALF]]), TIME, explore="on")
 
 
 def told(problem, policy, choice):
@@ -42,7 +42,7 @@ def told(problem, policy, choice):
 
 def informed(problem, *, mean=(0.0, 0.0, 0.0), p_fails=(0.0, 0.0, 0.0), jobs=14):
     here = replace(problem.acquisition, mean=problem.acquisition.mean + np.array(mean))
-    return problem.under(context=Context(here=here, p_fails_here=np.array(p_fails), jobs_here=jobs))
+    return replace(problem, context=Context(here=here, p_fails_here=np.array(p_fails), jobs_here=jobs))
 
 
 def test_the_rules_choice_is_as_the_rule(problem):
@@ -82,9 +82,9 @@ def test_too_little_a_difference_is_no_reason(problem):
 def test_every_parameter_that_moves_is_named(belief):
     rows = np.array([[32.0, 1, 0.1, 3], [64, 2, 0.05, 3], [16, 2, 0.1, 9]])
     candidates = Candidates(("batch_size", "gpus", "learning_rate", "warmup"), rows, 0, np.ones(3, bool), np.zeros(3))
-    problem = informed(Problem(candidates, belief([[0, HALF, 2 * HALF]]), TIME, explore="on"), p_fails=(0, 0.5, 0.9))
+    problem = informed(a_problem(candidates, belief([[0, HALF, 2 * HALF]]), TIME, explore="on"), p_fails=(0, 0.5, 0.9))
     assert "smaller batches, more GPUs and higher warmup fails with" in told(problem, LARGER, 1)[0][0]
-    worse = informed(Problem(candidates, belief([[0, 2 * HALF, HALF]]), TIME, explore="on"), p_fails=(0, 0.5, 0.2))
+    worse = informed(a_problem(candidates, belief([[0, 2 * HALF, HALF]]), TIME, explore="on"), p_fails=(0, 0.5, 0.2))
     assert "larger batches, more GPUs and lower learning rates fails with" in told(worse, SMALLER, 2)[0][0]
 
 

@@ -4,17 +4,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.problem import Problem
 from jpo.agent.reasons import measured, of_decision, of_loss_watch, of_watch, out_of_failure, without_evidence
 from jpo.agent.safety.vetoes import Hold
 from jpo.records import Note, Preference, codes_of, texts_of
+from tests.asked import a_problem
 
 TIME = Preference(1, 0, 0)
 HALF = math.log(0.5)
 
 
 def problem_of(candidates, believed, **more):
-    return Problem(candidates, believed, TIME, **more)
+    return a_problem(candidates, believed, TIME, **more)
 
 
 def said(*arguments, **more):
@@ -99,7 +99,7 @@ def test_a_trial_says_both_chances_that_it_is_cheap_and_that_it_keeps_the_loss(g
     believed = replace(belief([[0, HALF, 0]] * 4, val_loss=0.5), log_loss=np.log([[1.0, 1.0, 1.0]] * 3 + [[1.0, 1.2, 1.0]]))
     problem = problem_of(grid(), believed, quality_floor=0.02)
     sentences, _ = said(problem, 1, 1, "try", by="belief")
-    assert problem.p_loss_kept.tolist() == [1, 0.75, 1]
+    assert problem.comparison.p_loss_kept.tolist() == [1, 0.75, 1]
     both = "ends well and costs no more than a tenth more than today: 99%, that it keeps the validation loss within 2%: 75%"
     assert both in sentences[0]
 

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from jpo.agent.context import UNKNOWN, Context, PhaseSummary, Usage
-from jpo.agent.problem import Problem
 from jpo.agent.safety.queue_ahead import QueueAhead
 from jpo.agent.state import (
     BOUND,
@@ -22,12 +21,13 @@ from jpo.agent.state import (
     observe,
 )
 from jpo.records import NAMED_PREFERENCES, Belief, Candidates, Preference
+from tests.asked import a_problem
 
 TIME = Preference(1, 0, 0)
 
 
 def encode(belief, candidates, preference=TIME, context=UNKNOWN):
-    return features(Problem(candidates, belief, preference, context=context), candidates.admissible)
+    return features(a_problem(candidates, belief, preference, context=context), candidates.admissible)
 
 
 def shared(name):
@@ -59,7 +59,7 @@ def test_an_unknown_loss_has_its_own_flag(grid, belief):
 def test_what_is_not_known_of_the_context_is_zero_and_has_its_own_flag(grid, belief):
     believed = belief([[0, 1, 2]])
     unknown = encode(believed, grid())[0]
-    later = Problem(grid(), believed, TIME).weighed
+    later = a_problem(grid(), believed, TIME).comparison.weighed
     told = encode(believed, grid(), context=Context(0, 0.0, later, 0.0, np.array([0, np.nan, 3]), np.zeros(3), 0.0, 0.0))[0]
     flags = [shared(name) for name in ("horizon known", "budget known", "later known", "age known", "last miss known")]
     assert unknown[flags].tolist() == [0] * 5
@@ -133,7 +133,7 @@ def test_states_are_finite_and_bounded_under_any_belief(time, cost, loss, use, r
         0.0,
         knows_utilisation=True,
     )
-    later = Problem(candidates, believed, NAMED_PREFERENCES["cost"]).weighed
+    later = a_problem(candidates, believed, NAMED_PREFERENCES["cost"]).comparison.weighed
     context = Context(10**6, 700.0, later, 1.0, np.array([np.nan, 0, 10**6]), np.array([np.nan, -700, 700]), -700.0, 1.0)
     encoded = encode(believed, candidates, NAMED_PREFERENCES[preference], context)
     assert np.isfinite(encoded).all()
@@ -144,7 +144,7 @@ def test_the_shortlist_keeps_today_and_what_is_asked_for(grid, belief):
     k = SHORTLIST + 20
     candidates = grid(tuple(range(1, k + 1)), current=k - 1)
     believed = belief([np.linspace(-1, 1, k)], runs=[0] * k, failures=[0] * k)
-    seen = observe(Problem(candidates, believed, TIME), candidates.admissible, k - 2)
+    seen = observe(a_problem(candidates, believed, TIME), candidates.admissible, k - 2)
     assert len(seen.rows) == SHORTLIST == len(seen.features)
     assert {0, k - 2, k - 1} <= set(seen.rows.tolist())
     assert seen.rows[seen.index(k - 2)] == k - 2
@@ -153,7 +153,7 @@ def test_the_shortlist_keeps_today_and_what_is_asked_for(grid, belief):
 def test_the_rules_choice_survives_the_bounds_where_much_is_surely_saved_over_a_long_horizon(grid, belief):
     """Candidates that take a tenth and a twentieth score far below -5 over 15 runs; both at the bound would be a tie."""
     believed = belief([[0, np.log(0.1), np.log(0.06)]])
-    problem = Problem(grid(), believed, TIME)
+    problem = a_problem(grid(), believed, TIME)
     assert problem.acquisition.score.argmin() == 2
     assert problem.acquisition.score[1] * SCORED / (1 + problem.acquisition.horizon) < -BOUND
     score = encode(believed, grid())[:, OWN.index("belief rule score")]
@@ -165,7 +165,7 @@ def test_the_rules_choice_survives_the_bounds_where_much_is_surely_saved_over_a_
 
 def test_what_earlier_jobs_here_say_is_shown_and_masked_where_there_were_none(grid, belief):
     believed = belief([[0, -0.5, 0.5]])
-    here = Problem(grid(), belief([[0, 0.5, -0.5]]), TIME).acquisition
+    here = a_problem(grid(), belief([[0, 0.5, -0.5]]), TIME).acquisition
     told = encode(believed, grid(), context=Context(here=here, p_fails_here=np.array([0, 0.5, 0]), jobs_here=14))
     own = [name for name in OWN if name.endswith("here")]
     assert told[:, OWN.index("p fails here")].tolist() == [0, 0.5, 0]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jpo.forecast import predict
-from jpo.records import Belief
+from jpo.records import Belief, Calibration
 
 LN2 = math.log(2)
 ZERO = np.zeros((2, 2))
@@ -113,8 +113,7 @@ def test_intervals_widen_when_no_simulated_job_fits() -> None:
 def test_the_calibration_watch_widens_around_the_middle() -> None:
     belief = replace(BELIEF, noise=0.1, val_loss=0.4)
     stated, widened = (
-        predict(belief, 0, usd_per_hour=1.0, interval_factor=interval_factor, loss_interval_factor=interval_factor**2)
-        for interval_factor in (1.0, 2.0)
+        predict(belief, 0, Calibration(interval_factor, interval_factor**2), usd_per_hour=1.0) for interval_factor in (1.0, 2.0)
     )
     for name, factor in (("duration_seconds", 2), ("cost_usd", 2), ("val_loss", 4)):
         before, after = getattr(stated, name), getattr(widened, name)

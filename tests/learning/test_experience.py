@@ -119,7 +119,7 @@ def test_what_is_learnt_from_is_the_state_that_was_decided_in() -> None:
     earlier = known_after(runs[:-1], followers)
     problem = advise(request, earlier, None, seed=0).problem
     assert problem is not None
-    assert (problem.budget_left, problem.reference) == (pytest.approx(0.5 + 0.4, abs=0.05), 1)
+    assert (problem.leeway.budget_left, problem.comparison.reference) == (pytest.approx(0.5 + 0.4, abs=0.05), 1)
     decided = observe(problem, problem.allowed)
     *_, last = transitions(runs, request, seed=0, first=0, followers=followers)
     assert last is not None

@@ -61,7 +61,7 @@ def test_only_what_may_be_run_is_forked_and_each_once():
 
 def test_where_nothing_else_may_be_run_there_is_no_fork():
     point = point_of(1)
-    point.problem = point.problem.under(explore="off")
+    point.problem = point.problem.under("off")
     assert fork_at(point, by_belief_rule, np.random.default_rng(0)) is None
 
 

@@ -23,7 +23,7 @@ def test_todays_configuration_works_and_no_other_is_out_of_the_beliefs_sight(dom
 
 
 def test_the_domain_sets_explore_and_scenario_and_the_preference_may_be_given():
-    assert (drawn(0, "safe").explore, drawn(0, "on").explore) == ("safe", "on")
+    assert (drawn(0, "safe").boldness.explore, drawn(0, "on").boldness.explore) == ("safe", "on")
     assert drawn(0, "horizon").script.horizon_known
     assert drawn(0, "safe", preference=NAMED_PREFERENCES["cost"]).script.preferences[0] == NAMED_PREFERENCES["cost"]
 

@@ -22,6 +22,7 @@ from jpo.learning.practice import by_belief_rule, decision_point
 from jpo.learning.serving import AGENT
 from jpo.records import Identity, Known
 from jpo.simulate.installations import Installation
+from tests.asked import changed
 from tests.learning.test_experience import REQUEST, RUNS
 
 POLICY = shipped_policy()
@@ -30,7 +31,7 @@ SLOW = earlier_jobs(Installation("batch-limit", room=0.5), 8, np.random.default_
 
 def newest(**wanted: object) -> Experience:
     """The experience of the last recorded run."""
-    *_, last = experiences(RUNS, replace(REQUEST, **wanted), seed=0, first=0)
+    *_, last = experiences(RUNS, changed(REQUEST, **wanted), seed=0, first=0)
     assert last is not None
     return last
 
@@ -101,8 +102,8 @@ def test_the_end_is_known_in_practice_where_the_user_told_it() -> None:
 
 def test_the_budget_goes_on_where_it_was() -> None:
     experience = newest()
-    spent = replace(experience, problem=replace(experience.problem, budget_left=-0.5))
-    assert decision_point(a_job(spent)).problem.budget_left == pytest.approx(-0.5)
+    spent = replace(experience, problem=changed(experience.problem, budget_left=-0.5))
+    assert decision_point(a_job(spent)).problem.leeway.budget_left == pytest.approx(-0.5)
 
 
 def test_practice_next_to_a_run_is_a_simulated_job_and_forks_of_its_own_state() -> None:

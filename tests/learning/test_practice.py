@@ -92,7 +92,7 @@ def test_the_present_preference_and_prices_count_and_the_others_are_known(domain
     later = [point.problem.context.later is not None for point in seen]
     at = job.script.later
     assert later == ([True] * 19 if domain == "switched" else [run < at for run in range(1, 20)])
-    assert [point.problem.preference for point in seen] == list(job.script.preferences[1:])
+    assert [point.problem.comparison.preference for point in seen] == list(job.script.preferences[1:])
     assert all((point.problem.candidates.log_rate == job.script.log_rate[run]).all() for run, point in enumerate(seen, 1))
 
 

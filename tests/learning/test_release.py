@@ -131,7 +131,7 @@ def test_jobs_go_round_every_situation_half_of_them_on_installations_as_simulate
     jobs = [job_of(seed) for seed in range(40)]
     assert {name for name, _ in jobs} == set(SITUATIONS)
     assert sum(name in DOMAINS for name, _ in jobs) == 20
-    assert {job.explore for _, job in jobs[1::2]} == {"safe", "on"}
+    assert {job.boldness.explore for _, job in jobs[1::2]} == {"safe", "on"}
     assert any(job.installation is None for _, job in jobs[::2]), "some are the first of their installation"
     assert all(job.installation is not None for _, job in jobs[1::2])
 

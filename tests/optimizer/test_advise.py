@@ -11,7 +11,8 @@ from jpo.cost import Prices
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import Advice, advise
 from jpo.optimizer.request import Request
-from jpo.records import Change, Identity, Known, Outcome, Preference, Run, RunStatus, Undo, same, texts_of
+from jpo.optimizer.surrogate import surrogate_of
+from jpo.records import Calibration, Change, Identity, Known, Outcome, Preference, Run, RunStatus, Undo, same, texts_of
 from tests.asked import a_request, changed
 from tests.made import a_suggestion
 
@@ -149,9 +150,9 @@ def test_the_watch_finds_steady_runs_well_forecast_and_growing_ones_not() -> Non
 
 
 def test_forecasts_are_as_wide_as_the_watch_says() -> None:
+    surrogate = surrogate_of(request(), Known(tuple(FASTER)), seed=0)
     wide, narrow = (
-        advise(request(), Known(tuple(FASTER)), None, seed=0, interval_factor=interval_factor).now
-        for interval_factor in (2.0, 1.0)
+        replace(surrogate, calibration=Calibration(factor)).forecast(surrogate.candidates.current) for factor in (2.0, 1.0)
     )
     assert wide.duration_seconds is not None
     assert narrow.duration_seconds is not None

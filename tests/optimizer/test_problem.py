@@ -11,7 +11,7 @@ from jpo.optimizer.advise import advise, problem_despite_sla, problem_within_sla
 from jpo.optimizer.candidates import collect
 from jpo.optimizer.problem import context_of, problem_of, reference_row, tries
 from jpo.optimizer.surrogate import surrogate_of
-from jpo.records import Known, Outcome, Preference, Run, RunStatus
+from jpo.records import Calibration, Known, Outcome, Preference, Run, RunStatus
 from tests.asked import changed
 from tests.optimizer.test_advise import FASTER, NOW, a_run, request
 
@@ -29,9 +29,13 @@ def test_what_exploring_cost_its_reference_and_the_last_runs_are_in_the_problem(
     timely = request(preference=Preference(1.0, 0.0, 0.0), budget=1.0)
     surrogate = surrogate_of(timely, Known((*FASTER, dear)), seed=0)
     known = Known((*FASTER, dear), followed_up=((dear, NOW),))
-    problem = problem_of(surrogate.candidates, surrogate.belief, timely, known, interval_factor=1.5)
-    assert problem.budget_left == pytest.approx(1 - 0.5, abs=0.01)
-    assert (problem.reference, problem.interval_factor, problem.explore) == (surrogate.candidates.current, 1.5, "safe")
+    problem = problem_of(surrogate.candidates, surrogate.belief, timely, known, Calibration(1.5))
+    assert problem.leeway.budget_left == pytest.approx(1 - 0.5, abs=0.01)
+    assert (problem.comparison.reference, problem.comparison.calibration.interval_factor, problem.boldness.explore) == (
+        surrogate.candidates.current,
+        1.5,
+        "safe",
+    )
     assert problem.context.age is not None
     assert problem.context.age[surrogate.row({**NOW, "cpus": 4.0})] == 0
 
@@ -44,8 +48,8 @@ def test_what_the_user_said_of_the_runs_to_come_is_in_the_problem() -> None:
     assert problem.context.runs_left == 10 - len(runs) - 1
     assert problem.context.scenarios == ("horizon",)
     assert problem.acquisition.horizon == problem.context.horizon
-    assert problem.exploration_runs_left == 3 - tries(runs, asked.allowed.free)
-    assert (problem.budget, problem.budget_left) == (2.0, 2.0)
+    assert problem.leeway.exploration_runs_left == 3 - tries(runs, asked.allowed.free)
+    assert (problem.boldness.budget, problem.leeway.budget_left) == (2.0, 2.0)
     beyond = context_of(surrogate.candidates, surrogate.belief, runs, len(runs))
     assert (beyond.runs_left, beyond.scenarios) == (None, ())
 
@@ -104,7 +108,7 @@ def test_the_quality_floor_is_the_jobs_own_where_it_has_a_target() -> None:
     assert not problem_within_sla(surrogate, asked, Known(tuple(runs))).candidates.admissible[worse]
     reached = tuple(replace(run, outcome=replace(run.outcome, converged=True)) for run in runs)
     problem = problem_within_sla(surrogate, asked, Known(reached))
-    assert problem.quality_floor is None
+    assert problem.comparison.quality_floor is None
     assert problem.candidates.admissible[worse]
 
 
@@ -115,7 +119,7 @@ def test_in_a_pipeline_one_bad_trial_does_not_use_up_the_budget() -> None:
     once, nightly = (
         problem_of(surrogate.candidates, surrogate.belief, request(budget=2.0, nightly=each), known) for each in (False, True)
     )
-    assert (once.budget_left < 0, nightly.budget_left) == (True, 1.0)
+    assert (once.leeway.budget_left < 0, nightly.leeway.budget_left) == (True, 1.0)
 
 
 def test_a_promised_loss_is_chased_up_and_down_but_not_below_the_least_confidence() -> None:
@@ -128,7 +132,7 @@ def test_a_promised_loss_is_chased_up_and_down_but_not_below_the_least_confidenc
     assert beyond.allowed.tolist() == (np.arange(len(beyond.allowed)) == beyond.candidates.current).tolist()
     rates = problem.candidates.values[problem.allowed, problem.candidates.names.index("learning_rate")]
     assert (rates > 0.01).all()
-    assert (problem.p_claim[problem.allowed] >= 0.7).all()
+    assert (problem.comparison.p_claim[problem.allowed] >= 0.7).all()
 
 
 def test_a_promise_that_no_tried_model_comes_near_is_said_to_be_out_of_reach() -> None:

@@ -98,7 +98,7 @@ def test_a_row_without_a_price_costs_an_unknown_amount() -> None:
 def test_losses_outside_their_forecasts_widen_their_intervals_alone_and_the_report_says_so() -> None:
     runs = [a_run(at, duration_seconds=3600.0, val_loss=0.5 * math.exp(0.05 * 1.7**at)) for at in range(12)]  # each further off
     outlook = surrogate(*runs)
-    assert (outlook.interval_factor, outlook.loss_interval_factor > 1.5) == (1.0, True)
+    assert (outlook.calibration.interval_factor, outlook.calibration.loss_interval_factor > 1.5) == (1.0, True)
     decision = advise(request(), Known(tuple(runs)), None, seed=0).decision
     assert ("JPO-W816" in decision.codes, "JPO-W616" in decision.codes) == (True, False)
     sentence = "too few of the last validation losses were within their intervals"

@@ -7,7 +7,9 @@
     promise.py    a promised validation loss that today's values break
     queue_ahead.py  what the engine says of runs that are submitted now: more than one may have, or too late for a deadline
     distances.py  how far trials keep from what missed, and that there is a way back to the best
+    exploration.py  whether something untried is to be run next, and which rows may be run at all
     recovery.py   which step to take while no run has ended well
+    setback.py    whether the last change did harm and is to be undone
 
 All of it says which rows may be run, never which of them is liked: belief rule and policy choose among the same.
 """

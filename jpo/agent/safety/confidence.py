@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import INFLATION, WORSE
-from jpo.records import RESOURCES
+from jpo.records import CALIBRATED, RESOURCES
 
 if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, Floats
+    from jpo.records import Belief, Bools, Calibration, Candidates, Floats
 
 LIKELIER = 0.5
 """Today's values are given up for their loss, and a trial is not run, when it is likelier below the floor than not."""
@@ -74,10 +74,9 @@ def p_claim(
     belief: Belief,
     candidates: Candidates,
     claimed: Floats,
+    calibration: Calibration = CALIBRATED,
     *,
     reference: int,
-    interval_factor: float = 1.0,
-    loss_interval_factor: float = 1.0,
     tolerance: float | None = None,
 ) -> Floats:
     """Chance that a run ends well, keeps the validation loss of the reference, and is better than today's, shape (K,).
@@ -91,12 +90,14 @@ def p_claim(
             preference.
     """
     limit, mean = np.where(belief.tried, 0.0, WORSE), belief.weights @ claimed
-    good = claimed < mean + (limit - mean) / (INFLATION * interval_factor)  # widened(claimed) < limit, solved for claimed
+    good = claimed < mean + (limit - mean) / (
+        INFLATION * calibration.interval_factor
+    )  # widened(claimed) < limit, solved for claimed
     if belief.only_failed[candidates.current]:
         good[:] = True  # today's values only ever failed: what ends well is better
     if tolerance is not None and belief.val_loss is not None:
         loss = log_loss_of(belief, candidates, reference)
-        kept = widened(loss, belief.weights, loss_interval_factor) <= math.log1p(tolerance) + 1e-12
+        kept = widened(loss, belief.weights, calibration.loss_interval_factor) <= math.log1p(tolerance) + 1e-12
         lost = belief.weights @ ~kept[:, candidates.current] > LIKELIER
         good = np.where(belief.tried, kept if lost else good & kept, good)
     return np.minimum((1 - belief.p_fail) * (belief.weights @ good), MOST)

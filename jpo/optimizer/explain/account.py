@@ -84,10 +84,10 @@ def seen(scene: DecisionScene) -> dict[str, float]:
         "share of them tried": (belief.tried & allowed).sum() / max(allowed.sum(), 1),
         "share of the simulated jobs that fits": belief.effective_share,
         "noise of a run (sd of ln)": belief.noise,
-        "forecasts widened by": scene.surrogate.interval_factor,
-        "runs that exploring may still cost": scene.problem.budget_left,
+        "forecasts widened by": scene.surrogate.calibration.interval_factor,
+        "runs that exploring may still cost": scene.problem.leeway.budget_left,
     }
-    if (kept := scene.problem.p_loss_kept) is not None and not scene.problem.promise:
+    if (kept := scene.problem.comparison.p_loss_kept) is not None and not scene.problem.comparison.promise:
         numbers[LOSS_KEPT] = kept[row]
     queue = scene.problem.context.queue
     return {name: float(value) for name, value in numbers.items() if math.isfinite(value)} | (queue.told if queue else {})

@@ -105,7 +105,7 @@ def _liked_less(*, tried: bool, choice_tried: bool) -> str:
 def _too_bold(scene: DecisionScene, row: int) -> Iterator[str]:
     """What `explore` says against a configuration."""
     new = "" if scene.belief.tried[row] else "it was not run yet, and "
-    if scene.problem.only_measured:
+    if scene.problem.exploration.only_measured:
         spent = "exploring is off" if scene.request.boldness.explore == "off" else "what exploring may cost is spent"
         yield new + spent if new else "its runs are too few to tell it from noise"
     elif not scene.problem.allowed[row]:

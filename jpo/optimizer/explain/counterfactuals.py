@@ -114,12 +114,12 @@ def chosen_with(scene: DecisionScene, request: Request) -> int | None:
         candidates = within_sla(surrogate, request)
         if request.wanted.preference == scene.request.wanted.preference:
             left = exploration_runs_left(request, known.runs)
-            problem = scene.problem.under(explore=request.boldness.explore, exploration_runs_left=left)
+            leeway = replace(scene.problem.leeway, exploration_runs_left=left)
+            problem = replace(scene.problem, boldness=request.boldness, leeway=leeway)
         else:
             likely = without_the_unlikely(scene.belief)
-            factors = {"interval_factor": surrogate.interval_factor, "loss_interval_factor": surrogate.loss_interval_factor}
-            problem = problem_of(candidates, likely, request, known, misses=surrogate.misses, **factors)
-            problem = problem.holding(trade_holds(surrogate, request))
+            problem = problem_of(candidates, likely, request, known, surrogate.calibration)
+            problem = replace(problem, holds=(*problem.holds, *trade_holds(surrogate, request)))
         if known.last and not scene.advice.undo and (undone := set_back(surrogate, problem, request, known.last)):
             return undone.choice
         return choose(problem, request, scene.policy, len(known.runs)).choice

@@ -6,9 +6,9 @@ import pytest
 from jpo.agent.alternatives import judges
 from jpo.agent.decide import decide
 from jpo.agent.policy import MARGIN, SCORE, SHAPES, Policy, surely_saved
-from jpo.agent.problem import Problem
 from jpo.agent.state import OWN, WIDTH
 from jpo.records import Note, Preference
+from tests.asked import a_problem
 
 LARGER = OWN.index("log2 batch size against incumbent")
 
@@ -68,7 +68,7 @@ def test_an_alternative_decides_where_it_was_not_released_and_sac_does_not():
 def test_who_decided_is_the_name_that_the_user_wrote(grid, belief):
     """64 and 128 untried, both expected to take half; critics that like a larger batch take the other than the rule."""
     half = np.log(0.5)
-    problem = Problem(grid(), belief([[0, half, half]]), Preference(1, 0, 0), explore="on")
+    problem = a_problem(grid(), belief([[0, half, half]]), Preference(1, 0, 0), explore="on")
     critics = linear(5)
     critics["critics.w0"][:, [0, LARGER], 0] = 0, 5
     decision = decide(problem, Policy((critics,), (), {}, name="reinforce", judge=judges.on_average), 3)

@@ -4,15 +4,15 @@ import pytest
 from jpo.agent.acquisition import WORTH
 from jpo.agent.alternatives import steering
 from jpo.agent.policy import SCORE, Policy
-from jpo.agent.problem import Problem
 from jpo.agent.state import observe
 from jpo.records import NAMED_PREFERENCES
+from tests.asked import a_problem
 
 
 @pytest.fixture
 def seen(grid, belief):
     """One measured candidate, and two of which particles think differently."""
-    problem = Problem(grid(), belief([[0.0, -0.3, 0.1], [0.0, 0.2, -0.4]]), NAMED_PREFERENCES["time"])
+    problem = a_problem(grid(), belief([[0.0, -0.3, 0.1], [0.0, 0.2, -0.4]]), NAMED_PREFERENCES["time"])
     return problem, observe(problem, problem.allowed | True)
 
 

@@ -5,20 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.problem import Problem
 from jpo.agent.safety import confidence
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_loss_below, p_loss_worse
 from jpo.records import Candidates, Preference
+from tests.asked import a_problem
 
 BALANCED = Preference()
 
 
 def p_claim(belief, candidates, preference, *, reference, tolerance=None):
-    return Problem(candidates, belief, preference, reference=reference, quality_floor=tolerance).p_claim
+    return a_problem(candidates, belief, preference, reference=reference, quality_floor=tolerance).comparison.p_claim
 
 
 def p_nothing_better(belief, candidates, preference, rows, *, reference):
-    return confidence.p_nothing_better(belief, Problem(candidates, belief, preference, reference=reference).against_today, rows)
+    return confidence.p_nothing_better(
+        belief, a_problem(candidates, belief, preference, reference=reference).comparison.against_today, rows
+    )
 
 
 def with_loss(believed, log_loss):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from jpo.agent.decide import decide
-from jpo.agent.problem import Problem
 from jpo.agent.safety.failing import CODE, chance_of_failing, no_less_than, often_failing, words
 from jpo.agent.safety.vetoes import held, of_failing
 from jpo.records import Candidates, Preference
+from tests.asked import a_problem
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def problem(grid, belief, explore="safe", runs=(5, 1, 0), failures=(0, 2, 0), ad
     candidates = grid((64, 128, 256), current=1, admissible=admissible)
     believed = belief([[0.3, 0.0, -0.3]], runs=runs, failures=failures, p_fail=(0.02, p_fail, 0.5))
     holds = of_failing(candidates, believed)
-    return Problem(candidates, believed, Preference(1, 0, 0), explore=explore, holds=holds, min_confidence=0.7)
+    return a_problem(candidates, believed, Preference(1, 0, 0), explore=explore, holds=holds, min_confidence=0.7)
 
 
 @pytest.mark.parametrize("explore", ["off", "safe", "on"])

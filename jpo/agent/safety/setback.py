@@ -68,12 +68,12 @@ def setback(problem: Problem, before: int, broken: Iterable[Broken] = (), outlas
         return Note("JPO-I843", finding) if failures + outlasted >= REPEATED and often_well else None
     if belief.failures[before] >= belief.runs[before]:
         return None  # whatever is worse now, it is no way back
-    if problem.often_failing[now] and not problem.often_failing[before]:
+    if problem.comparison.often_failing[now] and not problem.comparison.often_failing[before]:
         return Note(OFTEN_FAILING, f"what it changed to {failing_words(belief, now)}")
     for name, limit, then, today in broken:
         return Note("JPO-I841", f"{name} = {limit:g} was kept before it and is not since: {then:.4g} became {today:.4g}")
     worse, noise = worsening(problem, before)
-    if worse <= Z * problem.interval_factor * noise:
+    if worse <= Z * problem.comparison.calibration.interval_factor * noise:
         return None
     finding = f"since then the outcome is {100 * math.expm1(worse):.0f}% worse under your preference, more than noise explains"
     return Note("JPO-I842", f"{finding}; what stood there before {reasons.measured(problem, before)}")
@@ -81,8 +81,8 @@ def setback(problem: Problem, before: int, broken: Iterable[Broken] = (), outlas
 
 def worsening(problem: Problem, before: int) -> tuple[float, float]:
     """By how much today's log objective is above the one before, and the sd of that by which equal runs differ."""
-    belief, preference, now = problem.belief, problem.preference, problem.candidates.current
-    reference = before if problem.reference is None else problem.reference
+    belief, preference, now = problem.belief, problem.comparison.preference, problem.candidates.current
+    reference = before if problem.comparison.reference is None else problem.comparison.reference
     objective = log_objective(belief, preference, reference)  # (J, K)
     worse = float(belief.weights @ np.clip(objective[:, now] - objective[:, before], -CLIP, CLIP))
     log_loss = belief.weights @ belief.log_loss  # (K,)
