@@ -67,9 +67,9 @@ def _content(s3: Any, home: Home, name: str, most_bytes: int) -> bytes | None:
     """The beginning of a file; None: there is none."""
 
     def read() -> bytes | None:
-        content: bytes | None = None
+        found: Mapping[str, Any] = {}
         with excused("NoSuchKey"):
-            content = s3.get_object(Bucket=home.bucket, Key=f"{home.key}/{name}")["Body"].read(most_bytes)
-        return content
+            found = s3.get_object(Bucket=home.bucket, Key=f"{home.key}/{name}")
+        return bytes(found["Body"].read(most_bytes)) if found else None
 
     return answer(f"{place_of(home)}/{name}", read)
