@@ -5,15 +5,14 @@ The account of a run is kept beside it, so that several who watch it decide once
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # they load numpy, which reports do without
     from jpo.plugins.launch.during.release import Surplus
     from jpo.plugins.launch.during.stop import StopVerdict
 
-Kind = Literal["stop", "release"]
 COOLDOWN_SECONDS = 300.0
 """Between two decisions that are carried out on one run: what the first one does must show before the next."""
 
@@ -30,15 +29,29 @@ NOTHING = Saving()
 
 
 @dataclass(frozen=True, slots=True)
+class Release:
+    """Part of a resource that a run gives back.
+
+    Attributes:
+        resource: "gpus", "cpus" or "memory_gib"; `given`, `kept`: of it, before and after.
+        saves_usd_per_hour: as long as the run goes on; None: not known.
+    """
+
+    resource: str
+    given: float
+    kept: float
+    saves_usd_per_hour: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Adjustment:
-    """One decision about a run.
+    """One decision about a run: to stop it, or to release a part of what it holds.
 
     Attributes:
         at: unix seconds.
-        kind, about: "stop", or "release" of a resource; `given`, `kept`: of that resource.
         why: in a sentence.
+        release: None: it is a stop.
         wins: the chance to win that a stop rests on.
-        saves_usd_per_hour: by a release, as long as the run goes on.
         expected: reward; `actual`: what it was, once the run ended.
         applied: whether it was carried out; else it is only what JPO would do.
         answer: what the engine said to it, or why it was not carried out.
@@ -46,13 +59,9 @@ class Adjustment:
     """
 
     at: float
-    kind: Kind
     why: str
-    about: str = ""
-    given: float | None = None
-    kept: float | None = None
+    release: Release | None = None
     wins: float | None = None
-    saves_usd_per_hour: float | None = None
     expected: Saving = NOTHING
     applied: bool = False
     answer: str = ""
@@ -60,28 +69,54 @@ class Adjustment:
     right: bool | None = None
 
     @property
+    def is_stop(self) -> bool:
+        """Whether it ends the run."""
+        return self.release is None
+
+    @property
     def settled(self) -> bool:
         """Whether it is known what came of it."""
         return self.actual is not None
 
 
-def proposed(stop: StopVerdict, released: Sequence[Surplus], *, now: float) -> tuple[Adjustment, ...]:
+def as_json(made: Adjustment) -> dict[str, Any]:
+    """A decision as it is kept and published, flat."""
+    release = made.release
+    return {
+        "at": made.at,
+        "kind": "release" if release else "stop",
+        "why": made.why,
+        "about": release.resource if release else "",
+        "given": release and release.given,
+        "kept": release and release.kept,
+        "wins": made.wins,
+        "saves_usd_per_hour": release and release.saves_usd_per_hour,
+        "expected": asdict(made.expected),
+        "applied": made.applied,
+        "answer": made.answer,
+        "actual": asdict(made.actual) if made.actual else None,
+        "right": made.right,
+    }
+
+
+def from_json(found: Mapping[str, Any]) -> Adjustment:
+    """The decision that is kept so; ValueError, KeyError or TypeError for what is none."""
+    rest = dict(found)
+    kind, resource, rate = rest.pop("kind"), rest.pop("about", ""), rest.pop("saves_usd_per_hour", None)
+    given, kept = rest.pop("given", None), rest.pop("kept", None)
+    if kind not in ("stop", "release"):
+        raise ValueError(f"{kind!r:.80} is no kind of decision")
+    rest["release"] = Release(resource, given, kept, rate) if kind == "release" else None
+    rest["expected"] = Saving(**rest["expected"])
+    rest["actual"] = None if rest["actual"] is None else Saving(**rest["actual"])
+    return Adjustment(**rest)
+
+
+def proposed(stop: StopVerdict, surplus: Sequence[Surplus], *, now: float) -> tuple[Adjustment, ...]:
     """What is to be done: a run that is stopped releases all."""
     if stop.stop:
-        return (Adjustment(now, "stop", stop.why, wins=stop.wins, expected=Saving(stop.saves_seconds, stop.saves_usd)),)
-    return tuple(
-        Adjustment(
-            now,
-            "release",
-            each.why,
-            each.resource,
-            each.given,
-            each.kept,
-            expected=Saving(None, each.saves_usd),
-            saves_usd_per_hour=each.saves_usd_per_hour,
-        )
-        for each in released
-    )
+        return (Adjustment(now, stop.why, wins=stop.wins, expected=Saving(stop.saves_seconds, stop.saves_usd)),)
+    return tuple(Adjustment(now, each.why, each.release, expected=Saving(None, each.saves_usd)) for each in surplus)
 
 
 def is_new(adjustment: Adjustment, before: Sequence[Adjustment]) -> bool:
@@ -89,9 +124,11 @@ def is_new(adjustment: Adjustment, before: Sequence[Adjustment]) -> bool:
 
     What was only said before is new again where it is to be carried out; what an engine refused is not.
     """
-    like = [other for other in before if (other.kind, other.about) == (adjustment.kind, adjustment.about)]
-    done = [other for other in like if other.applied or other.answer or not adjustment.applied]
-    return all(adjustment.kept is not None and other.kept is not None and adjustment.kept < other.kept for other in done)
+    done = [other.release for other in before if other.applied or other.answer or not adjustment.applied]
+    new = adjustment.release
+    if new is None:
+        return None not in done
+    return all(new.kept < other.kept for other in done if other and other.resource == new.resource)
 
 
 def must_wait(before: Sequence[Adjustment], *, now: float, cooldown: float = COOLDOWN_SECONDS) -> float:
@@ -110,8 +147,8 @@ def settled(adjustment: Adjustment, *, ended_at: float, usd_per_hour: float | No
         won: whether the run ended as the best of its workload; None: nobody can say.
     """
     after = max(0.0, ended_at - adjustment.at)
-    if adjustment.kind == "release":
-        rate = adjustment.saves_usd_per_hour
+    if adjustment.release:
+        rate = adjustment.release.saves_usd_per_hour
         usd = None if rate is None else rate * after / 3600
         return replace(adjustment, actual=Saving(None, usd))
     if not adjustment.applied:

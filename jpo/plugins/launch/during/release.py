@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from jpo.cost import Prices, usd_per_hour
+from jpo.plugins.launch.during.adjustment import Release
 from jpo.plugins.launch.during.progress import ResourceUse, RunProgress
 from jpo.wording import numbers
 
@@ -27,17 +28,13 @@ class Surplus:
     """What a run can go on with.
 
     Attributes:
-        resource: as in ResourceUse; `given`, `kept`: before and after.
         why: in a sentence.
-        saves_usd: until its expected end; None: no price or no end is known. `saves_usd_per_hour`: while it goes on.
+        saves_usd: until its expected end; None: no price or no end is known.
     """
 
-    resource: str
-    given: float
-    kept: float
+    release: Release
     why: str
     saves_usd: float | None = None
-    saves_usd_per_hour: float | None = None
 
 
 def releases(
@@ -66,12 +63,9 @@ def _release(use: ResourceUse, progress: RunProgress, parameters: Mapping[str, f
     seconds = None if total is None else max(0.0, total.mean - progress.elapsed_seconds)
     saves = _saved(use.resource, use.given, kept, parameters, prices)
     return Surplus(
-        use.resource,
-        use.given,
-        kept,
+        Release(use.resource, use.given, kept, saves),
         f"used at most {_shown(use.resource, use.peak)} of {_shown(use.resource, use.given)} over {use.epochs:g} epochs",
         None if saves is None or seconds is None else saves * seconds / 3600,
-        saves,
     )
 
 

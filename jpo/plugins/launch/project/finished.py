@@ -152,7 +152,7 @@ def _missed_its_target(run: Run, entry: Entry, ledger: Path, store: Store) -> bo
     if run.status is not RunStatus.STOPPED or run.outcome.converged is not None:
         return False
     with suppress(LaunchError):  # whoever watches it says that its decisions cannot be read
-        stopped = any(made.kind == "stop" and made.applied for made in account.read(ledger, run.run_id))
+        stopped = any(made.is_stop and made.applied for made in account.read(ledger, run.run_id))
         return (stopped or at_its_limit(entry, run.outcome.duration_seconds or 0.0)) and any(
             other.outcome.converged is not None for other in store.runs_of(run.identity)
         )

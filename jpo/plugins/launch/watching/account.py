@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path
 
 from jpo.errors import LaunchError, words_of
 from jpo.files.reading import contents, json_object
 from jpo.history import AuditEvent
-from jpo.plugins.launch.during.adjustment import Adjustment, Saving
+from jpo.plugins.launch.during.adjustment import Adjustment, as_json, from_json
 from jpo.plugins.launch.ledger import folder_of, locked, put
 from jpo.plugins.launch.project.engines import ledger_of
 from jpo.project.load import LoadedSettings
@@ -41,7 +40,7 @@ def deciding(ledger: Path, run_id: str) -> Iterator[list[Adjustment]]:
         before = [*adjustments]
         yield adjustments
         if adjustments != before:
-            account = {"schema_version": 1, "adjustments": [asdict(each) for each in adjustments]}
+            account = {"schema_version": 1, "adjustments": [as_json(each) for each in adjustments]}
             put(folder / FILE, json.dumps(account, indent=1).encode())
 
 
@@ -59,12 +58,12 @@ def read(ledger: Path, run_id: str) -> list[Adjustment]:
         return LaunchError(str(file), finding, "move it away; what was decided stays on the audit log", code="JPO-E782")
 
     try:
-        return [_adjustment(each) for each in json_object(contents(file, LARGEST_BYTES, refusal))["adjustments"]]
+        return [from_json(each) for each in json_object(contents(file, LARGEST_BYTES, refusal))["adjustments"]]
     except (ValueError, KeyError, TypeError) as error:
         raise refusal(f"is damaged ({type(error).__name__}: {words_of(error)})") from error
 
 
-def of_runs(settings: LoadedSettings, run_ids: Collection[str]) -> Iterator[tuple[str, Adjustment]]:
+def adjustments_of_runs(settings: LoadedSettings, run_ids: Collection[str]) -> Iterator[tuple[str, Adjustment]]:
     """The adjustments of these runs, run by run; what is damaged is left out: whoever watches the run says so."""
     ledger = ledger_of(settings)
     for file in sorted(ledger.glob(f"*/watch/{FILE}")):
@@ -74,15 +73,7 @@ def of_runs(settings: LoadedSettings, run_ids: Collection[str]) -> Iterator[tupl
                 yield from ((run_id, each) for each in read(ledger, run_id))
 
 
-def _adjustment(found: dict[str, object]) -> Adjustment:
-    expected, actual = found["expected"], found["actual"]
-    if not isinstance(expected, dict):
-        raise TypeError("expected is no object")
-    known = {"expected": Saving(**expected), "actual": Saving(**actual) if isinstance(actual, dict) else None}
-    return Adjustment(**{**found, **known})  # type: ignore[arg-type]
-
-
 def events(run_id: str, identity: Identity, adjustments: Sequence[Adjustment], *, kind: str, now: float) -> Iterator[AuditEvent]:
     """What goes on the audit log of decisions that were made, or whose outcome became known."""
     for each in adjustments:
-        yield AuditEvent(kind, now, identity, {"run_id": run_id, **asdict(each)})
+        yield AuditEvent(kind, now, identity, {"run_id": run_id, **as_json(each)})

@@ -2,20 +2,30 @@ from dataclasses import replace
 
 import pytest
 
-from jpo.plugins.launch.during.adjustment import Adjustment, Saving, is_new, must_wait, proposed, settled
+from jpo.plugins.launch.during.adjustment import (
+    Adjustment,
+    Release,
+    Saving,
+    as_json,
+    from_json,
+    is_new,
+    must_wait,
+    proposed,
+    settled,
+)
 from jpo.plugins.launch.during.release import Surplus
 from jpo.plugins.launch.during.stop import StopVerdict
 
-STOP = Adjustment(100.0, "stop", "why", wins=0.0, expected=Saving(500.0, 5.0))
-RELEASE = Adjustment(100.0, "release", "why", "cpus", 8, 2, saves_usd_per_hour=3.6, expected=Saving(None, 1.0))
+STOP = Adjustment(100.0, "why", wins=0.0, expected=Saving(500.0, 5.0))
+RELEASE = Adjustment(100.0, "why", Release("cpus", 8, 2, 3.6), expected=Saving(None, 1.0))
 
 
 def test_a_run_that_is_stopped_releases_all():
-    surplus = Surplus("cpus", 8, 2, "idle", 1.0, 3.6)
+    surplus = Surplus(Release("cpus", 8, 2, 3.6), "idle", 1.0)
     (stop,) = proposed(StopVerdict(True, "why", 0.0, saves_seconds=5), [surplus], now=1.0)
-    assert stop.kind == "stop"
+    assert stop.is_stop
     (release,) = proposed(StopVerdict(False, "why"), [surplus], now=1.0)
-    assert (release.kind, release.about, release.kept) == ("release", "cpus", 2)
+    assert release.release == surplus.release
     assert proposed(StopVerdict(False, "why"), [], now=1.0) == ()
 
 
@@ -27,8 +37,8 @@ def test_a_decision_is_made_once():
 
 
 def test_more_can_be_released_later_and_never_given_back():
-    assert is_new(replace(RELEASE, kept=1), [RELEASE])
-    assert not is_new(replace(RELEASE, kept=4), [RELEASE])
+    assert is_new(replace(RELEASE, release=Release("cpus", 8, 1)), [RELEASE])
+    assert not is_new(replace(RELEASE, release=Release("cpus", 8, 4)), [RELEASE])
 
 
 def test_what_was_only_said_is_carried_out_once():
@@ -61,3 +71,17 @@ def test_a_release_saves_as_long_as_the_run_goes_on():
         None, pytest.approx(1.0)
     )
     assert settled(RELEASE, ended_at=1100, usd_per_hour=9, won=None).actual == Saving(None, pytest.approx(1.0)), "it would have"
+
+
+@pytest.mark.parametrize("made", [STOP, RELEASE, settled(STOP, ended_at=400, usd_per_hour=None, won=False)])
+def test_what_is_kept_is_read_back(made):
+    assert from_json(as_json(made)) == made
+
+
+def test_what_earlier_versions_kept_is_read():
+    kept = {"at": 100.0, "kind": "release", "why": "why", "about": "cpus", "given": 8, "kept": 2, "wins": None}
+    kept |= {"saves_usd_per_hour": 3.6, "expected": {"seconds": None, "usd": 1.0}, "applied": False, "answer": ""}
+    assert from_json({**kept, "actual": None, "right": None}) == RELEASE
+    assert list(as_json(RELEASE)) == [*kept, "actual", "right"]
+    with pytest.raises(ValueError, match="no kind"):
+        from_json({**kept, "kind": "resize"})

@@ -16,22 +16,22 @@ def released(resource, given, peak, *, looks=20, epochs=5.0, progress=HALF, pric
 
 def test_memory_keeps_its_peak_and_a_quarter_more():
     (found,) = released("memory_gib", 64, 10.1)
-    assert found.kept == pytest.approx(12.75)
+    assert found.release.kept == pytest.approx(12.75)
     assert found.saves_usd == pytest.approx((64 - 12.75) * 0.005)
 
 
 def test_cpus_are_whole():
     (found,) = released("cpus", 8, 2.1)
-    assert found.kept == 3
-    assert found.saves_usd_per_hour == pytest.approx(5 * 0.04)
+    assert found.release.kept == 3
+    assert found.release.saves_usd_per_hour == pytest.approx(5 * 0.04)
 
 
 def test_one_cpu_is_always_left():
-    assert released("cpus", 8, 0.0)[0].kept == 1
+    assert released("cpus", 8, 0.0)[0].release.kept == 1
 
 
 def test_gpus_that_were_never_busy_are_released():
-    assert released("gpus", 4, 0)[0].kept == 0
+    assert released("gpus", 4, 0)[0].release.kept == 0
     assert released("gpus", 4, 4) == ()
 
 

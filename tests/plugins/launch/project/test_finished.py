@@ -185,7 +185,7 @@ def test_who_was_stopped_by_jpo_or_its_limit_missed_the_target_and_who_was_cance
         store.record(Finished((replace(reached, run_id="run-0", status=RunStatus.SUCCEEDED, outcome=well),)), now=2000.0)
         if stops:
             with account.deciding(ledger, "run-1") as made:
-                made.append(Adjustment(1090.0, "stop", "too far", applied=True, actual=NOTHING))
+                made.append(Adjustment(1090.0, "too far", applied=True, actual=NOTHING))
         ended = put_on_record(
             replace(entry, job=replace(entry.job, longest_seconds=longest)), ledger, settings, store, now=2000.0
         )

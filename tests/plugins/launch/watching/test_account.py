@@ -10,7 +10,7 @@ from jpo.plugins.launch.project.engines import ledger_of
 from jpo.plugins.launch.watching import account
 from jpo.records import Identity
 
-STOP = Adjustment(100.0, "stop", "why", wins=0.0, expected=Saving(500.0, None))
+STOP = Adjustment(100.0, "why", wins=0.0, expected=Saving(500.0, None))
 
 
 def test_what_was_decided_is_read_back(tmp_path):
@@ -66,4 +66,4 @@ def test_the_decisions_of_runs_are_found_and_what_is_damaged_is_left_out(reposit
         with account.deciding(ledger_of(settings), run_id) as adjustments:
             adjustments.append(STOP)
     (ledger_of(settings) / "night-2" / "watch" / account.FILE).write_text("{")
-    assert [*account.of_runs(settings, {"night-1", "night-2"})] == [("night-1", STOP)]
+    assert [*account.adjustments_of_runs(settings, {"night-1", "night-2"})] == [("night-1", STOP)]

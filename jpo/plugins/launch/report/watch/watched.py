@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
 from jpo.plugins.launch.during.adjustment import Adjustment, Saving
+from jpo.plugins.launch.during.adjustment import as_json as adjustment_as_json
 from jpo.plugins.launch.job import JobState
 from jpo.records import USD, Currency, Interval, Note, SlaCheck, in_order, plain_values, uncoded
 from jpo.report.document import Cell, Column, Document, Items, Row, Span, Table, estimate
@@ -210,9 +211,10 @@ def _beside(baseline: BaselineComparison) -> Table:
 
 def decision(made: Adjustment, currency: Currency = USD) -> str:
     """A decision in a sentence: what, why, what it should save, what it saved."""
-    what = "stop" if made.kind == "stop" else f"release {names.quantity(made.about).long}"
-    if made.given is not None and made.kept is not None:
-        what += f" {numbers.from_to(made.about, made.given, made.kept)}"
+    what, given_back = "stop", made.release
+    if given_back:
+        amounts = numbers.from_to(given_back.resource, given_back.given, given_back.kept)
+        what = f"release {names.quantity(given_back.resource).long} {amounts}"
     done = "done" if made.applied else "would do (--apply does it)"
     answer = f": {made.answer}" if made.answer else ""
     saves = _saved(made.expected, "should save", currency, unknown="saves")
@@ -280,7 +282,7 @@ def as_json(run: WatchedRun) -> dict[str, object]:
         "compared": [_named(line, "quantity", "here", "baseline", "ratio", "word") for line in run.baseline.lines],
         "sla": [asdict(check) for check in run.sla],
         **asdict(run.chance),
-        "decisions": [asdict(made) for made in run.decisions],
+        "decisions": [adjustment_as_json(made) for made in run.decisions],
         "held": run.held,
         "workload": seen.identity.labels,
         "warnings": [_named(warning, "text", "code") for warning in run.warnings],

@@ -143,7 +143,7 @@ def stop_at_boundary(task: Task, entry: Entry, launcher: Launcher, longest_secon
     """End a run at its boundary. That JPO did it, and not the user, makes it evidence of a longer run: so it goes on record."""
     launcher.cancel(str(entry.engine_id))
     why = f"it has trained {numbers.duration(longest_seconds)}, and can no longer win"
-    stop = Adjustment(now, "stop", why, wins=0.0, applied=True, actual=NOTHING)
+    stop = Adjustment(now, why, wins=0.0, applied=True, actual=NOTHING)
     run_id, identity = entry.job.run_id, entry.job.identity
     with account.deciding(task.ledger, run_id) as made, open_history(task.settings) as store:
         made.append(stop)
@@ -161,7 +161,7 @@ def is_trial(entry: Entry, task: Task) -> bool:
 def stopped_because(task: Task, entry: Entry, seen: object) -> str:
     """Why a run was stopped by a decision about it; "": it was not."""
     made = account.read(task.ledger, entry.job.run_id) if seen is not None else []
-    return next((each.why for each in made if each.kind == "stop" and each.applied), "")
+    return next((each.why for each in made if each.is_stop and each.applied), "")
 
 
 def cancel_all(task: Task, outside: Outside) -> None:

@@ -201,7 +201,7 @@ def was_cut_off(task: Task, run_id: str, ended: EndedRun, *, baseline: bool) -> 
     entry, run = read(task.ledger, run_id), ended.run
     if entry is None or run is None or run.status is not RunStatus.STOPPED or is_past(task.ledger, run_id):
         return False
-    if any(each.kind == "stop" and each.applied for each in account.read(task.ledger, run_id)):
+    if any(each.is_stop and each.applied for each in account.read(task.ledger, run_id)):
         return False
     bound = None if baseline else boundary_of(task, entry.job.parameters, entry.asked_at).training_seconds
     return ended_early(entry, run, bound)

@@ -9,7 +9,7 @@ from pathlib import Path
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import LaunchError
 from jpo.history import AuditEvent, Store
-from jpo.plugins.launch.during.adjustment import Adjustment, is_new, must_wait, settled
+from jpo.plugins.launch.during.adjustment import Adjustment, Release, is_new, must_wait, settled
 from jpo.plugins.launch.during.progress import ResourceUse
 from jpo.plugins.launch.job import Needs
 from jpo.plugins.launch.launcher import Launcher
@@ -147,13 +147,12 @@ def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
     if entry.engine_id is None or entry.end is not None:
         return replace(adjustment, answer="it is not running")
     try:
-        if adjustment.kind == "stop":
+        if adjustment.release is None:
             reach.launcher.cancel(entry.engine_id)
             return replace(adjustment, applied=True)
         if not isinstance(reach.launcher, Resizable):
             return replace(adjustment, answer=f"{entry.engine} cannot change what a run holds [{NOT_CARRIED_OUT}]")
-        assert adjustment.kept is not None
-        reach.launcher.resize(entry.engine_id, with_kept(entry.job.needs, adjustment.about, adjustment.kept))
+        reach.launcher.resize(entry.engine_id, with_kept(entry.job.needs, adjustment.release))
     except LaunchError as error:
         if error.code == UNREACHABLE:
             raise
@@ -161,11 +160,11 @@ def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
     return replace(adjustment, applied=True)
 
 
-def with_kept(needs: Needs, resource: str, kept: float) -> Needs:
+def with_kept(needs: Needs, release: Release) -> Needs:
     """The needs with less of one resource."""
-    if resource == "gpus":
-        return replace(needs, gpus=int(kept))
-    return replace(needs, cpus=kept) if resource == "cpus" else replace(needs, memory_gib=kept)
+    if release.resource == "gpus":
+        return replace(needs, gpus=int(release.kept))
+    return replace(needs, cpus=release.kept) if release.resource == "cpus" else replace(needs, memory_gib=release.kept)
 
 
 def settle(

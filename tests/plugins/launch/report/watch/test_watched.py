@@ -1,7 +1,7 @@
 import json
 from dataclasses import replace
 
-from jpo.plugins.launch.during.adjustment import Adjustment, Saving
+from jpo.plugins.launch.during.adjustment import Adjustment, Release, Saving
 from jpo.plugins.launch.job import JobState
 from jpo.plugins.launch.report.watch.watched import (
     BaselineComparison,
@@ -41,7 +41,7 @@ RUN = WatchedRun(
     chance=WinChance(why="Chance to win: it is 40%."),
     warnings=(Note("JPO-W783", "time_max = 5m 00s will be missed", "time_max"),),
 )
-STOP = Adjustment(1090.0, "stop", "it can hardly win", wins=0.0, expected=Saving(300.0, 0.5))
+STOP = Adjustment(1090.0, "it can hardly win", wins=0.0, expected=Saving(300.0, 0.5))
 
 
 def shown(run):
@@ -79,7 +79,7 @@ def test_a_decision_says_what_it_should_save_and_what_it_saved():
 
 
 def test_a_release_says_what_is_left():
-    release = Adjustment(1.0, "release", "idle", "cpus", 8.0, 2.0, applied=True, answer="")
+    release = Adjustment(1.0, "idle", Release("cpus", 8.0, 2.0), applied=True, answer="")
     assert "release CPUs 8 → 2: idle; what it saves is not known; done" in decision(release)
 
 

@@ -5,7 +5,7 @@ from simulated_engine import SimulatedLauncher, VirtualRun
 
 from jpo.cost import Prices
 from jpo.errors import LaunchError
-from jpo.plugins.launch.during.adjustment import Adjustment, Saving
+from jpo.plugins.launch.during.adjustment import Adjustment, Release, Saving
 from jpo.plugins.launch.during.progress import Rival
 from jpo.plugins.launch.job import JobState, LaunchJob, Needs
 from jpo.plugins.launch.lifecycle import start
@@ -16,8 +16,8 @@ from jpo.plugins.launch.watching.seen import ResourcesInUse, RunTimes, SeenRun, 
 from jpo.records import VAL_LOSS, Identity, RunStatus
 
 IDENTITY = Identity("d", "m", "f")
-STOP = Adjustment(1000.0, "stop", "why", wins=0.0, expected=Saving(500.0, 5.0))
-RELEASE = Adjustment(1000.0, "release", "why", "cpus", 8, 2, expected=Saving(None, 1.0))
+STOP = Adjustment(1000.0, "why", wins=0.0, expected=Saving(500.0, 5.0))
+RELEASE = Adjustment(1000.0, "why", Release("cpus", 8, 2), expected=Saving(None, 1.0))
 APPLY = WatchOptions(apply=True)
 
 
@@ -142,7 +142,7 @@ def test_of_a_run_that_jpo_did_not_launch_nothing_is_kept():
     ("resource", "left"), [("cpus", Needs(2, None, 3, 16)), ("memory_gib", Needs(2, None, 8, 3)), ("gpus", Needs(3, None, 8, 16))]
 )
 def test_the_other_resources_stay(resource, left):
-    assert with_kept(Needs(2, None, 8, 16), resource, 3) == left
+    assert with_kept(Needs(2, None, 8, 16), Release(resource, 8, 3)) == left
 
 
 def test_a_window_holds_the_peak_and_skips_the_first_look():
