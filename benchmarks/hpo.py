@@ -136,7 +136,7 @@ def finished_runs(task: Task, count: int, seed: int) -> list[tuple[str, dict[str
 
 
 def peer(name: str) -> Make:
-    """A policy of `jpo replay` on a table."""
+    """A policy of `jpo lab replay` on a table."""
     return lambda task, _tasks, seed: POLICIES[name](ReplayProblem(task.configurations, task.default, "balanced", seed))
 
 

@@ -1,6 +1,6 @@
 """Installations: what learning from earlier workloads is worth where all jobs of a cluster differ from the simulator's.
 
-A fleet is one installation (jpo/simulate/installations.py) in which workloads run one after the other, as in `jpo simulate
+A fleet is one installation (jpo/simulate/installations.py) in which workloads run one after the other, as in `jpo lab simulate
 --installation`, but without files: each decision is that of `jpo suggest` on the same evidence. Both sides play the same
 workloads with the same luck, and the belief of both learns from the runs of earlier workloads. A cost is that of a run in
 multiples of the optimum's, failed runs charged, each at most four. A ratio is that of the mean costs of one fleet's workloads
@@ -41,11 +41,11 @@ from jpo.agent.problem import Problem  # noqa: E402
 from jpo.agent.reward import failed_like, objective  # noqa: E402
 from jpo.cost import log_rate  # noqa: E402
 from jpo.optimizer.prior import Prior, believe, prior_of, thinned  # noqa: E402
-from jpo.optimizer.simulated_runs import identity_of, prices_of  # noqa: E402
+from jpo.plugins.lab.kubernetes_workloads import SimulatedWorkload, draw_workload  # noqa: E402
+from jpo.plugins.lab.simulated_runs import identity_of, prices_of  # noqa: E402
 from jpo.project.collect import OTHER_RUNS  # noqa: E402
 from jpo.records import NAMED_PREFERENCES, Candidates, Outcome, Run, RunStatus  # noqa: E402
 from jpo.simulate.installations import KINDS, Installation, Kind, draw_installation, outside  # noqa: E402
-from jpo.simulate.kubernetes_workloads import SimulatedWorkload, draw_workload  # noqa: E402
 from jpo.simulate.runs import observe  # noqa: E402
 
 if TYPE_CHECKING:

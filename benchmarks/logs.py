@@ -1,4 +1,4 @@
-"""A folder of CSV logs analysed: `jpo logs` compared with pandas reading the same files one by one, each as a whole process.
+"""A folder of CSV logs analysed: `jpo lab logs` compared with pandas reading the same files one by one, each as a whole process.
 
 The logs are made here: runs of three workloads, a row per epoch. pandas is used as one would write it down: the `# key=value`
 lines by hand, the rows by `read_csv(comment="#")`, one frame of last rows, `groupby`. Both run once unmeasured, then in turn;
@@ -25,7 +25,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-JPO, PANDAS = "jpo logs FOLDER -o json", "pandas, file by file"
+JPO, PANDAS = "jpo lab logs FOLDER -o json", "pandas, file by file"
 MOST = 0.75  # of pandas' CPU time, promised for logs as epochs make them
 PROMISED_ROWS = 100  # with 2,000 rows each the two take equally long
 WORKLOADS = (("digits", "cnn", "pytorch"), ("imagenet", "resnet50", "pytorch"), ("wiki", "bert", "jax"))
@@ -60,7 +60,7 @@ class Used:
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="CPU time of `jpo logs` on a folder of logs compared with pandas.")
+    parser = argparse.ArgumentParser(description="CPU time of `jpo lab logs` on a folder of logs compared with pandas.")
     parser.add_argument("--logs", type=int, default=1000, help="logs in the folder (default: 1000)")
     parser.add_argument("--rows", type=int, default=100, help="rows of each log (default: 100)")
     parser.add_argument("--runs", type=int, default=5, help="measured runs of each (default: 5)")

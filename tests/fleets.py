@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from jpo.plugins.lab.fleet import Fleet, Lane
 from jpo.records import Identity, Outcome, Run, RunStatus
-from jpo.simulate.fleet import Fleet, Lane
 
 GOOD, BAD = RunStatus.SUCCEEDED, RunStatus.OOM_KILLED
 

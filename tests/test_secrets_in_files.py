@@ -105,9 +105,9 @@ READERS = (
         "check config.ini --config FILE",
         "config show --config FILE",
         "observe config.ini --csv FILE",
-        "logs FILE",
+        "lab logs FILE",
         "import config.ini FILE",
-        "replay FILE",
+        "lab replay FILE",
     ),
     *("audit verify config.ini --head FILE", "state import config.ini FILE", "phases predict FILE FILE", "run FILE"),
     "phases fit FILE -o x.model",
@@ -139,7 +139,7 @@ time,epoch,samples,train_loss
 run,start_seconds,duration_seconds,batch_size,val_loss,status
 a,1700000000,100,16,0.1,finished
 """,
-    "replay x.csv --runs 1": """\
+    "lab replay x.csv --runs 1": """\
 # workload = "toy"
 # family = "zeus"
 # default = { batch_size = 16, power_limit_w = 250 }

@@ -14,10 +14,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from hpo import FLOOR, lcbench
 
+from jpo.plugins.lab.kubernetes_workloads import draw_workload
 from jpo.plugins.lab.replay.traces import read_trace
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 from jpo.simulate import draw_jobs, draw_noise, random_candidates
-from jpo.simulate.kubernetes_workloads import draw_workload
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats, Ints

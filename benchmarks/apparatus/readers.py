@@ -195,7 +195,7 @@ def project(folder: Path) -> Path:
             "observe --offline",
             "suggest config.ini --offline --no-learn",
             "state export history.jsonl",
-            "logs --extended all.csv",
+            "lab logs --extended all.csv",
         ):
             must(run(command.split()) == 0, command)
     shutil.copytree(folder / ".jpo", folder / "stored")
@@ -218,9 +218,11 @@ def readers(folder: Path) -> Mapping[str, Reader]:
         "JPO_... variables": Reader("variable", (b"JPO_SLA__TIME_MAX=6h", b'JPO_CSV__LOGS=["a", "b"]', *VARIABLES), variable),
         "values of options": Reader("options", OPTIONS, option),
         "price catalogue": Reader("prices.csv", (b"".join(lines[:12]),), read_catalogue),
-        "CSV log": Reader("runs/run-3.csv", (LOG % 3,), lambda path: read_log(path, now=NOW), ("logs", "observe --offline", dry)),
+        "CSV log": Reader(
+            "runs/run-3.csv", (LOG % 3,), lambda path: read_log(path, now=NOW), ("lab logs", "observe --offline", dry)
+        ),
         "CSV log, followed": Reader("runs/run-3.csv", (LOG % 3,), followed, ("observe --csv runs/run-3.csv",)),
-        "extended CSV": Reader("all.csv", (extended,), lambda path: ours(path, ["run_id"]), ("logs --extended all.csv",)),
+        "extended CSV": Reader("all.csv", (extended,), lambda path: ours(path, ["run_id"]), ("lab logs --extended all.csv",)),
         "trial log": Reader(
             "trial.csv",
             (LOG % 9, (LOG % 9).replace(b"# cpus", b"# data_fraction=0.1\n# cpus")),
@@ -230,7 +232,9 @@ def readers(folder: Path) -> Mapping[str, Reader]:
         "state import": Reader("import.jsonl", (export,), imported),
         "state import, packed": Reader("import.jsonl.gz", (gzip.compress(export, mtime=0),), imported),
         "store": Reader("damaged.db", (database,), stored),
-        "trace": Reader("trace.csv", (TRACE,), read_trace, ("replay trace.csv --policies default --seeds 1 --runs 2 --jobs 1",)),
+        "trace": Reader(
+            "trace.csv", (TRACE,), read_trace, ("lab replay trace.csv --policies default --seeds 1 --runs 2 --jobs 1",)
+        ),
         "weights": Reader("policy.safetensors", (weights,), lambda path: load_policy(path, OF_FILES["steering"][1])),
         "weights, sealed again": Reader(
             "policy.safetensors", (weights,), lambda path: load_policy(sealed(path.read_bytes()), OF_FILES["steering"][1])

@@ -5,10 +5,8 @@ latents.py         their random numbers; knobs.py: candidates in the simulator's
 speed.py           step time; learning.py: epochs for the same progress; power.py: electric power
 runs.py            noisy runs of a job
 grids.py           random candidate sets
-drift.py           growing data and changing hardware; resource_usage.py: CPU and memory over the time of a run
-kubernetes_workloads.py  simulated Kubernetes workloads, for `jpo lab simulate`; fleet.py: their results in numbers
+drift.py           growing data and changing hardware
 installations.py   clusters whose jobs differ from the simulator's, job after job
-environment.py     the same jobs as a Gymnasium environment (extra `simulate`); episode.py: the job of one episode
 """
 
 from jpo.simulate.grids import random_candidates

@@ -54,8 +54,13 @@ def test_no_result_becomes_settings_where_there_are_none_yet(tmp_path: Path, nam
 @pytest.mark.parametrize(
     "command",
     [
-        *("suggest --dry-run --output-file", "predict --output-file", "pareto --output-file", "logs --extended"),
-        *("state export", "prices refresh", "simulate --workloads 1 --runs 1 --output-file", "replay toy.csv --output-file"),
+        *("suggest --dry-run --output-file", "predict --output-file", "pareto --output-file", "lab logs --extended"),
+        *(
+            "state export",
+            "prices refresh",
+            "lab simulate --workloads 1 --runs 1 --output-file",
+            "lab replay toy.csv --output-file",
+        ),
     ],
 )
 @pytest.mark.parametrize("file", ["jpo.toml", "pyproject.toml", "other/config.ini", ".jpo/jpo.db"])

@@ -243,8 +243,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "logs": (*FORMS, "csv"),
     "audit show": FORMS,
     "report": ("text", "json", "markdown"),
-    f"replay toy.csv {SMALL}": FORMS,
-    "simulate --workloads 1 --runs 2": FORMS,
+    f"lab replay toy.csv {SMALL}": FORMS,
+    "lab simulate --workloads 1 --runs 2": FORMS,
     "optimize config.ini --name job --runs 0 --baseline 1 --offline": (*FORMS, "csv"),
     f"cluster evaluate --workload {LAB} --platform lab.toml --policy fcfs,saf": (*FORMS, "csv"),
     f"cluster describe --workload {LAB} --platform lab.toml": FORMS,
@@ -291,7 +291,7 @@ LINES = (
     *("import tables", "import tables --write", "import tables/huggingface", "import tables/ATTACK.csv", "import broken"),
     *("import tables --for ATTACK", "import tables --set ATTACK", "import tables --dataset ATTACK"),
     "import http://SERVED --experiment ATTACK",
-    *("state export DIR/backup.jsonl", "state export DIR/::error::a\n##[error].jsonl", "logs --extended DIR/runs.csv"),
+    *("state export DIR/backup.jsonl", "state export DIR/::error::a\n##[error].jsonl", "lab logs --extended DIR/runs.csv"),
     *(
         "watch ATTACK --once",
         "watch night-0 --once",
@@ -312,7 +312,12 @@ LINES = (
         "history --ATTACK",
         "predict --set ATTACK",
     ),
-    *("replay ATTACK.csv", "replay toy.csv --policies ATTACK", "simulate --policies ATTACK", "prices refresh toy.csv"),
+    *(
+        "lab replay ATTACK.csv",
+        "lab replay toy.csv --policies ATTACK",
+        "lab simulate --policies ATTACK",
+        "prices refresh toy.csv",
+    ),
     *("optimize config.ini --runs 0 --name ATTACK -- true", "optimize ATTACK.ini -- true", "optimize ATTACK -- true"),
     *("learn --pretrain ATTACK", "prices show --gpu-type ATTACK", "pareto --objectives ATTACK", "audit export --since ATTACK"),
     *(
@@ -336,7 +341,7 @@ LINES = (
     ),
     *("phases parts ATTACK --scaler /dev/null", "phases parts phases.model --clusters ATTACK", "phases parts phases.model"),
     *("phases parts phases.model --crbm ATTACK", "phases fit traces.csv -o /dev/null --scaler ATTACK"),
-    *("audit verify --head ATTACK", "simulate --workloads 1 --runs 2", "suggest ATTACK.ini", "--config ATTACK history"),
+    *("audit verify --head ATTACK", "lab simulate --workloads 1 --runs 2", "suggest ATTACK.ini", "--config ATTACK history"),
 )
 """Commands that answer in lines or in an error; ATTACK is put in the place of every attack, in turn by the test."""
 
@@ -494,7 +499,7 @@ def test_courses_in_a_picture_are_as_harmless(inside: Path, capfd: pytest.Captur
     assert steered((tmp_path / "p.svg").read_text()) == []
 
 
-@pytest.mark.parametrize("command", ["pareto", "history --compare", f"replay toy.csv {SMALL}"])
+@pytest.mark.parametrize("command", ["pareto", "history --compare", f"lab replay toy.csv {SMALL}"])
 def test_pictures_are_as_harmless(command: str, inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     picture = tmp_path / "picture.svg"
     out, err = answers(capfd, [*command.split(), "--plot", str(picture)])

@@ -38,11 +38,11 @@ READ = {  # command -> the file, exit code
     "config show --config ./jpo.toml": ("pyproject.toml", 2),
     "state import odd.jsonl": ("odd.jsonl", 2),
     "state import odd.jsonl.gz": ("odd.jsonl.gz", 2),
-    "logs odd.csv": ("odd.csv", 4),
+    "lab logs odd.csv": ("odd.csv", 4),
     "observe --csv odd.csv": ("odd.csv", 4),
     "predict config.ini --trials odd.csv": ("odd.csv", 4),
-    "logs --extended odd.csv": ("odd.csv", 2),
-    "replay odd.csv": ("odd.csv", 2),
+    "lab logs --extended odd.csv": ("odd.csv", 2),
+    "lab replay odd.csv": ("odd.csv", 2),
     "prices refresh odd.csv --region eu-central-1": ("odd.csv", 2),
 }
 
@@ -53,7 +53,7 @@ def test_what_is_no_file_is_refused_without_waiting(project: Project, command: s
     name, code = READ[command]
     if kind == "link to itself" and ("--extended" in command or "refresh" in command):
         pytest.skip("a link to nothing is replaced by the table")
-    if (command, kind) == ("logs odd.csv", "directory"):
+    if (command, kind) == ("lab logs odd.csv", "directory"):
         pytest.skip("the logs in it are meant")
     (project.folder / name).unlink(missing_ok=True)
     NO_FILES[kind](project.folder / name)
@@ -68,7 +68,7 @@ def test_what_is_no_file_is_refused_without_waiting(project: Project, command: s
 @pytest.mark.parametrize("kind", ["directory", "pipe", "device"])
 def test_a_log_that_is_no_file_is_skipped_and_named_and_the_others_count(project: Project, kind: str) -> None:
     NO_FILES[kind](project.folder / "runs" / "odd.csv")
-    answer = project.jpo("logs", "-o", "json")
+    answer = project.jpo("lab", "logs", "-o", "json")
     assert answer.code == 0
     assert "odd.csv" in answer.out
 
@@ -140,7 +140,7 @@ def test_variables_are_bounded_too(project: Project, monkeypatch: pytest.MonkeyP
 
 def test_columns_of_5000_digits_are_no_width(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "9" * 5000)
-    assert project.jpo("logs").code == 0
+    assert project.jpo("lab", "logs").code == 0
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -201,7 +201,7 @@ def test_numbers_in_logs_are_those_that_people_write(project: Project, old: str,
 
 @pytest.mark.parametrize("name", ["x" * 5000, "a/" * 3000])
 @pytest.mark.parametrize(
-    "command", ["check NAME", "logs --extended NAME", "pareto config.ini --plot NAME.png", "state export NAME"]
+    "command", ["check NAME", "lab logs --extended NAME", "pareto config.ini --plot NAME.png", "state export NAME"]
 )
 def test_a_name_that_no_file_can_have_is_refused(project: Project, command: str, name: str) -> None:
     answer = project.jpo(*(word.replace("NAME", name) for word in command.split()))

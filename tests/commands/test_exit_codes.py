@@ -256,6 +256,6 @@ def test_2_options_of_learn_that_do_not_go_together_are_named(project: Project, 
 
 
 def test_2_a_result_of_simulate_never_replaces_config_ini(project: Project) -> None:
-    answer = project.jpo("simulate", "--workloads", "1", "--runs", "1", "--output-file", str(project.config))
+    answer = project.jpo("lab", "simulate", "--workloads", "1", "--runs", "1", "--output-file", str(project.config))
     assert answer.code == 2
     assert "is no place for a result" in one_line(answer)

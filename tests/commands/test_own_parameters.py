@@ -133,7 +133,10 @@ def test_runs_in_words_are_learnt_from_and_shown_everywhere(empty: Project) -> N
     for command in (
         ("history",),
         ("explain",),
-        ("logs",),
+        (
+            "lab",
+            "logs",
+        ),
         ("pareto", "config.ini"),
         ("predict", "config.ini", "--vary", "optimizer=adam,sgd"),
     ):

@@ -156,7 +156,7 @@ def test_accuracies_in_per_cent_are_no_evidence_and_say_so(empty: Project) -> No
 
 
 def test_before_and_after_logs_and_front_know_accuracy(measured: Project) -> None:
-    assert "accuracy" in measured.jpo("logs").out
+    assert "accuracy" in measured.jpo("lab", "logs").out
     front = measured.jpo("pareto", "config.ini", "--objectives", "time,accuracy")
     assert front.code == 0, front.err
     assert "accuracy (more is better)" in front.out

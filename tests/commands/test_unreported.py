@@ -38,7 +38,7 @@ def test_suggested_sla_targets_count_it(unreported: Project) -> None:
 
 
 def test_figures_of_logs_count_it(unreported: Project) -> None:
-    figures = json.loads(unreported.jpo("logs", "-o", "json").out)
+    figures = json.loads(unreported.jpo("lab", "logs", "-o", "json").out)
     assert figures["workloads"][0]["cost_usd"]["least"] == pytest.approx(40 / 3600 * HOUR_USD)
 
 

@@ -2,6 +2,5 @@
 
 epochs.py        when its epochs were done, however its job counts them
 curve.py         Curve, and what is read off one after some of its epochs
-final.py         the error after the last epoch, as a distribution
 target.py        the epochs until a target, as a distribution
 """

@@ -22,10 +22,10 @@ from jpo.history.figures import spread
 from jpo.history.undo import in_effect
 from jpo.learning.serving import own_policy
 from jpo.optimizer.account.before_and_after import Sides, as_they_ran, sides_of
-from jpo.optimizer.account.configurations import measured_front
-from jpo.optimizer.account.rewards import reward_components
-from jpo.optimizer.account.savings import QUANTITIES, Saved, savings, together
+from jpo.plugins.page.configurations import measured_front
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
+from jpo.plugins.page.rewards import reward_components
+from jpo.plugins.page.savings import QUANTITIES, Saved, savings, together
 from jpo.project.load import LoadedSettings
 from jpo.project.project import (
     ProjectStore,

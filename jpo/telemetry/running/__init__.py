@@ -2,5 +2,4 @@
 
 ask.py               what a server knows of the runs of a workload that have not ended
 work_done.py         how much of its work a run has done, and when it may end
-sampled_progress.py  when each epoch was done, and what the model was worth then
 """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from jpo.plugins.lab.fleet import CLEARLY, METRICS, Fleet, Lane, all_runs, before_after, change, failures, overall, typical, worse
 from jpo.records import Run
 from jpo.report.document import Cell, Column, Document, Items, Row, Table, estimate
-from jpo.simulate.fleet import CLEARLY, METRICS, Fleet, Lane, all_runs, before_after, change, failures, overall, typical, worse
 from jpo.wording import names, numbers
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.plugins.lab.fleet import Fleet, ratios
 from jpo.report.plots.picture import save
-from jpo.simulate.fleet import Fleet, ratios
 
 if TYPE_CHECKING:
     pass

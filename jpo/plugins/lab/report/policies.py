@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 import jpo.plugins.lab.report.fleet as one
+from jpo.plugins.lab.fleet import LEARNT_FROM, MOST, Fleet, against, all_runs, later, share_decided_by, typical_goal, typical_paid
 from jpo.report.document import Cell, Column, Document, Items, Row, Table
-from jpo.simulate.fleet import LEARNT_FROM, MOST, Fleet, against, all_runs, later, share_decided_by, typical_goal, typical_paid
 
 
 def document(fleets: Mapping[str, Fleet]) -> Document:

@@ -20,15 +20,15 @@ import numpy as np
 from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.history import open_store
-from jpo.optimizer.simulated_runs import identity_of, lane_of, prices_of, run_of, window
+from jpo.plugins.lab.fleet import Fleet
+from jpo.plugins.lab.kubernetes_workloads import SimulatedWorkload, draw_workload
+from jpo.plugins.lab.simulated_runs import identity_of, lane_of, prices_of, run_of, window
 from jpo.project.load import LoadedSettings, load, merge
 from jpo.project.project import preference_of
 from jpo.project.request import explore_of
 from jpo.project.workload import read_workload
 from jpo.records import Finished, Run, Track
-from jpo.simulate.fleet import Fleet
 from jpo.simulate.installations import AS_SIMULATED, Installation, Kind, draw_installation
-from jpo.simulate.kubernetes_workloads import SimulatedWorkload, draw_workload
 
 Suggest = Callable[[Path, LoadedSettings, str, float], str]
 """(config.ini, settings, suggestion id, now) -> who decided; config.ini is changed."""

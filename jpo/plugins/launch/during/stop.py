@@ -30,7 +30,7 @@ import numpy as np
 
 from jpo.agent.preference import LOSS_TOLERANCE, scalarise
 from jpo.forecast.curves.curve import Curve
-from jpo.forecast.curves.final import FinalError, final_error, student_below
+from jpo.plugins.launch.during.final_error import FinalError, final_error, student_below
 from jpo.plugins.launch.during.progress import Rival, RunProgress
 from jpo.plugins.launch.during.target import UNLIKELY, outlook
 from jpo.records import Preference

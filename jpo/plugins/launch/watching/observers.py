@@ -16,6 +16,7 @@ from jpo.plugins.launch.ledger import TAKEN, Entry, read
 from jpo.plugins.launch.lifecycle import GIVE_UP_SECONDS, UNREACHABLE
 from jpo.plugins.launch.project.accounts import looked_at
 from jpo.plugins.launch.project.finished import logs_of
+from jpo.plugins.launch.watching.sampled_progress import NOTHING, SampledProgress, read_progress
 from jpo.plugins.launch.watching.seen import ResourcesInUse, RunTimes, SeenRun, TrainingLog
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
@@ -23,7 +24,6 @@ from jpo.project.sources import names_of, own_names, prometheus_of, running_now
 from jpo.records import Identity, Parameters, Running, RunStatus
 from jpo.telemetry.csv.follow import LogRow, Tail
 from jpo.telemetry.outcome import NoEvidence, Own, configuration, own_values
-from jpo.telemetry.running.sampled_progress import NOTHING, SampledProgress, read_progress
 
 CSV, PROMETHEUS = "csv", "prometheus"
 """Sources of runs that JPO did not launch; of one that it did, the source is the engine."""

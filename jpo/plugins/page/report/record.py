@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from jpo.cost.sla import Compliance
     from jpo.history import AuditRecord, Verification
     from jpo.history.figures import Spread
-    from jpo.optimizer.account.configurations import MeasuredFront
-    from jpo.optimizer.account.rewards import RewardComponents
-    from jpo.optimizer.account.savings import Saved
+    from jpo.plugins.page.configurations import MeasuredFront
+    from jpo.plugins.page.rewards import RewardComponents
+    from jpo.plugins.page.savings import Saved
     from jpo.records import SlaCheck
 
 

@@ -18,7 +18,7 @@ from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
     from jpo.history import AuditRecord
-    from jpo.optimizer.account.savings import Saved
+    from jpo.plugins.page.savings import Saved
 
 T = TypeVar("T")
 FATES: Mapping[str, Emphasis] = {"written": "good", "conflict": "bad", "not written": "bad", "unknown": "warning"}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def test_it_is_written_in_every_form(jpo: Callable[..., str]) -> None:
-    words = ("replay", "config.ini", "--policies", "default", "--runs", "2", "--seeds", "2", "--jobs", "1")
+    words = ("lab", "replay", "config.ini", "--policies", "default", "--runs", "2", "--seeds", "2", "--jobs", "1")
     assert "1 recorded workload, 2 replays of 2 runs" in jpo(*words).split("\n")[0]
     assert jpo(*words, "-o", "json").startswith('{\n  "schema_version": 1')
     assert jpo(*words, "-o", "markdown").startswith("### ")
@@ -18,6 +18,6 @@ def test_v_shows_a_table_for_each_workload_of_several(jpo: Callable[..., str], t
     for number in (0, 1):
         log = (tmp_path / f"run-{number}.csv").read_text()
         (tmp_path / f"run-{number + 2}.csv").write_text(log.replace("cnn", "mlp").replace(f"run-{number}", f"run-{number + 2}"))
-    words = ("replay", "config.ini", "other.ini", "--policies", "default", "--runs", "2", "--seeds", "2", "--jobs", "1")
+    words = ("lab", "replay", "config.ini", "other.ini", "--policies", "default", "--runs", "2", "--seeds", "2", "--jobs", "1")
     assert "balanced, digits/mlp/torch" not in jpo(*words)
     assert "balanced, digits/mlp/torch" in jpo(*words, "-v")

@@ -4,8 +4,8 @@ import pytest
 from fleets import BAD, fleet, lane, run
 
 from jpo.cli.output import rendered
+from jpo.plugins.lab.fleet import Fleet
 from jpo.plugins.lab.report import fleet as subject
-from jpo.simulate.fleet import Fleet
 
 MEASURED = {"gpu_utilisation": 0.99, "cpu_utilisation": 0.99, "val_loss": 0.0823}
 USUAL = fleet(lane([run(7000, **MEASURED)] * 2, [run(6500, **MEASURED)] * 2, goal=0.5))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from fleets import BAD, fleet, lane, run
 
+from jpo.plugins.lab.fleet import ratios
 from jpo.plugins.lab.report.plots_fleet import plot
-from jpo.simulate.fleet import ratios
 
 
 def test_a_failed_run_in_the_picture_counts_one_unchanged_run_more() -> None:

@@ -1,4 +1,4 @@
-"""`jpo logs`: figures of many logs, and the table of all runs with suggestion, reward and SLA."""
+"""`jpo lab logs`: figures of many logs, and the table of all runs with suggestion, reward and SLA."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def with_targets(project):
 
 def table(project, *arguments):
     """The extended CSV by run id."""
-    answer = project.jpo("logs", "runs", "--extended", "all.csv", *arguments)
+    answer = project.jpo("lab", "logs", "runs", "--extended", "all.csv", *arguments)
     assert answer.code == 0, answer.err
     return {row["run_id"]: row for row in csv.DictReader(io.StringIO((project.folder / "all.csv").read_text()))}
 
@@ -40,7 +40,7 @@ def snapshot(project):
 
 def test_the_table_says_how_runs_ended_what_they_took_and_what_did_best(project):
     project.log(7, 64, 10.0, status="oom_killed")
-    answer = project.jpo("logs", "runs")
+    answer = project.jpo("lab", "logs", "runs")
     assert (answer.code, answer.err) == (0, "")
     lines = [" ".join(line.split()) for line in answer.out.split("\n")]
     assert lines[2:4] == ["Workload digits/cnn/pytorch", "8 runs: 7 succeeded, 1 oom killed"]
@@ -52,13 +52,13 @@ def test_the_table_says_how_runs_ended_what_they_took_and_what_did_best(project)
 def test_nothing_is_written_and_no_store_is_made(project):
     before = snapshot(project)
     for form in ("table", "json", "csv", "markdown", "html"):
-        assert project.jpo("logs", "runs", "-o", form).code == 0
+        assert project.jpo("lab", "logs", "runs", "-o", form).code == 0
     assert snapshot(project) == before
 
 
 def test_json_and_csv_say_the_same(project):
-    (one,) = json.loads(project.jpo("logs", "runs", "-o", "json").out)["workloads"]
-    (row,) = csv.DictReader(io.StringIO(project.jpo("logs", "runs", "-o", "csv").out))
+    (one,) = json.loads(project.jpo("lab", "logs", "runs", "-o", "json").out)["workloads"]
+    (row,) = csv.DictReader(io.StringIO(project.jpo("lab", "logs", "runs", "-o", "csv").out))
     assert (one["runs"], one["by_status"]["succeeded"], one["duration_seconds"]["median"]) == (7, 7, 70.0)
     assert one["best"]["time"]["parameters"]["batch_size"] == 64
     assert (row["runs"], row["duration_seconds.median"], row["best.time.parameters.batch_size"]) == ("7", "70.0", "64.0")
@@ -66,24 +66,24 @@ def test_json_and_csv_say_the_same(project):
 
 
 def test_without_arguments_the_logs_of_the_settings_are_read(project):
-    assert project.jpo("logs").out == project.jpo("logs", "runs/*.csv").out
+    assert project.jpo("lab", "logs").out == project.jpo("lab", "logs", "runs/*.csv").out
 
 
 def test_what_cannot_be_used_is_listed_and_the_rest_counts(project):
     (project.folder / "runs" / "bad.csv").write_text("nonsense\n")
     (project.folder / "runs" / "empty.csv").touch()
     os.mkfifo(project.folder / "runs" / "pipe.csv")
-    answer = project.jpo("logs", "runs")
+    answer = project.jpo("lab", "logs", "runs")
     assert "7 runs: 7 succeeded" in answer.out
     assert "3 logs not usable:" in answer.out
-    told = {one["file"]: one["code"] for one in json.loads(project.jpo("logs", "runs", "-o", "json").out)["not_usable"]}
+    told = {one["file"]: one["code"] for one in json.loads(project.jpo("lab", "logs", "runs", "-o", "json").out)["not_usable"]}
     assert told == {"runs/bad.csv": "JPO-E110", "runs/empty.csv": "JPO-E111", "runs/pipe.csv": "JPO-E110"}
 
 
 def test_runs_of_several_workloads_stand_apart_and_markup_is_text(project):
     other = project.log(8, 32, 5.0)
     other.write_text(other.read_text().replace("model=cnn", "model=[red]mlp[/]"))
-    out = project.jpo("logs", "runs").out
+    out = project.jpo("lab", "logs", "runs").out
     assert "Workload digits/[red]mlp[/]/pytorch\n  1 run: 1 succeeded" in out
     assert "Workload digits/cnn/pytorch\n  7 runs: 7 succeeded" in out
 
@@ -94,7 +94,7 @@ def test_runs_of_several_workloads_stand_apart_and_markup_is_text(project):
 )
 def test_no_log_at_all_is_an_error(project, arguments, code, reason):
     (project.folder / "leer").mkdir()
-    answer = project.jpo("logs", *arguments)
+    answer = project.jpo("lab", "logs", *arguments)
     assert (answer.code, answer.out, reason in answer.err) == (code, "", True)
 
 
@@ -176,7 +176,7 @@ def test_the_epochs_of_a_long_log_are_all_there(project):
     log.write_text(
         log.read_text().replace("1700000100.0,1,1500,0.2,0.1\n", "1700000050.0,1,700,,nan\n1700000100.0,2,1500,0.2,0.1\n")
     )
-    assert project.jpo("logs", "runs", "--epochs", "epochs.csv").code == 0
+    assert project.jpo("lab", "logs", "runs", "--epochs", "epochs.csv").code == 0
     rows = [row for row in csv.reader(io.StringIO((project.folder / "epochs.csv").read_text())) if row[0] == "run-0"]
     assert [row[7:12] for row in rows] == [
         ["1700000050.0", "1.0", "700.0", "", "nan"],
@@ -190,10 +190,10 @@ def test_two_tables_are_two_files_of_their_kinds(project):
         ["--epochs", "runs/run-0.csv"],
         ["--epochs", "runs/all.csv"],
     ):
-        assert project.jpo("logs", "runs", *arguments).code == 2
-    assert project.jpo("logs", "runs", "--epochs", "epochs.csv").code == 0
-    assert project.jpo("logs", "runs", "--epochs", "epochs.csv").code == 0
-    assert "JPO-E132" in project.jpo("logs", "runs", "--extended", "epochs.csv").err
+        assert project.jpo("lab", "logs", "runs", *arguments).code == 2
+    assert project.jpo("lab", "logs", "runs", "--epochs", "epochs.csv").code == 0
+    assert project.jpo("lab", "logs", "runs", "--epochs", "epochs.csv").code == 0
+    assert "JPO-E132" in project.jpo("lab", "logs", "runs", "--extended", "epochs.csv").err
 
 
 def test_texts_that_are_formulas_are_made_harmless(project):
@@ -201,14 +201,14 @@ def test_texts_that_are_formulas_are_made_harmless(project):
     log.write_text(log.read_text().replace("run-7", "=1+1").replace("dataset=digits", "dataset=@SUM(A1)"))
     rows = table(project)
     assert rows["'=1+1"]["dataset"] == "'@SUM(A1)"
-    assert "'@SUM(A1)" in project.jpo("logs", "runs", "-o", "csv").out
+    assert "'@SUM(A1)" in project.jpo("lab", "logs", "runs", "-o", "csv").out
 
 
 @pytest.mark.parametrize("name", ["runs/all.csv", "runs/run-0.csv", "jpo.toml", "config.ini", "link", "nowhere/all.csv", "runs"])
 def test_the_extended_table_replaces_nothing_but_itself(project, name):
     (project.folder / "link").symlink_to("runs/run-0.csv")
     before = snapshot(project)
-    answer = project.jpo("logs", "runs", "--extended", name)
+    answer = project.jpo("lab", "logs", "runs", "--extended", name)
     assert (answer.code, answer.out) == (2, "")
     assert "JPO-E132" in answer.err or "JPO-E307" in answer.err
     assert snapshot(project) == before
@@ -236,12 +236,12 @@ def test_absurd_numbers_do_not_end_it(project):
         log = project.log(number, 64, 1e-3)
         log.write_text(log.read_text().replace(",1,1500,", ",1,1e308,").replace("cpus=2", "cpus=1e308"))
     for form in ("table", "csv", "json", "markdown"):
-        assert project.jpo("logs", "runs", "-o", form).code == 0
-    assert "Infinity" not in project.jpo("logs", "runs", "-o", "json").out
+        assert project.jpo("lab", "logs", "runs", "-o", form).code == 0
+    assert "Infinity" not in project.jpo("lab", "logs", "runs", "-o", "json").out
     table(project)
 
 
 def test_a_workload_whose_runs_all_ended_badly_is_shown_all_the_same(empty):
     empty.log(1, 64, 10.0, status="failed")
-    answer = empty.jpo("logs", "runs")
+    answer = empty.jpo("lab", "logs", "runs")
     assert "Workload digits/cnn/pytorch\n  1 run: 1 failed" in answer.out

@@ -1,4 +1,4 @@
-"""The extended CSV of `jpo logs` on the disk: whole, over its own kind alone."""
+"""The extended CSV of `jpo lab logs` on the disk: whole, over its own kind alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`jpo replay` as a user meets it: traces, one's own history, output, and what is refused."""
+"""`jpo lab replay` as a user meets it: traces, one's own history, output, and what is refused."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def trace(empty: Project) -> Path:
 
 
 def test_a_trace_gives_a_table_and_nothing_on_stderr(empty: Project, trace: Path) -> None:
-    answer = empty.jpo("replay", "toy.csv", *QUICK)
+    answer = empty.jpo("lab", "replay", "toy.csv", *QUICK)
     assert (answer.code, answer.err) == (0, "")
     lines = [" ".join(line.split()) for line in answer.out.split("\n")]
     assert "balanced, toy" in lines
@@ -50,7 +50,7 @@ def test_a_trace_gives_a_table_and_nothing_on_stderr(empty: Project, trace: Path
 
 def test_json_to_stdout_and_to_files_by_their_suffix(empty: Project, trace: Path) -> None:
     files = ("--output-file", "a.json", "--output-file", "b.txt", "--plot", "c.svg")
-    answer = empty.jpo("replay", "toy.csv", "--policies", "default,hillclimb", "-o", "json", *QUICK, *files)
+    answer = empty.jpo("lab", "replay", "toy.csv", "--policies", "default,hillclimb", "-o", "json", *QUICK, *files)
     assert json.loads(answer.out) == json.loads((empty.folder / "a.json").read_text())
     assert list(json.loads(answer.out)["objectives"]["balanced"]) == ["default", "hillclimb"]
     assert json.loads((empty.folder / "b.txt").read_text())
@@ -58,8 +58,10 @@ def test_json_to_stdout_and_to_files_by_their_suffix(empty: Project, trace: Path
 
 
 def test_objectives_may_be_a_list_or_repeated(empty: Project, trace: Path) -> None:
-    listed = empty.jpo("replay", "toy.csv", "--policies", "default", "--objective", "cost,time", *QUICK)
-    repeated = empty.jpo("replay", "toy.csv", "--policies", "default", "--objective", "time", "--objective", "cost", *QUICK)
+    listed = empty.jpo("lab", "replay", "toy.csv", "--policies", "default", "--objective", "cost,time", *QUICK)
+    repeated = empty.jpo(
+        "lab", "replay", "toy.csv", "--policies", "default", "--objective", "time", "--objective", "cost", *QUICK
+    )
     assert listed.out == repeated.out
     assert "time, toy" in listed.out
     assert "cost, toy" in listed.out
@@ -67,7 +69,7 @@ def test_objectives_may_be_a_list_or_repeated(empty: Project, trace: Path) -> No
 
 def test_the_power_limit_is_a_knob_only_on_wish(empty: Project, trace: Path) -> None:
     answers = [
-        empty.jpo("replay", "toy.csv", "--policies", "default", "-o", "json", *QUICK, *more)
+        empty.jpo("lab", "replay", "toy.csv", "--policies", "default", "-o", "json", *QUICK, *more)
         for more in ((), ("--knob", "power_limit_w"))
     ]
     oracles = [json.loads(one.out)["workloads"][0]["oracle"]["balanced"] for one in answers]
@@ -76,7 +78,7 @@ def test_the_power_limit_is_a_knob_only_on_wish(empty: Project, trace: Path) -> 
 
 def test_ones_own_history_is_replayed_and_says_what_it_lacks(project: Project) -> None:
     before = sorted(project.folder.rglob("*"))
-    answer = project.jpo("replay", "config.ini", "--policies", "jpo,default", *QUICK)
+    answer = project.jpo("lab", "replay", "config.ini", "--policies", "jpo,default", *QUICK)
     assert answer.code == 0
     assert "balanced, digits/cnn/pytorch" in answer.out
     assert "only the 3 configurations of its 7 runs can be chosen" in answer.out
@@ -85,7 +87,7 @@ def test_ones_own_history_is_replayed_and_says_what_it_lacks(project: Project) -
 
 
 def test_without_an_argument_it_is_the_own_history_in_usd(project: Project) -> None:
-    document = json.loads(project.jpo("replay", "--policies", "default", "-o", "json", *QUICK).out)
+    document = json.loads(project.jpo("lab", "replay", "--policies", "default", "-o", "json", *QUICK).out)
     (workload,) = document["workloads"]
     assert (workload["name"], workload["cost_unit"], workload["executions"]) == ("digits/cnn/pytorch", "USD", 7)
     assert workload["oracle"]["balanced"] == {"batch_size": 64.0}
@@ -93,7 +95,7 @@ def test_without_an_argument_it_is_the_own_history_in_usd(project: Project) -> N
 
 def test_without_prices_the_cost_is_relative(project: Project) -> None:
     (project.folder / "jpo.toml").write_text('[csv]\nlogs = ["runs/*.csv"]\n')
-    document = json.loads(project.jpo("replay", "config.ini", "--policies", "default", "-o", "json", *QUICK).out)
+    document = json.loads(project.jpo("lab", "replay", "config.ini", "--policies", "default", "-o", "json", *QUICK).out)
     assert document["workloads"][0]["cost_unit"] == "relative"
 
 
@@ -131,14 +133,14 @@ def test_a_missing_package_is_reported_before_anything_is_played(
     empty: Project, trace: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
     monkeypatch.setattr(extras, "is_installed", lambda package: package != "optuna")
-    answer = empty.jpo("replay", "toy.csv", "--policies", "default,optuna-tpe", "--jobs", jobs)
+    answer = empty.jpo("lab", "replay", "toy.csv", "--policies", "default,optuna-tpe", "--jobs", jobs)
     assert answer.code == 2
     assert 'optuna-tpe needs optuna, which is not installed; pip install "jpo[replay]" [JPO-E703]' in answer.err
 
 
 def test_optuna_gp_needs_torch_which_another_extra_brings(empty: Project, trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extras, "is_installed", lambda package: package != "torch")
-    answer = empty.jpo("replay", "toy.csv", "--policies", "optuna-gp", *QUICK)
+    answer = empty.jpo("lab", "replay", "toy.csv", "--policies", "optuna-gp", *QUICK)
     assert 'optuna-gp needs torch, which is not installed; pip install "jpo[replay,learn]"' in answer.err
 
 

@@ -11,7 +11,7 @@ from jpo.__main__ import run
 from jpo.plugins.lab.cli.simulate import INSTALLATIONS
 from jpo.simulate.installations import KINDS
 
-SMALL = ("simulate", "--workloads", "2", "--runs", "3")
+SMALL = ("lab", "simulate", "--workloads", "2", "--runs", "3")
 
 
 @pytest.fixture
@@ -37,7 +37,20 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, obj
     try:
         arguments = ("--workloads", "3", "--runs", "6", "--explore", "on", "--drift", "--prefer", "cost", "--keep", "kept")
         assert (
-            run(["simulate", *arguments, "--output-file", "fleet.json", "--output-file", "fleet.txt", "--plot", "fleet.svg"]) == 0
+            run(
+                [
+                    "lab",
+                    "simulate",
+                    *arguments,
+                    "--output-file",
+                    "fleet.json",
+                    "--output-file",
+                    "fleet.txt",
+                    "--plot",
+                    "fleet.svg",
+                ]
+            )
+            == 0
         )
     finally:
         os.chdir(before)
@@ -104,7 +117,7 @@ def test_the_same_seed_gives_the_same_fleet_and_another_seed_another(jpo: Callab
 def test_in_an_installation_workloads_run_one_after_the_other_and_fail_where_they_did_not(
     jpo: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
-    arguments = ("simulate", "--workloads", "4", "--runs", "5", "--explore", "on", "--keep")
+    arguments = ("lab", "simulate", "--workloads", "4", "--runs", "5", "--explore", "on", "--keep")
     as_simulated, strange = (
         json.loads(jpo(*arguments, kind, "--installation", kind, "-o", "json")[1]) for kind in ("none", "host-memory")
     )

@@ -8,10 +8,10 @@ from jpo.cost.sla import compliance
 from jpo.forecast.before_after import compare
 from jpo.history import AuditRecord, RecordedRun, Verification
 from jpo.history.figures import spread
-from jpo.optimizer.account.configurations import MeasuredConfiguration, MeasuredFront
-from jpo.optimizer.account.rewards import RewardComponents
-from jpo.optimizer.account.savings import Saved
+from jpo.plugins.page.configurations import MeasuredConfiguration, MeasuredFront
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
+from jpo.plugins.page.rewards import RewardComponents
+from jpo.plugins.page.savings import Saved
 from jpo.records import Forecast, Interval, Outcome, RunStatus, SlaCheck
 from jpo.report.before_after import WorkloadChange
 from jpo.report.history import Compared, Ledger, PastRun

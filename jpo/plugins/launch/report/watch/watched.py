@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 from jpo.plugins.launch.during.adjustment import Adjustment, Saving
 from jpo.plugins.launch.during.adjustment import as_json as adjustment_as_json
 from jpo.plugins.launch.job import JobState
+from jpo.plugins.launch.report.sparkline import sparkline
 from jpo.records import USD, Currency, Interval, Note, SlaCheck, in_order, plain_values, uncoded
 from jpo.report.document import Cell, Column, Document, Items, Row, Span, Table, estimate
 from jpo.report.headline import VERDICTS
 from jpo.wording import names, numbers
-from jpo.wording.sparkline import sparkline
 
 if TYPE_CHECKING:  # it loads what reads logs, which `jpo history` does without
     from jpo.plugins.launch.watching.seen import Points, SeenRun

@@ -9,10 +9,10 @@ from statistics import fmean
 
 from jpo.cost import Prices, check_sla, usd_per_hour
 from jpo.forecast.curves.curve import curve_of
-from jpo.forecast.curves.end import total_seconds
 from jpo.forecast.curves.target import epochs_ahead, epochs_ahead_by_pace
 from jpo.plugins.launch.during import stop
 from jpo.plugins.launch.during.adjustment import Adjustment
+from jpo.plugins.launch.during.end_of_curve import total_seconds
 from jpo.plugins.launch.during.progress import RunProgress
 from jpo.plugins.launch.during.stop import StopVerdict
 from jpo.plugins.launch.report.watch.watched import (

@@ -7,7 +7,7 @@ import pytest
 from made import a_run
 
 from jpo.cost import Prices
-from jpo.optimizer.account.rewards import reward_components
+from jpo.plugins.page.rewards import reward_components
 from jpo.records import Outcome, Preference, Run, RunStatus
 
 COST_ALONE = Preference(0.0, 1.0, 0.0)

@@ -11,9 +11,9 @@ import pytest
 
 from jpo.__main__ import run
 from jpo.http.endpoint import Endpoint
+from jpo.plugins.launch.watching.sampled_progress import read_progress
 from jpo.records import Identity
 from jpo.telemetry.prometheus.names import Names
-from jpo.telemetry.running.sampled_progress import read_progress
 
 JOB = {"dataset": "digits", "model": "watched", "framework": "pytorch"}
 SECONDS_PER_EPOCH = 300.0

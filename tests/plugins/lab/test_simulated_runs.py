@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.optimizer.simulated_runs import best_goal, goal, run_of, window
+from jpo.plugins.lab.fleet import Lane
+from jpo.plugins.lab.kubernetes_workloads import draw_workload
+from jpo.plugins.lab.simulated_runs import best_goal, goal, run_of, window
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
-from jpo.simulate.fleet import Lane
-from jpo.simulate.kubernetes_workloads import draw_workload
 
 
 def test_the_last_third_is_compared_and_at_most_ten_runs() -> None:

@@ -1,7 +1,7 @@
 """A Gymnasium environment of simulated training jobs, for training other agents.
 
     import gymnasium
-    from jpo.simulate.environment import register
+    from jpo.plugins.lab.environment import register
 
     register()
     env = gymnasium.make("jpo/TrainingJob-v0", horizon=20, drift=True, end_at_broken_sla=True)
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jpo.errors import UsageError
+from jpo.plugins.lab.episode import LADDERS, LENGTHS, TARGETS, EpisodeJob, EpisodeRun, failure_charge, slacks
 from jpo.records import NAMED_PREFERENCES, Preference
-from jpo.simulate.episode import LADDERS, LENGTHS, TARGETS, EpisodeJob, EpisodeRun, failure_charge, slacks
 from jpo.simulate.installations import Installation, Kind, draw_installation
 
 try:
@@ -183,4 +183,4 @@ def _random_preference(rng: np.random.Generator) -> Preference:
 def register() -> None:
     """Make `gymnasium.make("jpo/TrainingJob-v0")` work; calling it again changes nothing."""
     if ID not in gymnasium.registry:
-        gymnasium.register(ID, entry_point="jpo.simulate.environment:TrainingJob")
+        gymnasium.register(ID, entry_point="jpo.plugins.lab.environment:TrainingJob")

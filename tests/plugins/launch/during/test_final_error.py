@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jpo.forecast.curves.curve import curve_of
-from jpo.forecast.curves.final import FinalError, final_error, furthest, shows_end, student_below, student_quantile
+from jpo.plugins.launch.during.final_error import FinalError, final_error, furthest, shows_end, student_below, student_quantile
 
 
 def falling(rng, epochs=30):

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.plugins.lab.resource_usage import draw_demand, peak_gib, trace, usage
 from jpo.records import Candidates, Draws, Preference
 from jpo.simulate.drift import Drift, batch_effect, draw_drift
 from jpo.simulate.installations import Installation, outside
 from jpo.simulate.jobs import draw_jobs
-from jpo.simulate.resource_usage import draw_demand, peak_gib, trace, usage
 from jpo.simulate.runs import draw_noise, observe
 
 if TYPE_CHECKING:

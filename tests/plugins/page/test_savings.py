@@ -7,7 +7,7 @@ import pytest
 
 from jpo.cost import Prices
 from jpo.optimizer.account.before_and_after import Sides
-from jpo.optimizer.account.savings import Saved, saved_of, savings, together
+from jpo.plugins.page.savings import Saved, saved_of, savings, together
 from jpo.records import Forecast, Identity, Interval, Outcome, Run, RunStatus
 
 JOB = Identity("d", "m", "f")

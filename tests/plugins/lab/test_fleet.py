@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 from fleets import BAD, fleet, lane, run
 
-from jpo.records import Outcome
-from jpo.simulate.fleet import (
+from jpo.plugins.lab.fleet import (
     Lane,
     against,
     all_runs,
@@ -22,6 +21,7 @@ from jpo.simulate.fleet import (
     typical_paid,
     worse,
 )
+from jpo.records import Outcome
 
 
 def test_medians_are_over_the_last_runs_that_ended_well() -> None:

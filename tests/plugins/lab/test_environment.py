@@ -12,8 +12,8 @@ gymnasium = pytest.importorskip("gymnasium", reason='gymnasium not found: pip in
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from jpo.simulate.environment import OBSERVED, REACH, TrainingJob, register  # noqa: E402
-from jpo.simulate.episode import LADDERS  # noqa: E402
+from jpo.plugins.lab.environment import OBSERVED, REACH, TrainingJob, register  # noqa: E402
+from jpo.plugins.lab.episode import LADDERS  # noqa: E402
 from jpo.simulate.installations import KINDS, Installation  # noqa: E402
 
 STAY = np.full(len(LADDERS), REACH)

@@ -1,6 +1,6 @@
 import pytest
 
-from jpo.forecast.curves.end import total_seconds
+from jpo.plugins.launch.during.end_of_curve import total_seconds
 
 
 def paced(epochs, seconds=10.0, first=10.0):

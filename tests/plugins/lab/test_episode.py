@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jpo.plugins.lab.episode import LADDERS, LENGTHS, EpisodeJob, failure_charge, slacks
 from jpo.records import NAMED_PREFERENCES, Preference
-from jpo.simulate.episode import LADDERS, LENGTHS, EpisodeJob, failure_charge, slacks
 from jpo.simulate.installations import AS_SIMULATED, Installation
 
 

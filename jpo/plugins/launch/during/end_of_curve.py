@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import fmean, stdev
 
-from jpo.forecast.curves.final import student_quantile
+from jpo.plugins.launch.during.final_error import student_quantile
 from jpo.records import Interval
 
 FEWEST = 3

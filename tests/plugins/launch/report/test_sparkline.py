@@ -2,8 +2,8 @@ import math
 
 import pytest
 
+from jpo.plugins.launch.report.sparkline import sparkline
 from jpo.wording.printable import encodable
-from jpo.wording.sparkline import sparkline
 
 
 @pytest.mark.parametrize(

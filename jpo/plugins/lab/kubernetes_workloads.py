@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.plugins.lab.resource_usage import Demand, draw_demand, peak_gib, trace, usage
 from jpo.records import SAME, Candidates, Draws, Outcome, Parameters, RunStatus
 from jpo.simulate.drift import Drift, batch_effect, draw_drift
 from jpo.simulate.installations import AS_SIMULATED, Installation, outside
 from jpo.simulate.jobs import draw_jobs
-from jpo.simulate.resource_usage import Demand, draw_demand, peak_gib, trace, usage
 from jpo.simulate.runs import SimulatedRun, draw_noise, observe
 
 if TYPE_CHECKING:

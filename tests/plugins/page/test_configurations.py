@@ -3,7 +3,7 @@ from __future__ import annotations
 from made import a_run
 
 from jpo.cost import Prices
-from jpo.optimizer.account.configurations import measured_front
+from jpo.plugins.page.configurations import measured_front
 from jpo.records import Outcome, Quality, Run, RunStatus
 
 PRICES = Prices(usd_per_gpu_hour=3600.0)

@@ -10,9 +10,9 @@ import numpy as np
 
 from jpo.agent.preference import scalarise
 from jpo.cost import Prices, usd_per_hour
+from jpo.plugins.lab.fleet import Lane, before_after, per_model
+from jpo.plugins.lab.kubernetes_workloads import MEMORY_GIB, SimulatedWorkload, execute, truth
 from jpo.records import Identity, Preference, Run
-from jpo.simulate.fleet import Lane, before_after, per_model
-from jpo.simulate.kubernetes_workloads import MEMORY_GIB, SimulatedWorkload, execute, truth
 
 USD_PER_CPU_HOUR, USD_PER_GIB_HOUR = 0.04, 0.005
 

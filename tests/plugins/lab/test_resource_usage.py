@@ -5,7 +5,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from jpo.simulate.resource_usage import CHECKPOINT, LOAD, PHASES, TRAIN, VALIDATE, Demand, draw_demand, peak_gib, trace, usage
+from jpo.plugins.lab.resource_usage import CHECKPOINT, LOAD, PHASES, TRAIN, VALIDATE, Demand, draw_demand, peak_gib, trace, usage
 
 ONE = np.zeros(1, dtype=np.int64)
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from jpo.plugins.lab.kubernetes_workloads import SimulatedWorkload, draw_workload, execute, row_of, truth
 from jpo.records import RunStatus
 from jpo.simulate.installations import Installation
-from jpo.simulate.kubernetes_workloads import SimulatedWorkload, draw_workload, execute, row_of, truth
 
 
 def workload(seed: int = 0, *, drift: bool = False) -> SimulatedWorkload:
