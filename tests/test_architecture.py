@@ -42,6 +42,31 @@ SEE_THE_CLOCK = {
 }
 """Modules below that may read the clock, and why."""
 MOST_PARAMETERS = 7
+MOST_FIELDS = 12
+_MIRRORS_TABLE = "a table of jpo.toml, key for key"
+_MEASURED = "what a run measures, one quantity each; the store has a column for each"
+LARGE_RECORDS = {
+    "Settings": "jpo.toml, table for table",
+    "PrometheusTable": _MIRRORS_TABLE,
+    "AgentTable": _MIRRORS_TABLE,
+    "KubernetesTable": _MIRRORS_TABLE,
+    "SuggestionDocument": "the published JSON of a suggestion, whose fields lie flat",
+    "Suggestion": "one row of the history, which the published JSON mirrors",
+    "Outcome": _MEASURED,
+    "Running": _MEASURED,
+    "MeasuredValues": _MEASURED,
+    "Belief": "a posterior: every quantity that is believed, as an array over the same candidates",
+    "Promise": "arrays over the same candidates, and what is said of them",
+    "Knobs": "every quantity that the simulator can turn, as an array over the same candidates",
+    "Known": "all that is collected of a workload before a decision",
+    "Job": "a simulated job while it is played: what is true of it, and its history",
+    "Adjustment": "one event of the audit log, field for field",
+    "DeviceCourse": "a schedule, as one array or mapping over its jobs for each thing that is known of them",
+    "LegacyOptions": "the options of another program, name for name",
+    "PhaseModel": "a model's file, tensor for tensor",
+    "WorkloadDescription": "figures of a workload, one each",
+}
+"""Records of more than MOST_FIELDS, each with what it mirrors or why its parts are not told apart."""
 MOST_MODULES = 18
 MOST_FILES_IN_JPO = 8
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "told"}
@@ -304,6 +329,19 @@ def test_no_parameter_list_is_longer_than_one_reads_at_a_glance() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and parameters(node) > MOST_PARAMETERS
     ]
     assert set(long) <= PUBLIC_SIGNATURES
+
+
+def fields_of(record: ast.ClassDef) -> int:
+    """How many values one must give, or may, to build it: of dataclasses, pydantic models and all that is written like them."""
+    shared = {"ClassVar", "InitVar"}
+    named = [part for part in record.body if isinstance(part, ast.AnnAssign)]
+    return sum(not shared & {name.id for name in ast.walk(part.annotation) if isinstance(name, ast.Name)} for part in named)
+
+
+def test_records_name_what_they_are_in_few_fields() -> None:
+    """What has more is several things, and functions take all of it for one; the exceptions have a reason, and are needed."""
+    records = [node for path in JPO for node in nodes(path) if isinstance(node, ast.ClassDef)]
+    assert {record.name for record in records if fields_of(record) > MOST_FIELDS} == LARGE_RECORDS.keys()
 
 
 def test_every_module_has_a_test_file_of_its_name() -> None:

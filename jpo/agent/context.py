@@ -66,6 +66,42 @@ NOT_SEEN = PhaseSummary()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class ChangeWatch:
+    """Watch for a changed world, by what the last runs show; None = not known.
+
+    Attributes:
+        age: shape (K,), how many runs ago a candidate last ran (0 = the last run), NaN = never.
+        moved: shape (K,), ln of the duration of the last run there / what is believed of it now: far from 0 where the world has
+            changed since; NaN = none ended well.
+        last_miss: the last run's standardised forecast error, see change_detection.py; None = it had none.
+        surprise: how close the forecast errors are to the alarm of a changed world, in 0..1.
+    """
+
+    age: Floats | None = None
+    moved: Floats | None = None
+    last_miss: float | None = None
+    surprise: float = 0.0
+
+
+NOT_WATCHED = ChangeWatch()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class EarlierJobs:
+    """The candidates as jobs that ran on this installation before would have them (residuals.py).
+
+    Attributes:
+        acquisition: their acquisition values.
+        p_fails: shape (K,), probability of failing.
+        jobs: how many jobs these rest on.
+    """
+
+    acquisition: AcquisitionValues
+    p_fails: Floats
+    jobs: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Context:
     """Context of the next run: the circumstances that neither belief nor preference hold.
 
@@ -75,18 +111,11 @@ class Context:
         later: acquisition values under the conditions (preference, prices) which some of the runs to come will have; None =
             they are those of the next run, as far as anybody knows.
         share_later: share of the runs to come that will have them, in 0..1.
-        age: shape (K,), how many runs ago a candidate last ran (0 = the last run), NaN = never; None = not known.
-        moved: shape (K,), ln of the duration of the last run there / what is believed of it now: far from 0 where the world has
-            changed since; NaN = none ended well; None = not known.
-        last_miss: the last run's standardised forecast error, see change_detection.py; None = it had none.
-        surprise: how close the forecast errors are to the alarm of a changed world, in 0..1.
+        watch: whether the world has changed.
         scenarios: names of what the user said or asked for; a policy must have been released for each of them to decide here.
         runs_done: how many have finished; equal ones at the beginning are one, the reference.
-        here: acquisition values as jobs that ran on this installation before would have them (residuals.py); None = none did.
-        p_fails_here: shape (K,), probability of failing in the same way; None with `here`.
-        jobs_here: how many jobs these rest on.
-        usage: of the last run.
-        phases: of the last runs.
+        earlier: the candidates as earlier jobs of the installation have them; None = there were none.
+        usage: of the last run; phases: of the last runs.
         queue: what the engine says of runs that are submitted now; None = there is none, or it was not asked.
     """
 
@@ -94,15 +123,10 @@ class Context:
     budget_slack: float | None = None
     later: AcquisitionValues | None = None
     share_later: float = 0.0
-    age: Floats | None = None
-    moved: Floats | None = None
-    last_miss: float | None = None
-    surprise: float = 0.0
+    watch: ChangeWatch = NOT_WATCHED
     scenarios: tuple[str, ...] = ()
     runs_done: int = 0
-    here: AcquisitionValues | None = None
-    p_fails_here: Floats | None = None
-    jobs_here: int = 0
+    earlier: EarlierJobs | None = None
     usage: Usage = NOT_MEASURED
     phases: PhaseSummary = NOT_SEEN
     queue: QueueAhead | None = None
@@ -124,7 +148,7 @@ def watched(context: Context, belief: Belief, rows: Sequence[int], runs: Sequenc
         age[row] = len(rows) - 1 - at
         if run.ended_well and run.outcome.duration_seconds and belief.duration_seconds:
             moved[row] = math.log(run.outcome.duration_seconds) - forecast[row]
-    return replace(context, age=age, moved=moved)
+    return replace(context, watch=replace(context.watch, age=age, moved=moved))
 
 
 def after_misses(context: Context, misses: Sequence[float | None]) -> Context:
@@ -132,7 +156,8 @@ def after_misses(context: Context, misses: Sequence[float | None]) -> Context:
     chart = Chart()
     for miss in misses:
         chart = chart.after(miss)
-    return replace(context, last_miss=misses[-1] if misses else None, surprise=chart.surprise)
+    last = misses[-1] if misses else None
+    return replace(context, watch=replace(context.watch, last_miss=last, surprise=chart.surprise))
 
 
 def log_ratio(value: float | None, reference: float | None) -> float | None:

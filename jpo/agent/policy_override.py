@@ -70,11 +70,12 @@ def of_policy(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> 
 
 
 def _because(problem: Problem, rule: int, choice: int) -> str:
-    here, p_fails, acquisition = problem.context.here, problem.context.p_fails_here, problem.acquisition
-    if here is None or p_fails is None:
+    earlier = problem.context.earlier
+    if earlier is None:
         return "by what it learnt on simulated jobs"
-    excess, shift = p_fails - problem.belief.p_fail, here.mean - acquisition.mean
-    after = f"after what {numbers.counted(problem.context.jobs_here, 'other job')} here showed"
+    p_fails, shift = earlier.p_fails, earlier.acquisition.mean - problem.acquisition.mean
+    excess = p_fails - problem.belief.p_fail
+    after = f"after what {numbers.counted(earlier.jobs, 'other job')} here showed"
     if excess[rule] - excess[choice] > MORE_FAILURES:
         often, simulated = (numbers.percent_in_words(float(chance[rule])) for chance in (p_fails, problem.belief.p_fail))
         return f"because, {after}, its choice of {_moves(problem, rule)} fails with a chance of {often}, not {simulated}"

@@ -135,7 +135,7 @@ def _own(problem: Problem) -> Floats:
     belief, candidates, acquisition, context = problem.belief, problem.candidates, problem.acquisition, problem.context
     row = np.arange(len(candidates.values))
     nothing = np.zeros(len(row))
-    later = context.later
+    later, watch = context.later, context.watch
     return np.column_stack(
         (
             np.log(acquisition.expected),
@@ -157,8 +157,8 @@ def _own(problem: Problem) -> Floats:
             candidates.log_rate - candidates.log_rate[acquisition.incumbent],
             _scaled_score(acquisition),
             np.log1p(acquisition.regret),
-            nothing if context.age is None else np.log1p(np.nan_to_num(context.age)) / 2,
-            nothing if context.moved is None else np.nan_to_num(context.moved) * 4,
+            nothing if watch.age is None else np.log1p(np.nan_to_num(watch.age)) / 2,
+            nothing if watch.moved is None else np.nan_to_num(watch.moved) * 4,
             nothing if later is None else np.log(later.expected),
             nothing if later is None else later.improvement * 4,
             nothing if later is None else row == later.incumbent,
@@ -172,11 +172,11 @@ def _here(context: Context, acquisition: AcquisitionValues, nothing: Floats) -> 
 
     Without any the score is the belief rule's, the others are 0.
     """
-    here, p_fails = context.here, context.p_fails_here
-    if here is None or p_fails is None:
+    if context.earlier is None:
         return *(nothing,) * 6, _scaled_score(acquisition)
+    here = context.earlier.acquisition
     gain = here.improvement * 4
-    return np.log(here.expected), here.mean, here.sd, p_fails, here.p_worse_today, gain, _scaled_score(here)
+    return np.log(here.expected), here.mean, here.sd, context.earlier.p_fails, here.p_worse_today, gain, _scaled_score(here)
 
 
 def _scaled_score(acquisition: AcquisitionValues) -> Floats:
@@ -209,7 +209,7 @@ def _of_belief(problem: Problem) -> tuple[float, ...]:
 def _of_context(problem: Problem, allowed: Bools) -> tuple[float, ...]:
     """The second half of SHARED: what is left, what changes, and how well the last forecasts were met."""
     context = problem.context
-    left, slack, miss = context.runs_left, context.budget_slack, context.last_miss
+    left, slack, miss = context.runs_left, context.budget_slack, context.watch.last_miss
     return (
         float(np.log1p(problem.acquisition.regret[problem.acquisition.incumbent])),
         float(allowed.sum() / problem.candidates.admissible.sum()),
@@ -220,17 +220,17 @@ def _of_context(problem: Problem, allowed: Bools) -> tuple[float, ...]:
         0.0 if slack is None else slack,
         context.later is not None,
         context.share_later,
-        context.age is not None,
+        context.watch.age is not None,
         miss is not None,
         0.0 if miss is None else miss / 2,
-        context.surprise,
+        context.watch.surprise,
         math.log(1 + context.horizon) / 4,
         float(np.log1p((problem.belief.failures + problem.belief.stopped).sum()) / 2),
         problem.comparison.calibration.interval_factor - 1,
         problem.leeway.budget_left / 2,
         problem.boldness.explore == "on",
-        context.here is not None,
-        math.log1p(context.jobs_here) / 4,
+        context.earlier is not None,
+        math.log1p(context.earlier.jobs if context.earlier else 0) / 4,
         *(number for name in USAGE for number in _masked(getattr(context.usage, name))),
         *(number for field in fields(PhaseSummary) for number in _masked(getattr(context.phases, field.name))),
     )

@@ -18,7 +18,7 @@ from jpo.agent.acquisition import AcquisitionValues
 from jpo.agent.budget import Leeway, budget_left
 from jpo.agent.change_detection import forecast_error
 from jpo.agent.comparison import Comparison
-from jpo.agent.context import NOT_MEASURED, Context, Usage, log_ratio, watched
+from jpo.agent.context import NOT_MEASURED, ChangeWatch, Context, EarlierJobs, Usage, log_ratio, watched
 from jpo.agent.decide import by_rule
 from jpo.agent.horizon import UNTOLD
 from jpo.agent.problem import Problem
@@ -50,7 +50,7 @@ class DecisionPoint:
     @property
     def here(self) -> AcquisitionValues | None:
         """Acquisition values as earlier jobs of the installation have them."""
-        return self.context.here
+        return self.context.earlier.acquisition if self.context.earlier else None
 
     @cached_property
     def observation(self) -> Observation:
@@ -113,7 +113,7 @@ def _context(job: Job, problem: Problem) -> Context:
     context = Context(left, slack, later, share, runs_done=run, usage=_usage(job))
     if not job.watched:
         return context
-    context = replace(context, last_miss=job.last_miss, surprise=job.chart.surprise)
+    context = replace(context, watch=ChangeWatch(last_miss=job.last_miss, surprise=job.chart.surprise))
     return watched(context, problem.belief, job.rows, job.runs)
 
 
@@ -133,11 +133,11 @@ def _usage(job: Job) -> Usage:
 
 def _with_earlier_jobs(job: Job, problem: Problem) -> Context:
     """The context with what jobs that ran on the installation before say of the candidates, where it does not hold that."""
-    if job.installation is None or problem.context.here is not None:
+    if job.installation is None or problem.context.earlier is not None:
         return problem.context
     belief = posterior(job.draws_here, problem.candidates, job.runs)
     here = replace(problem.comparison, belief=belief).weighed.within(problem.context.horizon)
-    return replace(problem.context, here=here, p_fails_here=belief.p_fail, jobs_here=job.installation.jobs)
+    return replace(problem.context, earlier=EarlierJobs(here, belief.p_fail, job.installation.jobs))
 
 
 def _later(job: Job, problem: Problem) -> tuple[AcquisitionValues | None, float]:

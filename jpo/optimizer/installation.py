@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from jpo.agent.candidate_rows import rows_of_run
+from jpo.agent.context import EarlierJobs
 from jpo.agent.problem import Problem
 from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
 from jpo.forecast import posterior
@@ -65,4 +66,4 @@ def with_earlier_jobs(problem: Problem, runs: Sequence[Run], residuals: Residual
     belief = belief_here(problem.candidates, runs, residuals)
     here = replace(problem.comparison, belief=belief).weighed.within(problem.context.horizon)
     jobs = len(set(residuals.job.tolist()))
-    return replace(problem, context=replace(problem.context, here=here, p_fails_here=belief.p_fail, jobs_here=jobs))
+    return replace(problem, context=replace(problem.context, earlier=EarlierJobs(here, belief.p_fail, jobs)))

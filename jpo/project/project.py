@@ -33,7 +33,6 @@ class Project:
         judged_by: the guard's limits, with every pinned value held; None for a command that judges no values.
         targets: the SLA targets by their names in [sla].
         preferences: those of JPO and of [preferences.NAME], by name.
-        learn_budget_seconds: how long the agent may learn inside `jpo suggest`; 0: not at all.
         now: unix seconds at which the command began.
         settings: for this package alone; commands and parts take values from the fields above.
         notes: what reports say of the values and the boldness that it starts with, sentence -> reason code.
@@ -47,12 +46,16 @@ class Project:
     preferences: Mapping[str, Preference]
     targets: Mapping[str, float]
     store: Store
-    learn_budget_seconds: float
     now: float
     settings: LoadedSettings
     notes: Mapping[str, str] = field(default_factory=dict)
     keeps: bool = True
     """False: of what goes on record nothing is kept, as with --dry-run."""
+
+    @property
+    def learn_budget_seconds(self) -> float:
+        """How long the agent may learn inside `jpo suggest`; 0: not at all."""
+        return self.settings.values.agent.learn_budget
 
     @property
     def limits(self) -> Limits:
@@ -106,7 +109,6 @@ def open_project(
             values.named_preferences,
             targets_of(settings),
             store,
-            values.agent.learn_budget,
             now,
             settings,
             {**start.notes, **kept_from_exploring(settings), **about_its_place(settings.store_beside, settings.store_at_root)},

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.context import Context
+from jpo.agent.context import Context, EarlierJobs
 from jpo.agent.decide import decide
 from jpo.agent.policy import SHAPES, Policy
 from jpo.agent.policy_override import of_policy, runs_saved
@@ -42,7 +42,7 @@ def told(problem, policy, choice):
 
 def informed(problem, *, mean=(0.0, 0.0, 0.0), p_fails=(0.0, 0.0, 0.0), jobs=14):
     here = replace(problem.acquisition, mean=problem.acquisition.mean + np.array(mean))
-    return replace(problem, context=Context(here=here, p_fails_here=np.array(p_fails), jobs_here=jobs))
+    return replace(problem, context=Context(earlier=EarlierJobs(here, np.array(p_fails), jobs)))
 
 
 def test_the_rules_choice_is_as_the_rule(problem):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from jpo.agent.context import UNKNOWN, Context, PhaseSummary, Usage
+from jpo.agent.context import UNKNOWN, ChangeWatch, Context, EarlierJobs, PhaseSummary, Usage
 from jpo.agent.safety.queue_ahead import QueueAhead
 from jpo.agent.state import (
     BOUND,
@@ -60,7 +60,9 @@ def test_what_is_not_known_of_the_context_is_zero_and_has_its_own_flag(grid, bel
     believed = belief([[0, 1, 2]])
     unknown = encode(believed, grid())[0]
     later = a_problem(grid(), believed, TIME).comparison.weighed
-    told = encode(believed, grid(), context=Context(0, 0.0, later, 0.0, np.array([0, np.nan, 3]), np.zeros(3), 0.0, 0.0))[0]
+    told = encode(
+        believed, grid(), context=Context(0, 0.0, later, 0.0, ChangeWatch(np.array([0, np.nan, 3]), np.zeros(3), 0.0, 0.0))
+    )[0]
     flags = [shared(name) for name in ("horizon known", "budget known", "later known", "age known", "last miss known")]
     assert unknown[flags].tolist() == [0] * 5
     assert told[flags].tolist() == [1] * 5
@@ -134,7 +136,9 @@ def test_states_are_finite_and_bounded_under_any_belief(time, cost, loss, use, r
         knows_utilisation=True,
     )
     later = a_problem(candidates, believed, NAMED_PREFERENCES["cost"]).comparison.weighed
-    context = Context(10**6, 700.0, later, 1.0, np.array([np.nan, 0, 10**6]), np.array([np.nan, -700, 700]), -700.0, 1.0)
+    context = Context(
+        10**6, 700.0, later, 1.0, ChangeWatch(np.array([np.nan, 0, 10**6]), np.array([np.nan, -700, 700]), -700.0, 1.0)
+    )
     encoded = encode(believed, candidates, NAMED_PREFERENCES[preference], context)
     assert np.isfinite(encoded).all()
     assert np.abs(encoded).max() <= BOUND
@@ -166,7 +170,7 @@ def test_the_rules_choice_survives_the_bounds_where_much_is_surely_saved_over_a_
 def test_what_earlier_jobs_here_say_is_shown_and_masked_where_there_were_none(grid, belief):
     believed = belief([[0, -0.5, 0.5]])
     here = a_problem(grid(), belief([[0, 0.5, -0.5]]), TIME).acquisition
-    told = encode(believed, grid(), context=Context(here=here, p_fails_here=np.array([0, 0.5, 0]), jobs_here=14))
+    told = encode(believed, grid(), context=Context(earlier=EarlierJobs(here, np.array([0, 0.5, 0]), 14)))
     own = [name for name in OWN if name.endswith("here")]
     assert told[:, OWN.index("p fails here")].tolist() == [0, 0.5, 0]
     assert told[:, OWN.index("mean here")] == pytest.approx([0, 0.5, -0.5])

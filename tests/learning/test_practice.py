@@ -147,8 +147,8 @@ def test_what_earlier_jobs_say_is_in_what_a_policy_sees_and_not_in_what_the_rule
     informed, plain = begin(job), begin(alone)
     assert informed.here is not None
     assert plain.here is None
-    assert informed.context.jobs_here == job.installation.jobs
-    assert (informed.context.p_fails_here >= 0).all()
+    assert informed.context.earlier.jobs == job.installation.jobs
+    assert (informed.context.earlier.p_fails >= 0).all()
     assert np.array_equal(informed.problem.acquisition.score, plain.problem.acquisition.score)
     assert by_belief_rule(informed) == by_belief_rule(plain)
 
@@ -156,7 +156,7 @@ def test_what_earlier_jobs_say_is_in_what_a_policy_sees_and_not_in_what_the_rule
 def test_the_last_miss_is_shown_only_where_forecasts_are_watched():
     for seed in range(6):
         job, seen = decision_points(seed, "safe")
-        known = [point.problem.context.last_miss is not None for point in seen[1:]]
+        known = [point.problem.context.watch.last_miss is not None for point in seen[1:]]
         assert any(known) == job.watched
 
 
@@ -172,9 +172,11 @@ def test_practice_and_service_say_the_same_of_how_the_last_forecasts_were_met(mo
             today = replace(job.candidates, current=job.rows[-1])
             misses = surrogate.calibration(Prior(against(job.draws, job.rows[-1]), None), today, job.runs).misses
             served, practised = after_misses(UNKNOWN, misses), point.problem.context
-            assert served.last_miss == (None if practised.last_miss is None else pytest.approx(practised.last_miss))
-            assert served.surprise == pytest.approx(practised.surprise)
-            seen |= {served.last_miss is None, served.surprise > 0}
+            assert served.watch.last_miss == (
+                None if practised.watch.last_miss is None else pytest.approx(practised.watch.last_miss)
+            )
+            assert served.watch.surprise == pytest.approx(practised.watch.surprise)
+            seen |= {served.watch.last_miss is None, served.watch.surprise > 0}
     assert seen == {True, False}
 
 
@@ -187,9 +189,9 @@ def against(draws, row):
 def test_a_suggestion_is_shown_how_the_last_forecasts_were_met():
     surprised = [*RUNS[1:3], a_run(4, 51.0, batch_size=64.0), a_run(5, 150.0, batch_size=64.0)]
     context = advise(REQUEST, Known(tuple(surprised)), None, seed=0).problem.context
-    assert context.last_miss > 2, "a run of what had run before took three times as long"
-    assert context.surprise > 0
+    assert context.watch.last_miss > 2, "a run of what had run before took three times as long"
+    assert context.watch.surprise > 0
     calm = advise(REQUEST, Known(tuple(surprised[:3])), None, seed=0).problem.context
-    assert (abs(calm.last_miss) < 1, calm.surprise) == (True, 0)
+    assert (abs(calm.watch.last_miss) < 1, calm.watch.surprise) == (True, 0)
     new = advise(REQUEST, Known(tuple(surprised[:2])), None, seed=0).problem.context
-    assert new.last_miss is None, "what had not run before says nothing of change"
+    assert new.watch.last_miss is None, "what had not run before says nothing of change"

@@ -83,11 +83,12 @@ def test_the_problem_names_how_many_jobs_it_has_learnt_from_and_its_own_rule_sta
     surrogate = surrogate_of(asked, Known(tuple(FASTER)), seed=0)
     problem = problem_of(surrogate.candidates, surrogate.belief, asked, Known(tuple(FASTER)))
     taught = with_earlier_jobs(problem, FASTER, residuals)
-    assert (problem.context.here, problem.context.jobs_here, taught.context.jobs_here) == (None, 0, 8)
-    assert taught.context.here is not None
-    assert taught.context.here.horizon == problem.context.horizon
-    assert taught.context.p_fails_here is not None
-    assert taught.context.p_fails_here.shape == (len(surrogate.candidates.values),)
+    earlier = taught.context.earlier
+    assert problem.context.earlier is None
+    assert earlier is not None
+    assert earlier.jobs == 8
+    assert earlier.acquisition.horizon == problem.context.horizon
+    assert earlier.p_fails.shape == (len(surrogate.candidates.values),)
     np.testing.assert_array_equal(taught.acquisition.score, problem.acquisition.score)
 
 

@@ -36,8 +36,8 @@ def test_what_exploring_cost_its_reference_and_the_last_runs_are_in_the_problem(
         1.5,
         "safe",
     )
-    assert problem.context.age is not None
-    assert problem.context.age[surrogate.row({**NOW, "cpus": 4.0})] == 0
+    assert problem.context.watch.age is not None
+    assert problem.context.watch.age[surrogate.row({**NOW, "cpus": 4.0})] == 0
 
 
 def test_what_the_user_said_of_the_runs_to_come_is_in_the_problem() -> None:
