@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:  # they load numpy, which reports do without
-    from jpo.plugins.launch.during.release import Surplus
-    from jpo.plugins.launch.during.stop import StopVerdict
+from typing import Any
 
 COOLDOWN_SECONDS = 300.0
 """Between two decisions that are carried out on one run: what the first one does must show before the next."""
@@ -29,7 +25,7 @@ NOTHING = Saving()
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class ReleasedShare:
     """Part of a resource that a run gives back.
 
     Attributes:
@@ -60,7 +56,7 @@ class Adjustment:
 
     at: float
     why: str
-    release: Release | None = None
+    release: ReleasedShare | None = None
     wins: float | None = None
     expected: Saving = NOTHING
     applied: bool = False
@@ -106,17 +102,10 @@ def from_json(found: Mapping[str, Any]) -> Adjustment:
     given, kept = rest.pop("given", None), rest.pop("kept", None)
     if kind not in ("stop", "release"):
         raise ValueError(f"{kind!r:.80} is no kind of decision")
-    rest["release"] = Release(resource, given, kept, rate) if kind == "release" else None
+    rest["release"] = ReleasedShare(resource, given, kept, rate) if kind == "release" else None
     rest["expected"] = Saving(**rest["expected"])
     rest["actual"] = None if rest["actual"] is None else Saving(**rest["actual"])
     return Adjustment(**rest)
-
-
-def proposed(stop: StopVerdict, surplus: Sequence[Surplus], *, now: float) -> tuple[Adjustment, ...]:
-    """What is to be done: a run that is stopped releases all."""
-    if stop.stop:
-        return (Adjustment(now, stop.why, wins=stop.wins, expected=Saving(stop.saves_seconds, stop.saves_usd)),)
-    return tuple(Adjustment(now, each.why, each.release, expected=Saving(None, each.saves_usd)) for each in surplus)
 
 
 def is_new(adjustment: Adjustment, before: Sequence[Adjustment]) -> bool:

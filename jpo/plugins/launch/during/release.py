@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from jpo.cost import Prices, usd_per_hour
-from jpo.plugins.launch.during.adjustment import Release
+from jpo.plugins.launch.during.adjustment import ReleasedShare
 from jpo.plugins.launch.during.progress import ResourceUse, RunProgress
 from jpo.wording import numbers
 
@@ -32,7 +32,7 @@ class Surplus:
         saves_usd: until its expected end; None: no price or no end is known.
     """
 
-    release: Release
+    release: ReleasedShare
     why: str
     saves_usd: float | None = None
 
@@ -63,7 +63,7 @@ def _release(use: ResourceUse, progress: RunProgress, parameters: Mapping[str, f
     seconds = None if total is None else max(0.0, total.mean - progress.elapsed_seconds)
     saves = _saved(use.resource, use.given, kept, parameters, prices)
     return Surplus(
-        Release(use.resource, use.given, kept, saves),
+        ReleasedShare(use.resource, use.given, kept, saves),
         f"used at most {_shown(use.resource, use.peak)} of {_shown(use.resource, use.given)} over {use.epochs:g} epochs",
         None if saves is None or seconds is None else saves * seconds / 3600,
     )

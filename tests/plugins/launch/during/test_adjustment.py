@@ -4,29 +4,17 @@ import pytest
 
 from jpo.plugins.launch.during.adjustment import (
     Adjustment,
-    Release,
+    ReleasedShare,
     Saving,
     as_json,
     from_json,
     is_new,
     must_wait,
-    proposed,
     settled,
 )
-from jpo.plugins.launch.during.release import Surplus
-from jpo.plugins.launch.during.stop import StopVerdict
 
 STOP = Adjustment(100.0, "why", wins=0.0, expected=Saving(500.0, 5.0))
-RELEASE = Adjustment(100.0, "why", Release("cpus", 8, 2, 3.6), expected=Saving(None, 1.0))
-
-
-def test_a_run_that_is_stopped_releases_all():
-    surplus = Surplus(Release("cpus", 8, 2, 3.6), "idle", 1.0)
-    (stop,) = proposed(StopVerdict(True, "why", 0.0, saves_seconds=5), [surplus], now=1.0)
-    assert stop.is_stop
-    (release,) = proposed(StopVerdict(False, "why"), [surplus], now=1.0)
-    assert release.release == surplus.release
-    assert proposed(StopVerdict(False, "why"), [], now=1.0) == ()
+RELEASE = Adjustment(100.0, "why", ReleasedShare("cpus", 8, 2, 3.6), expected=Saving(None, 1.0))
 
 
 def test_a_decision_is_made_once():
@@ -37,8 +25,8 @@ def test_a_decision_is_made_once():
 
 
 def test_more_can_be_released_later_and_never_given_back():
-    assert is_new(replace(RELEASE, release=Release("cpus", 8, 1)), [RELEASE])
-    assert not is_new(replace(RELEASE, release=Release("cpus", 8, 4)), [RELEASE])
+    assert is_new(replace(RELEASE, release=ReleasedShare("cpus", 8, 1)), [RELEASE])
+    assert not is_new(replace(RELEASE, release=ReleasedShare("cpus", 8, 4)), [RELEASE])
 
 
 def test_what_was_only_said_is_carried_out_once():

@@ -9,8 +9,10 @@ from pathlib import Path
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import LaunchError
 from jpo.history import AuditEvent, Store
-from jpo.plugins.launch.during.adjustment import Adjustment, Release, is_new, must_wait, settled
+from jpo.plugins.launch.during.adjustment import Adjustment, ReleasedShare, Saving, is_new, must_wait, settled
 from jpo.plugins.launch.during.progress import ResourceUse
+from jpo.plugins.launch.during.release import Surplus
+from jpo.plugins.launch.during.stop import StopVerdict
 from jpo.plugins.launch.job import Needs
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, read
@@ -100,6 +102,13 @@ def is_due(seen: SeenRun, last: float | None, epochs: float | None, every: float
     return done >= (step if last is None else last + step)
 
 
+def proposed(stop: StopVerdict, surplus: Sequence[Surplus], *, now: float) -> tuple[Adjustment, ...]:
+    """What is to be done: a run that is stopped releases all."""
+    if stop.stop:
+        return (Adjustment(now, stop.why, wins=stop.wins, expected=Saving(stop.saves_seconds, stop.saves_usd)),)
+    return tuple(Adjustment(now, each.why, each.release, expected=Saving(None, each.saves_usd)) for each in surplus)
+
+
 def decide(
     made: Sequence[Adjustment], reach: Handle | None, options: WatchOptions, open_store: OpenStore | None, *, now: float
 ) -> tuple[tuple[Adjustment, ...], str]:
@@ -160,7 +169,7 @@ def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
     return replace(adjustment, applied=True)
 
 
-def with_kept(needs: Needs, release: Release) -> Needs:
+def with_kept(needs: Needs, release: ReleasedShare) -> Needs:
     """The needs with less of one resource."""
     if release.resource == "gpus":
         return replace(needs, gpus=int(release.kept))

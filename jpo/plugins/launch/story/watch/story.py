@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jpo.agent.horizon import horizon
 from jpo.errors import JpoError, LaunchError, TelemetryError, UsageError
-from jpo.plugins.launch.during.adjustment import Adjustment, proposed
+from jpo.plugins.launch.during.adjustment import Adjustment
 from jpo.plugins.launch.during.release import releases
 from jpo.plugins.launch.during.stop import StopVerdict, verdict
 from jpo.plugins.launch.job import RUN_ID, JobState, JobStatus, Needs
@@ -29,6 +29,7 @@ from jpo.plugins.launch.story.watch.deciding import (
     Window,
     decide,
     is_due,
+    proposed,
     settle,
 )
 from jpo.plugins.launch.story.watch.standing import ProjectTerms, progress_of, standing

@@ -1,7 +1,7 @@
 import json
 from dataclasses import replace
 
-from jpo.plugins.launch.during.adjustment import Adjustment, Release, Saving
+from jpo.plugins.launch.during.adjustment import Adjustment, ReleasedShare, Saving
 from jpo.plugins.launch.job import JobState
 from jpo.plugins.launch.report.watch.watched import (
     BaselineComparison,
@@ -79,7 +79,7 @@ def test_a_decision_says_what_it_should_save_and_what_it_saved():
 
 
 def test_a_release_says_what_is_left():
-    release = Adjustment(1.0, "idle", Release("cpus", 8.0, 2.0), applied=True, answer="")
+    release = Adjustment(1.0, "idle", ReleasedShare("cpus", 8.0, 2.0), applied=True, answer="")
     assert "release CPUs 8 → 2: idle; what it saves is not known; done" in decision(release)
 
 

@@ -5,19 +5,31 @@ from simulated_engine import SimulatedLauncher, VirtualRun
 
 from jpo.cost import Prices
 from jpo.errors import LaunchError
-from jpo.plugins.launch.during.adjustment import Adjustment, Release, Saving
+from jpo.plugins.launch.during.adjustment import Adjustment, ReleasedShare, Saving
 from jpo.plugins.launch.during.progress import Rival
+from jpo.plugins.launch.during.release import Surplus
+from jpo.plugins.launch.during.stop import StopVerdict
 from jpo.plugins.launch.job import JobState, LaunchJob, Needs
 from jpo.plugins.launch.lifecycle import start
 from jpo.plugins.launch.resize import Resizable
-from jpo.plugins.launch.story.watch.deciding import Handle, WatchOptions, Window, carried_out, decide, is_due, settle, with_kept
+from jpo.plugins.launch.story.watch.deciding import (
+    Handle,
+    WatchOptions,
+    Window,
+    carried_out,
+    decide,
+    is_due,
+    proposed,
+    settle,
+    with_kept,
+)
 from jpo.plugins.launch.watching.past import PastRuns
 from jpo.plugins.launch.watching.seen import ResourcesInUse, RunTimes, SeenRun, TrainingLog
 from jpo.records import VAL_LOSS, Identity, RunStatus
 
 IDENTITY = Identity("d", "m", "f")
 STOP = Adjustment(1000.0, "why", wins=0.0, expected=Saving(500.0, 5.0))
-RELEASE = Adjustment(1000.0, "why", Release("cpus", 8, 2), expected=Saving(None, 1.0))
+RELEASE = Adjustment(1000.0, "why", ReleasedShare("cpus", 8, 2), expected=Saving(None, 1.0))
 APPLY = WatchOptions(apply=True)
 
 
@@ -142,7 +154,7 @@ def test_of_a_run_that_jpo_did_not_launch_nothing_is_kept():
     ("resource", "left"), [("cpus", Needs(2, None, 3, 16)), ("memory_gib", Needs(2, None, 8, 3)), ("gpus", Needs(3, None, 8, 16))]
 )
 def test_the_other_resources_stay(resource, left):
-    assert with_kept(Needs(2, None, 8, 16), Release(resource, 8, 3)) == left
+    assert with_kept(Needs(2, None, 8, 16), ReleasedShare(resource, 8, 3)) == left
 
 
 def test_a_window_holds_the_peak_and_skips_the_first_look():
@@ -175,3 +187,12 @@ def test_what_came_of_a_decision_is_known_at_the_end(handle, status, seconds, ri
     assert settled.actual.seconds == seconds
     assert settled.right is right
     assert settle(over, past, reached, None, Prices()) == (settled,)
+
+
+def test_a_run_that_is_stopped_releases_all():
+    surplus = Surplus(ReleasedShare("cpus", 8, 2, 3.6), "idle", 1.0)
+    (stop,) = proposed(StopVerdict(True, "why", 0.0, saves_seconds=5), [surplus], now=1.0)
+    assert stop.is_stop
+    (release,) = proposed(StopVerdict(False, "why"), [surplus], now=1.0)
+    assert release.release == surplus.release
+    assert proposed(StopVerdict(False, "why"), [], now=1.0) == ()
