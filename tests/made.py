@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from jpo.records import (
     RISK,
@@ -20,8 +20,10 @@ from jpo.records import (
     Skipped,
     SlaCheck,
     Suggestion,
+    of_one_level,
     uncoded,
 )
+from jpo.records.suggestions import PARTS
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 
@@ -33,7 +35,7 @@ def a_run(run_id: str = "r1", ended_at: float = 200.0, **changes: object) -> Run
 
 
 def a_suggestion(suggestion_id: str = "s1", created_at: float = 100.0, **changes: object) -> Suggestion:
-    suggestion = Suggestion(
+    suggestion = of_one_level(
         suggestion_id=suggestion_id,
         identity=DIGITS,
         status="changed",
@@ -54,4 +56,11 @@ def a_suggestion(suggestion_id: str = "s1", created_at: float = 100.0, **changes
         sla=(SlaCheck("time_max", 21600.0, "at risk"),),
         policy="ab" * 32,
     )
-    return replace(suggestion, **changes)
+    return altered(suggestion, **changes)
+
+
+def altered(suggestion: Suggestion, **changes: object) -> Suggestion:
+    """The suggestion with other values of these names, whichever of its parts has them."""
+    records = (suggestion, *(getattr(suggestion, name) for name in PARTS))
+    as_it_is = {f.name: getattr(record, f.name) for record in records for f in fields(record) if f.name not in PARTS}
+    return of_one_level(**{**as_it_is, **changes})

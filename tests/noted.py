@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from made import a_suggestion
+from made import a_suggestion, altered
 
 from jpo.plugins.ci.report.comment import Comment
 from jpo.records import RISK, Change, Forecast, Interval, Note, Suggestion, TrackRecord
@@ -22,8 +21,8 @@ REASONS = (
 
 
 def suggested(**given: object) -> Suggestion:
-    made = replace(a_suggestion(), status="changed", changes=(CHANGE,), now=NOW, next=NEXT, reasons=REASONS, confidence=0.95)
-    return replace(made, **given)  # type: ignore[arg-type]
+    made = altered(a_suggestion(), status="changed", changes=(CHANGE,), now=NOW, next=NEXT, reasons=REASONS, confidence=0.95)
+    return altered(made, **given)
 
 
 def note(suggestion: Suggestion, **given: object) -> Comment:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
-from made import a_run, a_suggestion
+from made import a_run, a_suggestion, altered
 
 from jpo.history import AuditEvent, Store
 from jpo.records import Change, Finished, Forecast, Identity, Interval, Outcome, Run, RunStatus, Suggestion
@@ -61,7 +60,7 @@ def suggestion_of(identity: Identity, suggestion_id: str, at: float, now: float,
         now=Forecast(Interval(expected(now), 0.9 * expected(now), 1.1 * expected(now))),
         next=Forecast(Interval(seconds, 0.92 * seconds, 1.09 * seconds)),
     )
-    return replace(made, decided_by="belief" if (at - BEGAN) % (3 * DAY) else "sac")
+    return altered(made, decided_by="belief" if (at - BEGAN) % (3 * DAY) else "sac")
 
 
 def put(store: Store, entries: Iterable[Run | Suggestion]) -> None:

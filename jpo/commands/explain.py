@@ -56,7 +56,8 @@ def now_going_on(job: ProjectStore, suggestion: Suggestion, settings: LoadedSett
 def _runs_with(suggestion: Suggestion, run: Running) -> bool:
     """Whether a run that goes on began after the suggestion, with its values."""
     changed, begun = {change.parameter for change in suggestion.changes}, run.started_at or 0.0
-    return begun >= suggestion.created_at and changed <= run.parameters.keys() and same(run.parameters, suggestion.suggested)
+    values = suggestion.values.suggested
+    return begun >= suggestion.created_at and changed <= run.parameters.keys() and same(run.parameters, values)
 
 
 def explained(job: ProjectStore, suggestion: Suggestion) -> Explanation:
@@ -75,8 +76,8 @@ def explained(job: ProjectStore, suggestion: Suggestion) -> Explanation:
     standings = standing(suggestion, events, in_effect(store, identity, recorded), followers, unsettled)
     return Explanation(
         Report(suggestion, Path(path), written, track, currency=job.currency),
-        evidence=tuple(priced(run, suggestion.current, prices) for run in named),
-        followers=tuple(priced(run, suggestion.suggested, prices) for run in followers),
+        evidence=tuple(priced(run, suggestion.values.current, prices) for run in named),
+        followers=tuple(priced(run, suggestion.values.suggested, prices) for run in followers),
         coverage={past.quantity: share_interval(past.inside, past.forecasts) for past in track},
         standing=(*standings, *contradicted),
     )
@@ -139,7 +140,9 @@ def _since(suggestion: Suggestion, effective: Sequence[Suggestion]) -> list[str]
     if suggestion.suggestion_id in undone:
         return [f"undone by rollback {undone[suggestion.suggestion_id]}"]
     later = effective[ids.index(suggestion.suggestion_id) + 1 :]
-    newer = [made.suggestion_id for made in later if made.changes and not made.undoes and made.suggestion_id not in undone]
+    newer = [
+        made.suggestion_id for made in later if made.changes and not made.decision.undoes and made.suggestion_id not in undone
+    ]
     return [f"superseded by suggestion {newer[-1]}" if newer else "no later change of JPO is in force"]
 
 
@@ -149,8 +152,10 @@ def undone_by(made: Sequence[Suggestion]) -> dict[str, str]:
     undone: dict[str, str] = {}
     for at in reversed(range(len(made))):
         suggestion = made[at]
-        if suggestion.undoes in ids and suggestion.suggestion_id not in undone:
-            undone |= {name: suggestion.suggestion_id for name in ids[ids.index(suggestion.undoes) : at] if name not in undone}
+        if suggestion.decision.undoes in ids and suggestion.suggestion_id not in undone:
+            undone |= {
+                name: suggestion.suggestion_id for name in ids[ids.index(suggestion.decision.undoes) : at] if name not in undone
+            }
     return undone
 
 

@@ -86,7 +86,10 @@ def read(store: Store, prices: Prices, limit: int | None, targets: Mapping[str, 
 
 def as_they_ran_each(store: Store, recorded: Sequence[RecordedRun], suggestions: Sequence[Suggestion]) -> dict[RunKey, Run]:
     """Runs of several workloads with the parameters that they do not report, by workload and id."""
-    entries, newest = defaultdict[Identity, list[RecordedRun]](list), {made.identity: made.suggested for made in suggestions}
+    entries, newest = (
+        defaultdict[Identity, list[RecordedRun]](list),
+        {made.identity: made.values.suggested for made in suggestions},
+    )
     for entry in recorded:
         entries[entry.run.identity].append(entry)
     return {

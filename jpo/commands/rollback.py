@@ -80,7 +80,7 @@ def rollback_once(path: Path, settings: LoadedSettings, options: RollbackOptions
         proposal = checked(job, edits, facts, limits=in_one_step(job.limits))
         policy = policy_for(store, request.boldness.explore, request.policy)
         made = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
-        suggestion = replace(made, pinned_until=pinned_until(options))
+        suggestion = replace(made, decision=replace(made.decision, pinned_until=pinned_until(options)))
         told, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)
         return Report(told, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)
 
@@ -116,7 +116,7 @@ def reasons(store: Store, workload: Workload, undone: Undo, options: RollbackOpt
     moved = tuple(moved_on(workload, undone))
     if moved and not options.force:
         raise ConflictError(str(workload.path), "; ".join(moved), "--force restores it all the same", code="JPO-E843")
-    changes = [suggestion for suggestion in undone.undone if suggestion.decided_by != "rollback"] or undone.undone
+    changes = [suggestion for suggestion in undone.undone if suggestion.decision.decided_by != "rollback"] or undone.undone
     already = all(p.text == undone.texts[p.name] for p in workload.parameters if p.name in undone.texts)
     come = "are there already" if already else "come back"
     what = f"{len(changes)} change{' is' if len(changes) == 1 else 's are'} undone"

@@ -79,7 +79,7 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         suggestion, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
         diff = diff_of(proposal) if options.diff else None
         instances = instances_of(suggestion, request.prices, now=options.now)
-        asked = () if options.offline else ((suggestion.suggested, suggestion.next),)
+        asked = () if options.offline else ((suggestion.values.suggested, suggestion.next),)
         end = next(iter(queue.ends(asked, now=options.now)), None)
         return Report(suggestion, path, written, known.track, diff, job.currency, job.workload.content, instances, end)
 

@@ -39,7 +39,7 @@ def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
 def suggested(suggestion: Suggestion, config: str, source_digest: str, planned_digest: str | None = None) -> AuditEvent:
     """The event of a suggestion; a later one says whether it was written ("written", "conflict", "not written")."""
     kind = "suggested" if suggestion.status == "changed" else "kept"
-    kind = "rolled back" if suggestion.decided_by == "rollback" else kind
+    kind = "rolled back" if suggestion.decision.decided_by == "rollback" else kind
     data = {**account(suggestion), "config": config, "source_digest": source_digest}
     if planned_digest is not None:
         data["planned_digest"] = planned_digest
@@ -75,32 +75,33 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
     stored = as_stored(suggestion)
     return {
         "suggestion_id": suggestion.suggestion_id,
-        "keys": suggestion.keys,
-        "current": suggestion.current,
-        "suggested": suggestion.suggested,
+        "keys": suggestion.values.keys,
+        "current": suggestion.values.current,
+        "suggested": suggestion.values.suggested,
         "changes": [{"key": change.key, "old": change.old_text, "new": change.new_text} for change in suggestion.changes],
         "why": {change.key: change.reason for change in suggestion.changes},
         "forecast": {"now": suggestion.now.document, "next": suggestion.next.document},
         "guard": stored["guard"],
         "evidence": in_short(suggestion.evidence),
-        "decided_by": suggestion.decided_by,
-        "policy": suggestion.policy,
-        "confidence": suggestion.confidence,
+        "decided_by": suggestion.decision.decided_by,
+        "policy": suggestion.decision.policy,
+        "confidence": suggestion.decision.confidence,
         "reasons": stored["reasons"],
         "codes": stored["codes"],
-        "sla": [asdict(check) for check in suggestion.sla],
-        "preference": asdict(suggestion.preference),
-        "seed": suggestion.seed,
+        "sla": [asdict(check) for check in suggestion.prospects.sla],
+        "preference": asdict(suggestion.decision.preference),
+        "seed": suggestion.decision.seed,
         "alternatives": [
-            {**asdict(alternative), "forecast": alternative.forecast.by_quantity} for alternative in suggestion.alternatives
+            {**asdict(alternative), "forecast": alternative.forecast.by_quantity}
+            for alternative in suggestion.prospects.alternatives
         ],
-        "seen": suggestion.seen,
-        "would_change": suggestion.would_change,
-        "undoes": suggestion.undoes,
-        "pinned_until": suggestion.pinned_until,
-        "as_run": suggestion.as_run,
-        "checkout": asdict(suggestion.checkout) if suggestion.checkout else None,
-        "texts": suggestion.texts,
+        "seen": suggestion.prospects.seen,
+        "would_change": suggestion.prospects.would_change,
+        "undoes": suggestion.decision.undoes,
+        "pinned_until": suggestion.decision.pinned_until,
+        "as_run": suggestion.values.as_run,
+        "checkout": asdict(suggestion.values.checkout) if suggestion.values.checkout else None,
+        "texts": suggestion.values.texts,
     }
 
 

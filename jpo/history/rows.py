@@ -38,6 +38,7 @@ from jpo.records import (
     SlaCheck,
     Suggestion,
     as_stored,
+    of_one_level,
     reasons_as_stored,
     uncoded,
     value_of,
@@ -171,8 +172,7 @@ def read_suggestion(row: TableRow) -> Suggestion:
 def _suggestion_in(text: str) -> Suggestion:
     document: dict[str, Any] = json.loads(text)
     guard, (reasons, codes) = document["guard"], reasons_as_stored(document)
-    del document["codes"]
-    return Suggestion(
+    return of_one_level(
         **{
             **document,
             "identity": Identity(**document["identity"]),

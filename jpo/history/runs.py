@@ -128,7 +128,7 @@ def follows(run: Run, suggestion: Suggestion) -> bool:
     The run must report every parameter that the suggestion changed, at least one at all, and must agree on all that it reports
     but for rounding.
     """
-    wanted: Mapping[str, float] = suggestion.suggested
+    wanted: Mapping[str, float] = suggestion.values.suggested
     reported = run.parameters.keys() & wanted.keys()
     changed = {change.parameter for change in suggestion.changes}
     agrees = all(as_given(name, wanted[name], run.parameters[name]) for name in reported)

@@ -42,7 +42,7 @@ def took_effect(suggestions: Sequence[Suggestion], now: Parameters, written: Col
     read_next = [*(file_after(made, later) for made, later in pairwise(suggestions)), now]
     effective: list[Suggestion] = []
     for made, values in zip(suggestions, read_next, strict=False):
-        undone = undo(effective, made.undoes) if made.undoes and not made.changes else None
+        undone = undo(effective, made.decision.undoes) if made.decision.undoes and not made.changes else None
         elsewhere = undone and holds(values, undone.last.values()) and not same(values, undone.values)
         if made.suggestion_id in written or (holds(values, made.changes) and not elsewhere):
             effective.append(made)
@@ -51,7 +51,9 @@ def took_effect(suggestions: Sequence[Suggestion], now: Parameters, written: Col
 
 def about(suggestions: Sequence[Suggestion], here: Checkout | None) -> tuple[Suggestion, ...]:
     """Those that may have reached this checkout: not another file's, nor another branch's that has other values committed."""
-    return tuple(made for made in suggestions if made.checkout is None or here is None or not _apart(made.checkout, here))
+    return tuple(
+        made for made in suggestions if made.values.checkout is None or here is None or not _apart(made.values.checkout, here)
+    )
 
 
 def _apart(there: Checkout, here: Checkout) -> bool:
@@ -83,8 +85,8 @@ def last_in_force(effective: Sequence[Suggestion]) -> Suggestion | None:
     top: Suggestion | None = None
     for made in effective:
         below[made.suggestion_id] = top
-        if made.undoes is not None:
-            top = below.get(made.undoes)
+        if made.decision.undoes is not None:
+            top = below.get(made.decision.undoes)
         elif made.changes:
             top = made
     return top
@@ -109,14 +111,16 @@ def on_probation(store: Store, workload: Workload, runs: Sequence[Run], reaches:
     now = workload.current
     effective = took_effect(about(store.suggestions_of(workload.identity, limit=LOOKED_BACK), workload.checkout), now)
     newest = last_in_force(effective)
-    undone = undo(effective, newest.suggestion_id) if newest and newest.decided_by != "user" else None
+    undone = undo(effective, newest.suggestion_id) if newest and newest.decision.decided_by != "user" else None
     if newest is None or undone is None or not holds(now, undone.last.values()) or renamed(workload, undone):
         return None
     really = {reach.parameter: reach.really(now[reach.parameter]) for reach in reaches if reach.parameter in now}
     as_run = {**now, **{name: value for name, value in really.items() if value is not None}}
     followed = sum(latest_start(run) >= newest.created_at and same(run.parameters, as_run) for run in runs)
     then = workload.terms.with_chosen(now, undone.values)
-    again = any(made.undoes and same(made.current, now) and same(made.suggested, then) for made in effective)
+    again = any(
+        made.decision.undoes and same(made.values.current, now) and same(made.values.suggested, then) for made in effective
+    )
     return undone if 0 < followed <= PROBATION_RUNS and not again else None
 
 
@@ -149,22 +153,22 @@ def pins(store: Store, identity: Identity, *, now: float) -> dict[str, tuple[flo
     """
     active: list[Suggestion] = []
     for rollback in store.rollbacks_of(identity):
-        if rollback.undoes is None:
+        if rollback.decision.undoes is None:
             active.clear()
-        elif rollback.pinned_until is not None and rollback.pinned_until > now:
+        elif rollback.decision.pinned_until is not None and rollback.decision.pinned_until > now:
             active.append(rollback)
     held: dict[str, tuple[float, str]] = {}
     for rollback in active:
-        sentence = f"{PINNED_UNTIL} {day(rollback.pinned_until or now)} by rollback {rollback.suggestion_id}"
-        held |= {name: (rollback.suggested[name], sentence) for name in restored(store, rollback)}
+        sentence = f"{PINNED_UNTIL} {day(rollback.decision.pinned_until or now)} by rollback {rollback.suggestion_id}"
+        held |= {name: (rollback.values.suggested[name], sentence) for name in restored(store, rollback)}
     return held
 
 
 def restored(store: Store, rollback: Suggestion) -> set[str]:
     """Parameters that a rollback has restored, or found at their old values."""
-    since = store.as_recorded(rollback.identity, since=rollback.undoes)
+    since = store.as_recorded(rollback.identity, since=rollback.decision.undoes)
     undone = takewhile(lambda made: made.suggestion_id != rollback.suggestion_id, since)
-    return {change.parameter for made in (*undone, rollback) for change in made.changes} & rollback.suggested.keys()
+    return {change.parameter for made in (*undone, rollback) for change in made.changes} & rollback.values.suggested.keys()
 
 
 def day(unix_seconds: float) -> str:

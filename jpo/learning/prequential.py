@@ -64,7 +64,7 @@ class PrequentialRecord:
 def record_of(policy: Policy, store: Store) -> PrequentialRecord:
     """The prequential record of a policy, from the newest suggestions of all workloads."""
     digest = policy.digest
-    changed = [each for each in store.suggestions_of(limit=LAST) if each.policy == digest and each.status == "changed"]
+    changed = [each for each in store.suggestions_of(limit=LAST) if each.decision.policy == digest and each.status == "changed"]
     pairs = ((each, store.runs_following(each.suggestion_id)) for each in changed)
     return prequential_record((suggestion, runs[0]) for suggestion, runs in pairs if runs)
 

@@ -28,13 +28,16 @@ from jpo.records import (
     SAME,
     WORTH,
     Change,
+    DecisionOnRecord,
     Edit,
     Guarded,
     Known,
     Note,
     Parameter,
     Parameters,
+    Prospects,
     Run,
+    SuggestedValues,
     Suggestion,
     Word,
     Workload,
@@ -91,38 +94,46 @@ def suggestion_of(
     changed = [p for p in workload.parameters if p.key in edits]
     new = {p.name for p in changed if not already_run(p, proposal.executed, advice)}
     changes = (change(p, edits[p.key], proposal.executed, advice, known, explanation.alone) for p in changed)
-    return Suggestion(
-        suggestion_id=suggestion_id,
-        identity=workload.identity,
-        status="changed" if edits else "kept",
+    values = SuggestedValues(
         keys={p.name: named_row(p, edited=p.key in edits) for p in workload.parameters},
         current={**workload.current, **as_run},
         suggested={**proposal.executed, **{name: advice.suggested[name] for name in as_run}},
+        texts={p.name: p.text for p in workload.parameters if not p.counted},
+        as_run=in_order({*as_run, *(p.name for p in changed)} - new),
+    )
+    on_record = DecisionOnRecord(
+        decided_by=decision.decided_by,
+        confidence=decision.confidence,
+        reasons=(*decision.reasons, *of_change(advice, request, proposal, known)),
+        preference=request.wanted.preference,
+        seed=advice.seed,
+        policy=decider(policy, decision.decided_by),
+        undoes=advice.undo.suggestion_id if advice.undo else None,
+    )
+    return Suggestion(
+        suggestion_id=suggestion_id,
+        identity=workload.identity,
+        created_at=now,
+        status="changed" if edits else "kept",
+        values=values,
         changes=tuple(replace(item, capped_by=explanation.capped_by.get(item.parameter)) for item in changes),
         now=advice.now,
         next=advice.next,
         guard=proposal.guard,
         evidence=replace(known.evidence, run_ids=telling_runs(known.runs, advice.current, proposal.executed)),
-        decided_by=decision.decided_by,
-        confidence=decision.confidence,
-        reasons=(*decision.reasons, *of_change(advice, request, proposal, known)),
-        created_at=now,
-        preference=request.wanted.preference,
-        seed=advice.seed,
-        sla=check_sla(request.wanted.targets, advice.next),
-        policy=decider(policy, decision.decided_by),
-        alternatives=explanation.alternatives,
-        seen=explanation.seen,
-        would_change=explanation.would_change,
-        undoes=advice.undo.suggestion_id if advice.undo else None,
-        as_run=in_order({*as_run, *(p.name for p in changed)} - new),
-        texts={p.name: p.text for p in workload.parameters if not p.counted},
+        decision=on_record,
+        prospects=Prospects(
+            check_sla(request.wanted.targets, advice.next),
+            explanation.alternatives,
+            explanation.seen,
+            explanation.would_change,
+        ),
     )
 
 
 def instances_of(suggestion: Suggestion, prices: Prices, *, now: float) -> tuple[Rented | None, Rented | None]:
     """On which instances today's and the suggested values would run; None where no catalogue has one."""
-    return rented(suggestion.current, prices, now=now), rented(suggestion.suggested, prices, now=now)
+    return rented(suggestion.values.current, prices, now=now), rented(suggestion.values.suggested, prices, now=now)
 
 
 def of_change(advice: Advice, request: Request, proposal: Proposal, known: Known) -> Iterator[Note]:

@@ -335,7 +335,7 @@ def past_forecasts(store: Store, recorded: Sequence[RecordedRun], prices: Prices
         if entry.suggestion_id and entry.run.ended_well:
             first.setdefault(entry.suggestion_id, entry.run)
     newest = [
-        (made.next, replace(run.outcome, cost_usd=run_cost_usd(run.completed(made.suggested), prices)))
+        (made.next, replace(run.outcome, cost_usd=run_cost_usd(run.completed(made.values.suggested), prices)))
         for made, run in ((store.suggestion(suggestion_id), run) for suggestion_id, run in list(first.items())[-last:])
     ]
     records = []

@@ -41,7 +41,7 @@ def carry_out(job: Project, suggestion: Suggestion, proposal: Proposal, *, dry_r
     if not proposal.guard.approved:
         refuse(job, proposal.executed, proposal.guard, now=suggestion.created_at, about=account(suggestion))
     workload = job.workload
-    suggestion = replace(suggestion, checkout=workload.checkout)
+    suggestion = replace(suggestion, values=replace(suggestion.values, checkout=workload.checkout))
     writes = bool(proposal.edits) or proposal.content != workload.on_disk
     planned = digest_of(proposal.content) if writes else None
     job.store.append(suggestion, config=str(workload.path), source_digest=workload.digest, planned_digest=planned)

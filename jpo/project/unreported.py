@@ -115,7 +115,11 @@ def _as_in_force(run: Run, own: Mapping[str, float], suggestions: Sequence[Sugge
     """The run with what the newest suggestion before its start left in config.ini of the parameters that it does not report."""
     start = latest_start(run)
     made = next((made for made in reversed(suggestions) if made.created_at <= start), None)
-    said = {} if made is None else {n: made.suggested[n] for n in own if n in made.suggested and n not in run.parameters}
+    said = (
+        {}
+        if made is None
+        else {n: made.values.suggested[n] for n in own if n in made.values.suggested and n not in run.parameters}
+    )
     of_kind = {name: value for name, value in said.items() if isinstance(value, Word) == isinstance(own[name], Word)}
     if not of_kind:
         return run

@@ -78,4 +78,4 @@ class Known:
     def waiting_for(self, current: Parameters) -> str | None:
         """Id of the untried suggestion if config.ini still has its values: its outcome comes before the next one."""
         newest = self.untried
-        return newest.suggestion_id if newest and same(newest.suggested, current) else None
+        return newest.suggestion_id if newest and same(newest.values.suggested, current) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 from jpo.records.decisions import FORECAST, Forecast, Preference
@@ -90,82 +90,116 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
-    """Suggestion: one answer of JPO with everything needed to explain it later."""
+class SuggestedValues:
+    """Values of a suggestion, and how config.ini says them.
 
-    suggestion_id: str
-    identity: Identity
-    status: Literal["changed", "kept"]
+    Attributes:
+        keys: `section.option` of every parameter, as written in config.ini.
+        current, suggested: the values that runs have today, and next.
+        texts: what the file says, by parameter, where it says JPO's quantity itself: "32G", "1e-3". Empty where nobody kept it.
+        as_run: parameters that runs have at another value than config.ini gave them: a change writes their value down, or
+            config.ini keeps its own.
+        checkout: for which checkout it was made; None: not known.
+    """
+
     keys: Mapping[str, str]
-    """`section.option` of every parameter, as written in config.ini."""
     current: Mapping[str, float]
     suggested: Mapping[str, float]
-    changes: tuple[Change, ...]
-    now: Forecast
-    next: Forecast
-    guard: Guarded
-    evidence: Evidence
+    texts: Mapping[str, str] = field(default_factory=dict)
+    as_run: tuple[str, ...] = ()
+    checkout: Checkout | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionOnRecord:
+    """Decision of a suggestion: who decided, why, and by what.
+
+    Attributes:
+        decided_by, confidence, reasons: as of a Decision, with what else the change means.
+        policy: SHA-256 (hex) of the weights that decided, or "belief rule"; None where neither did.
+        undoes: for a rollback, the id of the suggestion whose `current` values it restores, undoing that one and all after it.
+        pinned_until: for a rollback, unix seconds up to which the values that it restored stay as they are.
+    """
+
     decided_by: str
     confidence: float | None
     reasons: tuple[Note, ...]
-    created_at: float
     preference: Preference
     seed: int
-    sla: tuple[SlaCheck, ...] = ()
     policy: str | None = None
-    """SHA-256 (hex) of the weights that decided, or "belief rule"; None where neither did."""
-    alternatives: tuple[Alternative, ...] = ()
-    seen: Mapping[str, float] = field(default_factory=dict)
-    """What the agent saw of its choice and of the workload, by name."""
-    would_change: tuple[str, ...] = ()
-    """What another preference, boldness or outcome would have led to, a sentence each."""
     undoes: str | None = None
-    """For a rollback: the id of the suggestion whose `current` values it restores, undoing that one and all after it."""
     pinned_until: float | None = None
-    """For a rollback: unix seconds up to which the values that it restored stay as they are."""
-    as_run: tuple[str, ...] = ()
-    """Parameters that runs have at another value than config.ini gave them: a change writes their value down, or config.ini keeps
-    its own, and `current` and `suggested` are what runs have."""
-    checkout: Checkout | None = None
-    """For which checkout it was made; None: not known."""
-    texts: Mapping[str, str] = field(default_factory=dict)
-    """What the file says, by parameter, where it says JPO's quantity itself: "32G", "1e-3". Empty where nobody kept it."""
-
-    @property
-    def kept_as_run(self) -> frozenset[str]:
-        """Parameters of which config.ini keeps its own value, though runs have another."""
-        return frozenset(self.as_run) - {change.parameter for change in self.changes}
-
-    def text_kept(self, parameter: str) -> str | None:
-        """What the file says of a parameter that stays as it is there; None where it is not known, or runs have another value."""
-        moved = parameter in self.as_run or any(change.parameter == parameter for change in self.changes)
-        return None if moved else self.texts.get(parameter)
-
-    @property
-    def committed(self) -> Mapping[str, float] | None:
-        """The values of the file in the checkout, where those in force counted in their place; None: it had `current`."""
-        values = self.checkout.committed if self.checkout else None
-        return None if values is None or same(values, self.current) else values
-
-    @property
-    def changes_file(self) -> bool:
-        """Whether the file in the checkout has other values than the suggested ones."""
-        return self.status == "changed" if self.committed is None else not same(self.suggested, self.committed)
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """Reason codes of the decision, then those of its evidence."""
-        return (*codes_of(self.reasons), *self.evidence.codes)
-
-    def having(self, *codes: str) -> tuple[Note, ...]:
-        """The reasons with any of these codes."""
-        return tuple(reason for reason in self.reasons if reason.code in codes)
 
     @property
     def of_policy(self) -> Note | None:
         """The reason that says what the trained policy did; None where it was not asked."""
         named = () if self.decided_by in ("belief", "sac") else ("JPO-I602",)
-        return next(iter(self.having(*OF_POLICY, *named)), None)
+        return next((reason for reason in self.reasons if reason.code in (*OF_POLICY, *named)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Prospects:
+    """Prospects of a suggestion: what it was held against, and what else there was; all empty before the first run.
+
+    Attributes:
+        sla: targets held against the forecast.
+        alternatives: what was not suggested.
+        seen: what the agent saw of its choice and of the workload, by name.
+        would_change: what another preference, boldness or outcome would have led to, a sentence each.
+    """
+
+    sla: tuple[SlaCheck, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    seen: Mapping[str, float] = field(default_factory=dict)
+    would_change: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Suggestion: one answer of JPO with everything needed to explain it later."""
+
+    suggestion_id: str
+    identity: Identity
+    created_at: float
+    status: Literal["changed", "kept"]
+    values: SuggestedValues
+    changes: tuple[Change, ...]
+    now: Forecast
+    next: Forecast
+    guard: Guarded
+    evidence: Evidence
+    decision: DecisionOnRecord
+    prospects: Prospects = Prospects()
+
+    @property
+    def kept_as_run(self) -> frozenset[str]:
+        """Parameters of which config.ini keeps its own value, though runs have another."""
+        return frozenset(self.values.as_run) - {change.parameter for change in self.changes}
+
+    def text_kept(self, parameter: str) -> str | None:
+        """What the file says of a parameter that stays as it is there; None where it is not known, or runs have another value."""
+        moved = parameter in self.values.as_run or any(change.parameter == parameter for change in self.changes)
+        return None if moved else self.values.texts.get(parameter)
+
+    @property
+    def committed(self) -> Mapping[str, float] | None:
+        """The values of the file in the checkout, where those in force counted in their place; None: it had `current`."""
+        values = self.values.checkout.committed if self.values.checkout else None
+        return None if values is None or same(values, self.values.current) else values
+
+    @property
+    def changes_file(self) -> bool:
+        """Whether the file in the checkout has other values than the suggested ones."""
+        return self.status == "changed" if self.committed is None else not same(self.values.suggested, self.committed)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Reason codes of the decision, then those of its evidence."""
+        return (*codes_of(self.decision.reasons), *self.evidence.codes)
+
+    def having(self, *codes: str) -> tuple[Note, ...]:
+        """The reasons with any of these codes."""
+        return tuple(reason for reason in self.decision.reasons if reason.code in codes)
 
     def expected_change(self, quantity: str) -> float | None:
         """The ratio next / now of a forecast; None where one of them is unknown, or nothing can be a multiple of today's."""
@@ -190,14 +224,26 @@ class Suggestion:
         return {**both, "metrics": metrics} if own else both
 
 
+PARTS = {"values": SuggestedValues, "decision": DecisionOnRecord, "prospects": Prospects}
+"""Parts of a suggestion whose names stand beside all others where it is stored."""
+
+
 def as_stored(suggestion: Suggestion) -> dict[str, Any]:
-    """A suggestion as stores, the audit log and published documents have it: sentences and codes apart."""
+    """A suggestion as stores, the audit log and published documents have it: on one level, sentences and codes apart."""
     stored = asdict(suggestion)
+    for name in PARTS:
+        stored |= stored.pop(name)
     del stored["evidence"]["codes"]
     stored["evidence"]["notes"] = texts_of(suggestion.evidence.notes)
     guard = suggestion.guard
     stored["guard"] |= {"violations": texts_of(guard.violations), "notices": texts_of(guard.notices)}
-    return {**stored, "reasons": texts_of(suggestion.reasons), "codes": suggestion.codes}
+    return {**stored, "reasons": texts_of(suggestion.decision.reasons), "codes": suggestion.codes}
+
+
+def of_one_level(**given: Any) -> Suggestion:
+    """A suggestion of values that stand on one level; what it has no place for is left out."""
+    parts = {name: kind(**{f.name: given[f.name] for f in fields(kind) if f.name in given}) for name, kind in PARTS.items()}
+    return Suggestion(**{f.name: given[f.name] for f in fields(Suggestion) if f.name in given}, **parts)
 
 
 def reasons_as_stored(stored: Mapping[str, Any]) -> tuple[tuple[Note, ...], tuple[str, ...]]:

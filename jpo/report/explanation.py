@@ -71,16 +71,18 @@ def _seen(name: str, suggestion: Suggestion) -> str:
 def sections(explained: Explanation) -> tuple[Section, ...]:
     """What is below the report, in the order in which it is asked for."""
     suggestion = explained.report.suggestion
-    seen = tuple((_seen(name, suggestion), value) for name, value in suggestion.seen.items())
+    seen = tuple((_seen(name, suggestion), value) for name, value in suggestion.prospects.seen.items())
     return (
         Section("Where it stands now", (Items(explained.standing),)),
         runs_now(explained),
-        Section("Why", (Items(texts_of(suggestion.reasons) if suggestion.reasons[1:] else ()),)),  # a single one is in the report
+        Section(
+            "Why", (Items(texts_of(suggestion.decision.reasons) if suggestion.decision.reasons[1:] else ()),)
+        ),  # a single one is in the report
         came_of_it(explained),
         Section("Who decided", (Items(tuple(who(suggestion))),)),
         Section("What held it back", (Items(tuple(limits(suggestion))),)),
         Section("What else there was", (alternatives(suggestion),)),
-        Section("What would change the answer", (Items(suggestion.would_change),)),
+        Section("What would change the answer", (Items(suggestion.prospects.would_change),)),
         Section("Most informative runs", (runs(explained.evidence), assumed_in(explained.evidence))),
         Section("What the agent saw", (Table((Column("of its choice and of the workload"), Column("")), seen, "seen"),)),
         Section("How right the last forecasts were", (track_record(explained),)),
@@ -119,16 +121,16 @@ def ended(run: Run) -> str:
 
 def who(suggestion: Suggestion) -> Iterator[str]:
     """Who decided, under which preference, and what the guard said."""
-    digest = suggestion.policy
+    digest = suggestion.decision.policy
     policy = "" if digest in (None, BELIEF_RULE) else f" (policy {str(digest)[:DIGEST]})"
-    yield f"{names.DECIDERS.get(suggestion.decided_by, suggestion.decided_by)}{policy}"
-    weights = ", ".join(f"{name} {weight:g}" for name, weight in asdict(suggestion.preference).items() if weight)
-    yield f"preference: {weights}; seed {suggestion.seed}"
+    yield f"{names.DECIDERS.get(suggestion.decision.decided_by, suggestion.decision.decided_by)}{policy}"
+    weights = ", ".join(f"{name} {weight:g}" for name, weight in asdict(suggestion.decision.preference).items() if weight)
+    yield f"preference: {weights}; seed {suggestion.decision.seed}"
     yield (
         "guard: approved" if suggestion.guard.approved else f"guard: rejected: {'; '.join(texts_of(suggestion.guard.violations))}"
     )
-    if suggestion.pinned_until is not None:
-        yield f"pinned until {numbers.moment(suggestion.pinned_until)} UTC"
+    if suggestion.decision.pinned_until is not None:
+        yield f"pinned until {numbers.moment(suggestion.decision.pinned_until)} UTC"
     yield f"reason codes (docs/codes.md): {', '.join(suggestion.codes) or 'none'}"
 
 
@@ -143,9 +145,9 @@ def limits(suggestion: Suggestion) -> Iterator[str]:
 def alternatives(suggestion: Suggestion) -> Table:
     """What was not suggested."""
     rows: list[Row] = []
-    quantities = names.objectives([name for other in suggestion.alternatives for name in other.forecast.known])
-    for other in suggestion.alternatives:
-        now = suggestion.current
+    quantities = names.objectives([name for other in suggestion.prospects.alternatives for name in other.forecast.known])
+    for other in suggestion.prospects.alternatives:
+        now = suggestion.values.current
         changed = [name for name in in_order(other.parameters) if other.parameters[name] != now.get(name)]
         values = ", ".join(f"{name} {numbers.plain(other.parameters[name])}" for name in changed) or "today's values"
         expected = (other.forecast.of(name) for name in quantities)

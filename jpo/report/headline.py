@@ -16,7 +16,11 @@ AT_ONCE_SECONDS = 1.0
 
 def with_confidence(suggestion: Suggestion) -> str:
     """The confidence and what it is about; empty where it is unknown."""
-    return "" if suggestion.confidence is None else f"confidence {numbers.confidence(suggestion.confidence)}{of(suggestion)}"
+    return (
+        ""
+        if suggestion.decision.confidence is None
+        else f"confidence {numbers.confidence(suggestion.decision.confidence)}{of(suggestion)}"
+    )
 
 
 def what_was_done(suggestion: Suggestion, *, written: bool) -> str:
@@ -37,7 +41,7 @@ def of(suggestion: Suggestion) -> str:
         return f" that it {_improves(suggestion)}"
     if not suggestion.having("JPO-I604"):
         return ""
-    if (kept := suggestion.seen.get(LOSS_KEPT)) is None:
+    if (kept := suggestion.prospects.seen.get(LOSS_KEPT)) is None:
         return " that it ends well and is no more than a tenth worse"
     chance = numbers.chance(kept)
     return f" that it ends well and costs no more than a tenth more, {chance} that it keeps the {judged(suggestion)}"

@@ -202,7 +202,7 @@ def _suggestions(suggestions: Sequence[Suggestion]) -> Table:
         *(Column("expected duration", "prose", "duration_seconds"), Column("decided by")),
     )
     rows = (
-        (made.suggestion_id, made.created_at, _changes(made), estimate(made.next.duration_seconds), made.decided_by)
+        (made.suggestion_id, made.created_at, _changes(made), estimate(made.next.duration_seconds), made.decision.decided_by)
         for made in suggestions
     )
     return Table(columns, tuple(rows), name="suggestions")
@@ -286,10 +286,10 @@ def _suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) 
         "workload": suggestion.identity.labels,
         "created_at": suggestion.created_at,
         "status": suggestion.status,
-        "current": plain_values(suggestion.current),
-        "suggested": plain_values(suggestion.suggested),
+        "current": plain_values(suggestion.values.current),
+        "suggested": plain_values(suggestion.values.suggested),
         "forecast": suggestion.next.document,
-        "decided_by": suggestion.decided_by,
+        "decided_by": suggestion.decision.decided_by,
         "outcome": [
             {"run_id": follower.run.run_id, "status": follower.run.status.value, "inside": dict(follower.inside)}
             for follower in followers
@@ -313,9 +313,9 @@ def as_csv(history: History) -> str:
 
 def decision_of(suggestion: Suggestion | None, sla: str) -> list[Raw]:
     """The cells under DECISION; the preference as "time=0.5 cost=0.5"."""
-    weights = asdict(suggestion.preference).items() if suggestion else ()
+    weights = asdict(suggestion.decision.preference).items() if suggestion else ()
     preference = " ".join(f"{name}={weight:g}" for name, weight in weights if weight)
-    return [suggestion.decided_by if suggestion else None, preference or None, sla or None]
+    return [suggestion.decision.decided_by if suggestion else None, preference or None, sla or None]
 
 
 def own_parameters(runs: Iterable[Run]) -> tuple[str, ...]:

@@ -93,12 +93,15 @@ def changes(suggestion: Suggestion) -> Table:
     """Every parameter with its value now and next."""
     changed = {change.parameter: change for change in suggestion.changes}
     rows: list[Row] = []
-    for name in in_order(suggestion.current):
+    for name in in_order(suggestion.values.current):
         if change := changed.get(name):
             rows.append((change.key, change.old_text, "→", Cell(change.new_text, emphasis="strong"), held_back(change)))
         else:
-            now, then = (Cell(suggestion.text_kept(name) or at[name], name) for at in (suggestion.current, suggestion.suggested))
-            key = f"{suggestion.keys[name]} (as run)" if name in suggestion.kept_as_run else suggestion.keys[name]
+            now, then = (
+                Cell(suggestion.text_kept(name) or at[name], name)
+                for at in (suggestion.values.current, suggestion.values.suggested)
+            )
+            key = f"{suggestion.values.keys[name]} (as run)" if name in suggestion.kept_as_run else suggestion.values.keys[name]
             rows.append((key, now, "", then, why_unchanged(name, suggestion)))
     columns = (Column("key", "key"), Column("now"), Column(""), Column("next"), Column("why", "prose"))
     return Table(columns, tuple(rows), "changes")
@@ -111,8 +114,8 @@ def held_back(change: Change) -> str:
 
 def why_unchanged(name: str, suggestion: Suggestion) -> str:
     """What another value of this parameter alone would have meant, where an alternative says so: "4: time -11%  cost +38%"."""
-    for other in suggestion.alternatives:
-        differs = [p for p, value in other.parameters.items() if not same({p: value}, suggestion.suggested)]
+    for other in suggestion.prospects.alternatives:
+        differs = [p for p, value in other.parameters.items() if not same({p: value}, suggestion.values.suggested)]
         if differs == [name]:
             return f"{numbers.plain(other.parameters[name])}: {other.why_not}"
     return ""
@@ -132,21 +135,25 @@ def in_short(suggestion: Suggestion) -> Iterator[Inline]:
 def why(suggestion: Suggestion) -> Iterator[Inline]:
     """The reasons that come first, and how many more there are; widened intervals have a note."""
     first = first_reasons(suggestion)
-    undone = suggestion.decided_by == "rollback"  # its first sentence is the reason; the others say what was undone
+    undone = suggestion.decision.decided_by == "rollback"  # its first sentence is the reason; the others say what was undone
     yield from (reason.text if undone and at else f"because {reason.text}" for at, reason in enumerate(first))
-    if more := sum(reason.code not in WIDENED for reason in suggestion.reasons[len(first) :]):
+    if more := sum(reason.code not in WIDENED for reason in suggestion.decision.reasons[len(first) :]):
         yield (Span(f"{numbers.counted(more, 'more reason')}: jpo explain, or -o json", "dim"),)
 
 
 def first_reasons(suggestion: Suggestion) -> tuple[Note, ...]:
     """The reason that counts most, and whether a trade-off is acceptable; all of a rollback's, which say what is undone."""
-    worth = tuple(reason for reason in suggestion.reasons[1:] if reason.code == WORTH)
-    return suggestion.reasons if suggestion.decided_by == "rollback" else (*suggestion.reasons[:1], *worth)
+    worth = tuple(reason for reason in suggestion.decision.reasons[1:] if reason.code == WORTH)
+    return (
+        suggestion.decision.reasons
+        if suggestion.decision.decided_by == "rollback"
+        else (*suggestion.decision.reasons[:1], *worth)
+    )
 
 
 def forecasts(suggestion: Suggestion) -> Table:
     """What is expected today and next, and what was promised."""
-    checks = {check.name: check for check in suggestion.sla}
+    checks = {check.name: check for check in suggestion.prospects.sla}
     rows: list[Row] = []
     for quantity in quantities(suggestion):
         now, then = suggestion.now.of(quantity), suggestion.next.of(quantity)
@@ -160,7 +167,7 @@ def forecasts(suggestion: Suggestion) -> Table:
 
 def quantities(suggestion: Suggestion) -> Iterator[str]:
     """What is worth a row: the objectives, known or not; others where they were promised, or change."""
-    promised = {names.target(check.name).quantity for check in suggestion.sla}
+    promised = {names.target(check.name).quantity for check in suggestion.prospects.sla}
     known = {**suggestion.now.known, **suggestion.next.known}
     for quantity in (*FORECAST, *suggestion.next.metrics):
         ratio = suggestion.expected_change(quantity)
@@ -179,8 +186,8 @@ def notes(suggestion: Suggestion) -> tuple[Note, ...]:
 def verdict(report: Report) -> str:
     """What became of it, in one line."""
     suggestion, done = report.suggestion, headlines.what_was_done(report.suggestion, written=report.written)
-    policy = suggestion.of_policy
-    decider = policy.text if policy else f"decided by {names.DECIDERS[suggestion.decided_by]}"
+    policy = suggestion.decision.of_policy
+    decider = policy.text if policy else f"decided by {names.DECIDERS[suggestion.decision.decided_by]}"
     return f"{report.path}: {done}; {decider}. Suggestion {suggestion.suggestion_id}"
 
 
@@ -194,7 +201,9 @@ def as_json(report: Report) -> dict[str, object]:
         "workload": report.suggestion.identity.labels,
         "written": report.written,
         "forecast": report.suggestion.forecasts,
-        "alternatives": [{**asdict(other), "forecast": other.forecast.by_quantity} for other in report.suggestion.alternatives],
+        "alternatives": [
+            {**asdict(other), "forecast": other.forecast.by_quantity} for other in report.suggestion.prospects.alternatives
+        ],
         "track_record": [asdict(past) for past in report.track],
         "reason_codes": made["codes"],
         "diff": report.diff,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from made import DIGITS, a_suggestion
+from made import DIGITS, a_suggestion, altered
 
 from jpo.commands.explain import undone_by
 from jpo.history import AuditEvent, open_store
@@ -90,7 +89,7 @@ def test_a_rollback_undoes_the_one_it_names_and_all_since_unless_it_was_undone_i
     a, b = a_suggestion("a"), a_suggestion("b")
     back = a_suggestion("r1", undoes="b")
     assert undone_by([a, b, back]) == {"b": "r1"}
-    assert undone_by([a, b, replace(back, undoes="a")]) == {"a": "r1", "b": "r1"}
+    assert undone_by([a, b, altered(back, undoes="a")]) == {"a": "r1", "b": "r1"}
     assert undone_by([a, b, back, a_suggestion("r2", undoes="r1")]) == {"r1": "r2"}
     assert undone_by([a, back]) == {}
 

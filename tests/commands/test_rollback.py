@@ -110,7 +110,11 @@ def test_it_is_on_record_before_it_is_written_and_its_run_is_tied_to_it(project:
         suggestion = store.suggestion(str(told["suggestion_id"]))
         kinds = [record.kind for record in store.audit_records()]
         followed = store.runs_following(suggestion.suggestion_id)
-    assert (suggestion.undoes, suggestion.pinned_until, suggestion.decided_by) == (before, None, "rollback")
+    assert (suggestion.decision.undoes, suggestion.decision.pinned_until, suggestion.decision.decided_by) == (
+        before,
+        None,
+        "rollback",
+    )
     assert [kind for kind in kinds if kind != "observed"] == ["suggested", "written", "rolled back", "written"]
     assert len(followed) == 1
     assert "batch_size 64 → 16, as before" in project.jpo("audit", "show").out

@@ -301,7 +301,7 @@ def test_one_suggestion_id_is_on_record_once(store: Store) -> None:
     append(store, a_suggestion())
     with pytest.raises(StoreError, match="on record already"):
         append(store, a_suggestion(reasons=(Note(RISK, "another"),)))
-    assert store.suggestion("s1").reasons == (Note(RISK, "because"),)
+    assert store.suggestion("s1").decision.reasons == (Note(RISK, "because"),)
     assert len(store.audit_records()) == 1
 
 
@@ -418,7 +418,9 @@ def test_a_withdrawn_suggestion_is_followed_by_no_run_and_listed_no_more(store: 
     store.withdraw("s1", AuditEvent("conflict", 101.0, DIGITS, {"suggestion_id": "s1"}))
     assert store.suggestions_of() == ()
     assert store.suggestion("s1").suggestion_id == "s1"
-    store.record(Finished((a_run("r1", parameters=dict(a_suggestion().suggested), started_at=200.0, ended_at=300.0),)), now=400.0)
+    store.record(
+        Finished((a_run("r1", parameters=dict(a_suggestion().values.suggested), started_at=200.0, ended_at=300.0),)), now=400.0
+    )
     assert [known.suggestion_id for known in store.recorded_runs()] == [None]
     assert store.audit_records()[-2].kind == "conflict"
     assert verify(store).ok

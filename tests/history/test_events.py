@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from made import DIGITS, a_suggestion
@@ -19,6 +19,7 @@ from jpo.records import (
     Skipped,
     Suggestion,
     Workload,
+    as_stored,
     uncoded,
 )
 
@@ -44,9 +45,10 @@ def logged(suggestion: Suggestion = SUGGESTION) -> dict[str, object]:
 
 def test_a_suggestion_can_be_rebuilt_from_its_record_alone() -> None:
     data = logged()
+    stored = as_stored(SUGGESTION)
     for name in ("suggestion_id", "keys", "current", "suggested", "decided_by", "confidence", "policy", "seed"):
-        assert data[name] == getattr(SUGGESTION, name)
-    assert canonical(data["preference"]) == canonical(asdict(SUGGESTION.preference))
+        assert data[name] == stored[name]
+    assert canonical(data["preference"]) == canonical(asdict(SUGGESTION.decision.preference))
     assert canonical(data["guard"]) == canonical(
         {"approved": True, "violations": [], "notices": [SUGGESTION.guard.notices[0].text]}
     )
@@ -62,7 +64,7 @@ def test_a_suggestion_can_be_rebuilt_from_its_record_alone() -> None:
 
 def test_no_part_of_a_suggestion_is_forgotten_by_the_log() -> None:
     elsewhere = {"identity": "column", "created_at": "column", "status": "kind", "now": "forecast", "next": "forecast"}
-    missing = {one.name for one in fields(Suggestion)} - elsewhere.keys() - logged().keys()
+    missing = as_stored(SUGGESTION).keys() - elsewhere.keys() - logged().keys()
     assert missing == set()
 
 

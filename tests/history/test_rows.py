@@ -43,7 +43,7 @@ def test_a_suggestion_of_an_earlier_jpo_has_no_alternatives() -> None:
     document = json.loads(str(row["document"]))
     del document["alternatives"], document["would_change"]
     suggestion = read_suggestion({**row, "document": json.dumps(document)})
-    assert (suggestion.alternatives, suggestion.would_change) == ((), ())
+    assert (suggestion.prospects.alternatives, suggestion.prospects.would_change) == ((), ())
 
 
 def test_a_time_series_comes_back_with_its_run() -> None:
@@ -64,4 +64,4 @@ def test_a_suggestion_knows_its_checkout_and_one_of_an_earlier_jpo_does_not() ->
     document = json.loads(str(row["document"]))
     del document["checkout"]
     earlier = read_suggestion({**row, "document": json.dumps(document)})
-    assert (earlier.checkout, earlier.committed, earlier.changes_file) == (None, None, True)
+    assert (earlier.values.checkout, earlier.committed, earlier.changes_file) == (None, None, True)

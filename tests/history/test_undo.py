@@ -220,7 +220,7 @@ def probation(checkout: Checkout, decided_by: str = "sac", runs: int = 1, batch_
 
 def checkout_told(checkout: Checkout) -> dict:
     one = checkout.store.suggestion("s1")
-    return {"current": one.current, "suggested": one.suggested, "changes": one.changes}
+    return {"current": one.values.current, "suggested": one.values.suggested, "changes": one.changes}
 
 
 def test_the_last_change_is_on_probation_for_its_first_runs(checkout: Checkout) -> None:
@@ -250,7 +250,7 @@ def test_the_same_step_is_taken_back_once(checkout: Checkout) -> None:
             checkout.back(found.suggestion_id)
     assert found is None
     assert checkout.read().current["batch_size"] == 16
-    assert [one.decided_by for one in checkout.effective()] == ["sac", "rollback", "sac"]
+    assert [one.decision.decided_by for one in checkout.effective()] == ["sac", "rollback", "sac"]
 
 
 def pin(store: Store, suggestion_id: str, at: float, **told: object) -> None:

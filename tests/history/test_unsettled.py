@@ -65,7 +65,7 @@ def test_a_run_with_its_values_says_that_a_change_was_written_wherever_its_file_
     elsewhere = Workload(made.identity, (), tmp_path / "config.ini", BEFORE)
     settle(store, elsewhere, now=200.0)
     assert store.written(made.identity) == frozenset()
-    ran = a_run("r1", identity=made.identity, parameters=made.suggested, started_at=150.0, ended_at=160.0)
+    ran = a_run("r1", identity=made.identity, parameters=made.values.suggested, started_at=150.0, ended_at=160.0)
     store.record(Finished((ran,)), now=170.0)
     settle(store, elsewhere, now=200.0)
     assert store.written(made.identity) == {"s1"}

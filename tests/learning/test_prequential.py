@@ -21,7 +21,7 @@ from jpo.learning.prequential import (
     with_record,
 )
 from jpo.records import RISK, Finished, Forecast, Interval, Note, Outcome, Run, RunStatus, Suggestion
-from tests.made import a_run, a_suggestion
+from tests.made import a_run, a_suggestion, altered
 
 POLICY = replace(load_policy(), released=("safe", "on"))
 EXPECTED = Interval(100.0, 100.0 / math.exp(0.1645), 100.0 * math.exp(0.1645))
@@ -35,7 +35,7 @@ def departure(number: int, seconds: float | None, policy: Policy = POLICY, **cha
     suggestion = a_suggestion(f"s{number}", 1000.0 * number, policy=policy.digest, reasons=why, next=forecast)
     status = RunStatus.FAILED if seconds is None else RunStatus.SUCCEEDED
     run = a_run(f"r{number}", 1000.0 * number + 500, status=status, outcome=Outcome(seconds))
-    return replace(suggestion, **changes), run
+    return altered(suggestion, **changes), run
 
 
 def on_record(store: Store, suggestion: Suggestion, run: Run | None) -> None:

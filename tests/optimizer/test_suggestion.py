@@ -34,14 +34,14 @@ def test_what_goes_on_record_is_what_the_job_will_read_with_evidence_reasons_and
     proposal = Proposal(FILE, Limits(), edits, b"", {**NOW, "batch_size": 63.0}, Guarded(True))
     known = Known(tuple(FASTER), evidence=Evidence(4, codes=("JPO-I501",)))
     suggestion = suggestion_of(advice, asked, proposal, known, None, suggestion_id="s1", now=7.0)
-    assert (suggestion.status, suggestion.suggested["batch_size"], suggestion.created_at) == ("changed", 63.0, 7.0)
+    assert (suggestion.status, suggestion.values.suggested["batch_size"], suggestion.created_at) == ("changed", 63.0, 7.0)
     (change,) = suggestion.changes
     assert (change.parameter, change.old, change.new) == ("batch_size", 16.0, 63.0)
     assert change.reason == "expected alone: time -68%; not run yet at 63", "the effect, and on what ground"
-    assert suggestion.texts == {name: f"{value:g}" for name, value in NOW.items()}
-    assert (suggestion.decided_by, suggestion.policy) == ("belief", "belief rule")
+    assert suggestion.values.texts == {name: f"{value:g}" for name, value in NOW.items()}
+    assert (suggestion.decision.decided_by, suggestion.decision.policy) == ("belief", "belief rule")
     assert (suggestion.evidence.run_ids, suggestion.codes[-1]) == (("r1", "r2"), "JPO-I501")
-    assert [(check.name, check.verdict) for check in suggestion.sla] == [("time_max", "ok")]
+    assert [(check.name, check.verdict) for check in suggestion.prospects.sla] == [("time_max", "ok")]
     kept = suggestion_of(advice, asked, replace(proposal, edits=()), known, None, suggestion_id="s2", now=7.0)
     assert (kept.status, kept.changes) == ("kept", ())
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from made import a_suggestion
+from made import a_suggestion, altered
 
 from constraints import Facts
 from jpo.config import edits_of
@@ -25,7 +25,7 @@ def a_change(job):
 def test_the_suggestion_is_on_record_before_the_file_changes(repository):
     path, settings = repository()
     with open_project(path, settings, now=0.0) as job:
-        told = replace(a_suggestion(), checkout=Checkout("config.ini"))
+        told = altered(a_suggestion(), checkout=Checkout("config.ini"))
         assert carry_out(job, a_suggestion(), a_change(job), dry_run=False) == (told, True)
         assert kinds(job) == ["suggested", "written"]
     assert "batch_size = 64  # of all GPUs" in path.read_text()
@@ -35,7 +35,7 @@ def test_a_dry_run_writes_no_file(repository):
     path, settings = repository()
     before = path.read_bytes()
     with open_project(path, settings, now=0.0) as job:
-        told = replace(a_suggestion(), checkout=Checkout("config.ini"))
+        told = altered(a_suggestion(), checkout=Checkout("config.ini"))
         assert carry_out(job, a_suggestion(), a_change(job), dry_run=True) == (told, False)
     assert path.read_bytes() == before
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from made import a_run, a_suggestion
+from made import a_run, a_suggestion, altered
 
 from jpo.cli.output import rendered
 from jpo.records import LOSS_KEPT, Alternative, Change, Currency, Forecast, Interval, Outcome, RunStatus, TrackRecord, uncoded
@@ -70,14 +70,14 @@ def test_each_question_has_its_answer() -> None:
 
 def test_the_chance_that_a_model_is_kept_has_the_name_of_its_quality() -> None:
     seen = {LOSS_KEPT: 0.7}
-    told = replace(EXPLAINED.report, suggestion=replace(SUGGESTION, seen=seen))
+    told = replace(EXPLAINED.report, suggestion=altered(SUGGESTION, seen=seen))
     assert "chance that it keeps the validation loss" in text(replace(EXPLAINED, report=told))
-    by_accuracy = replace(SUGGESTION, seen=seen, next=Forecast(val_accuracy=Interval(0.9, 0.8, 0.95)))
+    by_accuracy = altered(SUGGESTION, seen=seen, next=Forecast(val_accuracy=Interval(0.9, 0.8, 0.95)))
     assert "chance that it keeps the accuracy" in text(replace(EXPLAINED, report=replace(told, suggestion=by_accuracy)))
 
 
 def test_all_reasons_are_given_where_the_report_has_but_one() -> None:
-    several = replace(EXPLAINED.report, suggestion=replace(SUGGESTION, reasons=uncoded(["it is faster", "it was run"])))
+    several = replace(EXPLAINED.report, suggestion=altered(SUGGESTION, reasons=uncoded(["it is faster", "it was run"])))
     answers = lines(replace(EXPLAINED, report=several))
     assert answers[answers.index("Why") : answers.index("Why") + 3] == ["Why", "- it is faster", "- it was run"]
     assert "Why" not in lines()
@@ -136,7 +136,7 @@ def test_a_narrow_terminal_keeps_every_line_within_it() -> None:
 
 
 def test_all_reasons_are_there_and_no_other_command_is_named_for_them() -> None:
-    several = replace(SUGGESTION, reasons=uncoded(["it is faster", "it was run"]), seen={"chance of more than 10 % worse": 0.25})
+    several = altered(SUGGESTION, reasons=uncoded(["it is faster", "it was run"]), seen={"chance of more than 10 % worse": 0.25})
     found = lines(replace(EXPLAINED, report=replace(EXPLAINED.report, suggestion=several)))
     assert {"because it is faster", "- it is faster", "- it was run", "chance of more than 10% worse 0.25"} <= set(found)
     assert not any("more reason" in line for line in found)

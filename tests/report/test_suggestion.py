@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from made import altered
+
 from jpo.cli.output import rendered
 from jpo.records import (
     Alternative,
@@ -18,15 +20,15 @@ from jpo.records import (
     Preference,
     Skipped,
     SlaCheck,
-    Suggestion,
     TrackRecord,
+    of_one_level,
     texts_of,
     uncoded,
 )
 from jpo.report import suggestion
 from jpo.report.suggestion import Report
 
-SUGGESTION = Suggestion(
+SUGGESTION = of_one_level(
     suggestion_id="20261121-120000-abcdef",
     identity=Identity("cifar10", "resnet18", "pytorch"),
     status="changed",
@@ -94,21 +96,21 @@ def test_what_is_not_known_is_called_unknown_and_no_change_is_made_of_it() -> No
 
 
 def test_of_several_reasons_the_first_is_shown_and_of_a_rollback_all() -> None:
-    several = replace(SUGGESTION, reasons=uncoded(["it is faster", "it was run", "intervals are widened"]))
+    several = altered(SUGGESTION, reasons=uncoded(["it is faster", "it was run", "intervals are widened"]))
     assert lines(replace(REPORT, suggestion=several))[7:10] == [
         "because it is faster",
         "2 more reasons: jpo explain, or -o json",
         "",
     ]
-    undone = replace(several, decided_by="rollback")
-    assert lines(replace(REPORT, suggestion=undone))[7:10] == ["because it is faster", *texts_of(several.reasons[1:])]
+    undone = altered(several, decided_by="rollback")
+    assert lines(replace(REPORT, suggestion=undone))[7:10] == ["because it is faster", *texts_of(several.decision.reasons[1:])]
 
 
 def test_an_unchanged_parameter_says_what_another_value_of_it_alone_would_mean() -> None:
     why = "time -11%  cost +38%: expected 9% worse under the preference"
     alone = Alternative({"batch_size": 128.0, "gpus": 4.0}, Forecast(), why)
     both = Alternative({"batch_size": 64.0, "gpus": 8.0}, Forecast(), "another reason")
-    report = replace(REPORT, suggestion=replace(SUGGESTION, alternatives=(both, alone)))
+    report = replace(REPORT, suggestion=altered(SUGGESTION, alternatives=(both, alone)))
     assert f"resources.gpus 2 2 4: {' '.join(why.split())}" in lines(report)
     assert "another reason" not in shown(report)
 
@@ -116,16 +118,16 @@ def test_an_unchanged_parameter_says_what_another_value_of_it_alone_would_mean()
 def test_a_further_forecast_is_shown_where_it_has_an_sla_target_or_changes() -> None:
     now = replace(SUGGESTION.now, memory_gib=Interval(10, 9, 11), gpu_utilisation=Interval(0.5, 0.4, 0.6))
     then = replace(SUGGESTION.next, memory_gib=Interval(12, 9, 15), gpu_utilisation=Interval(0.51, 0.4, 0.6))
-    quiet = replace(SUGGESTION, now=now, next=then, sla=())
+    quiet = altered(SUGGESTION, now=now, next=then, sla=())
     assert "memory 10 GiB 12 GiB (9 to 15)" in lines(replace(REPORT, suggestion=quiet))
     assert "GPU utilisation" not in shown(replace(REPORT, suggestion=quiet))
-    promised = replace(REPORT, suggestion=replace(quiet, sla=(SlaCheck("gpu_util_min", 0.5, "at risk"),)))
+    promised = replace(REPORT, suggestion=altered(quiet, sla=(SlaCheck("gpu_util_min", 0.5, "at risk"),)))
     assert "GPU utilisation 50% 51% (40% to 60%) ≥ 50% at risk" in lines(promised)
     assert "| GPU utilisation | 50% | 51% (40% to 60%) | ≥ 50% | at risk |" in shown(promised, "markdown")
 
 
 def test_amounts_are_shown_in_the_currency_and_stay_usd_in_json() -> None:
-    priced = replace(SUGGESTION, next=Forecast(cost_usd=Interval(2.0, 1.0, 3.0)), sla=(SlaCheck("cost_max", 4.0, "ok"),))
+    priced = altered(SUGGESTION, next=Forecast(cost_usd=Interval(2.0, 1.0, 3.0)), sla=(SlaCheck("cost_max", 4.0, "ok"),))
     report = replace(REPORT, suggestion=priced, currency=Currency("EUR", 0.5))
     assert "cost unknown 1.00 EUR (0.50 to 1.50) ≤ 2.00 EUR ok" in lines(report)
     assert "| cost | unknown | 1.00 EUR (0.50 to 1.50) | ≤ 2.00 EUR | ok |" in shown(report, "markdown")
@@ -152,7 +154,7 @@ def test_the_terminal_colours_only_when_asked() -> None:
 
 def test_brackets_in_names_are_shown_and_not_taken_for_markup() -> None:
     keys = {"batch_size": "tr[/b].batch_size", "gpus": ":smile:.gpus"}
-    hostile = replace(SUGGESTION, identity=Identity("[red]x", "m", "f"), reasons=uncoded(["[bold]y"]), keys=keys, changes=())
+    hostile = altered(SUGGESTION, identity=Identity("[red]x", "m", "f"), reasons=uncoded(["[bold]y"]), keys=keys, changes=())
     text = shown(replace(REPORT, suggestion=hostile))
     assert "[red]x/m/f" in text
     assert "[bold]y" in text
@@ -163,12 +165,12 @@ def test_brackets_in_names_are_shown_and_not_taken_for_markup() -> None:
 def test_a_confidence_is_stated_once_of_a_change_and_of_todays_values_in_json_alone() -> None:
     assert (shown().count("confidence"), shown(form="markdown").count("confidence")) == (1, 1)
     kept = replace(
-        REPORT, suggestion=replace(SUGGESTION, status="kept", changes=(), suggested=SUGGESTION.current, confidence=0.97)
+        REPORT, suggestion=altered(SUGGESTION, status="kept", changes=(), suggested=SUGGESTION.values.current, confidence=0.97)
     )
     assert "config.ini: kept as it is; decided by the belief rule. Suggestion 20261121-120000-abcdef" in lines(kept)
     assert "confidence" not in shown(kept) + shown(kept, "markdown"), "that today is not worse than today is no claim"
     assert json.loads(shown(kept, "json"))["confidence"] == 0.97
-    unknown = replace(SUGGESTION, confidence=None, decided_by="no evidence")
+    unknown = altered(SUGGESTION, confidence=None, decided_by="no evidence")
     assert "decided by the lack of evidence. Suggestion" in shown(replace(REPORT, suggestion=unknown))
     assert "time -23%" in lines(replace(REPORT, suggestion=unknown))
 
@@ -195,7 +197,7 @@ def test_markdown_and_html_cannot_be_broken_out_of() -> None:
 def test_widened_intervals_are_noted_and_not_counted_as_a_further_reason() -> None:
     widened = "too few of the last runs took as long as forecast: their intervals and risks are widened by a factor of 1.8"
     text = shown(
-        replace(REPORT, suggestion=replace(SUGGESTION, reasons=(*uncoded(["first", "third"]), Note("JPO-W616", widened))))
+        replace(REPORT, suggestion=altered(SUGGESTION, reasons=(*uncoded(["first", "third"]), Note("JPO-W616", widened))))
     )
     assert "Note: too few of the last runs" in text
     assert "1 more reason" in text
@@ -203,21 +205,21 @@ def test_widened_intervals_are_noted_and_not_counted_as_a_further_reason() -> No
 
 def test_a_rollback_that_says_widened_intervals_among_its_reasons_does_not_note_them_again() -> None:
     widened = "too few of the last runs took as long as forecast: their intervals and risks are widened by a factor of 1.8"
-    back = replace(SUGGESTION, decided_by="rollback", reasons=(Note("JPO-I842", "undone"), Note("JPO-W616", widened)))
+    back = altered(SUGGESTION, decided_by="rollback", reasons=(Note("JPO-I842", "undone"), Note("JPO-W616", widened)))
     text = " ".join(shown(replace(REPORT, suggestion=back)).split())
     assert text.count("widened by a factor of 1.8") == 1
 
 
 def test_a_value_that_stays_is_shown_as_the_file_says_it() -> None:
     """32G is 29.8 GiB, and who wrote 32G looks for that; what runs have in its place, or no file says, is a number."""
-    values = {**SUGGESTION.current, "learning_rate": 0.001, "memory_gib": 29.8}
-    keys = {**SUGGESTION.keys, "learning_rate": "training.lr", "memory_gib": "resources.memory"}
+    values = {**SUGGESTION.values.current, "learning_rate": 0.001, "memory_gib": 29.8}
+    keys = {**SUGGESTION.values.keys, "learning_rate": "training.lr", "memory_gib": "resources.memory"}
     texts = {"learning_rate": "1e-3", "memory_gib": "32G", "batch_size": "64", "gpus": "2"}
-    made = replace(SUGGESTION, keys=keys, current=values, suggested={**values, "batch_size": 128.0}, texts=texts)
+    made = altered(SUGGESTION, keys=keys, current=values, suggested={**values, "batch_size": 128.0}, texts=texts)
     seen = lines(replace(REPORT, suggestion=made))
     assert "training.lr 1e-3 1e-3" in seen
     assert "resources.memory 32G 32G" in seen
     assert any(line.startswith("training.batch_size 64 → 128 ") for line in seen)
     assert "resources.memory (as run) 29.8 GiB 29.8 GiB" in lines(
-        replace(REPORT, suggestion=replace(made, as_run=("memory_gib",)))
+        replace(REPORT, suggestion=altered(made, as_run=("memory_gib",)))
     )

@@ -80,7 +80,7 @@ def contradicted(suggestions: Sequence[Suggestion], runs: Sequence[Run], now: Pa
     answers: dict[str, _Answers] = defaultdict(_Answers)
     every: list[Stray] = []
     for made, after, its_runs in _each_with_runs(suggestions, runs, now):
-        for name, suggested in made.suggested.items():
+        for name, suggested in made.values.suggested.items():
             answer, as_run = answers[name], name in made.kept_as_run
             said = [run for run in its_runs if name in run.parameters and name not in run.assumed]
             if not said or (as_run and not answer.strays):
@@ -121,12 +121,15 @@ def _last_before(run: Run, suggestions: Sequence[Suggestion]) -> int:
 
 def file_after(made: Suggestion, later: Suggestion) -> Parameters:
     """The values of config.ini when the later suggestion was made. Of what it names as run the file had kept its own."""
-    return {**later.current, **{name: made.suggested[name] for name in later.kept_as_run if name in made.suggested}}
+    return {
+        **later.values.current,
+        **{name: made.values.suggested[name] for name in later.kept_as_run if name in made.values.suggested},
+    }
 
 
 def _was_given(made: Suggestion, name: str, after: Parameters | None, run: Run) -> bool:
     """Whether a run with another value was certainly given this suggestion's."""
-    given, before, reported = made.suggested[name], made.current.get(name), run.parameters[name]
+    given, before, reported = made.values.suggested[name], made.values.current.get(name), run.parameters[name]
     if after is not None and name in after:
         if as_given(name, after[name], given):
             return True
@@ -138,7 +141,7 @@ def _was_given(made: Suggestion, name: str, after: Parameters | None, run: Run) 
 
 def _stray(made: Suggestion, name: str, given: float, run: Run) -> Stray:
     reported = run.parameters[name]
-    before = name in made.current and as_given(name, made.current[name], reported) and not _partly(made, name, run)
+    before = name in made.values.current and as_given(name, made.values.current[name], reported) and not _partly(made, name, run)
     return Stray(run.run_id, made.suggestion_id, name, given, reported, as_before=before)
 
 

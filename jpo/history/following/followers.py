@@ -29,10 +29,10 @@ def followers(store: Store, recorded: Sequence[RecordedRun]) -> tuple[Follower, 
 
 def _replaced(made: Suggestion) -> Parameters | None:
     """The values before a suggestion; None where the agent changed none. What only tells the truth of a run is no change."""
-    as_run = {change.parameter: change.new for change in made.changes if change.parameter in made.as_run}
-    if made.status != "changed" or made.decided_by in FOUND or len(as_run) == len(made.changes) > 0:
+    as_run = {change.parameter: change.new for change in made.changes if change.parameter in made.values.as_run}
+    if made.status != "changed" or made.decision.decided_by in FOUND or len(as_run) == len(made.changes) > 0:
         return None
-    return {**made.current, **as_run}
+    return {**made.values.current, **as_run}
 
 
 def followed_up(store: Store, recorded: Sequence[RecordedRun]) -> tuple[tuple[Run, Parameters], ...]:

@@ -64,6 +64,6 @@ def _with_assumed(run: Run, effective: Sequence[Suggestion]) -> Run:
 def values_in_force(said: Parameters, started_at: float, effective: Sequence[Suggestion]) -> dict[str, float]:
     """The values of the suggestion in force when a run started, of what the run does not say itself."""
     earlier = [made for made in effective if made.created_at <= started_at]
-    in_force = (earlier[-1].suggested, earlier[-1].current) if earlier else ()
+    in_force = (earlier[-1].values.suggested, earlier[-1].values.current) if earlier else ()
     values = next((values for values in in_force if same(said, values)), {})
     return {name: value for name, value in values.items() if name not in said}

@@ -54,11 +54,11 @@ def sides_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun]) -
     others = [entry.run for entry in recorded if entry.suggestion_id not in since_first]
     before = [run for run in others if latest_start(run) < first.created_at]
     if len(before) < FEWEST:  # whoever set the old values again measured them
-        before += [run for run in others if latest_start(run) >= first.created_at and _reported(first.current, run)]
-    expected = (made.now for made in effective if made.now.known and same(made.current, first.current))
+        before += [run for run in others if latest_start(run) >= first.created_at and _reported(first.values.current, run)]
+    expected = (made.now for made in effective if made.now.known and same(made.values.current, first.values.current))
     return Sides(
         first.created_at,
-        tuple(run.completed(first.current) for run in before),
+        tuple(run.completed(first.values.current) for run in before),
         _followers(recorded, effective[at[0] :]),
         last.created_at,
         _followers(recorded, effective[at[-1] :]),
@@ -93,5 +93,5 @@ def _reported(values: Parameters, run: Run) -> bool:
 
 def _followers(recorded: Sequence[RecordedRun], made: Sequence[Suggestion]) -> tuple[Run, ...]:
     """The runs that followed these suggestions; what they do not report of their parameters was as suggested."""
-    values = {one.suggestion_id: one.suggested for one in made}
+    values = {one.suggestion_id: one.values.suggested for one in made}
     return tuple(entry.run.completed(values[entry.suggestion_id]) for entry in recorded if entry.suggestion_id in values)

@@ -36,7 +36,7 @@ from jpo.project.project import (
     targets_of,
 )
 from jpo.project.workload import read_workload
-from jpo.records import Identity, Preference, Quality, Run, Suggestion
+from jpo.records import Identity, Preference, Quality, Run, Suggestion, as_stored
 from jpo.report.audit import maker
 from jpo.report.before_after import WorkloadChange
 from jpo.report.history import Follower, History, PastRun
@@ -156,7 +156,8 @@ def contradicted(suggestions: Iterable[Suggestion], log: AuditRead) -> tuple[str
 
 def _as_logged(made: Suggestion, record: AuditRecord | None) -> bool:
     said = {name: record.data[name] for name in COMPARED if name in record.data} if record else {}
-    return bool(said) and canonical({name: getattr(made, name) for name in said}) == canonical(said)
+    stored = as_stored(made)
+    return bool(said) and canonical({name: stored[name] for name in said}) == canonical(said)
 
 
 def reviewed(
@@ -168,7 +169,7 @@ def reviewed(
     recorded = [one.recorded for one in runs]
     effective = in_effect(job.store, identity, recorded)
     sides = sides_of(effective, recorded)
-    whole = as_they_ran(effective, recorded, made[-1].suggested if made else {})
+    whole = as_they_ran(effective, recorded, made[-1].values.suggested if made else {})
     return WorkloadReview(
         identity,
         sides.since,
@@ -180,7 +181,7 @@ def reviewed(
         compliance(check_run(criteria.targets, run, job.prices) for run in whole),
         measured_front(whole, job.prices, criteria.metric),
         list(reward_components(whole, criteria.targets, job.prices, criteria.preference)),
-        made[-1].suggested if made else {},
+        made[-1].values.suggested if made else {},
     )
 
 

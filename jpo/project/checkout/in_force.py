@@ -62,9 +62,11 @@ def start_of(workload: Workload, store: Store, settings: LoadedSettings, limits:
         return Start(workload)
     applied = applied_to(here, store, workload)
     found = last_about(workload, applied, here)
-    if found is None or same(found.suggested, workload.current):
+    if found is None or same(found.values.suggested, workload.current):
         return Start(workload, set_by_a_person(workload, applied, here))
-    origin = next((made for made in reversed(applied) if made.changes and same(made.suggested, found.suggested)), found)
+    origin = next(
+        (made for made in reversed(applied) if made.changes and same(made.values.suggested, found.values.suggested)), found
+    )
     return with_values_of(origin, workload, settings, limits, now=now)
 
 
@@ -78,7 +80,7 @@ def applied_to(here: Checkout, store: Store, workload: Workload) -> Sequence[Sug
     about = [
         made
         for made in store.suggestions_of(workload.identity, limit=LOOKED_BACK)
-        if made.checkout is None or made.checkout.file == here.file
+        if made.values.checkout is None or made.values.checkout.file == here.file
     ]
     changed = any(made.changes for made in about)
     written = store.written(workload.identity) if changed else frozenset[str]()
@@ -93,8 +95,8 @@ def last_about(workload: Workload, applied: Sequence[Suggestion], here: Checkout
     """
     newest = next((made for made in reversed(applied) if of_branch(made, here)), None)
     for number, made in reversed([*enumerate(applied)]):
-        committed = made.checkout.committed if made.checkout else None
-        ends = (made.suggested, *([made.current] if made is newest else [])) if of_branch(made, here) else ()
+        committed = made.values.checkout.committed if made.values.checkout else None
+        ends = (made.values.suggested, *([made.values.current] if made is newest else [])) if of_branch(made, here) else ()
         if any(same(values, workload.current) for values in ends):
             return made
         if committed is not None and same(committed, workload.current):
@@ -105,14 +107,14 @@ def last_about(workload: Workload, applied: Sequence[Suggestion], here: Checkout
 def continued(made: Suggestion, later: Sequence[Suggestion]) -> Suggestion:
     """The suggestion, or the last of those that went on from its values in a file that was kept."""
     for following in later:
-        if following.committed is None and same(following.current, made.suggested):
+        if following.committed is None and same(following.values.current, made.values.suggested):
             made = following
     return made
 
 
 def of_branch(made: Suggestion, here: Checkout) -> bool:
     """Whether a suggestion was made for this branch; where one of them is not known it may have been."""
-    branch = made.checkout.branch if made.checkout else None
+    branch = made.values.checkout.branch if made.values.checkout else None
     return branch is None or here.branch is None or branch == here.branch
 
 
@@ -120,10 +122,15 @@ def set_by_a_person(workload: Workload, applied: Sequence[Suggestion], here: Che
     """That the file has been set to other values since the last suggestion for it, where it is a checkout's; they may be those
     of an older suggestion."""
     last = next((made for made in reversed(applied) if of_branch(made, here)), None)
-    if last is None or last.checkout is None or last.checkout.committed is None or same(last.suggested, workload.current):
+    if (
+        last is None
+        or last.values.checkout is None
+        or last.values.checkout.committed is None
+        or same(last.values.suggested, workload.current)
+    ):
         return {}
     note = f"{printable(str(workload.path))} was set to other values since suggestion {last.suggestion_id}"
-    return {f"{note}, and they count: {differences(workload, last.suggested)}": SET_BY_A_PERSON}
+    return {f"{note}, and they count: {differences(workload, last.values.suggested)}": SET_BY_A_PERSON}
 
 
 def differences(workload: Workload, values: Parameters) -> str:
@@ -135,7 +142,10 @@ def differences(workload: Workload, values: Parameters) -> str:
 
 def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSettings, limits: Limits | None, *, now: float) -> Start:
     """The workload with the values that a suggestion has left in force; or as it is, with the reason why not."""
-    values = {**workload.current, **{name: made.suggested[name] for name in workload.current if name in made.suggested}}
+    values = {
+        **workload.current,
+        **{name: made.values.suggested[name] for name in workload.current if name in made.values.suggested},
+    }
     try:
         values = {name: value if isinstance(value, Word) else float(value) for name, value in values.items()}
         edits = config.edits_of(workload, values, {})
@@ -159,9 +169,9 @@ def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSetting
 
 def gone(made: Suggestion, workload: Workload) -> str:
     """Which changed values have no place in the file any more; "" where all have."""
-    replaced = (made.checkout.committed if made.checkout else None) or made.current
-    changed = {name for name, value in made.suggested.items() if name in replaced and not same({name: value}, replaced)}
-    missing = [made.keys[name] for name in made.suggested if name in changed - workload.current.keys()]
+    replaced = (made.values.checkout.committed if made.values.checkout else None) or made.values.current
+    changed = {name for name, value in made.values.suggested.items() if name in replaced and not same({name: value}, replaced)}
+    missing = [made.values.keys[name] for name in made.values.suggested if name in changed - workload.current.keys()]
     return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} gone" if missing else ""
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from made import DIGITS, a_run, a_suggestion
+from made import DIGITS, a_run, a_suggestion, altered
 
 from jpo.history import open_store
 from jpo.history.following.contradictions import contradicted
@@ -126,7 +126,7 @@ def test_a_run_beyond_the_limit_lifts_it_and_one_within_does_not() -> None:
 def test_a_value_that_the_file_keeps_though_runs_have_another_is_not_taken_for_given() -> None:
     """The suggestions then name what runs have: that runs have it says nothing about a limit."""
     suggestions, runs = nights_of("batch_size", *[(256, 256, 128)] * 2, *[(128, 128, 128)] * 2, (128, 128, 256))
-    marked = [replace(made, as_run=("batch_size",)) for made in suggestions[2:]]
+    marked = [altered(made, as_run=("batch_size",)) for made in suggestions[2:]]
     held = contradicted([*suggestions[:2], *marked[:2]], runs[:4], {"batch_size": 256.0})
     assert [(reach.value, reach.really(256), len(reach.strays)) for reach in held.reaches] == [(None, 128, 2)]
     assert contradicted([*suggestions[:2], *marked], runs, {"batch_size": 256.0}).reaches == ()

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
-from made import a_run, a_suggestion
+from made import a_run, a_suggestion, altered
 
 from jpo.history import RecordedRun
 from jpo.history.following.labelled_pods import counted_once, with_values_in_force, without_doubles
@@ -17,7 +15,7 @@ MADE = a_suggestion("s1", 500.0, current={"batch_size": 32.0, "cpus": 8.0}, sugg
 
 
 def test_what_a_pod_does_not_say_is_taken_from_the_suggestion_then_in_force() -> None:
-    later = replace(MADE, suggestion_id="s2", created_at=900.0, suggested={"batch_size": 128.0, "cpus": 2.0})
+    later = altered(MADE, suggestion_id="s2", created_at=900.0, suggested={"batch_size": 128.0, "cpus": 2.0})
     (run,) = with_values_in_force([a_pod(parameters={"cpus": 4.0})], [MADE, later])
     assert (run.parameters, run.assumed) == ({"cpus": 4.0, "batch_size": 64.0}, ("batch_size",))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from made import a_suggestion
+from made import a_suggestion, altered
 
 from jpo.project.checkout.in_force import checkout_of, gone, last_about, start_of, unlike
 from jpo.project.project import open_project
@@ -24,7 +24,7 @@ def workload(repository):  # type: ignore[no-untyped-def]
 
 def made(old: float, new: float, committed: float | None = None, branch: str | None = "main") -> Suggestion:
     checkout = Checkout("config.ini", branch, None if committed is None else {"batch_size": committed})
-    return replace(a_suggestion(), current={"batch_size": old}, suggested={"batch_size": new}, checkout=checkout)
+    return altered(a_suggestion(), current={"batch_size": old}, suggested={"batch_size": new}, checkout=checkout)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_file_that_nothing_is_on_record_about_counts_as_it_is(repository):  # 
 
 def test_a_changed_value_that_has_no_place_any_more_is_named_and_an_unchanged_one_is_not(workload):  # type: ignore[no-untyped-def]
     values = {"current": {"num_layers": 2.0, "epochs": 8.0}, "suggested": {"num_layers": 4.0, "epochs": 8.0}}
-    one = replace(a_suggestion(), keys={"num_layers": "model.layers", "epochs": "training.epochs"}, checkout=None, **values)
+    one = altered(a_suggestion(), keys={"num_layers": "model.layers", "epochs": "training.epochs"}, checkout=None, **values)
     assert gone(one, workload) == "model.layers is gone"
     assert gone(made(32, 64), workload) == ""
 

@@ -73,7 +73,7 @@ def document(comment: Comment) -> Document:
 def verdict(report: Report) -> str:
     """What became of it, in one line."""
     decided = report.suggestion
-    decider = f"decided by {names.DECIDERS.get(decided.decided_by, decided.decided_by)}"
+    decider = f"decided by {names.DECIDERS.get(decided.decision.decided_by, decided.decision.decided_by)}"
     if decided.status == "kept":
         done = "values kept as they are"
     else:
@@ -84,7 +84,7 @@ def verdict(report: Report) -> str:
 def forecasts(decided: Suggestion) -> Table:
     """What is expected of today's values and of the next ones, and by how much that differs; one column where nothing changes."""
     rows: list[Row] = []
-    promised = {names.target(check.name).quantity: check for check in decided.sla}
+    promised = {names.target(check.name).quantity: check for check in decided.prospects.sla}
     for quantity in suggestion.quantities(decided):
         now, then = decided.now.of(quantity), decided.next.of(quantity)
         name = names.OBJECTIVES.get(quantity) or short(names.heading(quantity))

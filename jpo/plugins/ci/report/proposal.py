@@ -56,7 +56,7 @@ def message(suggestion: Suggestion) -> str:
 
 def values(suggestion: Suggestion) -> str:
     """Digest of the values: the same suggestion has the same, whenever and for whatever reason it is made."""
-    return hashlib.sha256(canonical(dict(suggestion.suggested)).encode()).hexdigest()[:32]
+    return hashlib.sha256(canonical(dict(suggestion.values.suggested)).encode()).hexdigest()[:32]
 
 
 def text(note: Comment) -> str:

@@ -23,8 +23,8 @@ from jpo.records import (
     Interval,
     Preference,
     SlaCheck,
-    Suggestion,
     TrackRecord,
+    of_one_level,
     reasons_as_stored,
     uncoded,
     value_of,
@@ -74,7 +74,7 @@ def report_of(given: Mapping[str, object]) -> Report:
     if unknown:
         raise ValueError(f"has a target {unknown[0]!r:.80}, which is none")
     reasons, codes = reasons_as_stored({**document.model_dump(), "codes": document.reason_codes})
-    suggestion = Suggestion(
+    suggestion = of_one_level(
         suggestion_id=document.suggestion_id,
         identity=Identity(**document.workload.model_dump()),
         status=document.status,

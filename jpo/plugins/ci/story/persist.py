@@ -30,7 +30,7 @@ def propose(
         yield f"nothing is proposed: {repository}"
         return
     workload, made = read_workload(config, settings, now=0.0), note.report.suggestion
-    if workload.identity != made.identity or not same(made.suggested, workload.current):
+    if workload.identity != made.identity or not same(made.values.suggested, workload.current):
         yield f"nothing is proposed: {config} does not have the values of suggestion {made.suggestion_id}"
         return
     done = persist(repository, wanted(note, workload.content, repository.path_of(config)), timeout_seconds=timeout_seconds)

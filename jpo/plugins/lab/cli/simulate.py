@@ -81,7 +81,7 @@ def simulate(
     def decided_by(policy: PolicyName, config: Path, settings: LoadedSettings, suggestion_id: str, now: float) -> str:
         learning = learn and policy != "belief"
         options = SuggestOptions(suggestion_id, now, offline=True, learn=learning, policy=policy, seed=seed)
-        return suggest(config, settings, options).suggestion.decided_by
+        return suggest(config, settings, options).suggestion.decision.decided_by
 
     compared = known_policies(policies) if policies else ()
     if picture and compared:

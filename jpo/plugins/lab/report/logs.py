@@ -204,13 +204,13 @@ def extended_csv(runs: Iterable[Judged], targets: Sequence[str]) -> str:
     rows = (
         (
             *history.row_of(judged.run, judged.suggestion_id),
-            *((judged.suggestion.suggested if judged.suggestion else {}).get(name) for name in PARAMETERS),
+            *((judged.suggestion.values.suggested if judged.suggestion else {}).get(name) for name in PARAMETERS),
             *(judged.rewards.get(name) for name in REWARDS),
             judged.reward,
             *(judged.sla.get(name) for name in targets),
             *history.decision_of(judged.suggestion, kept_all(judged.sla.values())),
             *history.own_cells(judged.run.parameters, own),
-            *history.own_cells(judged.suggestion.suggested if judged.suggestion else {}, own),
+            *history.own_cells(judged.suggestion.values.suggested if judged.suggestion else {}, own),
         )
         for judged in runs
     )
@@ -256,7 +256,7 @@ def _of_decision(judged: Judged) -> Iterator[Raw]:
     yield judged.suggestion_id
     yield from history.decision_of(made, kept_all(judged.sla.values()))
     for name in PARAMETERS:
-        yield from (made.current.get(name), made.suggested.get(name)) if made else (None, None)
+        yield from (made.values.current.get(name), made.values.suggested.get(name)) if made else (None, None)
     for name in EXPECTED:
         expected: Interval | None = getattr(made.next, name) if made else None
         yield from (expected.mean, expected.low, expected.high) if expected else (None, None, None)

@@ -190,7 +190,7 @@ def _decision(made: ReviewedSuggestion) -> Row:
     return (
         *(suggestion.created_at, suggestion.suggestion_id, ", ".join(changes) or "as it is"),
         Span(made.fate, FATES.get(made.fate, "")),
-        decider(suggestion.decided_by),
+        decider(suggestion.decision.decided_by),
         estimate(suggestion.next.duration_seconds),
         *(or_empty(made.actual.median), made.runs or "", f"{made.inside} of {made.compared}" if made.compared else ""),
         made.asked_by,
@@ -241,7 +241,7 @@ def _run(reviewed: ReviewedRun, differing: Sequence[str], of_model: Sequence[str
     past = reviewed.past
     run, outcome = past.recorded.run, past.recorded.run.outcome
     ending: Inline = past.ending.replace("_", " ")
-    decided = past.suggestion.decided_by if past.suggestion else ""
+    decided = past.suggestion.decision.decided_by if past.suggestion else ""
     return (
         *(run.ended_at, run.run_id, ending if run.ended_well else Span(str(ending), "bad")),
         *(or_empty(run.parameters.get(name)) for name in differing),

@@ -50,7 +50,7 @@ def _allocation(review: Review, own: Sequence[str]) -> Rows:
         yield (
             *_of(workload.identity),
             *when,
-            made.decided_by if made else None,
+            made.decision.decided_by if made else None,
             *given,
             reviewed.usd_per_hour,
             *own_cells(run.parameters, own),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from attacks import ATTACKS, check_markdown, steered
+from made import altered
 from noted import CHANGE, note, suggested
 
 from jpo.plugins.ci.code_host.notes import LARGEST_BODY
@@ -26,7 +27,7 @@ def test_it_says_what_a_merge_means_and_what_the_last_suggestion_was() -> None:
 
 def test_each_workload_has_a_branch_of_its_own_and_the_same_one_every_night() -> None:
     one, other = suggested(identity=Identity("a b", "c", "d")), suggested(identity=Identity("a", "b c", "d"))
-    assert proposal.branch(one, FILE) == proposal.branch(replace(one, suggestion_id="another", reasons=()), FILE)
+    assert proposal.branch(one, FILE) == proposal.branch(altered(one, suggestion_id="another", reasons=()), FILE)
     assert re.fullmatch(r"jpo/a_b_c_d\.[0-9a-f]{12}", proposal.branch(one, FILE))
     assert proposal.branch(one, FILE) != proposal.branch(other, FILE)
 
@@ -39,8 +40,8 @@ def test_each_config_ini_of_a_workload_has_a_branch_and_a_title_of_its_own() -> 
 
 def test_the_same_values_are_the_same_suggestion() -> None:
     one = suggested()
-    assert proposal.values(one) == proposal.values(replace(one, suggestion_id="x", reasons=(), created_at=1.0))
-    assert proposal.values(one) != proposal.values(replace(one, suggested={**one.suggested, "batch_size": 7.0}))
+    assert proposal.values(one) == proposal.values(altered(one, suggestion_id="x", reasons=(), created_at=1.0))
+    assert proposal.values(one) != proposal.values(altered(one, suggested={**one.values.suggested, "batch_size": 7.0}))
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=range(len(ATTACKS)))

@@ -150,7 +150,7 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
         within = kept_to_room(task.settings, job.workload, outside.engine(task.settings, task.engine))
 
     def made(step_number: int) -> Suggestion:
-        first = began.current if began else {}
+        first = began.values.current if began else {}
         settings = settings_of_step(within, step_number, plan.runs, on_record, vain=vain, first_values=first)
         return outside.suggest(replace(task, settings=settings), free, outside.clock())
 
@@ -174,7 +174,7 @@ def left_at_the_best(task: Task, plan: LoopPlan, outside: Outside) -> None:
 def in_short(suggestion: Suggestion) -> str:
     """What a suggestion changes: "batch_size 64 -> 128"; and why, where it is no better value but the way out of nothing."""
     changes = ", ".join(f"{change.parameter} {change.old_text} -> {change.new_text}" for change in suggestion.changes)
-    why = f": {suggestion.reasons[0].text} [{FIRST_VALUES}]" if FIRST_VALUES in suggestion.codes else ""
+    why = f": {suggestion.decision.reasons[0].text} [{FIRST_VALUES}]" if FIRST_VALUES in suggestion.codes else ""
     return f"{changes or 'values kept'}{why}"
 
 
