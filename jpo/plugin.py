@@ -3,6 +3,7 @@
 A plugin says where its parts are, "package.module:name", so that describing it costs nothing; each is imported when it is used.
 JPO's own stand in OWN. Those of others name themselves under the entry point group `jpo.plugins`, which is read for an unknown
 command, for `--help`, `jpo doctor` and `jpo config`, and where jpo.toml has a [plugins.NAME]: else a start would wait for it.
+Engines of `jpo run --on NAME` and formats of `jpo import --format NAME` have entry point groups of their own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module
 from typing import Any
+
+from jpo.errors import UsageError
 
 GROUP = "jpo.plugins"
 CODE = "JPO-W002"
@@ -104,12 +107,19 @@ def offered(name: str) -> Any | None:
     return next((load(plugin.offers[name]) for plugin in plugins() if name in plugin.offers), None)
 
 
-def of_others(group: str, name: str) -> Any | None:
-    """What another package offers under an entry point, e.g. `jpo.engines`; None where none has the name."""
+def of_package(group: str, name: str) -> Any | None:
+    """What another package offers under an entry point, e.g. `jpo.engines`; None where none has the name.
+
+    Raises:
+        UsageError: JPO-E002, it cannot be imported.
+    """
     from importlib.metadata import entry_points
 
-    found = next(iter(entry_points(group=group, name=name)), None)
-    return None if found is None else found.load()
+    point = next(iter(entry_points(group=group, name=name)), None)
+    found = None if point is None else _imported(name, point.load)
+    if isinstance(found, Broken):
+        raise UsageError(f"{group} {name}", f"cannot be imported ({found.why})", "install its package anew", code="JPO-E002")
+    return found
 
 
 def _imported(name: str, loaded: Callable[[], Any]) -> Any | Broken:

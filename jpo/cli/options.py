@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -12,6 +12,7 @@ import click
 
 from jpo.cli.output import Output, coloured
 from jpo.errors import UsageError
+from jpo.plugin import of_package
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,11 +46,16 @@ seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Same seed and history, same answer."
 )
 
-engine_option = click.option(
-    "--on",
-    type=click.Choice(["local", "slurm", "kubernetes", "aws"]),
-    help="Engine that runs it; default: [launch] on, else this machine.",
-)
+
+class ChoiceOrInstalled(click.Choice[str]):
+    """One of JPO's own words, or the name of an entry point that another package offers."""
+
+    def __init__(self, own: Sequence[str], group: str) -> None:
+        super().__init__(own)
+        self.group = group
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value if value not in self.choices and of_package(self.group, value) else super().convert(value, param, ctx)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from jpo import plugin
 from jpo.errors import UsageError
 from jpo.plugins.imports.foreign import ForeignRuns, joined, unreadable
 from jpo.plugins.imports.hugging_face import STATE, read_trainer_state
@@ -53,12 +54,22 @@ def read_sources(paths: Sequence[Path], form: str | None) -> list[ForeignRuns]:
     found: dict[str, list[ForeignRuns]] = {}
     for path in paths:
         for file, which in _files(path, form):
-            found.setdefault(which if which != "table" else f"table {file}", []).append(READERS[which](file))
+            found.setdefault(which if which != "table" else f"table {file}", []).append(reader_of(which)(file))
     return [joined(sources) for sources in found.values()]
+
+
+def reader_of(form: str) -> Callable[[Path], ForeignRuns]:
+    """What reads a file or folder of a format, JPO's own or one that another package brings."""
+    found = READERS.get(form) or plugin.of_package("jpo.importers", form)
+    assert found is not None, "the command line has looked for it"
+    return found
 
 
 def _files(path: Path, form: str | None) -> Iterator[tuple[Path, str]]:
     """What is to be read, and as what: the file itself, or the folders of runs in a folder, without what lies below those."""
+    if form is not None and form not in READERS:
+        yield path, form  # a package of others looks itself
+        return
     if not path.is_dir():
         yield path, form or _of_tool([path.name]) or ("mlflow" if is_database(path) else "table")
         return

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
+from jpo.plugin import of_package
+from jpo.plugins.launch.engines import GROUP, OWN
 from jpo.project.durations import Duration
 from jpo.project.load import LoadedSettings
 from jpo.project.settings import SettingsTable
 
-Engine = Literal["local", "slurm", "kubernetes", "aws"]
+
+def installed(name: str) -> str:
+    """The engine, if it is JPO's or one that another package brings."""
+    if name not in OWN and not of_package(GROUP, name):
+        raise ValueError(f"input should be {', '.join(map(repr, OWN[:-1]))} or {OWN[-1]!r}, or an engine of a package")
+    return name
+
+
+Engine = Annotated[str, AfterValidator(installed), WithJsonSchema({"anyOf": [{"enum": [*OWN]}, {"type": "string"}]})]
 Name = Annotated[str, Field(min_length=1, max_length=253, pattern=r"^[^\x00-\x20]+$")]
 
 

@@ -15,7 +15,6 @@ from jpo.cli.gate import progress_stream
 from jpo.cli.options import (
     FILE,
     Network,
-    engine_option,
     network_options,
     options,
     output_options,
@@ -26,6 +25,7 @@ from jpo.cli.options import (
 from jpo.cli.output import Output, writable
 from jpo.cli.subject import ENDINGS, config_file
 from jpo.errors import UsageError
+from jpo.plugins.launch.cli.engine import engine_option
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -11,9 +11,10 @@ import click
 
 from jpo.cli.arguments import as_started, config_of, load_settings
 from jpo.cli.gate import progress_stream
-from jpo.cli.options import FILE, engine_option, options, output_options, toml_option, verbose_option
+from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
 from jpo.cli.output import Output
 from jpo.cli.subject import config_first
+from jpo.plugins.launch.cli.engine import engine_option
 
 
 @click.command()

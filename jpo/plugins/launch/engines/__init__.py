@@ -1,1 +1,8 @@
-"""The engines that a run may start on; each follows launcher.py's contract."""
+"""The engines that a run may start on. A further one takes a folder here, its name in OWN, and how it is made in
+project/engines.py; or a package of its own that names it under GROUP: function(settings, surroundings) -> Launcher.
+"""
+
+OWN = ("local", "slurm", "kubernetes", "aws")
+"""Names of JPO's own engines."""
+GROUP = "jpo.engines"
+"""Entry points of others' engines."""

@@ -14,7 +14,7 @@ from jpo.plugins.launch.job import JobStatus
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, entries, read
 from jpo.plugins.launch.lifecycle import UNREACHABLE, look, noted
-from jpo.plugins.launch.project.engines import ENGINES, launcher_of, ledger_of
+from jpo.plugins.launch.project.engines import engine_of, launcher_of, ledger_of
 from jpo.plugins.launch.project.finished import EndedRun, put_on_record
 from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
@@ -84,7 +84,7 @@ def ask_others(known: Sequence[Entry], settings: LoadedSettings, environ: Mappin
     """
     asked = dict[str, list[Entry]]()
     for entry in known:
-        if entry.end is None and entry.engine != LOCAL and entry.engine in ENGINES:
+        if entry.end is None and entry.engine != LOCAL and engine_of(entry.engine):
             asked.setdefault(entry.engine, []).append(entry)
     if not asked:
         return {}

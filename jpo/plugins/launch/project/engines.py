@@ -10,7 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from jpo import plugin
+from jpo.errors import LaunchError
 from jpo.inventory.machine import machine_here
+from jpo.plugins.launch.engines import GROUP, OWN
 from jpo.plugins.launch.job import LaunchJob
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.settings import launch_table
@@ -55,9 +58,18 @@ def launcher_of(
         detached: runs go on when this process ends.
 
     Raises:
-        LaunchError: JPO-E753, the engine cannot be used as it is set up.
+        LaunchError: JPO-E753, the engine cannot be used as it is set up, or is not installed.
     """
-    return ENGINES[engine_named(settings, on)](settings, Surroundings(environ, ledger_of(settings), detached))
+    name = engine_named(settings, on)
+    made = engine_of(name)
+    if made is None:
+        raise LaunchError(f"engine {name}", "is not installed here", f"known are {', '.join(OWN)}", code="JPO-E753")
+    return made(settings, Surroundings(environ, ledger_of(settings), detached))
+
+
+def engine_of(name: str) -> EngineMaker | None:
+    """How an engine is made, JPO's own or one that another package brings; None where it is not installed here."""
+    return ENGINES.get(name) or plugin.of_package(GROUP, name)
 
 
 def plan_of(launcher: Launcher, job: LaunchJob, config: bytes) -> Mapping[str, object] | None:
@@ -112,10 +124,6 @@ def _aws(settings: LoadedSettings, here: Surroundings) -> Launcher:
     return AwsLauncher(place_of(settings, here.environ), offers_of(settings, here.environ), time.time, here.ledger)
 
 
-ENGINES: Mapping[str, Callable[[LoadedSettings, Surroundings], Launcher]] = {
-    "local": _local,
-    "slurm": _slurm,
-    "kubernetes": _kubernetes,
-    "aws": _aws,
-}
-"""Every engine: what it is made of stands in its table of [launch]."""
+EngineMaker = Callable[[LoadedSettings, Surroundings], Launcher]
+ENGINES: Mapping[str, EngineMaker] = dict(zip(OWN, (_local, _slurm, _kubernetes, _aws), strict=True))
+"""JPO's own engines: what each is made of stands in its table of [launch]."""

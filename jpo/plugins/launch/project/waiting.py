@@ -21,7 +21,7 @@ from jpo.project.secrets import of_the_runner
 from jpo.records import Forecast, Parameters, Queued, Workload
 from jpo.timeouts import OutOfPatience, within
 
-WITH_A_QUEUE = ("slurm", "kubernetes")
+WITHOUT_A_QUEUE = ("local", "aws")
 OF_THE_RUNNER = ("launch.kubernetes.context", "launch.slurm.options")
 """Settings by which whoever may change a branch would choose among the credentials of who runs JPO, or give a program options:
 a suggestion, which pipelines make of branches of strangers, asks no queue with such."""
@@ -98,7 +98,7 @@ class EngineQueue:
 
 def _may_be_asked(settings: LoadedSettings) -> bool:
     """Whether there is an engine with a queue that is set up by the runner, not by a branch."""
-    return launch_table(settings).on in WITH_A_QUEUE and all(of_the_runner(settings, key) for key in OF_THE_RUNNER)
+    return launch_table(settings).on not in WITHOUT_A_QUEUE and all(of_the_runner(settings, key) for key in OF_THE_RUNNER)
 
 
 def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings) -> Needs | None:

@@ -33,5 +33,5 @@ time,epoch,samples,train_loss,val_loss
 def test_logs_have_every_form(form: str, beginning: str) -> None:
     runner = CliRunner()
     Path("r1.csv").write_text(LOG)
-    answer = runner.invoke(cli, ["logs", "r1.csv", "-o", form])
+    answer = runner.invoke(cli, ["lab", "logs", "r1.csv", "-o", form])
     assert (answer.exit_code, answer.output[: len(beginning)]) == (0, beginning), answer.exception
