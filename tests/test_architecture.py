@@ -51,7 +51,6 @@ LARGE_RECORDS = {
     "AgentTable": _MIRRORS_TABLE,
     "KubernetesTable": _MIRRORS_TABLE,
     "SuggestionDocument": "the published JSON of a suggestion, whose fields lie flat",
-    "Suggestion": "one row of the history, which the published JSON mirrors",
     "Outcome": _MEASURED,
     "Running": _MEASURED,
     "MeasuredValues": _MEASURED,

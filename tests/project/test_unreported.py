@@ -3,6 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from made import a_suggestion
+
 from jpo.history import RecordedRun, Store
 from jpo.project.settings import Settings
 from jpo.project.unreported import UNMEASURED, placed, unmeasured
@@ -25,10 +27,7 @@ class Suggestions(Store):
 
 
 def _suggestion(at: float, values: dict[str, float]) -> Suggestion:
-    made = object.__new__(Suggestion)
-    object.__setattr__(made, "created_at", at)
-    object.__setattr__(made, "suggested", values)
-    return made
+    return a_suggestion(created_at=at, suggested=values)
 
 
 def workload(*parameters: Parameter) -> Workload:
