@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import click
-from pydantic import BaseModel
 
 from jpo.plugin import Plugin
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
+from jpo.project.settings import SettingsTable
 from jpo.records import RunStatus
 
 PLUGIN = Plugin(
@@ -17,7 +17,7 @@ PLUGIN = Plugin(
 )
 
 
-class NightShift(BaseModel):
+class NightShift(SettingsTable):
     """[plugins.night_shift] of jpo.toml."""
 
     begins: int = 22

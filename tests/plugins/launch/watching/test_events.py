@@ -15,7 +15,7 @@ def test_what_was_decided_about_a_run_is_an_event_of_it(repository: Repository) 
     _, settings = repository()
     assert list(adjustments(settings, ["run-1"])) == []
     with deciding(ledger_of(settings), "run-1") as made:
-        made.append(Adjustment(100.0, "stop", "it cannot win any more"))
+        made.append(Adjustment(100.0, "it cannot win any more"))
     (event,) = adjustments(settings, ["run-1"])
     assert (event.run_id, event.kind) == ("run-1", "adjustments")
     assert "stop: it cannot win any more" in event.sentence
