@@ -8,11 +8,11 @@ import click
 
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import answer, put
-from jpo.cli.options import options, toml_option, verbose_option
+from jpo.cli.options import ExplainingGroup, colour_option, network_options, options, toml_option, verbose_option
 from jpo.cli.subject import config_ini
 
 
-@click.group("config")
+@click.group("config", cls=ExplainingGroup, shared=options(toml_option, network_options, colour_option, verbose_option))
 def config() -> None:
     """Effective settings and their JSON Schema."""
 

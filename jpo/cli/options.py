@@ -1,12 +1,12 @@
-"""Options that several commands share, each written once; those that travel together arrive as one record."""
+"""Options that several commands share, each written and explained once; those that travel together arrive as one record."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import click
 
@@ -35,12 +35,55 @@ def path(text: str) -> Path:
 
 
 FILE = click.types.FuncParamType(path)
+
+
+class SharedOption(click.Option):
+    """An option of many commands: the help of each names those of a kind in one line, and `where` explains them."""
+
+    heading: ClassVar[str] = "Settings and network"
+    where: ClassVar[str] = "jpo config --help"
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """At the last one of its kind the line of all; what a command has only one of is explained there."""
+        alike = [option for option in ctx.command.params if type(option) is type(self)]
+        if alike == [self]:
+            return self.explained(ctx)
+        names = ", ".join(sorted(option.opts[-1] for option in alike))
+        return (f"{self.heading}:", f"{names}  ({self.where})") if alike[-1] is self else None
+
+    def explained(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Its own line, with what it does."""
+        return super().get_help_record(ctx)
+
+
+class ExplainingGroup(click.Group):
+    """A group whose help explains options that its commands, or those of all JPO, share."""
+
+    def __init__(self, *args: Any, shared: Callable[[F], F], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        holder = click.command()(shared(cast(F, lambda: None)))
+        self.shared = [option for option in holder.params if isinstance(option, SharedOption)]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """After the group's own options and commands, those that are shared."""
+        super().format_options(ctx, formatter)
+        with formatter.section(f"{self.shared[0].heading} (options of several commands)"):
+            formatter.write_dl([record for option in self.shared if (record := option.explained(ctx))])
+
+
 toml_option = click.option(
-    "--config", "toml", type=FILE, metavar="JPO.TOML", help="Settings file; default: jpo.toml next to config.ini or above."
+    "--config",
+    "toml",
+    cls=SharedOption,
+    type=FILE,
+    metavar="JPO.TOML",
+    help="Settings file; default: jpo.toml next to config.ini or above.",
 )
-colour_option = click.option("--no-color", is_flag=True, help="No colours, even on a terminal (or set NO_COLOR).")
+colour_option = click.option(
+    "--no-color", cls=SharedOption, is_flag=True, help="No colours, even on a terminal (or set NO_COLOR)."
+)
 verbose_option = click.option(
-    "-v", "--verbose", is_flag=True, expose_value=False, help="Show a traceback for internal errors."
+    "-v", "--verbose", cls=SharedOption, is_flag=True, expose_value=False, help="Show a traceback for internal errors."
 )  # __main__ reads it from the arguments: an error may come before any option has been parsed
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Same seed and history, same answer."
@@ -86,11 +129,12 @@ def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
 def network_options(function: F) -> F:
     """--offline, --prometheus-url, --timeout and --since, as the argument `network`."""
+    shared = partial(click.option, cls=SharedOption)
     return options(
-        click.option("--offline", is_flag=True, help="Ask no server for runs; the store and CSV logs alone."),
-        click.option("--prometheus-url", metavar="URL", help="Prometheus to ask for finished runs."),
-        click.option("--timeout", metavar="DURATION", help="Deadline for all requests to servers, e.g. 10s."),
-        click.option("--since", metavar="DURATION", help="How far back to ask at first contact, e.g. 90d."),
+        shared("--offline", is_flag=True, help="Ask no server for runs; the store and CSV logs alone."),
+        shared("--prometheus-url", metavar="URL", help="Prometheus to ask for finished runs."),
+        shared("--timeout", metavar="DURATION", help="Deadline for all requests to servers, e.g. 10s."),
+        shared("--since", metavar="DURATION", help="How far back to ask at first contact, e.g. 90d."),
     )(gathered(function, "network", Network, ("offline", "prometheus_url", "timeout", "since")))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from jpo.cli.gate import put, save
-from jpo.cli.options import FILE, options, output_options, seed_option, verbose_option
+from jpo.cli.options import FILE, ExplainingGroup, options, output_options, seed_option, verbose_option
 from jpo.cli.output import READABLE, Output, can_be_kept, not_settings, track
 from jpo.plugins.cluster.cli_workloads import RESOURCES_HELP, policy_options, workload_options
 
@@ -20,7 +20,7 @@ FORMS = ("philly", "openb", "pollux", "history", "phases")
 """FORMS of jpo.plugins.cluster.workload.convert, which needs numpy: help must not; and traces of resources."""
 
 
-@click.group()
+@click.group(cls=ExplainingGroup, shared=workload_options)
 def cluster() -> None:
     """Judge policies of workload management on clusters."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 
 import click
 
-from jpo.cli.options import FILE, F, options
+from jpo.cli.options import FILE, F, SharedOption, options
 
 SELECTIONS_HELP = (
     "fcfs, sjf, ljf, saf, smallest, low_mem, low_mem_bw, f1, f2, f3, f4, wfp3, unicep, random; one may bring its "
@@ -17,6 +17,13 @@ RESOURCES_HELP = (
     "On a platform: first, high_gflops, low_power, high_cores, high_mem, high_mem_bw, best_fit, worst_fit, spread, pack, "
     "phase_pack, random."
 )
+
+
+class WorkloadOption(SharedOption):
+    """One of those that say which jobs there are on which machine."""
+
+    heading = "Jobs and machine"
+    where = "jpo cluster --help"
 
 
 def workload_options(function: F) -> F:
@@ -40,27 +47,22 @@ def workload_options(function: F) -> F:
         )
         return function(*args, **kwargs)
 
+    shared = partial(click.option, cls=WorkloadOption)
     decorate: Callable[[F], F] = options(
-        click.option(
-            "--workload", "logs", type=FILE, multiple=True, metavar="LOG", help="SWF (also .gz), or training jobs (.csv)."
-        ),
-        click.option(
-            "--draw", type=click.IntRange(1, 1_000_000), metavar="JOBS", help="Draw so many jobs, others for each seed."
-        ),
-        click.option("--load", type=click.FloatRange(0.01, 10), default=0.9, show_default=True, help="Load of drawn jobs."),
-        click.option("--procs", type=click.IntRange(1, 100_000_000), help="Processors of the machine; default: as the log says."),
-        click.option(
-            "--platform", type=FILE, metavar="PLATFORM.TOML", help="Nodes and devices that differ, in place of --procs."
-        ),
-        click.option("--first", type=click.IntRange(1), metavar="JOBS", help="Only the earliest jobs of each log."),
-        click.option(
+        shared("--workload", "logs", type=FILE, multiple=True, metavar="LOG", help="SWF (also .gz), or training jobs (.csv)."),
+        shared("--draw", type=click.IntRange(1, 1_000_000), metavar="JOBS", help="Draw so many jobs, others for each seed."),
+        shared("--load", type=click.FloatRange(0.01, 10), default=0.9, show_default=True, help="Load of drawn jobs."),
+        shared("--procs", type=click.IntRange(1, 100_000_000), help="Processors of the machine; default: as the log says."),
+        shared("--platform", type=FILE, metavar="PLATFORM.TOML", help="Nodes and devices that differ, in place of --procs."),
+        shared("--first", type=click.IntRange(1), metavar="JOBS", help="Only the earliest jobs of each log."),
+        shared(
             "--oversized",
             type=click.Choice(["refuse", "drop", "clip"]),
             default="refuse",
             show_default=True,
             help="Jobs larger than the machine: an error, left out, or given all of it.",
         ),
-        click.option("--kill", is_flag=True, help="End jobs at their requested time, on a platform."),
+        shared("--kill", is_flag=True, help="End jobs at their requested time, on a platform."),
     )
     return decorate(with_sources)  # type: ignore[arg-type]
 
