@@ -16,18 +16,3 @@ from jpo.cost.catalogue import Instance, read_catalogue
 from jpo.cost.comparison import CostComparison, compare
 from jpo.cost.price import Prices, lacks_energy, log_rate, outcome_of, run_cost_usd, usd_per_hour
 from jpo.cost.sla import check_sla
-
-__all__ = [
-    "CostComparison",
-    "Instance",
-    "Prices",
-    "check_sla",
-    "compare",
-    "lacks_energy",
-    "log_rate",
-    "outcome_of",
-    "read_catalogue",
-    "run_cost_usd",
-    "usd_of_text",
-    "usd_per_hour",
-]

@@ -18,16 +18,3 @@ from jpo.history.audit import AuditEvent, AuditRecord, AuditRow, Verification, v
 from jpo.history.canonical import Json
 from jpo.history.runs import RecordedRun, latest_start
 from jpo.history.store import Store, open_store
-
-__all__ = [
-    "AuditEvent",
-    "AuditRecord",
-    "AuditRow",
-    "Json",
-    "RecordedRun",
-    "Store",
-    "Verification",
-    "latest_start",
-    "open_store",
-    "verify",
-]

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from jpo.telemetry.csv.log import read_log
     from jpo.telemetry.prometheus.runs import Late, finished_runs
 
-__all__ = ["Late", "finished_runs", "log_files", "read_each", "read_in_parts", "read_log", "read_logs"]
-
 _HOME = {
     **dict.fromkeys(("log_files", "read_each", "read_in_parts", "read_logs"), "jpo.telemetry.csv.folder"),
     "read_log": "jpo.telemetry.csv.log",
