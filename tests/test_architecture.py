@@ -59,8 +59,6 @@ LARGE_RECORDS = {
     "Knobs": "every quantity that the simulator can turn, as an array over the same candidates",
     "Known": "all that is collected of a workload before a decision",
     "Job": "a simulated job while it is played: what is true of it, and its history",
-    "DeviceCourse": "a schedule, as one array or mapping over its jobs for each thing that is known of them",
-    "LegacyOptions": "the options of another program, name for name",
     "PhaseModel": "a model's file, tensor for tensor",
     "WorkloadDescription": "figures of a workload, one each",
 }

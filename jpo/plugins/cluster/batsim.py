@@ -1,4 +1,4 @@
-"""A schedule as Batsim writes it, out_jobs.csv and out_schedule.csv: the columns and their values."""
+"""A schedule as Batsim writes it, out_jobs.csv and out_schedule.csv, for tools that can plot those."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jpo.plugins.cluster.schedule import DeviceCourse, intervals
+from jpo.plugins.cluster.schedule import DeviceSchedule, intervals
+from jpo.report.forms.csv import csv_line
 
 JOB_COLUMNS = (
     *("job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources", "requested_time", "success"),
@@ -16,14 +17,16 @@ JOB_COLUMNS = (
 Value = str | float
 
 
-def job_rows(course: DeviceCourse) -> Iterator[tuple[Value, ...]]:
+def job_rows(schedule: DeviceSchedule) -> Iterator[tuple[Value, ...]]:
     """A row per job under JOB_COLUMNS, as they came; stretch is turnaround / run time; -1: its energy is unknown.
 
     A job that was resized has all devices that it ever held."""
-    jobs = course.jobs
-    columns = (jobs.ids, jobs.submit_seconds, jobs.requested_seconds, course.starts, course.ends)
-    joules = [-1] * len(jobs) if course.joules is None else course.joules.tolist()
-    rows = zip(*(column.tolist() for column in columns), course.asked, course.all_devices(), course.killed, joules, strict=True)
+    jobs = schedule.jobs
+    columns = (jobs.ids, jobs.submit_seconds, jobs.requested_seconds, schedule.starts, schedule.ends)
+    joules = [-1] * len(jobs) if schedule.joules is None else schedule.joules.tolist()
+    rows = zip(
+        *(column.tolist() for column in columns), schedule.asked, schedule.all_devices(), schedule.killed, joules, strict=True
+    )
     for number, submit, requested, start, end, asked, devices, killed, energy in rows:
         run, turnaround = end - start, end - submit
         yield (
@@ -33,19 +36,19 @@ def job_rows(course: DeviceCourse) -> Iterator[tuple[Value, ...]]:
         )
 
 
-def schedule_row(course: DeviceCourse) -> dict[str, Value]:
+def schedule_row(schedule: DeviceSchedule) -> dict[str, Value]:
     """The figures of the whole, by the names of their columns; nothing sleeps or switches here."""
-    run = course.ends - course.starts
-    turnaround = course.ends - course.jobs.submit_seconds
+    run = schedule.ends - schedule.starts
+    turnaround = schedule.ends - schedule.jobs.submit_seconds
     slowdown = np.divide(turnaround, run, out=np.ones_like(run), where=run > 0)
-    killed, count = sum(course.killed), len(course.jobs)
-    busy = float(run @ np.array([len(devices) for devices in course.devices]))
-    busy += sum((stay.end - stay.begin) * len(stay.devices) for stay in course.besides)
-    span = float(course.ends.max())
-    metrics = course.metrics
+    killed, count = sum(schedule.killed), len(schedule.jobs)
+    busy = float(run @ np.array([len(devices) for devices in schedule.devices]))
+    busy += sum((stay.end - stay.begin) * len(stay.devices) for stay in schedule.besides)
+    span = float(schedule.ends.max())
+    metrics = schedule.metrics
     return {
         "batsim_version": "jpo",
-        "consumed_joules": course.bill.energy_joules if course.bill else 0.0,
+        "consumed_joules": schedule.bill.energy_joules if schedule.bill else 0.0,
         "makespan": span,
         "max_slowdown": float(slowdown.max()),
         "max_turnaround_time": metrics.turnaround_seconds.largest,
@@ -53,7 +56,7 @@ def schedule_row(course: DeviceCourse) -> dict[str, Value]:
         "mean_slowdown": float(slowdown.mean()),
         "mean_turnaround_time": metrics.turnaround_seconds.average,
         "mean_waiting_time": metrics.wait_seconds.average,
-        "nb_computing_machines": len(course.kinds),
+        "nb_computing_machines": len(schedule.kinds),
         "nb_grouped_switches": 0,
         "nb_jobs": count,
         "nb_jobs_finished": count,
@@ -65,6 +68,17 @@ def schedule_row(course: DeviceCourse) -> dict[str, Value]:
         "simulation_time": 0.0,
         "success_rate": (count - killed) / count,
         "time_computing": busy,
-        "time_idle": span * len(course.kinds) - busy,
+        "time_idle": span * len(schedule.kinds) - busy,
         **{f"time_{state}": 0.0 for state in ("sleeping", "switching_off", "switching_on", "unavailable")},
     }
+
+
+def jobs_csv(schedule: DeviceSchedule) -> str:
+    """out_jobs.csv: a row per job."""
+    return "".join((csv_line(JOB_COLUMNS), *map(csv_line, job_rows(schedule))))
+
+
+def schedule_csv(schedule: DeviceSchedule) -> str:
+    """out_schedule.csv: one row."""
+    figures = schedule_row(schedule)
+    return csv_line(tuple(figures)) + csv_line(tuple(figures.values()))

@@ -30,7 +30,9 @@ def cluster() -> None:
 @policy_options
 @click.option("--seeds", type=click.IntRange(1, 10_000), default=1, show_default=True, help="Of drawn jobs and `random`.")
 @seed_option
-@click.option("--fail-if", "claims", multiple=True, metavar="CLAIM", help='"saf+easy worse than fcfs+easy by 5%": exit code 3.')
+@click.option(
+    "--fail-if", "conditions", multiple=True, metavar="CLAIM", help='"saf+easy worse than fcfs+easy by 5%": exit code 3.'
+)
 @click.option("--out-jobs", type=FILE, metavar="FILE", help="One schedule's jobs as Batsim's out_jobs.csv.")
 @click.option("--out-schedule", type=FILE, metavar="FILE", help="Its figures as Batsim's out_schedule.csv.")
 @click.option("--jobs", "processes", type=click.IntRange(1), help="Processes at once; default: one per core for much work.")
@@ -44,7 +46,7 @@ def evaluate(
     resources: Sequence[str],
     seeds: int,
     seed: int,
-    claims: Sequence[str],
+    conditions: Sequence[str],
     out_jobs: Path | None,
     out_schedule: Path | None,
     processes: int | None,
@@ -62,7 +64,7 @@ def evaluate(
       jpo cluster evaluate --draw 5000 --procs 256 --seeds 10 --policy fcfs+easy,saf+easy \\
           --fail-if "saf+easy worse than fcfs+easy by 5%"
     """
-    from jpo.plugins.cluster.report import batsim
+    from jpo.plugins.cluster import batsim
     from jpo.plugins.cluster.report import evaluation as subject
     from jpo.plugins.cluster.story import evaluate as command
     from jpo.plugins.cluster.story.scenarios import named_rules, refuse_inputs
@@ -72,14 +74,14 @@ def evaluate(
     refuse_inputs([*output.files, *kept], sources)
     can_be_kept([*output.files, *kept])
     rules = named_rules(policies, backfill, resources or ("",))
-    named = command.named_claims(claims, rules)
+    named = command.fail_conditions(conditions, rules)
     wanted = command.EvaluateOptions(rules, range(seed, seed + seeds), named, processes=processes, backend=backend)
     if kept:
-        course = command.one_course(sources, wanted, "--out-jobs" if out_jobs else "--out-schedule")
+        schedule = command.one_schedule(sources, wanted, "--out-jobs" if out_jobs else "--out-schedule")
         if out_jobs:
-            save(out_jobs, batsim.jobs_csv(course))
+            save(out_jobs, batsim.jobs_csv(schedule))
         if out_schedule:
-            save(out_schedule, batsim.schedule_csv(course))
+            save(out_schedule, batsim.schedule_csv(schedule))
     evaluated = command.evaluate(sources, wanted, track=track)
     output.show(subject, evaluated)
     command.fail_if(named, evaluated)
@@ -135,7 +137,7 @@ def plot(
     refuse_inputs([picture], sources)
     can_be_kept([picture])
     wanted = command.EvaluateOptions(named_rules(policies, backfill, resources or ("",)), range(seed, seed + 1))
-    draw_schedule(command.one_course(sources, wanted, "jpo cluster plot"), picture)
+    draw_schedule(command.one_schedule(sources, wanted, "jpo cluster plot"), picture)
 
 
 @cluster.command("convert")
@@ -264,7 +266,7 @@ def train(
         asked, scenario, _ = of_hdeeprm.read(legacy)
         of_hdeeprm.refuse_unnamed(legacy, asked, agent_file)
         lessons, scenarios = of_hdeeprm.lessons(asked, scenario, int(str(given["rounds"]))), [scenario]
-        begin = begin or asked.input_model
+        begin = begin or asked.agent.input_model
     else:
         lessons = command.lessons_of(given, seed)
         scenarios = scenarios_of(sources, RulesAndSeeds((), range(seed, seed + 1)), [])
@@ -324,14 +326,14 @@ def test(
 
         asked, scenario, notes = of_hdeeprm.read(legacy)
         of_hdeeprm.refuse_unnamed(legacy, asked, agent_file)
-        if asked.pair:
-            evaluated, course = of_hdeeprm.classic(asked, scenario, notes)
-            if asked.decisions:
-                explain_at_length("".join(f"{line}\n" for line in of_hdeeprm.decisions(course)))
+        if asked.agent.pair:
+            evaluated, schedule = of_hdeeprm.classic(asked, scenario, notes)
+            if asked.log_decisions:
+                explain_at_length("".join(f"{line}\n" for line in of_hdeeprm.decisions(schedule)))
             output.show(evaluation, evaluated)
             return
         wanted = command.ContestOptions(asked.objective, 2, len(scenario.jobs), 0.0, asked.seed)
-        learnt = command.Contestant(own, model or asked.input_model, asked.seed, anchored)
+        learnt = command.Contestant(own, model or asked.agent.input_model, asked.seed, anchored)
         output.show(subject, command.test([scenario], learnt, rules, wanted, track=track))
         return
     scenarios = scenarios_of(sources, RulesAndSeeds(rules, range(seed, seed + 1)), [])

@@ -1,4 +1,4 @@
-"""Claim: a sentence about an evaluation that a pipeline fails on, as `--fail-if` has it.
+"""A fail condition: a sentence about an evaluation that a pipeline fails on, as `--fail-if` has it.
 
 saf+easy worse than fcfs+easy by 5%
 saf+easy worse than fcfs+easy by 0% in avg_wait_seconds
@@ -26,7 +26,7 @@ FIGURES: Mapping[str, Callable[[Evaluation], float]] = {
     "energy_joules": lambda found: found.bill.energy_joules if found.bill else 0.0,
     "cost_usd": lambda found: found.bill.cost_usd if found.bill else 0.0,
 }
-"""What a claim can be about; the first unless it says so."""
+"""What a condition can be about; the first unless it says so."""
 LARGER_IS_BETTER = ("utilisation",)
 RULE = r"([\w+-]+)"
 WORSE = re.compile(rf"{RULE}\s+worse\s+than\s+{RULE}(?:\s+by\s+([0-9]+(?:\.[0-9]+)?)\s*%)?(?:\s+in\s+(\w+))?")
@@ -34,7 +34,7 @@ ABOVE = re.compile(rf"{RULE}\s+(\w+)\s+(above|below)\s+([0-9]+(?:\.[0-9]+)?)")
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class FailCondition:
     """What must not be true.
 
     Attributes:
@@ -53,7 +53,7 @@ class Claim:
     above: bool
 
     def holds(self, evaluations: Sequence[Evaluation]) -> str | None:
-        """What was found where the claim is true; None where it is not. Figures are means over workloads and seeds."""
+        """What was found where the condition is true; None where it is not. Figures are means over workloads and seeds."""
         value = mean_figure(evaluations, self.rule, self.figure)
         if self.reference is None:
             true = value > self.limit if self.above else value < self.limit
@@ -72,8 +72,8 @@ def mean_figure(evaluations: Sequence[Evaluation], rule: str, figure: str) -> fl
     return math.fsum(values) / len(values)
 
 
-def parsed(text: str, rules: Sequence[str]) -> Claim:
-    """The claim of a sentence.
+def parsed(text: str, rules: Sequence[str]) -> FailCondition:
+    """The condition of a sentence.
 
     Args:
         rules: the names of those that are evaluated.
@@ -84,15 +84,19 @@ def parsed(text: str, rules: Sequence[str]) -> Claim:
     sentence = text.strip()
     if found := WORSE.fullmatch(sentence):
         figure = found[4] or next(iter(FIGURES))
-        claim = Claim(sentence, found[1], figure, found[2], float(found[3] or 0) / 100, figure not in LARGER_IS_BETTER)
+        condition = FailCondition(
+            sentence, found[1], figure, found[2], float(found[3] or 0) / 100, figure not in LARGER_IS_BETTER
+        )
     elif found := ABOVE.fullmatch(sentence):
-        claim = Claim(sentence, found[1], found[2], None, float(found[4]), found[3] == "above")
+        condition = FailCondition(sentence, found[1], found[2], None, float(found[4]), found[3] == "above")
     else:
         remedy = 'write e.g. "saf+easy worse than fcfs+easy by 5%" or "saf+easy avg_wait_seconds above 7200"'
         raise UsageError("--fail-if", f"{text!r:.80} is no claim", remedy, code="JPO-E744")
-    for rule in (claim.rule, claim.reference):
+    for rule in (condition.rule, condition.reference):
         if rule is not None and rule not in rules:
             raise UsageError("--fail-if", f"{rule!r:.80} is not evaluated", f"name one of {', '.join(rules)}", code="JPO-E744")
-    if claim.figure not in FIGURES:
-        raise UsageError("--fail-if", f"{claim.figure!r:.80} is no figure", f"name one of {', '.join(FIGURES)}", code="JPO-E744")
-    return claim
+    if condition.figure not in FIGURES:
+        raise UsageError(
+            "--fail-if", f"{condition.figure!r:.80} is no figure", f"name one of {', '.join(FIGURES)}", code="JPO-E744"
+        )
+    return condition

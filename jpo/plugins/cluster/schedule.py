@@ -1,4 +1,4 @@
-"""Course: one schedule in full, which device did what when. For pictures, and for tools that read what Batsim writes."""
+"""A schedule in full: which device did what when. For pictures, and for tools that read what Batsim writes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DeviceStay(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceCourse:
+class DeviceSchedule:
     """A schedule with its devices.
 
     Attributes:
@@ -39,9 +39,8 @@ class DeviceCourse:
         besides: what jobs that were resized held for a while. asked: by job with how many devices it came.
     """
 
-    workload: str
+    scenario: Scenario
     rule: Rule
-    jobs: JobTable
     starts: Seconds
     ends: Seconds
     devices: tuple[tuple[int, ...], ...]
@@ -52,6 +51,10 @@ class DeviceCourse:
     joules: Seconds | None = None
     besides: tuple[DeviceStay, ...] = ()
     asked: tuple[int, ...] = ()
+
+    @property
+    def jobs(self) -> JobTable:
+        return self.scenario.jobs
 
     def stays(self) -> Iterator[DeviceStay]:
         """Who held which devices when."""
@@ -67,7 +70,7 @@ class DeviceCourse:
         return [tuple(sorted(held)) for held in found]
 
 
-def course(scenario: Scenario, rule: Rule) -> DeviceCourse:
+def device_schedule(scenario: Scenario, rule: Rule) -> DeviceSchedule:
     """Simulate a scenario under a rule and give every job its devices, the lowest free numbers first."""
     jobs, site = scenario.jobs, scenario.site
     if site is None:
@@ -77,9 +80,8 @@ def course(scenario: Scenario, rule: Rule) -> DeviceCourse:
         devices = assigned(starts, ends, [((0, count),) for count in sizes], [scenario.processors])
         metrics = queue_metrics(jobs, starts, scenario.processors)
         kinds = ("processor",) * scenario.processors
-        return DeviceCourse(
-            scenario.name, rule, jobs, starts, ends, devices, kinds, (False,) * len(jobs), metrics, None, asked=sizes
-        )
+        unkilled = (False,) * len(jobs)
+        return DeviceSchedule(scenario, rule, starts, ends, devices, kinds, unkilled, metrics, None, asked=sizes)
     schedule = run(jobs, site.demand, site.platform, discipline(site, rule, scenario.seed))
     types = Occupancy(site.platform).types
     stays = list(schedule.stays())
@@ -91,8 +93,8 @@ def course(scenario: Scenario, rule: Rule) -> DeviceCourse:
     metrics = schedule_metrics(jobs, site.demand, scenario.processors, schedule)
     names = tuple(kind.name for kind in types for _ in range(kind.cores))
     owed = bill(jobs, site.demand, site.platform, schedule)
-    return DeviceCourse(
-        *(scenario.name, rule, jobs, schedule.starts, schedule.ends, devices[:count], names, schedule.killed, metrics, owed),
+    return DeviceSchedule(
+        *(scenario, rule, schedule.starts, schedule.ends, devices[:count], names, schedule.killed, metrics, owed),
         joules=energy_of_jobs(site.platform, schedule),
         besides=besides,
         asked=tuple(len(held) * more // least for held, more, least in zip(devices[:count], tasks, least_tasks, strict=True)),

@@ -1,4 +1,4 @@
-"""Claims: sentences, and when they are true (tests/plugins/cluster/story/test_evaluate.py fails on them)."""
+"""Fail conditions: sentences, and when they are true (tests/plugins/cluster/story/test_evaluate.py fails on them)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from jpo.plugins.cluster.fail_condition import parsed
 
 
 def test_a_sentence_says_rule_reference_figure_and_limit() -> None:
-    claim = parsed("saf+easy worse than fcfs by 7.5% in p95_wait_seconds", ["saf+easy", "fcfs"])
-    assert (claim.rule, claim.reference, claim.figure, claim.limit) == ("saf+easy", "fcfs", "p95_wait_seconds", 0.075)
+    condition = parsed("saf+easy worse than fcfs by 7.5% in p95_wait_seconds", ["saf+easy", "fcfs"])
+    assert (condition.rule, condition.reference, condition.figure, condition.limit) == (
+        "saf+easy",
+        "fcfs",
+        "p95_wait_seconds",
+        0.075,
+    )
     assert parsed("fcfs utilisation below 0.5", ["fcfs"]).above is False
 
 

@@ -1,4 +1,4 @@
-"""Courses: every job has as many devices as it holds, none has two jobs at once."""
+"""Schedules with their devices: every job has as many devices as it holds, none has two jobs at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from queues import MACHINE, traces
 from jpo.plugins.cluster.grid import Scenario, Site
 from jpo.plugins.cluster.platform.platform import equal_processors
 from jpo.plugins.cluster.queueing.simulate import Rule
-from jpo.plugins.cluster.schedule import assigned, course, intervals
+from jpo.plugins.cluster.schedule import assigned, device_schedule, intervals
 from jpo.plugins.cluster.workload.demand import one_core_each
 from jpo.plugins.cluster.workload.jobs import JobTable
 
@@ -17,7 +17,7 @@ from jpo.plugins.cluster.workload.jobs import JobTable
 @given(jobs=traces())
 def test_no_device_has_two_jobs_at_once(jobs: JobTable) -> None:
     for site in (None, Site(equal_processors(MACHINE), one_core_each(jobs))):
-        found = course(Scenario("t", jobs, MACHINE, site=site), Rule("saf", "easy"))
+        found = device_schedule(Scenario("t", jobs, MACHINE, site=site), Rule("saf", "easy"))
         assert [len(devices) for devices in found.devices] == jobs.processors.tolist()
         for one in range(len(jobs)):
             for other in range(one):

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from jpo.errors import UsageError, quoted
 from jpo.files.reading import contents, json_object
-from jpo.plugins.cluster.environment.episode import PAIR_JOBS, PAIR_RESOURCES, PAIRS
+from jpo.plugins.cluster.environment.episode import PAIR_JOBS, PAIR_RESOURCES, PAIRS, EpisodeOptions
 from jpo.plugins.cluster.environment.rewards import OBJECTIVES
 from jpo.plugins.cluster.platform.described import MOST_CORES, unusable, whole
 from jpo.plugins.cluster.platform.described import number as number_of
@@ -35,15 +35,31 @@ Table = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class LegacyAgent:
+    """The agent of an options file.
+
+    Attributes:
+        pair: of a classic agent. run: train or test. input_model: of a learning one.
+        file: of an agent of the user's own, as it stands there; code runs only where the command line names it, too.
+    """
+
+    pair: tuple[str, str] | None
+    run: str
+    hidden: int
+    lr: float
+    gamma: float
+    input_model: Path | None
+    file: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class LegacyOptions:
     """An options file of HDeepRM.
 
     Attributes:
         nb_resources: cores that jobs may ask for at most. nb_jobs: draw that many jobs.
-        decisions: whether decisions are logged (log_level DEBUG or INFO).
-        objective: of rewards.METRICS. pairs: the open policy pairs. slots: waiting jobs in an observation.
-        pair: of a classic agent. run: train or test. input_model, output_model: of a learning one.
-        agent_file: of an agent of the user's own, as it stands there; code runs only where the command line names it, too.
+        log_decisions: whether log_level is DEBUG or INFO.
+        objective: of rewards.METRICS.
     """
 
     seed: int
@@ -51,20 +67,10 @@ class LegacyOptions:
     nb_jobs: int
     workload: Path
     platform: Path
-    decisions: bool
+    log_decisions: bool
     objective: str
-    pairs: tuple[tuple[str, str], ...]
-    void: bool
-    slots: int
-    queue_sensitivity: float
-    pair: tuple[str, str] | None
-    run: str
-    hidden: int
-    lr: float
-    gamma: float
-    input_model: Path | None
-    output_model: Path | None
-    agent_file: str | None
+    episode: EpisodeOptions
+    agent: LegacyAgent
 
 
 def read_legacy_options(path: Path) -> LegacyOptions:
@@ -82,33 +88,46 @@ def read_legacy_options(path: Path) -> LegacyOptions:
 def _options(document: Table, folder: Path) -> LegacyOptions:
     inner = _table(document, "pybatsim")
     env, agent = _table(inner, "env", "pybatsim."), _table(inner, "agent", "pybatsim.")
-    actions = _table(env, "actions", "pybatsim.env.")
     kind = one_of(str(agent.get("type", "")).upper(), AGENT_TYPES, "pybatsim.agent.type")
-    learning = kind == "LEARNING"
-    sensitivity = number_of(env, "queue_sensitivity", "pybatsim.env", default=1.0)
-    if not sensitivity:
-        raise ValueError("pybatsim.env: queue_sensitivity must be above 0")
-    models = [folder / text_of(agent, key, "pybatsim.agent") if key in agent else None for key in ("input_model", "output_model")]
+    seed = int(number_of(document, "seed", "the file", default=0))
     return LegacyOptions(
-        seed=int(number_of(document, "seed", "the file", default=0)),
+        seed=seed,
         nb_resources=whole(document, "nb_resources", "the file"),
         nb_jobs=whole(document, "nb_jobs", "the file"),
         workload=folder / text_of(document, "workload_file_path", "the file"),
         platform=folder / text_of(document, "platform_file_path", "the file"),
-        decisions=one_of(str(inner.get("log_level", "WARNING")), LOG_LEVELS, "pybatsim.log_level") in LOG_LEVELS[:2],
+        log_decisions=one_of(str(inner.get("log_level", "WARNING")), LOG_LEVELS, "pybatsim.log_level") in LOG_LEVELS[:2],
         objective=OBJECTIVES[one_of(str(env.get("objective", "")), tuple(OBJECTIVES), "pybatsim.env.objective")],
+        episode=_episode(env, seed),
+        agent=_agent(agent, folder, learning=kind == "LEARNING"),
+    )
+
+
+def _episode(env: Table, seed: int) -> EpisodeOptions:
+    actions = _table(env, "actions", "pybatsim.env.")
+    sensitivity = number_of(env, "queue_sensitivity", "pybatsim.env", default=1.0)
+    if not sensitivity:
+        raise ValueError("pybatsim.env: queue_sensitivity must be above 0")
+    return EpisodeOptions(
+        "pair",
+        SLOTS[one_of(str(env.get("observation", "normal")), tuple(SLOTS), "pybatsim.env.observation")],
         pairs=_pairs(actions.get("selection", [])),
         void=bool(actions.get("void", False)),
-        slots=SLOTS[one_of(str(env.get("observation", "normal")), tuple(SLOTS), "pybatsim.env.observation")],
+        seed=seed,
         queue_sensitivity=sensitivity,
+    )
+
+
+def _agent(agent: Table, folder: Path, *, learning: bool) -> LegacyAgent:
+    models = {key: folder / text_of(agent, key, "pybatsim.agent") for key in ("input_model", "output_model") if key in agent}
+    return LegacyAgent(
         pair=None if learning else _pair(agent.get("policy_pair")),
         run=one_of(str(agent.get("run", "test")), RUNS, "pybatsim.agent.run") if learning else "test",
         hidden=int(number_of(agent, "hidden", "pybatsim.agent", default=32)),
         lr=number_of(agent, "lr", "pybatsim.agent", default=1e-3),
         gamma=number_of(agent, "gamma", "pybatsim.agent", default=1.0),
-        input_model=models[0],
-        output_model=models[1],
-        agent_file=text_of(agent, "file", "pybatsim.agent") if learning and "file" in agent else None,
+        input_model=models.get("input_model"),
+        file=text_of(agent, "file", "pybatsim.agent") if learning and "file" in agent else None,
     )
 
 

@@ -7,7 +7,6 @@
     tournament.py    the same where the queue is long: who is first is kept up to date
     conservative.py  every job has a reservation
     simulate.py      the one of these that a rule needs
-    assign.py        which processors each job held, afterwards
 
 In all of them, whatever happens at one instant happens before the scheduler looks: ends first, then arrivals.
 """

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jpo.errors import NothingAdmissible, UsageError
-from jpo.plugins.cluster.fail_condition import Claim, parsed
+from jpo.plugins.cluster.fail_condition import FailCondition, parsed
 from jpo.plugins.cluster.grid import ParallelBackend, evaluate_all
 from jpo.plugins.cluster.queueing.simulate import Rule
 from jpo.plugins.cluster.report.evaluation import Evaluated
-from jpo.plugins.cluster.schedule import DeviceCourse, course
+from jpo.plugins.cluster.schedule import DeviceSchedule, device_schedule
 from jpo.plugins.cluster.story.scenarios import RulesAndSeeds, Sources, scenarios_of
 from jpo.records import Track
 
@@ -21,7 +21,7 @@ class EvaluateOptions:
 
     rules: tuple[Rule, ...]
     seeds: range
-    claims: tuple[Claim, ...] = ()
+    conditions: tuple[FailCondition, ...] = ()
     processes: int | None = None
     backend: ParallelBackend = "loky"
 
@@ -34,7 +34,7 @@ def evaluate(sources: Sources, options: EvaluateOptions, *, track: Track) -> Eva
     return Evaluated(found, tuple(notes))
 
 
-def one_course(sources: Sources, options: EvaluateOptions, option: str) -> DeviceCourse:
+def one_schedule(sources: Sources, options: EvaluateOptions, option: str) -> DeviceSchedule:
     """The single schedule of a single policy, for `option` which shows one.
 
     Raises:
@@ -44,16 +44,16 @@ def one_course(sources: Sources, options: EvaluateOptions, option: str) -> Devic
     if len(scenarios) > 1 or len(options.rules) > 1:
         remedy = "name one workload, one policy and one seed"
         raise UsageError(option, f"shows one schedule, not {len(scenarios) * len(options.rules)}", remedy, code="JPO-E744")
-    return course(scenarios[0], options.rules[0])
+    return device_schedule(scenarios[0], options.rules[0])
 
 
-def fail_if(claims: Sequence[Claim], evaluated: Evaluated) -> None:
-    """Raise NothingAdmissible, JPO-E746, where a claim is true."""
-    for claim in claims:
-        if finding := claim.holds(evaluated.evaluations):
-            raise NothingAdmissible("--fail-if", f"{claim.text!r} is true: {finding}", code="JPO-E746")
+def fail_if(conditions: Sequence[FailCondition], evaluated: Evaluated) -> None:
+    """Raise NothingAdmissible, JPO-E746, where a condition is true."""
+    for condition in conditions:
+        if finding := condition.holds(evaluated.evaluations):
+            raise NothingAdmissible("--fail-if", f"{condition.text!r} is true: {finding}", code="JPO-E746")
 
 
-def named_claims(texts: Sequence[str], rules: Sequence[Rule]) -> tuple[Claim, ...]:
+def fail_conditions(texts: Sequence[str], rules: Sequence[Rule]) -> tuple[FailCondition, ...]:
     """The sentences of --fail-if."""
     return tuple(parsed(text, [rule.name for rule in rules]) for text in texts)

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from jpo.errors import UsageError, quoted
-from jpo.plugins.cluster.environment.episode import PAIR_JOBS, EpisodeOptions
+from jpo.plugins.cluster.environment.episode import PAIR_JOBS
 from jpo.plugins.cluster.grid import Scenario, Site, evaluate
 from jpo.plugins.cluster.machine.discipline import never_fitting
 from jpo.plugins.cluster.platform.hdeeprm import LegacyOptions, read_legacy_options, read_legacy_platform
 from jpo.plugins.cluster.queueing.simulate import Rule
 from jpo.plugins.cluster.report.evaluation import Evaluated
-from jpo.plugins.cluster.schedule import DeviceCourse, course, intervals
+from jpo.plugins.cluster.schedule import DeviceSchedule, device_schedule, intervals
 from jpo.plugins.cluster.story.agents import Lessons
 from jpo.plugins.cluster.workload.demand import one_core_each
 from jpo.plugins.cluster.workload.swf import read_swf
@@ -59,21 +59,22 @@ def read(path: Path) -> tuple[LegacyOptions, Scenario, list[str]]:
 
 def refuse_unnamed(path: Path, options: LegacyOptions, agent: str | None) -> None:
     """Raise UsageError, JPO-E748, where an options file names code that the command line does not: it would run unseen."""
-    if options.agent_file and not agent:
-        finding = f"pybatsim.agent.file = {quoted(options.agent_file)} is code, which runs only where the command line names it"
+    if options.agent.file and not agent:
+        finding = f"pybatsim.agent.file = {quoted(options.agent.file)} is code, which runs only where the command line names it"
         raise UsageError(
-            str(path), finding, f"add --agent {Path(options.agent_file).name:.80}:CLASS, or drop it", code="JPO-E748"
+            str(path), finding, f"add --agent {Path(options.agent.file).name:.80}:CLASS, or drop it", code="JPO-E748"
         )
 
 
-def classic(options: LegacyOptions, scenario: Scenario, notes: list[str]) -> tuple[Evaluated, DeviceCourse]:
+def classic(options: LegacyOptions, scenario: Scenario, notes: list[str]) -> tuple[Evaluated, DeviceSchedule]:
     """A pair of policies on the jobs: all figures, HDeepRM's six objectives among them, and what was decided when."""
-    assert options.pair is not None
-    rule = Rule(PAIR_JOBS[options.pair[0]], "none", options.pair[1])
-    return Evaluated((evaluate(scenario, rule),), tuple(notes)), course(scenario, rule)
+    assert options.agent.pair is not None
+    job, resource = options.agent.pair
+    rule = Rule(PAIR_JOBS[job], "none", resource)
+    return Evaluated((evaluate(scenario, rule),), tuple(notes)), device_schedule(scenario, rule)
 
 
-def decisions(found: DeviceCourse) -> Iterator[str]:
+def decisions(found: DeviceSchedule) -> Iterator[str]:
     """The log of decisions, one line each, in the order of time."""
     for job in np.argsort(found.starts, kind="stable").tolist():
         yield f"{found.starts[job]:.3f}: job {found.jobs.ids[job]} starts on {intervals(found.devices[job])}"
@@ -81,13 +82,6 @@ def decisions(found: DeviceCourse) -> Iterator[str]:
 
 def lessons(options: LegacyOptions, scenario: Scenario, rounds: int) -> Lessons:
     """What a learning agent of such a file learns, and how: REINFORCE over all jobs as one sequence."""
-    decides = EpisodeOptions(
-        "pair",
-        options.slots,
-        pairs=options.pairs,
-        void=options.void,
-        seed=options.seed,
-        queue_sensitivity=options.queue_sensitivity,
-    )
-    numbers = {"hidden": options.hidden, "lr": options.lr, "gamma": options.gamma, "seed": options.seed}
-    return Lessons("reinforce", decides, options.objective, 1, rounds, 4, len(scenario.jobs), 1.0, **numbers)  # type: ignore[arg-type]
+    agent, length = options.agent, len(scenario.jobs)
+    numbers = (agent.hidden, agent.lr, agent.gamma, options.seed)
+    return Lessons("reinforce", options.episode, options.objective, 1, rounds, 4, length, 1.0, *numbers)

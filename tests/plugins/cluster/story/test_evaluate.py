@@ -1,4 +1,4 @@
-"""`jpo cluster evaluate` as a user meets it: figures, grids, claims, and what is refused."""
+"""`jpo cluster evaluate` as a user meets it: figures, grids, fail conditions, and what is refused."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_several_processes_find_the_same(log: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize(
-    ("claim", "code"),
+    ("condition", "code"),
     [
         ("fcfs worse than fcfs+easy by 5%", 3),
         ("fcfs+easy worse than fcfs", 0),
@@ -80,10 +80,10 @@ def test_several_processes_find_the_same(log: Path, capsys: pytest.CaptureFixtur
         ("fcfs+easy utilisation below 0.5", 0),
     ],
 )
-def test_a_claim_that_is_true_fails_after_the_result(
-    log: Path, capsys: pytest.CaptureFixture[str], claim: str, code: int
+def test_a_condition_that_is_true_fails_after_the_result(
+    log: Path, capsys: pytest.CaptureFixture[str], condition: str, code: int
 ) -> None:
-    words = ("evaluate", "--workload", "t.swf", "--backfill", "none,easy", "--jobs", "1", "--fail-if", claim)
+    words = ("evaluate", "--workload", "t.swf", "--backfill", "none,easy", "--jobs", "1", "--fail-if", condition)
     found, out, err = answer(capsys, *words)
     assert found == code
     assert "fcfs+easy" in out
