@@ -99,16 +99,16 @@ def speed() -> None:
     rows = 20_400
     traces = made_traces(runs=220, noise=1.0)[0]
     kept, count = [], 0
-    for course in traces.courses:
-        if count + len(course.times) <= rows:
-            kept.append(course)
-            count += len(course.times)
-    traces = replace(traces, courses=tuple(kept))
+    for execution in traces.executions:
+        if count + len(execution.times) <= rows:
+            kept.append(execution)
+            count += len(execution.times)
+    traces = replace(traces, executions=tuple(kept))
     print(f"\n### Speed, {traces.samples} samples in {len(kept)} executions, CPU seconds\n")
     print("| | fit | prediction, microseconds per sample |\n|---|---|---|")
     for method in METHODS:
         options = FitOptions(method)
-        fit_phases(replace(traces, courses=traces.courses[:4]), options)  # imports
+        fit_phases(replace(traces, executions=traces.executions[:4]), options)  # imports
         fitted = fit_phases(traces, options)
         fit, predict = seconds(lambda o=options: fit_phases(traces, o)), seconds(lambda m=fitted: phases_of(m, traces))
         print(f"| {method} | {fit:.2f} | {1e6 * predict / traces.samples:.2f} |")
@@ -153,7 +153,7 @@ def best_paths() -> None:
 def requests() -> None:
     for noise in (0.3, 1.0):
         traces = made_traces(runs=6, noise=noise, seed=1)[0]
-        print(f"\n### Requests, each of {len(traces.courses)} runs left out, noise {noise}; shares of the run's own peak\n")
+        print(f"\n### Requests, each of {len(traces.executions)} runs left out, noise {noise}; shares of the run's own peak\n")
         print("| allocated by | demand met | CPU | memory | resizes/h |\n|---|---|---|---|---|")
         for name, allocations in leave_out(traces, fit_model).items():
             way = standings(allocations)

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from jpo.plugins.phases.chain import Ints
-from jpo.plugins.phases.traces import CPU, MEMORY, ResourceCourse, Traces
+from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Traces
 
 LEVELS = {"init": (0.1, 0.05e9), "load": (1.6, 0.6e9), "train": (3.0, 2.0e9), "validate": (1.2, 2.6e9), "upload": (0.4, 1.0e9)}
 NAMES = tuple(LEVELS)
 
 
-def made_course(rng: np.random.Generator, execution: str, noise: float) -> tuple[ResourceCourse, Ints]:
+def made_execution(rng: np.random.Generator, execution: str, noise: float) -> tuple[ExecutionTrace, Ints]:
     """One run, sampled every 10 to 30 seconds, with its true phases."""
     stays = [("init", rng.integers(8, 16)), ("load", rng.integers(10, 20))]
     for _ in range(rng.integers(2, 4)):
@@ -24,24 +24,24 @@ def made_course(rng: np.random.Generator, execution: str, noise: float) -> tuple
     cpu = np.maximum(levels[:, 0] + noise * 0.35 * rng.normal(size=len(names)), 0)
     memory = levels[:, 1] * np.exp(noise * 0.18 * rng.normal(size=len(names)))
     times = 1_600_000_000 + np.cumsum(rng.choice([10.0, 20.0, 30.0], len(names)))
-    return ResourceCourse(execution, times, np.stack([cpu, memory], axis=1)), np.array([NAMES.index(name) for name in names])
+    return ExecutionTrace(execution, times, np.stack([cpu, memory], axis=1)), np.array([NAMES.index(name) for name in names])
 
 
 def made_traces(*, runs: int = 5, noise: float = 0.3, seed: int = 0) -> tuple[Traces, Ints]:
     """Runs of the job with the true phase of each sample."""
     rng = np.random.default_rng(seed)
-    made = [made_course(rng, f"run-{at}", noise) for at in range(runs)]
-    return Traces((CPU, MEMORY), tuple(course for course, _ in made)), np.concatenate([phases for _, phases in made])
+    made = [made_execution(rng, f"run-{at}", noise) for at in range(runs)]
+    return Traces((CPU, MEMORY), tuple(execution for execution, _ in made)), np.concatenate([phases for _, phases in made])
 
 
 def as_csv(traces: Traces, path: Path) -> Path:
     """The traces with AI4DL's columns."""
     lines = ['"timestamp","service","pod.id","cpu.usage.cores","mem.current","mem.working.set"']
-    for course in traces.courses:
-        lines += [f'{t!r},"s","{course.execution}",{cpu!r},1,{memory!r}' for t, (cpu, memory) in _rows(course)]
+    for execution in traces.executions:
+        lines += [f'{t!r},"s","{execution.name}",{cpu!r},1,{memory!r}' for t, (cpu, memory) in _rows(execution)]
     path.write_text("\n".join(lines) + "\n")
     return path
 
 
-def _rows(course: ResourceCourse) -> list[tuple[float, list[float]]]:
-    return list(zip(course.times.tolist(), course.values.tolist(), strict=True))
+def _rows(execution: ExecutionTrace) -> list[tuple[float, list[float]]]:
+    return list(zip(execution.times.tolist(), execution.values.tolist(), strict=True))

@@ -11,7 +11,7 @@ parts.py       parts of a fitted model as files of their own
 expand.py      a model that learns new traces
 stream.py      the filter, sample by sample
 table.py       the phases in figures; sketch.py: as lines for a terminal
-forecast.py    what comes next in a course; prototypes.py: kinds of executions
+forecast.py    what comes next in an execution; prototypes.py: kinds of executions
 requests/      what is requested by them, beside simpler ways
 extra.py       optional packages
 project/       what jpo.toml and the store say of them

@@ -17,7 +17,7 @@ from jpo.plugins.phases.traces import Floats
 ALIKE = 0.98
 """Absolute rank correlation from which the later one of two features is a near-duplicate."""
 SIGNIFICANT = 0.2
-"""Share of a feature's level: a course within a few hundredths of it is steady."""
+"""Share of a feature's level: usage within a few hundredths of it is steady."""
 SMALLEST_BYTES = float(16 << 20)
 """Sizes below 16 MiB are alike: log(0) is none, and an interpreter that starts is one phase, whatever it has loaded."""
 NORMAL_IQR = 1.349
@@ -105,7 +105,7 @@ def _spread(level: Floats) -> float:
 
 
 def _significant(level: Floats, name: str) -> float:
-    """The least that counts as one standard deviation: the rest is how a collector counts ticks, or noise of a steady course."""
+    """The least that counts as one standard deviation: the rest is how a collector counts ticks, or noise of steady usage."""
     return SIGNIFICANT if is_size(name) else SIGNIFICANT * float(np.quantile(np.abs(level), 0.95))
 
 

@@ -71,7 +71,7 @@ def fit_model(traces: Traces, options: FitOptions | None = None, track: Track = 
     return replace(
         model,
         caution=caution_of(traces, model, options, track),
-        notes=(*model.notes, *little_known(len(traces.courses), traces.samples)),
+        notes=(*model.notes, *little_known(len(traces.executions), traces.samples)),
     )
 
 
@@ -79,7 +79,9 @@ def fit_phases(traces: Traces, options: FitOptions | None = None, track: Track =
     """The same with the caution that nobody has tried."""
     options = options or FitOptions()
     need("a fit of phases", "sklearn")
-    some = f"execution {traces.courses[0].execution:.80}" + (f" and {len(traces.courses) - 1} more" if traces.courses[1:] else "")
+    some = f"execution {traces.executions[0].name:.80}" + (
+        f" and {len(traces.executions) - 1} more" if traces.executions[1:] else ""
+    )
     scaler = options.parts.scaler or fit_scaler(traces.stacked(), traces.features, f"{traces.place}: {some}")
     chain, weights = _found(scaler.transform(traces.narrowed(scaler.names).stacked()), traces, options, track)
     return replace(with_needs(options.method, scaler, chain, traces), weights=weights)
@@ -112,22 +114,22 @@ def caution_of(traces: Traces, model: PhaseModel, options: FitOptions, track: Tr
     `markov` is fitted anew without them. Other methods, whose fits take longer, keep their phases and lose what those executions
     said of how phases follow each other and what they need.
     """
-    if len(traces.courses) < FOLDS or traces.samples < PROVABLE or model.needs is None:
+    if len(traces.executions) < FOLDS or traces.samples < PROVABLE or model.needs is None:
         return model.caution
     again = replace(options, n_phases=model.chain.phases)
     phases = np.split(model.predict(traces), np.cumsum(traces.lengths)[:-1])
     tried_on = []
     for fold in track(range(FOLDS), "caution on executions left out"):
-        left_out = traces.courses[fold::FOLDS]
-        kept = [at for at in range(len(traces.courses)) if at % FOLDS != fold]
-        few = np.cumsum([len(course.times) for course in left_out]) <= MOST_TRIED / FOLDS
-        tried = tuple(course for course, is_few in zip(left_out, few, strict=True) if is_few) or left_out[:1]
-        rest = replace(traces, courses=tuple(traces.courses[at] for at in kept))
+        left_out = traces.executions[fold::FOLDS]
+        kept = [at for at in range(len(traces.executions)) if at % FOLDS != fold]
+        few = np.cumsum([len(execution.times) for execution in left_out]) <= MOST_TRIED / FOLDS
+        tried = tuple(execution for execution, is_few in zip(left_out, few, strict=True) if is_few) or left_out[:1]
+        rest = replace(traces, executions=tuple(traces.executions[at] for at in kept))
         if options.method == "markov":
             other = fit_phases(rest, again)
         else:
             other = _without(rest, np.concatenate([phases[at] for at in kept]), model.scaler)
-        tried_on.append(LeftOut(other, replace(traces, courses=tried)))
+        tried_on.append(LeftOut(other, replace(traces, executions=tried)))
 
     def try_out(pairs: Sequence[Pair]) -> StepTrial:
         first, *others = (left_out.on(pairs) for left_out in tried_on)

@@ -1,4 +1,4 @@
-"""What comes next in a course: the next phase, when, for how long, and what will be needed, from dwell times and needs of
+"""What comes next in an execution: the next phase, when, for how long, and what will be needed, from dwell times and needs of
 training.
 
 The chain alone would let every stay end at the same rate. So the stay that goes on is held against the dwell times of
@@ -19,7 +19,7 @@ from jpo.plugins.phases.traces import CPU, MEMORY, Floats, Traces
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PhaseForecast:
-    """What is expected of a course after its last sample.
+    """What is expected of an execution after its last sample.
 
     Attributes:
         phase: the one it is in, and `probability`, how likely that is.
@@ -57,10 +57,10 @@ def forecast(model: PhaseModel, traces: Traces, *, q: float = 0.95) -> tuple[Pha
 
 
 def _forecast(model: PhaseModel, traces: Traces, at: int, filtered: Floats, q: float) -> PhaseForecast:
-    course, phases = traces.courses[at], filtered.argmax(1)
+    execution, phases = traces.executions[at], filtered.argmax(1)
     phase = int(phases[-1])
     entered = int(np.flatnonzero(np.r_[True, phases[1:] != phases[:-1]])[-1])
-    since = float(course.times[-1] - course.times[entered])
+    since = float(execution.times[-1] - execution.times[entered])
     onward = model.chain.transitions[phase].copy()
     onward[phase] = 0
     left = _left_seconds(model, phase, since)
@@ -95,9 +95,9 @@ def _need(model: PhaseModel, traces: Traces, at: int, phases: np.ndarray, q: flo
     """The quantile of what is needed within the horizon."""
     if model.needs is None or not {CPU, MEMORY} <= set(traces.features):
         return None
-    course = traces.narrowed((CPU, MEMORY)).courses[at]
+    execution = traces.narrowed((CPU, MEMORY)).executions[at]
     past = Past(HORIZON_SECONDS)
-    for time, need, phase in zip(course.times, course.values, phases, strict=True):
+    for time, need, phase in zip(execution.times, execution.values, phases, strict=True):
         past.add(float(time), need, int(phase))
     phase, dwell_seconds, level = past.here
     known, own = futures(model, model.needs, phase), past.positions()

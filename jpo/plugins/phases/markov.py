@@ -72,7 +72,7 @@ class MarkovPhases:
         return self
 
     def predict(self, X: Floats, lengths: Sequence[int] | None = None) -> Ints:  # noqa: N803
-        """The most probable course of phases, shape (samples,)."""
+        """The most probable path of phases, shape (samples,)."""
         return viterbi(self.chain_, self._emissions(X), lengths or (len(X),))
 
     def fit_predict(self, X: Floats, y: object = None, lengths: Sequence[int] | None = None) -> Ints:  # noqa: N803

@@ -64,7 +64,7 @@ class PhaseModel:
         return self.chain.log_emissions(self.scaler.transform(values))
 
     def predict(self, traces: Traces) -> Ints:
-        """The most probable course of phases, shape (samples,)."""
+        """The most probable path of phases, shape (samples,)."""
         traces = traces.narrowed(self.scaler.names)
         return viterbi(self.chain, self.densities(traces.stacked()), traces.lengths)
 
@@ -93,8 +93,8 @@ def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces) -> Pha
     phases = viterbi(chain, emissions, traces.lengths)
     measured = {CPU, MEMORY} <= set(traces.features)
     both = traces.narrowed((CPU, MEMORY)) if measured else None
-    careful = untried(len(traces.courses), traces.samples)
-    intervals = np.concatenate([np.diff(course.times) for course in traces.courses])
+    careful = untried(len(traces.executions), traces.samples)
+    intervals = np.concatenate([np.diff(execution.times) for execution in traces.executions])
     return PhaseModel(
         method=method,
         scaler=scaler,
@@ -105,14 +105,14 @@ def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces) -> Pha
         peak=both.stacked().max(0) if both else np.zeros(2),
         interval_seconds=float(np.median(intervals)),
         least_density=_least_density(forward(chain, emissions, traces.lengths)[1], traces.lengths),
-        executions=len(traces.courses),
+        executions=len(traces.executions),
         samples=traces.samples,
         notes=scaler.notes,
     )
 
 
 def _first_need(both: Traces) -> Floats:
-    starts = [course.values[course.times <= course.times[0] + HORIZON_SECONDS].max(0) for course in both.courses]
+    starts = [execution.values[execution.times <= execution.times[0] + HORIZON_SECONDS].max(0) for execution in both.executions]
     most: Floats = np.max(starts, axis=0)
     return most
 

@@ -17,7 +17,7 @@ from jpo.plugins.phases.traces import Floats
 POINTS = 50
 """Shares of an execution's time at which phases are compared."""
 SLACK = 3
-"""Points by which a phase may come earlier or later and still be the same course."""
+"""Points by which a phase may come earlier or later and still be the same path."""
 APART = 0.3
 """Share of the points at which two clusters differ on average, from which they are prototypes of their own."""
 
@@ -37,14 +37,14 @@ class Prototype:
     phases: tuple[int, ...]
 
 
-def prototypes(courses: Sequence[Ints]) -> tuple[Prototype, ...]:
+def prototypes(paths: Sequence[Ints]) -> tuple[Prototype, ...]:
     """The kinds among executions, the largest first.
 
     Args:
-        courses: the phases of each execution, each of shape (samples,).
+        paths: the phases of each execution, each of shape (samples,).
     """
-    away = np.array([[distance(one, other) for other in courses] for one in courses])
-    clusters = [[at] for at in range(len(courses))]
+    away = np.array([[distance(one, other) for other in paths] for one in paths])
+    clusters = [[at] for at in range(len(paths))]
     while len(clusters) > 1:
         apart, first, second = min(
             (float(away[np.ix_(one, other)].mean()), i, j)
@@ -55,29 +55,29 @@ def prototypes(courses: Sequence[Ints]) -> tuple[Prototype, ...]:
         if apart >= APART:
             break
         clusters[first] = sorted(clusters[first] + clusters.pop(second))
-    found = (_prototype(members, away, courses) for members in clusters)
+    found = (_prototype(members, away, paths) for members in clusters)
     return tuple(sorted(found, key=lambda prototype: (-len(prototype.members), prototype.members)))
 
 
 def distance(one: Ints, other: Ints) -> float:
-    """Share of the time at which two courses are in phases that the other is not in, then or a little before or after."""
+    """Share of the time at which two paths are in phases that the other is not in, then or a little before or after."""
     a, b = _at_points(one), _at_points(other)
     return float(((_unmatched(a, b)) + _unmatched(b, a)) / 2)
 
 
-def nearest_prototype(course: Ints, known: Sequence[Prototype], courses: Sequence[Ints]) -> int:
+def nearest_prototype(path: Ints, known: Sequence[Prototype], paths: Sequence[Ints]) -> int:
     """The prototype that an execution follows: that of the nearest medoid.
 
     Args:
-        course: its phases.
-        courses: those of the executions in which the prototypes were found.
+        path: its phases.
+        paths: those of the executions in which the prototypes were found.
     """
-    return int(np.argmin([distance(course, courses[prototype.medoid]) for prototype in known]))
+    return int(np.argmin([distance(path, paths[prototype.medoid]) for prototype in known]))
 
 
-def _prototype(members: Sequence[int], away: Floats, courses: Sequence[Ints]) -> Prototype:
+def _prototype(members: Sequence[int], away: Floats, paths: Sequence[Ints]) -> Prototype:
     medoid = members[int(away[np.ix_(members, members)].sum(1).argmin())]
-    phases = courses[medoid]
+    phases = paths[medoid]
     return Prototype(tuple(members), medoid, tuple(int(phase) for phase in phases[np.r_[True, phases[1:] != phases[:-1]]]))
 
 

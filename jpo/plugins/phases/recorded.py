@@ -13,7 +13,7 @@ import numpy as np
 from jpo.errors import UsageError
 from jpo.plugins.phases.files.join import last_values
 from jpo.plugins.phases.table import GIB
-from jpo.plugins.phases.traces import CPU, GPU, MEMORY, Floats, ResourceCourse, Traces
+from jpo.plugins.phases.traces import CPU, GPU, MEMORY, ExecutionTrace, Floats, Traces
 from jpo.records import Series
 
 UNITS: Mapping[str, tuple[str, float]] = {"cpu_cores": (CPU, 1.0), "memory_gib": (MEMORY, GIB), "gpu_utilisation": (GPU, 1.0)}
@@ -29,19 +29,19 @@ def traces_of(runs: Iterable[tuple[str, Sequence[Series]]], place: str) -> Trace
     found = {run_id: {UNITS[one.quantity][0]: one for one in series} for run_id, series in runs}
     measured = {run_id: series for run_id, series in found.items() if {CPU, MEMORY} <= set(series)}
     features = (CPU, MEMORY, *([GPU] if measured and all(GPU in series for series in measured.values()) else []))
-    courses = tuple(course for run_id, series in measured.items() if (course := _course(run_id, series, features)))
-    if not courses:
+    executions = tuple(execution for run_id, series in measured.items() if (execution := _execution(run_id, series, features)))
+    if not executions:
         finding = "has no run on record with time series of CPU and memory"
         raise UsageError(place, finding, "observe runs with Prometheus, or name a CSV file", code="JPO-E735")
-    return Traces(features, courses, place)
+    return Traces(features, executions, place)
 
 
-def _course(run_id: str, series: Mapping[str, Series], features: Sequence[str]) -> ResourceCourse | None:
+def _execution(run_id: str, series: Mapping[str, Series], features: Sequence[str]) -> ExecutionTrace | None:
     """The samples at which all features are known; None for fewer than two."""
     times = np.array(series[CPU].times)
     values = np.stack([_at(times, series[feature], feature) for feature in features], axis=1)
     known = np.isfinite(values).all(1)
-    return ResourceCourse(run_id, times[known], np.maximum(values[known], 0.0)) if known.sum() >= 2 else None
+    return ExecutionTrace(run_id, times[known], np.maximum(values[known], 0.0)) if known.sum() >= 2 else None
 
 
 def _at(times: Floats, series: Series, feature: str) -> Floats:

@@ -1,4 +1,4 @@
-"""Courses of phases and resources as lines of text, for a terminal: one character for each of some samples."""
+"""Phases and resources over time as lines of text, for a terminal: one character for each of some samples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from jpo.plugins.phases.chain import Ints
-from jpo.plugins.phases.traces import Floats, ResourceCourse, Traces
+from jpo.plugins.phases.traces import ExecutionTrace, Floats, Traces
 
 LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """A phase in a line."""
@@ -20,21 +20,21 @@ MOST = 12
 
 def phase_lines(traces: Traces, phases: Ints) -> Iterator[tuple[str, str]]:
     """Each execution with its phases."""
-    for course, own in _each(traces, phases):
-        yield course.execution, "".join(LETTERS[phase % len(LETTERS)] for phase in _some(own))
+    for execution, own in _each(traces, phases):
+        yield execution.name, "".join(LETTERS[phase % len(LETTERS)] for phase in _some(own))
 
 
-def course_lines(traces: Traces, phases: Ints) -> Iterator[tuple[str, str]]:
+def resource_lines(traces: Traces, phases: Ints) -> Iterator[tuple[str, str]]:
     """The same with a line for each feature above it, from nothing to the execution's own peak."""
-    for course, own in _each(traces, phases):
-        for feature, used in zip(traces.features, course.values.T, strict=True):
-            yield f"{course.execution} {feature}", _line(used)
-        yield f"{course.execution} phase", "".join(LETTERS[phase % len(LETTERS)] for phase in _some(own))
+    for execution, own in _each(traces, phases):
+        for feature, used in zip(traces.features, execution.values.T, strict=True):
+            yield f"{execution.name} {feature}", _line(used)
+        yield f"{execution.name} phase", "".join(LETTERS[phase % len(LETTERS)] for phase in _some(own))
 
 
-def _each(traces: Traces, phases: Ints) -> list[tuple[ResourceCourse, Ints]]:
+def _each(traces: Traces, phases: Ints) -> list[tuple[ExecutionTrace, Ints]]:
     parts = np.split(phases, np.cumsum(traces.lengths)[:-1])
-    return list(zip(traces.courses, parts, strict=True))[:MOST]
+    return list(zip(traces.executions, parts, strict=True))[:MOST]
 
 
 def _some(values: Floats | Ints) -> Floats | Ints:

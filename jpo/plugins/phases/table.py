@@ -60,13 +60,13 @@ def _stays(traces: Traces, phases: Ints) -> list[tuple[int, float | None, int | 
     """Each stay: its phase, how long until the next one, and which that is; None where the execution ended."""
     found: list[tuple[int, float | None, int | None]] = []
     begin = 0
-    for course in traces.courses:
-        own = phases[begin : begin + len(course.times)]
-        begin += len(course.times)
+    for execution in traces.executions:
+        own = phases[begin : begin + len(execution.times)]
+        begin += len(execution.times)
         edges = [0, *(np.flatnonzero(own[1:] != own[:-1]) + 1)]
         for at, edge in enumerate(edges):
             following = edges[at + 1] if at + 1 < len(edges) else None
-            seconds = None if following is None else float(course.times[following] - course.times[edge])
+            seconds = None if following is None else float(execution.times[following] - execution.times[edge])
             found.append((int(own[edge]), seconds, None if following is None else int(own[following])))
     return found
 

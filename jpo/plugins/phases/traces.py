@@ -22,16 +22,16 @@ ALWAYS = (CPU, MEMORY)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class ResourceCourse:
+class ExecutionTrace:
     """One execution's samples.
 
     Attributes:
-        execution: its id.
+        name: its id.
         times: shape (n,), Unix seconds, strictly ascending; n is at least 2.
         values: shape (n, features), what was used, finite and not negative.
     """
 
-    execution: str
+    name: str
     times: Floats
     values: Floats
 
@@ -50,28 +50,28 @@ class Traces:
     """Executions with the same features.
 
     Attributes:
-        features: names of the columns of every course's values; what ends in `_bytes` is a size.
-        courses: at least one, in the order in which they begin in the file.
+        features: names of the columns of every execution's values; what ends in `_bytes` is a size.
+        executions: at least one, in the order in which they begin in the file.
         place: the file, for messages.
         notes: what was converted, or looks odd.
     """
 
     features: tuple[str, ...]
-    courses: tuple[ResourceCourse, ...]
+    executions: tuple[ExecutionTrace, ...]
     place: str = "traces"
     notes: tuple[str, ...] = ()
 
     @property
     def samples(self) -> int:
-        return sum(len(course.times) for course in self.courses)
+        return sum(len(execution.times) for execution in self.executions)
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        return tuple(len(course.times) for course in self.courses)
+        return tuple(len(execution.times) for execution in self.executions)
 
     def stacked(self) -> Floats:
         """All values, shape (samples, features), execution after execution."""
-        return np.concatenate([course.values for course in self.courses])
+        return np.concatenate([execution.values for execution in self.executions])
 
     def only(self, executions: Sequence[str]) -> Traces:
         """The same with these executions alone.
@@ -79,12 +79,12 @@ class Traces:
         Raises:
             UsageError: JPO-E734, there is none of that name.
         """
-        known = {course.execution: course for course in self.courses}
+        known = {execution.name: execution for execution in self.executions}
         for execution in executions:
             if execution not in known:
                 some = ", ".join([*known][:SHOWN_COLUMNS])
                 raise UsageError(self.place, f"has no execution {execution!r:.80}", f"it has {some}", code="JPO-E734")
-        return replace(self, courses=tuple(known[execution] for execution in executions))
+        return replace(self, executions=tuple(known[execution] for execution in executions))
 
     def narrowed(self, features: Sequence[str]) -> Traces:
         """The same with these features alone, in this order.
@@ -97,5 +97,7 @@ class Traces:
                 finding = f"has no feature {feature}, which is needed here (it has {', '.join(self.features)})"
                 raise UsageError(self.place, finding, f"name its column: --column {feature}=HEADER", code="JPO-E731")
         at = [self.features.index(feature) for feature in features]
-        courses = tuple(ResourceCourse(course.execution, course.times, course.values[:, at]) for course in self.courses)
-        return replace(self, features=tuple(features), courses=courses)
+        executions = tuple(
+            ExecutionTrace(execution.name, execution.times, execution.values[:, at]) for execution in self.executions
+        )
+        return replace(self, features=tuple(features), executions=executions)

@@ -12,18 +12,18 @@ from jpo.plugins.phases.fit import fit_model
 from jpo.plugins.phases.model import PhaseModel
 from jpo.plugins.phases.model_file import encoded
 from jpo.plugins.phases.requests.caution import CAREFUL, ONE_RUN
-from jpo.plugins.phases.traces import ResourceCourse, Traces
+from jpo.plugins.phases.traces import ExecutionTrace, Traces
 
 
 def with_a_new_phase() -> Traces:
     """Runs that end in a phase which nobody has seen."""
     traces = made_traces(runs=2, seed=8)[0]
-    courses = []
-    for course in traces.courses:
-        times = np.r_[course.times, course.times[-1] + 20 * np.arange(1, 16)]
-        values = np.r_[course.values, np.tile([9.0, 60e9], (15, 1))]
-        courses.append(ResourceCourse(course.execution, times, values))
-    return replace(traces, courses=tuple(courses))
+    executions = []
+    for execution in traces.executions:
+        times = np.r_[execution.times, execution.times[-1] + 20 * np.arange(1, 16)]
+        values = np.r_[execution.values, np.tile([9.0, 60e9], (15, 1))]
+        executions.append(ExecutionTrace(execution.name, times, values))
+    return replace(traces, executions=tuple(executions))
 
 
 def test_what_is_new_gets_a_number_behind_the_old_ones(model: PhaseModel) -> None:
@@ -44,8 +44,8 @@ def test_old_traces_keep_their_phases(model: PhaseModel, traces: Traces) -> None
 
 
 def test_a_model_of_one_execution_that_learns_more_need_not_hold_its_peak_any_longer(traces: Traces) -> None:
-    one = fit_model(replace(traces, courses=traces.courses[:1]))
-    more = expand(one, replace(traces, courses=traces.courses[1:]))
+    one = fit_model(replace(traces, executions=traces.executions[:1]))
+    more = expand(one, replace(traces, executions=traces.executions[1:]))
     assert (one.caution, more.caution) == ((ONE_RUN, ONE_RUN), (CAREFUL, CAREFUL))
     assert not any("JPO-W875" in note for note in more.notes)
 
@@ -56,11 +56,14 @@ def test_nothing_new_adds_nothing(model: PhaseModel) -> None:
 
 def test_a_phase_can_be_split(model: PhaseModel, traces: Traces) -> None:
     wide = int(np.argmax(np.bincount(model.predict(traces))))
-    values = [course.values * np.where(np.arange(len(course.times)) % 30 < 15, 1.0, 1.12)[:, None] for course in traces.courses]
-    courses = tuple(
-        ResourceCourse(course.execution, course.times, used) for course, used in zip(traces.courses, values, strict=True)
+    values = [
+        execution.values * np.where(np.arange(len(execution.times)) % 30 < 15, 1.0, 1.12)[:, None]
+        for execution in traces.executions
+    ]
+    executions = tuple(
+        ExecutionTrace(execution.name, execution.times, used) for execution, used in zip(traces.executions, values, strict=True)
     )
-    more = expand(model, replace(traces, courses=courses), split=wide)
+    more = expand(model, replace(traces, executions=executions), split=wide)
     assert more.chain.phases == model.chain.phases + 1
     others = [phase for phase in range(model.chain.phases) if phase != wide]
     assert (more.chain.means[others] == model.chain.means[others]).all()
@@ -70,7 +73,7 @@ def test_a_phase_can_be_split(model: PhaseModel, traces: Traces) -> None:
 @pytest.mark.parametrize(("phase", "said"), [(99, "there is no phase 99"), (0, "phase 0 has 2 samples")])
 def test_what_cannot_be_split_is_said(model: PhaseModel, phase: int, said: str) -> None:
     traces = made_traces(runs=1, seed=8)[0]
-    course = traces.courses[0]
-    short = replace(traces, courses=(ResourceCourse("x", course.times[:2], course.values[:2]),))
+    execution = traces.executions[0]
+    short = replace(traces, executions=(ExecutionTrace("x", execution.times[:2], execution.values[:2]),))
     with pytest.raises(UsageError, match=said):
         expand(model, short, split=phase)

@@ -30,7 +30,7 @@ def test_what_is_constant_or_said_already_is_left_out_with_a_note() -> None:
     assert scaler.notes == ("limit is constant: left out", "cpu_pct says nearly what cpu_cores says: left out")
 
 
-def test_a_steady_course_has_no_levels_that_only_its_collector_sees() -> None:
+def test_steady_usage_has_no_levels_that_only_its_collector_sees() -> None:
     values = np.stack([np.tile([0.96, 1.0, 1.04], 30), np.exp(np.linspace(19, 22, 90))], axis=1)
     scaled = fit_scaler(values, (CPU, MEMORY)).transform(values)
     assert np.ptp(scaled[:, 0]) < 0.5 < np.ptp(scaled[:, 1])

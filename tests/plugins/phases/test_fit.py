@@ -11,39 +11,39 @@ from jpo.plugins.phases.fit import FitOptions, fit_model
 from jpo.plugins.phases.model_file import encoded
 from jpo.plugins.phases.requests.allocate import allocate
 from jpo.plugins.phases.requests.caution import CAREFUL, FEW_SAMPLES, ONE_RUN
-from jpo.plugins.phases.traces import CPU, MEMORY, ResourceCourse, Traces
+from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Traces
 
 
 def test_the_same_seed_and_traces_make_the_same_file(traces: Traces) -> None:
-    few = replace(traces, courses=traces.courses[:3])
+    few = replace(traces, executions=traces.executions[:3])
     assert encoded(fit_model(few, FitOptions(seed=4))) == encoded(fit_model(few, FitOptions(seed=4)))
 
 
 def test_constant_traces_are_named_with_their_execution(traces: Traces) -> None:
-    flat = tuple(replace(course, values=np.ones_like(course.values)) for course in traces.courses[:2])
+    flat = tuple(replace(execution, values=np.ones_like(execution.values)) for execution in traces.executions[:2])
     with pytest.raises(UsageError, match="traces: execution run-0 and 1 more: every feature is constant"):
-        fit_model(replace(traces, courses=flat))
+        fit_model(replace(traces, executions=flat))
 
 
 @pytest.mark.parametrize(("few", "step", "said"), [(1, ONE_RUN, "one execution"), (2, CAREFUL, "2 executions")])
 def test_too_few_executions_to_try_caution_on_ask_for_all_of_it(few: int, step: int, said: str, traces: Traces) -> None:
-    fitted = fit_model(replace(traces, courses=traces.courses[:few]))
+    fitted = fit_model(replace(traces, executions=traces.executions[:few]))
     assert fitted.caution == (step, step)
     assert fitted.notes[-1].startswith(said)
     assert fitted.notes[-1].endswith("[JPO-W875]")
 
 
 def test_of_one_execution_its_peak_is_held(traces: Traces) -> None:
-    one, *others = traces.courses
-    fitted = fit_model(replace(traces, courses=(one,)))
-    for allocation in allocate(fitted, replace(traces, courses=tuple(others))):
+    one, *others = traces.executions
+    fitted = fit_model(replace(traces, executions=(one,)))
+    for allocation in allocate(fitted, replace(traces, executions=tuple(others))):
         assert (allocation.requests >= one.values.max(0)).all()
 
 
 @pytest.mark.parametrize("runs", [1, 4])
 def test_samples_too_few_to_prove_anything_are_said_and_their_peak_is_held_with_a_margin(runs: int, traces: Traces) -> None:
     short = replace(
-        traces, courses=tuple(ResourceCourse(c.execution, c.times[:14], c.values[:14]) for c in traces.courses[:runs])
+        traces, executions=tuple(ExecutionTrace(c.execution, c.times[:14], c.values[:14]) for c in traces.executions[:runs])
     )
     fitted = fit_model(short)
     assert fitted.caution == (FEW_SAMPLES, FEW_SAMPLES)
@@ -57,14 +57,14 @@ def test_one_short_execution_is_enough_for_others_like_it() -> None:
     for seed in range(40):
         rng = np.random.default_rng(seed)
         levels = [np.repeat([0.3, 2.0], [3, samples]) for samples in rng.integers(3, 9, 6)]
-        courses = []
+        executions = []
         for at, level in enumerate(levels):
             cores = level * np.exp(0.1 * rng.normal(size=len(level)))
             memory = 1e9 * level * np.exp(0.05 * rng.normal() + 0.02 * rng.normal(size=len(level)))
-            courses.append(ResourceCourse(f"run-{at}", 10.0 * np.arange(len(level)), np.stack([cores, memory], axis=1)))
-        model = fit_model(Traces((CPU, MEMORY), tuple(courses[:1])))
-        allocations = allocate(model, Traces((CPU, MEMORY), tuple(courses[1:])))
-        met.append(np.concatenate([(one.requests >= one.course.values).all(axis=1) for one in allocations]).mean())
+            executions.append(ExecutionTrace(f"run-{at}", 10.0 * np.arange(len(level)), np.stack([cores, memory], axis=1)))
+        model = fit_model(Traces((CPU, MEMORY), tuple(executions[:1])))
+        allocations = allocate(model, Traces((CPU, MEMORY), tuple(executions[1:])))
+        met.append(np.concatenate([(one.requests >= one.execution.values).all(axis=1) for one in allocations]).mean())
     assert min(met) >= 0.95
 
 
@@ -75,5 +75,5 @@ def test_a_fit_says_how_far_it_is(traces: Traces) -> None:
         shown.append(what)
         return numbers
 
-    fit_model(replace(traces, courses=traces.courses[:3]), track=track)
+    fit_model(replace(traces, executions=traces.executions[:3]), track=track)
     assert shown == ["caution on executions left out"]

@@ -10,14 +10,14 @@ from jpo.plugins.phases.fit import fit_model
 from jpo.plugins.phases.forecast import forecast
 from jpo.plugins.phases.model import PhaseModel
 from jpo.plugins.phases.requests.allocate import allocate
-from jpo.plugins.phases.traces import ResourceCourse, Traces
+from jpo.plugins.phases.traces import ExecutionTrace, Traces
 
 
 def cut(at: int) -> Traces:
     """The first samples of a run."""
     traces = made_traces(runs=1, seed=21)[0]
-    (course,) = traces.courses
-    return replace(traces, courses=(ResourceCourse("cut", course.times[:at], course.values[:at]),))
+    (execution,) = traces.executions
+    return replace(traces, executions=(ExecutionTrace("cut", execution.times[:at], execution.values[:at]),))
 
 
 def test_the_start_is_followed_by_loading(model: PhaseModel) -> None:
@@ -47,19 +47,21 @@ def test_nothing_follows_the_last_phase(model: PhaseModel) -> None:
 
 def test_needs_cover_what_comes_by_their_quantile(model: PhaseModel) -> None:
     traces = made_traces(runs=1, seed=21)[0]
-    (course,) = traces.courses
+    (execution,) = traces.executions
     covered = []
-    for at in range(3, len(course.times) - 8):
+    for at in range(3, len(execution.times) - 8):
         need = forecast(model, cut(at), q=0.95)[0].need
         assert need is not None
-        soon = course.times[at:] <= course.times[at - 1] + 120
-        covered.append((course.values[at:][soon].max(0) <= need * 1.05).mean())
+        soon = execution.times[at:] <= execution.times[at - 1] + 120
+        covered.append((execution.values[at:][soon].max(0) <= need * 1.05).mean())
     assert np.mean(covered) > 0.8
 
 
 def test_a_container_without_measured_memory_needs_none() -> None:
     traces = made_traces(runs=2, seed=21)[0]
-    without = replace(traces, courses=tuple(ResourceCourse(c.execution, c.times, c.values * (1.0, 0.0)) for c in traces.courses))
+    without = replace(
+        traces, executions=tuple(ExecutionTrace(c.execution, c.times, c.values * (1.0, 0.0)) for c in traces.executions)
+    )
     fitted = fit_model(without)
     assert all(expected.need is not None and 0 <= expected.need[1] <= 1 for expected in forecast(fitted, without))
     assert all(np.isfinite(allocation.requests).all() for allocation in allocate(fitted, without))

@@ -10,7 +10,7 @@ from jpo.plugins.phases.traces import CPU, MEMORY, Traces
 
 
 def test_a_model_knows_what_it_saw(model: PhaseModel, traces: Traces) -> None:
-    assert (model.executions, model.samples) == (len(traces.courses), traces.samples)
+    assert (model.executions, model.samples) == (len(traces.executions), traces.samples)
     assert model.interval_seconds == 20
     assert (model.peak == traces.stacked().max(0)).all()
     assert (model.first_need < model.peak).all()

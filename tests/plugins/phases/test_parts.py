@@ -94,7 +94,7 @@ def test_a_fit_that_takes_over_all_parts_is_the_model_that_they_are_of(fitted: P
 
 
 def test_a_scaler_alone_serves_any_method_and_other_traces(fitted: PhaseModel, traces: Traces) -> None:
-    few = replace(traces, courses=traces.courses[:2])
+    few = replace(traces, executions=traces.executions[:2])
     taken = fit_phases(few, FitOptions(parts=Parts(fitted.scaler)))
     assert taken.scaler is fitted.scaler
     assert (fit_phases(few).scaler.centre != fitted.scaler.centre).any()

@@ -5,13 +5,13 @@ import numpy as np
 from jpo.plugins.phases.prototypes import distance, nearest_prototype, prototypes
 
 
-def course(*stays: tuple[int, int]) -> np.ndarray:
+def path(*stays: tuple[int, int]) -> np.ndarray:
     return np.concatenate([np.full(n, phase) for phase, n in stays])
 
 
-LONG = course((0, 20), (1, 200), (2, 20))
-SHORT = course((0, 3), (1, 20), (2, 2))
-OTHER = course((0, 30), (3, 100), (0, 30))
+LONG = path((0, 20), (1, 200), (2, 20))
+SHORT = path((0, 3), (1, 20), (2, 2))
+OTHER = path((0, 30), (3, 100), (0, 30))
 
 
 def test_long_and_short_runs_of_a_job_are_alike() -> None:
@@ -22,7 +22,7 @@ def test_long_and_short_runs_of_a_job_are_alike() -> None:
 
 
 def test_kinds_have_the_run_in_their_middle() -> None:
-    common, rare = prototypes([LONG, OTHER, SHORT, course((0, 10), (1, 90), (2, 8))])
+    common, rare = prototypes([LONG, OTHER, SHORT, path((0, 10), (1, 90), (2, 8))])
     assert common.members == (0, 2, 3)
     assert common.medoid in common.members
     assert common.phases == (0, 1, 2)
@@ -30,6 +30,6 @@ def test_kinds_have_the_run_in_their_middle() -> None:
 
 
 def test_a_new_run_follows_the_nearest_kind() -> None:
-    courses = [LONG, OTHER]
-    assert nearest_prototype(SHORT, prototypes(courses), courses) == 0
-    assert nearest_prototype(course((0, 3), (3, 9), (0, 3)), prototypes(courses), courses) == 1
+    paths = [LONG, OTHER]
+    assert nearest_prototype(SHORT, prototypes(paths), paths) == 0
+    assert nearest_prototype(path((0, 3), (3, 9), (0, 3)), prototypes(paths), paths) == 1

@@ -20,10 +20,10 @@ MEMORY_GIB = series("memory_gib", (5.0, 19.0, 31.0), (1.0, 2.0, 3.0))
 def test_samples_of_cpu_get_the_last_value_of_the_others() -> None:
     traces = traces_of([("a", (CORES, MEMORY_GIB))], "config.ini")
     assert traces.features == (CPU, MEMORY)
-    (course,) = traces.courses
-    assert course.execution == "a"
-    assert course.times.tolist() == [10, 20, 30]  # at 500 the last memory is too old
-    assert course.values.tolist() == [[1, 1 * GIB], [2, 2 * GIB], [3, 2 * GIB]]
+    (execution,) = traces.executions
+    assert execution.name == "a"
+    assert execution.times.tolist() == [10, 20, 30]  # at 500 the last memory is too old
+    assert execution.values.tolist() == [[1, 1 * GIB], [2, 2 * GIB], [3, 2 * GIB]]
 
 
 def test_gpus_count_where_all_runs_measured_them() -> None:
@@ -33,6 +33,6 @@ def test_gpus_count_where_all_runs_measured_them() -> None:
 
 
 def test_runs_without_memory_are_left_out() -> None:
-    assert [course.execution for course in traces_of([("a", (CORES,)), ("b", (CORES, MEMORY_GIB))], "x").courses] == ["b"]
+    assert [execution.name for execution in traces_of([("a", (CORES,)), ("b", (CORES, MEMORY_GIB))], "x").executions] == ["b"]
     with pytest.raises(UsageError, match="no run on record with time series"):
         traces_of([("a", (CORES,)), ("c", ())], "config.ini")

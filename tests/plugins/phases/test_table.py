@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from jpo.plugins.phases.table import in_units, phase_figures
-from jpo.plugins.phases.traces import CPU, MEMORY, ResourceCourse, Traces
+from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Traces
 
 TRACES = Traces(
     (CPU, MEMORY),
     (
-        ResourceCourse("a", np.array([0.0, 10, 20, 40, 60]), np.array([[1.0, 1], [1, 1], [3, 9], [5, 9], [1, 1]])),
-        ResourceCourse("b", np.array([0.0, 10]), np.array([[1.0, 1], [3, 9]])),
+        ExecutionTrace("a", np.array([0.0, 10, 20, 40, 60]), np.array([[1.0, 1], [1, 1], [3, 9], [5, 9], [1, 1]])),
+        ExecutionTrace("b", np.array([0.0, 10]), np.array([[1.0, 1], [3, 9]])),
     ),
 )
 PHASES = np.array([0, 0, 1, 1, 0, 0, 1])

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from jpo.errors import UsageError
-from jpo.plugins.phases.traces import CPU, MEMORY, ResourceCourse, Traces
+from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Traces
 
 TIMES, VALUES = np.array([1.0, 2.0]), np.array([[1.0, 2.0], [3.0, 4.0]])
-TRACES = Traces((CPU, MEMORY), (ResourceCourse("a", TIMES, VALUES), ResourceCourse("b", TIMES, VALUES)))
+TRACES = Traces((CPU, MEMORY), (ExecutionTrace("a", TIMES, VALUES), ExecutionTrace("b", TIMES, VALUES)))
 
 
 def test_executions_can_be_chosen() -> None:
-    assert [course.execution for course in TRACES.only(["b"]).courses] == ["b"]
+    assert [execution.name for execution in TRACES.only(["b"]).executions] == ["b"]
     with pytest.raises(UsageError, match="no execution 'c'"):
         TRACES.only(["c"])
 

@@ -116,7 +116,7 @@ def unfolded(times: Floats, is_local: bool) -> tuple[Floats, int | None]:
     """Times with the hour that clocks are set back counted twice, and the place of the first one behind it; None: there is none.
 
     Args:
-        times: shape (n,), Unix seconds of one course, as written.
+        times: shape (n,), Unix seconds of one execution, as written.
         is_local: whether all of them were written without a zone.
     """
     steps = np.diff(times)

@@ -118,9 +118,9 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _series(path: Path, place: str, title: str, course: tuple[Floats, Floats], unit: str | None) -> ExportedSeries:
+def _series(path: Path, place: str, title: str, samples: tuple[Floats, Floats], unit: str | None) -> ExportedSeries:
     """A series without the times at which nothing was measured."""
-    times, values = course
+    times, values = samples
     measured = np.isfinite(values)
     name, labels = named(title)
     return ExportedSeries(str(path), place, title, name, labels, times[measured], values[measured], unit)

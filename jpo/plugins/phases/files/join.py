@@ -20,7 +20,7 @@ from jpo.plugins.phases.files.columns import EXECUTION, TraceColumns, features_o
 from jpo.plugins.phases.files.executions import executions
 from jpo.plugins.phases.files.quantities import Meaning, meanings
 from jpo.plugins.phases.files.series import ExportedSeries
-from jpo.plugins.phases.traces import CPU, GPU, SHOWN_COLUMNS, Floats, ResourceCourse, Traces
+from jpo.plugins.phases.traces import CPU, GPU, SHOWN_COLUMNS, ExecutionTrace, Floats, Traces
 
 LEFT_OUT, READ_AS = "JPO-W877", "JPO-I878"
 OLDEST_STEPS = 3.0
@@ -112,9 +112,9 @@ def _together(execution: str, parts: Sequence[tuple[ExportedSeries, Meaning]]) -
     best = min(meaning.rank for _, meaning in parts)
     first, meaning = next((one, meaning) for one, meaning in parts if meaning.rank == best)
     alone = {_without_replicas(one): (one, how) for one, how in reversed(parts)}.values()
-    courses = [_course(one, how) for one, how in alone if how.rank == best and (one.name == first.name or not one.labels)]
-    times, at = np.unique(np.concatenate([times for times, _ in courses]), return_inverse=True)
-    values = np.bincount(at, np.concatenate([values for _, values in courses]), len(times))
+    measured = [_in_its_unit(one, how) for one, how in alone if how.rank == best and (one.name == first.name or not one.labels)]
+    times, at = np.unique(np.concatenate([times for times, _ in measured]), return_inverse=True)
+    values = np.bincount(at, np.concatenate([values for _, values in measured]), len(times))
     count = np.bincount(at, minlength=len(times)) if meaning.feature == GPU else 1
     return Measured(first.file, execution, meaning.feature, times, values / count)
 
@@ -125,7 +125,7 @@ def _without_replicas(one: ExportedSeries) -> tuple[str, frozenset[tuple[str, st
     return (one.name if one.labels else one.title), labels
 
 
-def _course(one: ExportedSeries, meaning: Meaning) -> tuple[Floats, Floats]:
+def _in_its_unit(one: ExportedSeries, meaning: Meaning) -> tuple[Floats, Floats]:
     """A series in its feature's unit."""
     size = in_base(one.place, meaning.feature, CellValue(1.0, one.unit)) if one.unit else 1 / meaning.parts
     end = lived(one.times, one.values)
@@ -179,18 +179,18 @@ def joined(measured: Sequence[Measured], columns: TraceColumns, place: str) -> T
         of_it[one.feature] = _continued(of_it[one.feature], one) if one.feature in of_it else one
     whole = {execution: has for execution, has in together.items() if set(needed) <= set(has)}
     features = (*needed, *(name for name in optional if whole and all(name in has for has in whole.values())))
-    courses = {execution: _aligned(execution, [has[name] for name in features]) for execution, has in whole.items()}
-    kept = tuple(course for course in courses.values() if course)
+    aligned = {execution: _aligned(execution, [has[name] for name in features]) for execution, has in whole.items()}
+    kept = tuple(execution for execution in aligned.values() if execution)
     if not kept:
         has = _some([f"{execution or 'one'} has {' and '.join(of_it)}" for execution, of_it in together.items()])
         finding = f"no execution has two samples of {' and '.join(needed)} at like times: {has or 'nothing was measured'}"
         raise UsageError(place, finding, "name the files of all of them, with the same names of executions", code="JPO-E735")
-    lost = [execution for execution in together if not courses.get(execution)]
+    lost = [execution for execution in together if not aligned.get(execution)]
     notes = [f"left out, not all of {', '.join(needed)} were measured: {_some(lost)} [{LEFT_OUT}]"] if lost else []
     of_some = [name for name in optional if name not in features and any(name in has for has in whole.values())]
     notes += [f"left out, not measured of all executions: {', '.join(of_some)} [{LEFT_OUT}]"] if of_some else []
-    rare = units.require_interval(np.concatenate([np.diff(course.times) for course in kept]), place)
-    stacked = np.concatenate([course.values for course in kept])
+    rare = units.require_interval(np.concatenate([np.diff(execution.times) for execution in kept]), place)
+    stacked = np.concatenate([execution.values for execution in kept])
     notes += [*([rare] if rare else []), *units.odd_figures(stacked, features)]
     return Traces(features, kept, place, tuple(f"{place}: {note}" for note in notes))
 
@@ -217,12 +217,12 @@ def _named_all(measured: Sequence[Measured]) -> list[Measured]:
     return [one if one.execution else replace(one, execution=names[one.file]) for one in measured]
 
 
-def _aligned(execution: str, features: Sequence[Measured]) -> ResourceCourse | None:
+def _aligned(execution: str, features: Sequence[Measured]) -> ExecutionTrace | None:
     """The samples at which all features are known; None for fewer than two."""
     times = features[0].times
     values = np.stack([last_values(times, one.times, one.values) for one in features], axis=1)
     known = np.isfinite(values).all(1)
-    return ResourceCourse(execution, times[known], values[known]) if known.sum() >= 2 else None
+    return ExecutionTrace(execution, times[known], values[known]) if known.sum() >= 2 else None
 
 
 def _some(names: Sequence[str]) -> str:

@@ -86,8 +86,8 @@ def _parts(path: Path, traces: Traces) -> list[Measured]:
     """What a table says, feature by feature; its only execution has no name where the file's name is in its place."""
     return [
         Measured(
-            str(path), "" if course.execution == path.stem else course.execution, feature, course.times, course.values[:, at]
+            str(path), "" if execution.name == path.stem else execution.name, feature, execution.times, execution.values[:, at]
         )
-        for course in traces.courses
+        for execution in traces.executions
         for at, feature in enumerate(traces.features)
     ]

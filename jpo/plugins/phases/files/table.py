@@ -18,7 +18,7 @@ from jpo.plugins.phases.files.cells import in_base, measurement
 from jpo.plugins.phases.files.columns import EXECUTION, TIME, ColumnPlace
 from jpo.plugins.phases.files.dates import is_day_first, moment, summer_time, unfolded
 from jpo.plugins.phases.files.rows import malformed, require_width
-from jpo.plugins.phases.traces import CPU, ResourceCourse, Traces
+from jpo.plugins.phases.traces import CPU, ExecutionTrace, Traces
 from jpo.tables.csv_rows import Row
 
 
@@ -92,7 +92,7 @@ def _in_summer_and_winter(found: dict[str, list[_Sample]]) -> list[str]:
 
 
 def _traces(path: Path, places: Mapping[str, ColumnPlace], found: dict[str, list[_Sample]], percent: Sequence[str]) -> Traces:
-    """Samples in order as courses in seconds, cores and bytes, with what was converted or looks odd."""
+    """Samples in order as executions in seconds, cores and bytes, with what was converted or looks odd."""
     mended = _in_summer_and_winter(found)
     _require_order(path, found)
     features = tuple(name for name in places if name not in (EXECUTION, TIME))
@@ -102,11 +102,11 @@ def _traces(path: Path, places: Mapping[str, ColumnPlace], found: dict[str, list
     values = np.array([sample.values for sample in every], dtype=np.float64).reshape(len(every), len(features))
     ends = np.cumsum([len(samples) for samples in found.values()])[:-1]
     parts = zip(found, np.split(times, ends), np.split(values, ends), strict=True)
-    courses = tuple(ResourceCourse(execution, own, used) for execution, own, used in parts)
-    rare = units.require_interval(np.concatenate([np.diff(course.times) for course in courses]), str(path))
+    executions = tuple(ExecutionTrace(execution, own, used) for execution, own, used in parts)
+    rare = units.require_interval(np.concatenate([np.diff(execution.times) for execution in executions]), str(path))
     scaled = (units.said(name, place.unit) for name, place in places.items() if name != TIME and place.unit)
     twice = (summer_time(f"execution {execution:.80}") for execution in mended)
     shares = (units.said(name, "cpu_percent") for name in percent if name == CPU)
     several = (converted, rare, *twice, *scaled, *shares, *units.odd_figures(values, features))
     notes = [note for note in several if note]
-    return Traces(features, courses, str(path), tuple(f"{path}: {note}" for note in notes))
+    return Traces(features, executions, str(path), tuple(f"{path}: {note}" for note in notes))

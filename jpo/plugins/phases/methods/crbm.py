@@ -102,21 +102,21 @@ class Crbm:
         return np.concatenate([np.vstack([np.zeros_like(part[: t + 1]), part[t:-1]])[: len(part)] for part in parts])
 
     def sample(self, past: Floats, steps: int, seed: int = 0) -> Floats:
-        """A future of a course, drawn: shape (steps, d).
+        """A future of samples, drawn: shape (steps, d).
 
         Args:
             past: scaled samples, at least as many as the history; shape (m, d).
         """
         rng = np.random.default_rng(seed)
-        course = list(np.asarray(past, dtype=np.float64))
+        drawn = list(np.asarray(past, dtype=np.float64))
         for _ in range(steps):
-            history = np.concatenate(course[-self.history :])[None, :]
-            visible = course[-1][None, :]
+            history = np.concatenate(drawn[-self.history :])[None, :]
+            visible = drawn[-1][None, :]
             for _ in range(GIBBS):
                 probabilities = self.hidden(visible, history)
                 visible = self.visible((rng.random(probabilities.shape) < probabilities).astype(np.float64), history)
-            course.append(visible[0])
-        return np.array(course[len(past) :])
+            drawn.append(visible[0])
+        return np.array(drawn[len(past) :])
 
     def arrays(self) -> Mapping[str, Floats]:
         """Its weights by the names that a model has them under."""

@@ -81,12 +81,12 @@ def _needs(model: PhaseModel, runs: Sequence[tuple[str, Sequence[Series]]]) -> P
     sizes = rightsize(traces, phases)
     used = traces.stacked()[:, :2]
     return PhaseNeeds(
-        runs=len(traces.courses),
+        runs=len(traces.executions),
         phases=len(np.unique(phases)),
         cpus=sizes.cpu_limit,
         memory_gib=sizes.memory_gib,
         peak_to_mean=float((used.max(0) / np.maximum(used.mean(0), 1e-9)).max()),
-        drifted=model.unlike(traces.only([traces.courses[-1].execution])),
+        drifted=model.unlike(traces.only([traces.executions[-1].name])),
         stay_share=_stay_share(traces, phases),
     )
 

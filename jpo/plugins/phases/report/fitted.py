@@ -56,7 +56,7 @@ class Phases:
         figures: of each phase.
         features: what was measured.
         notes: what the reader must not miss.
-        bars: of each execution its course of phases, as one line; none where nobody asked.
+        bars: of each execution its phases, as one line; none where nobody asked.
         kinds, ahead: kinds of executions, and what is expected of each; none where nobody asked.
     """
 
@@ -73,18 +73,18 @@ class Phases:
 
 
 def document(found: Phases) -> Document:
-    """The table of phases, what follows what, and the courses."""
+    """The table of phases, what follows what, and the phases over time."""
     title = (
         Span(counted(len(found.figures), "phase")),
         f" by {found.method} in {counted(found.executions, 'execution')}, {counted(found.samples, 'sample')} of {found.place}",
     )
-    courses = Verbatim("\n".join(f"{name}  {bar}" for name, bar in found.bars))
+    over_time = Verbatim("\n".join(f"{name}  {bar}" for name, bar in found.bars))
     return Document(
         title,
         (
             *(_uses(found, feature) for feature in found.features),
             _transitions(found.figures),
-            *((Section("Courses", (courses,)),) if found.bars else ()),
+            *((Section("Courses", (over_time,)),) if found.bars else ()),
             Section("Kinds of executions", (_kinds(found.kinds),)),
             Section("After the last sample", (_ahead(found.ahead),)),
             *uncoded(found.notes),

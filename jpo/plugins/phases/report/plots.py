@@ -1,4 +1,4 @@
-"""Phases as pictures: the course of each resource over bars of its phases, and what each phase uses as box plots."""
+"""Phases as pictures: each resource over bars of its phases, and what each phase uses as box plots."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_ROWS = 12
 UNITS = {"cpu_cores": "CPU (cores)", "memory_bytes": "memory (GiB)", "gpu_memory_bytes": "GPU memory (GiB)"}
 
 
-def plot_courses(traces: Traces, phases: Ints, k: int, palette: str, file: Path) -> None:
+def plot_resources(traces: Traces, phases: Ints, k: int, palette: str, file: Path) -> None:
     """Draw each execution: a row for each, a panel for each feature, the phases behind it.
 
     Args:
@@ -38,22 +38,22 @@ def plot_courses(traces: Traces, phases: Ints, k: int, palette: str, file: Path)
     from matplotlib.figure import Figure
 
     colours = _colours(palette, k)
-    shown = traces.courses[:MOST_ROWS]
+    shown = traces.executions[:MOST_ROWS]
     figure = Figure(figsize=(5.5 * len(traces.features), 0.8 + 1.7 * len(shown)), layout="constrained")
     panels = figure.subplots(len(shown), len(traces.features), squeeze=False)
     begin = 0
-    for row, course in zip(panels, shown, strict=True):
-        own = phases[begin : begin + len(course.times)]
-        begin += len(course.times)
-        minutes = (course.times - course.times[0]) / 60
+    for row, execution in zip(panels, shown, strict=True):
+        own = phases[begin : begin + len(execution.times)]
+        begin += len(execution.times)
+        minutes = (execution.times - execution.times[0]) / 60
         edges = [0, *(np.flatnonzero(own[1:] != own[:-1]) + 1), len(own) - 1]
-        for axes, feature, values in zip(row, traces.features, course.values.T, strict=True):
+        for axes, feature, values in zip(row, traces.features, execution.values.T, strict=True):
             for start, end in itertools.pairwise(edges):
                 axes.axvspan(minutes[start], minutes[end], color=colours[own[start]], alpha=0.35, linewidth=0)
             axes.plot(minutes, [in_units(feature, value) for value in values], color="0.15", linewidth=1)
             axes.set_xlim(0, max(minutes[-1], 1e-9))
             axes.set_ylim(bottom=0)
-            _plain(axes, printable(course.execution), UNITS.get(feature, printable(feature)))
+            _plain(axes, printable(execution.name), UNITS.get(feature, printable(feature)))
     for axes in panels[-1]:
         axes.set_xlabel("minutes")
     handles = [_patch(colours[phase], f"phase {phase}") for phase in range(k)]

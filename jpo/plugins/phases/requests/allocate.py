@@ -19,7 +19,7 @@ from jpo.plugins.phases.model import HORIZON_SECONDS, PhaseModel
 from jpo.plugins.phases.requests.caution import LADDER, MISSES, Pair, Step, StepTrial, step_at
 from jpo.plugins.phases.requests.demand import RESOURCES, Likely
 from jpo.plugins.phases.requests.watch import LEAST, AfterSample, Watch
-from jpo.plugins.phases.traces import CPU, MEMORY, Floats, ResourceCourse, Traces
+from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Floats, Traces
 
 RESIZES_PER_HOUR = 30.0
 """How often a request may change."""
@@ -41,13 +41,13 @@ class Allocation:
     """Requests of one execution.
 
     Attributes:
-        course: what was used; its first two features are CPU and memory.
+        execution: what was used; its first two features are CPU and memory.
         requests: shape (samples, 2), what was allocated at each sample.
         resized: positions of the samples at which the request changed.
         drifted: share of the samples at which the trace was unlike training.
     """
 
-    course: ResourceCourse
+    execution: ExecutionTrace
     requests: Floats
     resized: tuple[int, ...]
     drifted: float = 0.0
@@ -56,7 +56,7 @@ class Allocation:
         """The first request and each new one: execution, time, cores, bytes."""
         for at in (0, *self.resized):
             cores, memory_bytes = map(float, self.requests[at])
-            yield self.course.execution, float(self.course.times[at]), cores, memory_bytes
+            yield self.execution.name, float(self.execution.times[at]), cores, memory_bytes
 
 
 class Budget:
@@ -190,7 +190,7 @@ def allocate(model: PhaseModel, traces: Traces, *, per_hour: float = RESIZES_PER
         UsageError: JPO-E736, the model knows nothing of CPU and memory; JPO-E731, the traces lack one of its features.
     """
     _require_needs(model, traces)
-    return tuple(_allocated(model, course, per_hour) for course in traces.narrowed(_features(model)).courses)
+    return tuple(_allocated(model, execution, per_hour) for execution in traces.narrowed(_features(model)).executions)
 
 
 class LeftOut:
@@ -204,18 +204,18 @@ class LeftOut:
     def __init__(self, model: PhaseModel, traces: Traces) -> None:
         _require_needs(model, traces)
         self._model = model
-        self._courses = [
-            (course, [*_known_once(model, course)] if len(course.times) <= MOST_KEPT else None)
-            for course in traces.narrowed(_features(model)).courses
+        self._executions = [
+            (execution, [*_known_once(model, execution)] if len(execution.times) <= MOST_KEPT else None)
+            for execution in traces.narrowed(_features(model)).executions
         ]
 
     def on(self, cautions: Sequence[Pair]) -> StepTrial:
         """What pairs of steps, for CPU and memory, do on them."""
         nothing = np.zeros((len(cautions), RESOURCES))
         trial = StepTrial(nothing, nothing[:, 0], nothing, 0)
-        for course, kept in self._courses:
-            used = course.values[:, :RESOURCES]
-            seen = _known_once(self._model, course) if kept is None else kept
+        for execution, kept in self._executions:
+            used = execution.values[:, :RESOURCES]
+            seen = _known_once(self._model, execution) if kept is None else kept
             made = [requests for requests, _ in _followed(self._model, seen, cautions, RESIZES_PER_HOUR)]
             missed = np.array([requests < used for requests in made])  # (cautions, samples, 2)
             allocated = np.array([(requests / np.maximum(used.max(0), 1e-9)).sum(0) for requests in made])
@@ -223,15 +223,15 @@ class LeftOut:
         return trial
 
 
-def _allocated(model: PhaseModel, course: ResourceCourse, per_hour: float) -> Allocation:
+def _allocated(model: PhaseModel, execution: ExecutionTrace, per_hour: float) -> Allocation:
     watch = Watch(model)
-    ((requests, resized),) = _followed(model, _watched(model, course, watch), (model.caution,), per_hour)
-    return Allocation(course, requests, resized, watch.drifted / len(course.times))
+    ((requests, resized),) = _followed(model, _watched(model, execution, watch), (model.caution,), per_hour)
+    return Allocation(execution, requests, resized, watch.drifted / len(execution.times))
 
 
-def _known_once(model: PhaseModel, course: ResourceCourse) -> Iterator[AfterSample]:
+def _known_once(model: PhaseModel, execution: ExecutionTrace) -> Iterator[AfterSample]:
     """What is known after each sample, worked out for whoever asks, and whenever."""
-    seen = _watched(model, course, Watch(model))
+    seen = _watched(model, execution, Watch(model))
     return (replace(known, likely=partial(_itself, known.likely())) for known in seen)
 
 
@@ -239,13 +239,13 @@ def _itself(likely: tuple[Likely, Likely] | None) -> tuple[Likely, Likely] | Non
     return likely
 
 
-def _watched(model: PhaseModel, course: ResourceCourse, watch: Watch) -> Iterator[AfterSample]:
+def _watched(model: PhaseModel, execution: ExecutionTrace, watch: Watch) -> Iterator[AfterSample]:
     """What is known after each sample but the last."""
     names = _features(model)
-    densities = model.densities(course.values[:, [names.index(name) for name in model.scaler.names]])
-    for at, (time, need) in enumerate(zip(course.times[:-1], course.values[:-1, :RESOURCES], strict=True)):
+    densities = model.densities(execution.values[:, [names.index(name) for name in model.scaler.names]])
+    for at, (time, need) in enumerate(zip(execution.times[:-1], execution.values[:-1, :RESOURCES], strict=True)):
         watch.see(float(time), need, densities[at])
-        yield AfterSample(float(time - course.times[at - 1]) if at else 0.0, need, watch.likely, watch.recent)
+        yield AfterSample(float(time - execution.times[at - 1]) if at else 0.0, need, watch.likely, watch.recent)
 
 
 def _followed(

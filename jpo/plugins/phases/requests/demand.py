@@ -65,7 +65,7 @@ def join(parts: Sequence[Positions]) -> Positions:
 
 
 class Past:
-    """The positions of a course as it goes on: those with a known future, and where it stands now."""
+    """The positions of an execution as it goes on: those with a known future, and where it stands now."""
 
     def __init__(self, horizon_seconds: float, most: int = 0) -> None:
         """`most`: of how many, at least, the newest are kept; 0: all."""
@@ -147,7 +147,7 @@ def positions_of(traces: Traces, phases: Ints, horizon_seconds: float) -> Positi
         phases: shape (samples,), execution after execution.
     """
     needs, lengths = traces.stacked()[:, :RESOURCES], traces.lengths
-    times = np.concatenate([course.times for course in traces.courses])
+    times = np.concatenate([execution.times for execution in traces.executions])
     execution = np.repeat(np.arange(len(lengths)), lengths)
     n = len(times)
     begins = np.r_[True, (execution[1:] != execution[:-1]) | (phases[1:] != phases[:-1])]

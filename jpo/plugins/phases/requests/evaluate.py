@@ -52,10 +52,10 @@ class Standings:
 def standings(allocations: Sequence[Allocation], *, seed: int = 0) -> Standings:
     """The figures of a way to allocate."""
     samples = np.array([len(allocation.requests) for allocation in allocations], dtype=np.float64)
-    used = [allocation.course.values[:, :RESOURCES] for allocation in allocations]
+    used = [allocation.execution.values[:, :RESOURCES] for allocation in allocations]
     met = np.array([(a.requests >= u).all(1).sum() for a, u in zip(allocations, used, strict=True)], dtype=np.float64)
     shares = np.array([(a.requests / np.maximum(u.max(0), 1e-9)).sum(0) for a, u in zip(allocations, used, strict=True)])
-    hours = np.array([allocation.course.seconds / 3600 for allocation in allocations])
+    hours = np.array([allocation.execution.seconds / 3600 for allocation in allocations])
     resizes = np.array([len(allocation.resized) for allocation in allocations])
     draws = np.random.default_rng(seed).integers(0, len(samples), (DRAWS, len(samples)))
     return Standings(
@@ -82,7 +82,7 @@ def compare(
     both, history = traces.narrowed((CPU, MEMORY)), training.narrowed((CPU, MEMORY))
     return {
         "phases": allocate(model, traces, per_hour=per_hour),
-        **{name: tuple(map(peer(history.courses, per_hour), both.courses)) for name, peer in PEERS.items()},
+        **{name: tuple(map(peer(history.executions, per_hour), both.executions)) for name, peer in PEERS.items()},
     }
 
 
@@ -95,11 +95,13 @@ def leave_out(
         fit: fits a model.
         track: shows how far it is.
     """
-    folds = min(MOST_LEFT_OUT, len(traces.courses))
+    folds = min(MOST_LEFT_OUT, len(traces.executions))
     together: dict[str, list[Allocation]] = {}
     for fold in track(range(folds), "executions left out"):
-        left_out = replace(traces, courses=traces.courses[fold::folds])
-        rest = replace(traces, courses=tuple(course for at, course in enumerate(traces.courses) if at % folds != fold))
+        left_out = replace(traces, executions=traces.executions[fold::folds])
+        rest = replace(
+            traces, executions=tuple(execution for at, execution in enumerate(traces.executions) if at % folds != fold)
+        )
         for name, allocations in compare(left_out, rest, fit(rest), per_hour=per_hour).items():
             together.setdefault(name, []).extend(allocations)
     return {name: tuple(allocations) for name, allocations in together.items()}

@@ -18,11 +18,11 @@ import numpy as np
 
 from jpo.plugins.phases.requests.allocate import Allocation
 from jpo.plugins.phases.requests.demand import RESOURCES
-from jpo.plugins.phases.traces import Floats, ResourceCourse
+from jpo.plugins.phases.traces import ExecutionTrace, Floats
 
-Allocate = Callable[[ResourceCourse], Allocation]
-Peer = Callable[[Sequence[ResourceCourse], float], Allocate]
-"""Learns what it can from the courses of training and the resizes per hour, once; and then allocates for each course."""
+Allocate = Callable[[ExecutionTrace], Allocation]
+Peer = Callable[[Sequence[ExecutionTrace], float], Allocate]
+"""Learns what it can from the executions of training and the resizes per hour, once; and then allocates for each execution."""
 
 MARGIN = 0.15
 """That VPA and KRR add."""
@@ -32,51 +32,51 @@ NOTICED = 0.10
 """Change of a recommendation that is worth a resize."""
 
 
-def reactive(training: Sequence[ResourceCourse], per_hour: float) -> Allocate:
+def reactive(training: Sequence[ExecutionTrace], per_hour: float) -> Allocate:
     """The most of the last window, which is as long as a resize takes to come back, with 15% on top."""
     return _moving(training, 3600 / per_hour, 1 + MARGIN, per_hour)
 
 
-def autopilot(training: Sequence[ResourceCourse], per_hour: float) -> Allocate:
+def autopilot(training: Sequence[ExecutionTrace], per_hour: float) -> Allocate:
     """The peak of a moving window of five minutes, with 10% on top."""
     return _moving(training, AUTOPILOT_SECONDS, 1.1, per_hour)
 
 
-def vertical_pod_autoscaler(training: Sequence[ResourceCourse], per_hour: float) -> Allocate:
+def vertical_pod_autoscaler(training: Sequence[ExecutionTrace], per_hour: float) -> Allocate:
     """CPU: percentile 90 of all samples so far, older ones counting less; memory: the same of peaks; 15% on top."""
     history = _history(training)
     cores, peak = np.sort(history[:, 0]), history.max(0)
 
-    def allocate(course: ResourceCourse) -> Allocation:
-        used = _used(course)
-        cpu = _percentiles(cores, used[:, 0], 2.0 ** ((course.times - course.times[0]) / HALF_LIFE_SECONDS))
+    def allocate(execution: ExecutionTrace) -> Allocation:
+        used = _used(execution)
+        cpu = _percentiles(cores, used[:, 0], 2.0 ** ((execution.times - execution.times[0]) / HALF_LIFE_SECONDS))
         memory = np.maximum.accumulate(np.r_[peak[1], used[:-1, 1]])
-        return _paced(course, np.stack([cpu, memory], axis=1) * (1 + MARGIN), per_hour)
+        return _paced(execution, np.stack([cpu, memory], axis=1) * (1 + MARGIN), per_hour)
 
     return allocate
 
 
-def krr(training: Sequence[ResourceCourse], per_hour: float) -> Allocate:
+def krr(training: Sequence[ExecutionTrace], per_hour: float) -> Allocate:
     """One request for the run: percentile 95 of CPU, peak of memory and 15%, of the history."""
     history = _history(training)
     return partial(_held, np.array([np.quantile(history[:, 0], 0.95), history[:, 1].max() * (1 + MARGIN)]))
 
 
-def static_peak(training: Sequence[ResourceCourse], per_hour: float) -> Allocate:
+def static_peak(training: Sequence[ExecutionTrace], per_hour: float) -> Allocate:
     """One request for the run: the peak of the history."""
     return partial(_held, _history(training).max(0))
 
 
-def clairvoyant(training: Sequence[ResourceCourse], per_hour: float) -> Allocate:
+def clairvoyant(training: Sequence[ExecutionTrace], per_hour: float) -> Allocate:
     """The peak of each stretch between two resizes, which nobody can know before."""
 
-    def allocate(course: ResourceCourse) -> Allocation:
-        used = _used(course)
-        stretch = ((course.times - course.times[0]) // (3600 / per_hour)).astype(np.int64)
+    def allocate(execution: ExecutionTrace) -> Allocation:
+        used = _used(execution)
+        stretch = ((execution.times - execution.times[0]) // (3600 / per_hour)).astype(np.int64)
         _, begins = np.unique(stretch, return_index=True)
         peaks = np.maximum.reduceat(used, begins, axis=0)
         requests = np.repeat(peaks, np.diff(np.r_[begins, len(used)]), axis=0)
-        return Allocation(course, requests, tuple(int(at) for at in begins[1:]))
+        return Allocation(execution, requests, tuple(int(at) for at in begins[1:]))
 
     return allocate
 
@@ -94,25 +94,25 @@ PEERS: Mapping[str, Peer] = MappingProxyType(
 """By the names that people read."""
 
 
-def _used(course: ResourceCourse) -> Floats:
-    return course.values[:, :RESOURCES]
+def _used(execution: ExecutionTrace) -> Floats:
+    return execution.values[:, :RESOURCES]
 
 
-def _history(training: Sequence[ResourceCourse]) -> Floats:
-    return np.concatenate([_used(course) for course in training])
+def _history(training: Sequence[ExecutionTrace]) -> Floats:
+    return np.concatenate([_used(execution) for execution in training])
 
 
-def _moving(training: Sequence[ResourceCourse], seconds: float, factor: float, per_hour: float) -> Allocate:
+def _moving(training: Sequence[ExecutionTrace], seconds: float, factor: float, per_hour: float) -> Allocate:
     """The most within `seconds` before each sample, at least of the last one; at the first what training used as long."""
     first: Floats = np.max([_used(other)[other.times <= other.times[0] + seconds].max(0) for other in training], axis=0)
 
-    def allocate(course: ResourceCourse) -> Allocation:
-        used, times = _used(course), course.times
+    def allocate(execution: ExecutionTrace) -> Allocation:
+        used, times = _used(execution), execution.times
         ends = np.arange(1, len(used))
         begins = np.minimum(np.searchsorted(times, times[:-1] - seconds), ends - 1)
         within = np.stack([begins, ends], axis=1).ravel()  # begin, end, begin, end, ...
         peaks = np.maximum.reduceat(used, within, axis=0)[::2]
-        return _paced(course, np.vstack([first, peaks]) * factor, per_hour)
+        return _paced(execution, np.vstack([first, peaks]) * factor, per_hour)
 
     return allocate
 
@@ -142,13 +142,13 @@ def _percentiles(history: Floats, used: Floats, weights: Floats) -> Floats:
     return found
 
 
-def _held(request: Floats, course: ResourceCourse) -> Allocation:
-    return Allocation(course, np.tile(request, (len(course.times), 1)), ())
+def _held(request: Floats, execution: ExecutionTrace) -> Allocation:
+    return Allocation(execution, np.tile(request, (len(execution.times), 1)), ())
 
 
-def _paced(course: ResourceCourse, recommended: Floats, per_hour: float) -> Allocation:
+def _paced(execution: ExecutionTrace, recommended: Floats, per_hour: float) -> Allocation:
     """Recommendations as far as the budget of resizes goes."""
-    wanted, earned = recommended.tolist(), ((course.times - course.times[0]) * per_hour / 3600).tolist()
+    wanted, earned = recommended.tolist(), ((execution.times - execution.times[0]) * per_hour / 3600).tolist()
     held, requests, resized = wanted[0], [wanted[0]], list[int]()
     for at in range(1, len(wanted)):
         changes = any(abs(new / max(old, 1e-9) - 1) > NOTICED for new, old in zip(wanted[at], held, strict=True))
@@ -156,4 +156,4 @@ def _paced(course: ResourceCourse, recommended: Floats, per_hour: float) -> Allo
             held = wanted[at]
             resized.append(at)
         requests.append(held)
-    return Allocation(course, np.array(requests), tuple(resized))
+    return Allocation(execution, np.array(requests), tuple(resized))

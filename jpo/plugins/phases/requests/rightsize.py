@@ -87,7 +87,7 @@ def rightsize(traces: Traces, phases: Ints, *, headroom: float = HEADROOM) -> Si
         decisive=decisive,
         idle_cpu=1 - float(used[:, 0].mean()) / request,
         idle_memory=1 - float(used[:, 1].mean()) / GIB / memory,
-        executions=len(traces.courses),
+        executions=len(traces.executions),
         samples=traces.samples,
     )
 

@@ -43,15 +43,15 @@ def phase_jobs(traces: Path, model: Path, gbps_per_core: float) -> list[tuple[Ex
     phases = fitted.predict(found)
     cores = found.narrowed((CPU,)).stacked()[:, 0]
     used = np.bincount(phases, cores) / np.maximum(np.bincount(phases), 1)
-    first = min(course.times[0] for course in found.courses)
+    first = min(execution.times[0] for execution in found.executions)
     memory = found.features.index(MEMORY)
     jobs, begin = [], 0
-    for course in found.courses:
-        rows = slice(begin, begin := begin + len(course.times))
+    for execution in found.executions:
+        rows = slice(begin, begin := begin + len(execution.times))
         asked = max(math.ceil(cores[rows].max()), 1)
-        gib = float(course.values[:, memory].max() / GIB)
-        job = ExecutionJob(course.execution, float(course.times[0] - first), course.seconds, asked, round(gib, 6))
-        stays = stays_of(course.times, phases[rows])
+        gib = float(execution.values[:, memory].max() / GIB)
+        job = ExecutionJob(execution.name, float(execution.times[0] - first), execution.seconds, asked, round(gib, 6))
+        stays = stays_of(execution.times, phases[rows])
         jobs.append((job, " ".join(f"{seconds:g}:{gbps_per_core * used[phase] / asked:.4g}" for seconds, phase in stays)))
     return sorted(jobs, key=lambda one: one[0].submit_seconds)
 

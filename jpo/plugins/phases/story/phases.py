@@ -1,4 +1,4 @@
-"""`jpo phases`: phases of CPU, memory and GPU courses, and what is allocated by them."""
+"""`jpo phases`: phases of CPU, memory and GPU, and what is allocated by them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from jpo.plugins.phases.parts import encoded_part, parts_of
 from jpo.plugins.phases.prototypes import nearest_prototype, prototypes
 from jpo.plugins.phases.recorded import traces_of
 from jpo.plugins.phases.report.fitted import ComingPhase, Kind, Phases
-from jpo.plugins.phases.report.plots import plot_courses, plot_variance
+from jpo.plugins.phases.report.plots import plot_resources, plot_variance
 from jpo.plugins.phases.report.sized import Sized
 from jpo.plugins.phases.report.standings import ComparedWays
 from jpo.plugins.phases.requests.allocate import Allocation, allocate
 from jpo.plugins.phases.requests.caution import LITTLE
 from jpo.plugins.phases.requests.evaluate import compare, leave_out, standings
 from jpo.plugins.phases.requests.rightsize import config_lines, patch_lines, rightsize
-from jpo.plugins.phases.sketch import MOST, course_lines, phase_lines
+from jpo.plugins.phases.sketch import MOST, phase_lines, resource_lines
 from jpo.plugins.phases.table import GIB, phase_figures
 from jpo.plugins.phases.traces import ALWAYS, GPU, GPU_MEMORY, Traces
 from jpo.project.collect import on_record
@@ -87,8 +87,8 @@ def predict(model: PhaseModel, traces: Traces, *, parity: bool = False) -> tuple
     """The phase of each sample with its probability, and the same in figures."""
     phases = phases_of(model, traces, parity=parity)
     probabilities = model.smoothed(traces)[np.arange(len(phases)), phases]
-    times = np.concatenate([course.times for course in traces.courses])
-    executions = [course.execution for course in traces.courses for _ in course.times]
+    times = np.concatenate([execution.times for execution in traces.executions])
+    executions = [execution.name for execution in traces.executions for _ in execution.times]
     rows = list(zip(executions, times.tolist(), phases.tolist(), probabilities.tolist(), strict=True))
     kinds, like = _kinds(traces, phases)
     return rows, replace(_phases(model, traces, phases), kinds=kinds, ahead=tuple(_ahead(model, traces, like)))
@@ -105,9 +105,9 @@ def drawn(model: PhaseModel, traces: Traces, picture: Picture, file: Path | None
     shown = traces.narrowed(picture.features) if picture.features else traces
     phases = phases_of(model, traces)
     if file is not None:
-        plot = plot_variance if picture.kind == "variance" else plot_courses
+        plot = plot_variance if picture.kind == "variance" else plot_resources
         plot(shown, phases, model.chain.phases, picture.palette, file)
-    return replace(_phases(model, shown, phases), bars=tuple(course_lines(shown, phases)))
+    return replace(_phases(model, shown, phases), bars=tuple(resource_lines(shown, phases)))
 
 
 def sized(traces: Traces, model: PhaseModel, *, container: str, headroom: float) -> Sized:
@@ -135,7 +135,7 @@ def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float, t
     Raises:
         UsageError: JPO-E735, there is one execution only.
     """
-    if len(traces.courses) < 2:
+    if len(traces.executions) < 2:
         raise UsageError(traces.place, "has one execution only: none is left to fit", "name traces of several", code="JPO-E735")
 
     def fitted(rest: Traces) -> PhaseModel:
@@ -194,7 +194,7 @@ def _phases(model: PhaseModel, traces: Traces, phases: Ints) -> Phases:
     return Phases(
         method=model.method,
         place=traces.place,
-        executions=len(traces.courses),
+        executions=len(traces.executions),
         samples=traces.samples,
         figures=phase_figures(traces, phases, model.chain.phases),
         features=traces.features,
@@ -205,21 +205,21 @@ def _phases(model: PhaseModel, traces: Traces, phases: Ints) -> Phases:
 
 def _kinds(traces: Traces, phases: Ints) -> tuple[tuple[Kind, ...], list[str]]:
     """Kinds of executions, found in thousands by some, evenly taken; and of each of the first the one that it is like."""
-    every = -(-len(traces.courses) // MOST_OF_KINDS)
-    courses = np.split(phases, np.cumsum(traces.lengths)[:-1])
-    some, names = courses[::every], [course.execution for course in traces.courses][::every]
+    every = -(-len(traces.executions) // MOST_OF_KINDS)
+    paths = np.split(phases, np.cumsum(traces.lengths)[:-1])
+    some, names = paths[::every], [execution.name for execution in traces.executions][::every]
     kinds = prototypes(some)
-    like = [names[kinds[nearest_prototype(course, kinds, some)].medoid] for course in courses[:MOST]]
+    like = [names[kinds[nearest_prototype(execution, kinds, some)].medoid] for execution in paths[:MOST]]
     return tuple(Kind(len(kind.members), names[kind.medoid], kind.phases) for kind in kinds), like
 
 
 def _ahead(model: PhaseModel, traces: Traces, like: Sequence[str]) -> Iterator[ComingPhase]:
     """What is expected after the last sample of each execution."""
-    few = replace(traces, courses=traces.courses[:MOST])
-    for course, alike, expected in zip(few.courses, like, forecast(model, few), strict=True):
+    few = replace(traces, executions=traces.executions[:MOST])
+    for execution, alike, expected in zip(few.executions, like, forecast(model, few), strict=True):
         need = (None, None) if expected.need is None else (float(expected.need[0]), float(expected.need[1]) / GIB)
         yield ComingPhase(
-            execution=course.execution,
+            execution=execution.name,
             like=alike,
             phase=expected.phase,
             since_seconds=expected.since_seconds,
@@ -233,11 +233,11 @@ def _ahead(model: PhaseModel, traces: Traces, like: Sequence[str]) -> Iterator[C
 
 def _compared(traces: Traces, ways: Mapping[str, Sequence[Allocation]]) -> ComparedWays:
     first = next(iter(ways.values()))
-    unlike = [allocation.course.execution for allocation in first if allocation.drifted > UNLIKE]
+    unlike = [allocation.execution.name for allocation in first if allocation.drifted > UNLIKE]
     note = f"unlike training, allocated by the last samples alone for a while: {', '.join(unlike[:MOST])}"
     return ComparedWays(
         place=traces.place,
-        executions=len(traces.courses),
+        executions=len(traces.executions),
         samples=traces.samples,
         ways={name: standings(allocations) for name, allocations in ways.items()},
         notes=(note,) if unlike else (),

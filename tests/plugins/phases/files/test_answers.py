@@ -95,7 +95,7 @@ def test_a_real_prometheus_is_understood_in_each_of_its_ways(start_prometheus: C
         (tmp_path / f"api-{name}").write_bytes(requests.get(f"{url}/api/v1/query_range", asked, timeout=60).content)
     for form in ("promql", "json", "api"):
         traces = read_traces([*sorted(tmp_path.glob(f"{form}-*"))])
-        (course,) = traces.courses
-        assert (course.execution, len(course.times)) == ("a", samples - 1), "without the five minutes that follow the end"
-        assert course.values[:, 0].tolist() == [1.5] * (samples - 1)
-        assert course.values[-1, 1] == 1e6 * samples
+        (execution,) = traces.executions
+        assert (execution.name, len(execution.times)) == ("a", samples - 1), "without the five minutes that follow the end"
+        assert execution.values[:, 0].tolist() == [1.5] * (samples - 1)
+        assert execution.values[-1, 1] == 1e6 * samples

@@ -92,8 +92,8 @@ def test_units_of_cells_come_before_those_of_legends() -> None:
 def test_files_are_joined_by_execution_at_the_first_features_times() -> None:
     parts = [measured(CPU), measured(MEMORY, file="m.csv", times=[-1, 14, 29, 44]), measured(CPU, "b")]
     traces = joined(parts, TraceColumns(), "f.csv, m.csv")
-    assert [course.execution for course in traces.courses] == ["a"]
-    assert traces.courses[0].values.tolist() == [[1, 1e9], [2, 1e9 + 1], [3, 1e9 + 2], [4, 1e9 + 3]]
+    assert [execution.name for execution in traces.executions] == ["a"]
+    assert traces.executions[0].values.tolist() == [[1, 1e9], [2, 1e9 + 1], [3, 1e9 + 2], [4, 1e9 + 3]]
     assert "left out, not all of cpu_cores, memory_bytes were measured: b" in traces.notes[0]
 
 
@@ -107,9 +107,9 @@ def test_gpus_of_some_executions_are_left_out_and_named() -> None:
 
 def test_what_nobody_owns_is_of_one_execution_where_the_features_differ() -> None:
     traces = joined([measured(CPU, ""), measured(MEMORY, "", "m.csv")], TraceColumns(), "")
-    assert [course.execution for course in traces.courses] == ["f"]
+    assert [execution.name for execution in traces.executions] == ["f"]
     parts = [measured(feature, "", file) for file in ("f.csv", "g.csv") for feature in (CPU, MEMORY)]
-    assert [course.execution for course in joined(parts, TraceColumns(), "").courses] == ["f", "g"]
+    assert [execution.name for execution in joined(parts, TraceColumns(), "").executions] == ["f", "g"]
 
 
 def test_the_same_thing_twice_is_refused() -> None:
@@ -120,9 +120,9 @@ def test_the_same_thing_twice_is_refused() -> None:
 
 def test_a_file_may_go_on_where_another_one_ends() -> None:
     both = [measured(CPU, file="g.csv", times=TIMES + 60), measured(CPU), measured(MEMORY, times=np.arange(0, 120.0, 15))]
-    (course,) = joined(both, TraceColumns(), "").courses
-    assert course.times.tolist() == np.arange(0, 120, 15).tolist()
-    assert course.values[:, 0].tolist() == [1, 2, 3, 4] * 2
+    (execution,) = joined(both, TraceColumns(), "").executions
+    assert execution.times.tolist() == np.arange(0, 120, 15).tolist()
+    assert execution.values[:, 0].tolist() == [1, 2, 3, 4] * 2
     with pytest.raises(UsageError, match=r"g.csv: has cpu_cores .* does not go on where that ends"):
         joined([measured(CPU), measured(CPU, file="g.csv", times=TIMES + 600)], TraceColumns(), "")
 

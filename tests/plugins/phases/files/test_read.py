@@ -42,36 +42,36 @@ def exports(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("memory", ["mem.csv", "mem_long.csv"])
 def test_files_of_all_kinds_are_joined(exports: Path, cpu: str, memory: str) -> None:
     traces = read_traces([exports / cpu, exports / memory])
-    (course,) = traces.courses
-    assert (traces.features, course.execution) == ((CPU, MEMORY), "a")
-    assert course.times.tolist() == [BEGIN, BEGIN + 15, BEGIN + 30]
-    assert course.values.tolist() == [[c, s * 2**30] for c, s in zip(CPUS, SIZES, strict=True)]
+    (execution,) = traces.executions
+    assert (traces.features, execution.name) == ((CPU, MEMORY), "a")
+    assert execution.times.tolist() == [BEGIN, BEGIN + 15, BEGIN + 30]
+    assert execution.values.tolist() == [[c, s * 2**30] for c, s in zip(CPUS, SIZES, strict=True)]
 
 
 def test_answers_of_prometheus_are_joined_with_rates_of_counters(exports: Path) -> None:
-    (course,) = read_traces([exports / "cpu.json", exports / "mem.json"]).courses
-    assert course.values.tolist() == [[c, s * 2**30] for c, s in zip(CPUS, SIZES, strict=True)]
+    (execution,) = read_traces([exports / "cpu.json", exports / "mem.json"]).executions
+    assert execution.values.tolist() == [[c, s * 2**30] for c, s in zip(CPUS, SIZES, strict=True)]
 
 
 def test_one_graph_may_have_all(tmp_path: Path) -> None:
     (tmp_path / "g.csv").write_text("Time,CPU a,Memory a,CPU limit,CPU b\n0,1,5 GiB,8,1\n15,,-,8,1\n30,2,6 GiB,8,1\n")
     traces = read_traces(tmp_path / "g.csv")
-    assert [(course.execution, course.times.tolist()) for course in traces.courses] == [("a", [0, 30])]
+    assert [(execution.name, execution.times.tolist()) for execution in traces.executions] == [("a", [0, 30])]
     assert [note.rpartition(" ")[2] for note in traces.notes] == ["[JPO-W877]"] * 2
 
 
 @pytest.mark.parametrize("name", ["Date", "Zeit", "", "Heure locale"])
 def test_the_first_column_may_be_called_anything(tmp_path: Path, name: str) -> None:
     (tmp_path / "g.csv").write_text(f"{name},CPU a,Memory a\n2024-05-01 12:00:00,1,5 GiB\n2024-05-01 12:00:15,2,5 GiB\n")
-    (course,) = read_traces(tmp_path / "g.csv").courses
-    assert (course.execution, course.times.tolist()) == ("a", [BEGIN, BEGIN + 15])
+    (execution,) = read_traces(tmp_path / "g.csv").executions
+    assert (execution.name, execution.times.tolist()) == ("a", [BEGIN, BEGIN + 15])
 
 
 def test_one_container_in_a_graph_has_the_files_name(tmp_path: Path) -> None:
     (tmp_path / "g.csv").write_text("Time,CPU,Memory\n0,1,5 GiB\n15,,5 GiB\n30,2,\n45,3,6 GiB\n")
-    (course,) = read_traces(tmp_path / "g.csv").courses
-    assert (course.execution, course.values[:, 0].tolist()) == ("g", [1, 2, 3])
-    assert course.values[1, 1] == 5 * 2**30
+    (execution,) = read_traces(tmp_path / "g.csv").executions
+    assert (execution.name, execution.values[:, 0].tolist()) == ("g", [1, 2, 3])
+    assert execution.values[1, 1] == 5 * 2**30
 
 
 def test_a_table_is_read_as_strictly_as_ever(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_table_is_read_as_strictly_as_ever(tmp_path: Path) -> None:
 def test_cells_of_a_table_may_have_units(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("t,id,cpu,memory\n0,a,150%,5 GiB\n15,a,50%,512 MiB\n")
     traces = read_traces(tmp_path / "t.csv")
-    assert traces.courses[0].values.tolist() == [[1.5, 5 * 2**30], [0.5, 2**29]]
+    assert traces.executions[0].values.tolist() == [[1.5, 5 * 2**30], [0.5, 2**29]]
     assert "percent of one core" in traces.notes[0]
 
 
@@ -94,7 +94,7 @@ def test_files_can_be_named_as_what_they_have(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="nothing says what 'a' measures"):
         read_traces(paths)
     traces = read_traces(paths, TraceColumns({"cpu_millicores": "one.csv", "memory_gib": str(paths[1])}))
-    assert traces.courses[1].values.tolist() == [[2e-3, 2 * 2**30]] * 2
+    assert traces.executions[1].values.tolist() == [[2e-3, 2 * 2**30]] * 2
 
 
 def test_a_hundred_containers_in_one_graph_are_read(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_hundred_containers_in_one_graph_are_read(tmp_path: Path) -> None:
         rows = [",".join(["Time", *names]), *(f"{15 * t}," + ",".join([f"{1 + t % 3}{unit}"] * 100) for t in range(50))]
         (tmp_path / f"{kind}.csv").write_text("\n".join(rows))
     traces = read_traces([tmp_path / "cpu.csv", tmp_path / "memory.csv"])
-    assert ([course.execution for course in traces.courses], traces.samples) == (names, 5000)
+    assert ([execution.name for execution in traces.executions], traces.samples) == (names, 5000)
 
 
 @pytest.mark.parametrize(

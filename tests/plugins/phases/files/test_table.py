@@ -24,15 +24,15 @@ def test_columns_of_ai4dl_are_found_without_an_option(tmp_path: Path) -> None:
     head = '"timestamp","service","pod.id","cpu.num.cores","cpu.usage","cpu.usage.cores","mem.current","mem.working.set"\n'
     traces = read_traces(written(tmp_path, head + '1,"s","e",4,1,0.041,9,7\n3,"s","e",4,1,0.1,9,8\n'))
     assert traces.features == (CPU, MEMORY)
-    assert traces.courses[0].execution == "e"
-    assert traces.courses[0].values.tolist() == [[0.041, 7], [0.1, 8]]
+    assert traces.executions[0].name == "e"
+    assert traces.executions[0].values.tolist() == [[0.041, 7], [0.1, 8]]
 
 
 @pytest.mark.parametrize("start", ["", "\ufeff"])
 def test_an_unnamed_index_column_interleaved_executions_and_gaps_are_read(tmp_path: Path, start: str) -> None:
     text = start + ",t,exec_id,cpu,memory\r\n0,5,a,1,10\r\n1,5,b,2,20\r\n\r\n2,9000,a,3,30\r\n3,6,b,4,40\r\n"
     traces = read_traces(written(tmp_path, text))
-    assert [(course.execution, course.times.tolist()) for course in traces.courses] == [("a", [5, 9000]), ("b", [5, 6])]
+    assert [(execution.name, execution.times.tolist()) for execution in traces.executions] == [("a", [5, 9000]), ("b", [5, 6])]
 
 
 def test_columns_can_be_named_and_features_chosen(tmp_path: Path) -> None:
@@ -40,15 +40,15 @@ def test_columns_can_be_named_and_features_chosen(tmp_path: Path) -> None:
     columns = TraceColumns({"time": "when", "execution": "who", CPU: "c", "network_bytes": "net"}, ("network_bytes", CPU))
     traces = read_traces(path, columns)
     assert traces.features == ("network_bytes", CPU)
-    assert np.diff(traces.courses[0].times).tolist() == [10]
-    assert traces.courses[0].values.tolist() == [[5, 1], [6, 2]]
+    assert np.diff(traces.executions[0].times).tolist() == [10]
+    assert traces.executions[0].values.tolist() == [[5, 1], [6, 2]]
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_columns_may_be_separated_otherwise_and_written_large(tmp_path: Path, delimiter: str) -> None:
     rows = ["Time,Pod,CPU,Memory", "1,a,0.5,10", "2,a,0.6,11"]
     traces = read_traces(written(tmp_path, "\n".join(row.replace(",", delimiter) for row in rows)))
-    assert traces.courses[0].values.tolist() == [[0.5, 10], [0.6, 11]]
+    assert traces.executions[0].values.tolist() == [[0.5, 10], [0.6, 11]]
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_columns_may_be_separated_otherwise_and_written_large(tmp_path: Path, de
     ],
 )
 def test_the_separator_is_what_the_header_has_most_of(tmp_path: Path, text: str) -> None:
-    assert read_traces(written(tmp_path, text)).courses[0].values.tolist() == [[0.5, 10], [0.6, 11]]
+    assert read_traces(written(tmp_path, text)).executions[0].values.tolist() == [[0.5, 10], [0.6, 11]]
 
 
 def test_a_name_as_it_is_comes_before_one_written_large(tmp_path: Path) -> None:
     traces = read_traces(written(tmp_path, "CPU,t,cpu,memory\n9,1,1,1\n9,2,1,1\n"))
-    assert traces.courses[0].values[:, 0].tolist() == [1, 1]
+    assert traces.executions[0].values[:, 0].tolist() == [1, 1]
 
 
 def test_gpus_are_read_where_they_are_measured(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_gpus_are_read_where_they_are_measured(tmp_path: Path) -> None:
 
 
 def test_a_file_without_executions_is_one(tmp_path: Path) -> None:
-    assert read_traces(written(tmp_path, "t,cpu,memory\n1,1,1\n2,1,1\n")).courses[0].execution == "t"
+    assert read_traces(written(tmp_path, "t,cpu,memory\n1,1,1\n2,1,1\n")).executions[0].name == "t"
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def read(folder: Path, text: str, **named: str) -> Traces:
 @pytest.mark.parametrize(("per_second", "unit"), [(10**3, "milliseconds"), (10**6, "microseconds"), (10**9, "nanoseconds")])
 def test_times_too_large_for_seconds_are_known_by_their_size(tmp_path: Path, per_second: int, unit: str) -> None:
     traces = read(tmp_path, f"t,cpu,memory\n{BEGIN * per_second},1,1e9\n{(BEGIN + 20) * per_second},1,1e9\n")
-    assert traces.courses[0].times.tolist() == [BEGIN, BEGIN + 20]
+    assert traces.executions[0].times.tolist() == [BEGIN, BEGIN + 20]
     assert unit in traces.notes[0]
     assert traces.notes[0].endswith("[JPO-I873]")
 
@@ -30,14 +30,14 @@ def test_times_too_large_for_seconds_are_known_by_their_size(tmp_path: Path, per
 @pytest.mark.parametrize("header", ["t_ms", "timestamp_ms", "time_ms"])
 def test_a_header_says_the_unit_of_a_time_that_begins_at_0(tmp_path: Path, header: str) -> None:
     traces = read(tmp_path, f"{header},cpu,memory\n0,1,1e9\n20000,1,1e9\n")
-    assert traces.courses[0].times.tolist() == [0, 20]
+    assert traces.executions[0].times.tolist() == [0, 20]
     assert "milliseconds, as their column says" in traces.notes[0]
 
 
 def test_so_does_an_option(tmp_path: Path) -> None:
     traces = read(tmp_path, "when,c,m\n0,1500,2\n20000,500,3\n", time_ms="when", cpu_millicores="c", memory_gib="m")
-    assert traces.courses[0].times.tolist() == [0, 20]
-    assert traces.courses[0].values.tolist() == [[1.5, 2 * 2**30], [0.5, 3 * 2**30]]
+    assert traces.executions[0].times.tolist() == [0, 20]
+    assert traces.executions[0].values.tolist() == [[1.5, 2 * 2**30], [0.5, 3 * 2**30]]
     assert [note.split(": ", 1)[1].split(",")[0] for note in traces.notes] == [
         "times are in milliseconds",
         "cpu_cores is read from millicores",
@@ -47,7 +47,7 @@ def test_so_does_an_option(tmp_path: Path) -> None:
 
 def test_a_header_says_the_unit_of_cpu_and_memory(tmp_path: Path) -> None:
     traces = read(tmp_path, "t,cpu_percent,memory_mib\n0,150,2048\n20,50,1024\n")
-    assert traces.courses[0].values.tolist() == [[1.5, 2**31], [0.5, 2**30]]
+    assert traces.executions[0].values.tolist() == [[1.5, 2**31], [0.5, 2**30]]
 
 
 def test_a_quantity_in_two_units_is_refused(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_quantity_in_two_units_is_refused(tmp_path: Path) -> None:
 
 def test_a_column_in_seconds_comes_before_one_in_milliseconds(tmp_path: Path) -> None:
     traces = read(tmp_path, "t_ms,t,cpu,memory\n0,5,1,1e9\n20000,25,1,1e9\n")
-    assert traces.courses[0].times.tolist() == [5, 25]
+    assert traces.executions[0].times.tolist() == [5, 25]
     assert traces.notes == ()
 
 

@@ -39,34 +39,34 @@ def test_parity_has_no_first_samples_and_is_one_sample_late() -> None:
     assert CRBM.activations(SAMPLES[:2], [2], parity=True).tolist() == [[0] * 4] * 2
 
 
-def course(n: int = 400) -> np.ndarray:
+def waves(n: int = 400) -> np.ndarray:
     """Two levels that alternate every 20 samples."""
     level = np.where((np.arange(n) // 20) % 2, 1.5, -1.5)
     return level[:, None] + np.random.default_rng(1).normal(0, 0.2, (n, 2))
 
 
 def test_training_lowers_the_error_and_stops_when_it_no_longer_helps() -> None:
-    _, errors = train_crbm(course(), [400], CrbmOptions(epochs=500, batch=64, learning_rate=0.02))
+    _, errors = train_crbm(waves(), [400], CrbmOptions(epochs=500, batch=64, learning_rate=0.02))
     assert errors[-1] < 0.5 * errors[0]
     assert len(errors) < 500
 
 
 def test_the_same_seed_trains_the_same_machine() -> None:
-    one, other = (train_crbm(course(), [200, 200], CrbmOptions(epochs=3, seed=7))[0] for _ in range(2))
+    one, other = (train_crbm(waves(), [200, 200], CrbmOptions(epochs=3, seed=7))[0] for _ in range(2))
     assert all((a == b).all() for a, b in zip(one.arrays().values(), other.arrays().values(), strict=True))
 
 
 def test_clusters_of_hidden_units_tell_the_levels_apart() -> None:
-    crbm, _ = train_crbm(course(), [400], CrbmOptions(batch=64))
-    phases, centres = cluster(crbm.activations(course(), [400]), 2, 0)
+    crbm, _ = train_crbm(waves(), [400], CrbmOptions(batch=64))
+    phases, centres = cluster(crbm.activations(waves(), [400]), 2, 0)
     true = (np.arange(400) // 20) % 2
     assert max((phases == true).mean(), (phases != true).mean()) > 0.9
-    assert (nearest(crbm.activations(course(), [400]), centres) == phases).all()
+    assert (nearest(crbm.activations(waves(), [400]), centres) == phases).all()
 
 
 def test_futures_are_drawn_by_the_seed() -> None:
-    crbm, _ = train_crbm(course(), [400], CrbmOptions(batch=64))
-    past = course()[:10]
+    crbm, _ = train_crbm(waves(), [400], CrbmOptions(batch=64))
+    past = waves()[:10]
     one, same, other = (crbm.sample(past, 12, seed) for seed in (1, 1, 2))
     assert one.shape == (12, 2)
     assert (one == same).all()
@@ -91,6 +91,6 @@ def test_training_stops_by_itself_where_only_noise_is_left(noise: float) -> None
 
 
 def test_a_handful_of_samples_is_enough() -> None:
-    crbm, errors = train_crbm(course(4), [2, 2], CrbmOptions(epochs=3))
+    crbm, errors = train_crbm(waves(4), [2, 2], CrbmOptions(epochs=3))
     assert np.isfinite(errors).all()
-    assert np.isfinite(crbm.activations(course(4), [2, 2])).all()
+    assert np.isfinite(crbm.activations(waves(4), [2, 2])).all()

@@ -30,7 +30,7 @@ def test_each_method_fits_is_kept_and_allocates(method: str, tmp_path: Path) -> 
 
 
 def test_parity_is_of_the_method_that_ai4dl_has(traces: Traces) -> None:
-    few = replace(traces, courses=traces.courses[:2])
+    few = replace(traces, executions=traces.executions[:2])
     model = fit_model(few, FitOptions("crbm-kmeans", crbm=CrbmOptions(epochs=5)))
     own, shown = phases_of(model, few), phases_of(model, few, parity=True)
     assert (shown[5 : few.lengths[0]] == own[4 : few.lengths[0] - 1]).all()
@@ -39,7 +39,7 @@ def test_parity_is_of_the_method_that_ai4dl_has(traces: Traces) -> None:
 
 
 def test_a_machine_that_does_not_fit_its_model_is_refused(traces: Traces) -> None:
-    few = replace(traces, courses=traces.courses[:2])
+    few = replace(traces, executions=traces.executions[:2])
     model = fit_model(few, FitOptions("crbm-kmeans", crbm=CrbmOptions(epochs=2)))
     for weights in ({}, {**model.weights, CENTRES: np.ones((2, 2))}):
         with pytest.raises(UsageError, match="do not go together"):

@@ -21,8 +21,8 @@ RUNS = tuple(a_run(f"r{at}", 200.0 + at) for at in range(3))
 
 def series_of(traces: Traces) -> dict[str, tuple[Series, ...]]:
     found = {}
-    for run, course in zip(RUNS, traces.courses, strict=True):
-        times, (cpu, memory) = tuple(course.times.tolist()), course.values.T.tolist()
+    for run, execution in zip(RUNS, traces.executions, strict=True):
+        times, (cpu, memory) = tuple(execution.times.tolist()), execution.values.T.tolist()
         gib = tuple(one / 2**30 for one in memory)
         found[run.run_id] = (Series(run.run_id, "cpu_cores", times, tuple(cpu)), Series(run.run_id, "memory_gib", times, gib))
     return found
@@ -67,8 +67,8 @@ def test_the_last_runs_count(folder: Path) -> None:
 
 def test_a_run_unlike_the_model_is_said(folder: Path) -> None:
     traces = made_traces(runs=3, seed=5)[0]
-    strange = replace(traces.courses[-1], values=traces.courses[-1].values * (20, 400))
-    series = series_of(replace(traces, courses=(*traces.courses[:-1], strange)))
+    strange = replace(traces.executions[-1], values=traces.executions[-1].values * (20, 400))
+    series = series_of(replace(traces, executions=(*traces.executions[:-1], strange)))
     known = with_phase_needs(Known(RUNS), job(folder, PhasesTable(model="phases.model"), series))
     assert known.phase_needs is not None
     assert known.phase_needs.drifted > 0.5

@@ -10,7 +10,7 @@ BUSY = PhaseFigures(1, 0.75, 1, None, {}, {})
 FOUND = Phases("markov", "t.csv", 2, 40, (IDLE, BUSY), ("memory_bytes",), ("x is constant: left out",), (("run-0", "0011"),))
 
 
-def test_people_read_the_table_the_courses_and_the_notes() -> None:
+def test_people_read_the_table_the_phases_and_the_notes() -> None:
     shown = text.render(document(FOUND), width=110, colour=False, encoding="utf-8")
     assert "2 phases by markov in 2 executions, 40 samples of t.csv" in shown
     assert "1m 30s" in shown

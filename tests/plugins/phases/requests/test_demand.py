@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from jpo.plugins.phases.requests.demand import Futures, Likely, Past, Positions, join, positions_of, thinned
-from jpo.plugins.phases.traces import CPU, MEMORY, ResourceCourse, Traces
+from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Traces
 
 TIMES = np.array([0.0, 10, 50, 90, 400, 410])
 NEEDS = np.array([[1.0, 10], [2, 10], [1, 30], [5, 20], [1, 20], [2, 21]])
 PHASES = np.array([0, 0, 0, 1, 1, 1])
-TRACES = Traces((CPU, MEMORY), (ResourceCourse("a", TIMES, NEEDS), ResourceCourse("b", TIMES[:3], NEEDS[3:])))
+TRACES = Traces((CPU, MEMORY), (ExecutionTrace("a", TIMES, NEEDS), ExecutionTrace("b", TIMES[:3], NEEDS[3:])))
 
 
 def test_positions_know_what_came_next_and_within_the_horizon() -> None:
@@ -24,7 +24,7 @@ def test_positions_know_what_came_next_and_within_the_horizon() -> None:
     assert found.soon_stays[:6].tolist() == [True, True, False, True, True, True]
 
 
-def test_a_course_that_goes_on_knows_the_same_of_its_past() -> None:
+def test_an_execution_that_goes_on_knows_the_same_of_its_past() -> None:
     past = Past(60.0)
     for time, need, phase in zip(TIMES, NEEDS, PHASES, strict=True):
         past.add(float(time), need, int(phase))

@@ -9,13 +9,13 @@ from jpo.plugins.phases.fit import fit_phases
 from jpo.plugins.phases.model import PhaseModel
 from jpo.plugins.phases.requests.allocate import Allocation
 from jpo.plugins.phases.requests.evaluate import compare, leave_out, standings
-from jpo.plugins.phases.traces import ResourceCourse, Traces
+from jpo.plugins.phases.traces import ExecutionTrace, Traces
 
-COURSE = ResourceCourse("a", np.array([0.0, 1800, 3600]), np.array([[1.0, 10], [2, 20], [4, 40]]))
+EXECUTION = ExecutionTrace("a", np.array([0.0, 1800, 3600]), np.array([[1.0, 10], [2, 20], [4, 40]]))
 
 
 def test_figures_are_those_of_the_definition() -> None:
-    allocation = Allocation(COURSE, np.array([[2.0, 20], [2, 10], [4, 40]]), (1, 2))
+    allocation = Allocation(EXECUTION, np.array([[2.0, 20], [2, 10], [4, 40]]), (1, 2))
     found = standings([allocation])
     assert found.met.mean == pytest.approx(2 / 3)
     assert found.cpu.mean == pytest.approx(8 / 12)
@@ -25,8 +25,8 @@ def test_figures_are_those_of_the_definition() -> None:
 
 
 def test_several_executions_have_an_interval() -> None:
-    good = Allocation(COURSE, COURSE.values * 1.1, ())
-    bad = Allocation(COURSE, COURSE.values * 0.9, ())
+    good = Allocation(EXECUTION, EXECUTION.values * 1.1, ())
+    bad = Allocation(EXECUTION, EXECUTION.values * 0.9, ())
     met = standings([good, bad, good]).met
     assert met.low is not None
     assert met.high is not None
@@ -35,19 +35,19 @@ def test_several_executions_have_an_interval() -> None:
 
 
 def test_the_model_comes_first_among_its_peers(model: PhaseModel, traces: Traces) -> None:
-    ways = compare(replace(traces, courses=traces.courses[:1]), traces, model)
+    ways = compare(replace(traces, executions=traces.executions[:1]), traces, model)
     assert next(iter(ways)) == "phases"
     assert {len(allocations) for allocations in ways.values()} == {1}
 
 
 def test_nobody_sees_the_execution_that_is_left_out(traces: Traces) -> None:
-    few = replace(traces, courses=traces.courses[:3])
+    few = replace(traces, executions=traces.executions[:3])
     seen = []
 
     def fit(rest: Traces) -> PhaseModel:
-        seen.append([course.execution for course in rest.courses])
+        seen.append([execution.name for execution in rest.executions])
         return fit_phases(rest)
 
     ways = leave_out(few, fit)
     assert seen == [["run-1", "run-2"], ["run-0", "run-2"], ["run-0", "run-1"]]
-    assert [allocation.course.execution for allocation in ways["KRR"]] == ["run-0", "run-1", "run-2"]
+    assert [allocation.execution.name for allocation in ways["KRR"]] == ["run-0", "run-1", "run-2"]

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from jpo.errors import UsageError
 from jpo.plugins.phases.requests.rightsize import LEAST_CORES, config_lines, patch_lines, rightsize
 from jpo.plugins.phases.table import GIB
-from jpo.plugins.phases.traces import CPU, MEMORY, ResourceCourse, Traces
+from jpo.plugins.phases.traces import CPU, MEMORY, ExecutionTrace, Traces
 
 
 def traces(cpu: list[float], memory_gib: list[float]) -> Traces:
     values = np.stack([np.array(cpu), np.array(memory_gib) * GIB], axis=1)
-    return Traces((CPU, MEMORY), (ResourceCourse("a", np.arange(float(len(cpu))), values),))
+    return Traces((CPU, MEMORY), (ExecutionTrace("a", np.arange(float(len(cpu))), values),))
 
 
 BUSY = traces([0.1] * 50 + [2.0] * 49 + [3.0], [0.5] * 50 + [4.0] * 50)

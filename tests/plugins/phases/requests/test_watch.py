@@ -29,11 +29,11 @@ def test_at_a_sample_each_second_not_all_of_them_are_kept() -> None:
 
 def test_futures_that_grow_are_those_of_training_and_of_the_past_so_far(model: PhaseModel) -> None:
     assert model.needs is not None
-    course = made_traces(runs=1, seed=9)[0].courses[0]
+    execution = made_traces(runs=1, seed=9)[0].executions[0]
     rng = np.random.default_rng(1)
     own, past = OwnPast(model), Past(HORIZON_SECONDS, MOST_POSITIONS)
     for at in range(2 * MOST_POSITIONS + 50):  # beyond what is kept
-        need, phase = course.values[at % len(course.times)] * rng.uniform(0.9, 1.1), int(at // 7 % model.chain.phases)
+        need, phase = execution.values[at % len(execution.times)] * rng.uniform(0.9, 1.1), int(at // 7 % model.chain.phases)
         own.add(20.0 * at, need, phase)
         past.add(20.0 * at, need, phase)
         if at % 3:

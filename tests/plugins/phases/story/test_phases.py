@@ -179,8 +179,8 @@ def test_runs_on_record_are_traces_too(project: Project, tmp_path: Path) -> None
     with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db") as store:
         runs = [one.run for one in store.recorded_runs()][:3]
         series = []
-        for run, course in zip(runs, made_traces(runs=3)[0].courses, strict=True):
-            times, (cpu, memory) = tuple(course.times.tolist()), course.values.T.tolist()
+        for run, execution in zip(runs, made_traces(runs=3)[0].executions, strict=True):
+            times, (cpu, memory) = tuple(execution.times.tolist()), execution.values.T.tolist()
             series.append(Series(run.run_id, "cpu_cores", times, tuple(cpu)))
             series.append(Series(run.run_id, "memory_gib", times, tuple(one / 2**30 for one in memory)))
         store.record(Finished(tuple(runs), series=tuple(series)), now=2e9)
@@ -201,8 +201,8 @@ def test_a_suggestion_asks_for_no_less_than_the_phases_need(project: Project) ->
     with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db") as store:
         runs = [one.run for one in store.recorded_runs()][-3:]
         series = []
-        for run, course in zip(runs, made_traces(runs=3)[0].courses, strict=True):
-            times, (cpu, memory) = tuple(course.times.tolist()), course.values.T.tolist()
+        for run, execution in zip(runs, made_traces(runs=3)[0].executions, strict=True):
+            times, (cpu, memory) = tuple(execution.times.tolist()), execution.values.T.tolist()
             series.append(Series(run.run_id, "cpu_cores", times, tuple(cpu)))
             series.append(Series(run.run_id, "memory_gib", times, tuple(one / 2**30 for one in memory)))
         store.record(Finished(tuple(runs), series=tuple(series)), now=2e9)
