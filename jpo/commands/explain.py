@@ -16,7 +16,8 @@ from jpo.history.unsettled import fate, in_words
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
 from jpo.project.project import ProjectStore, open_project_store
-from jpo.project.sources import prometheus_of, running_now
+from jpo.project.running import running_now
+from jpo.project.sources import prometheus_of
 from jpo.project.workload import content_now, only_of
 from jpo.records import Identity, Run, Running, Suggestion, same, share_interval
 from jpo.report.explanation import Explanation, GoingOn

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 from jpo.errors import StoreError, TelemetryError, UsageError
 from jpo.files.reading import soon_read
 from jpo.history import Store
-from jpo.history.following.labelled_pods import values_in_force
-from jpo.history.undo import in_effect
 from jpo.project.load import LoadedSettings
 from jpo.project.project import own_metrics
 from jpo.project.secrets import check_prometheus, unencrypted
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.project.tables.parameters import is_own
-from jpo.records import KUBERNETES, Finished, Identity, Running, Workload
+from jpo.records import Finished, Identity, Workload
 from jpo.telemetry.diagnosis.near_identical import MOST_NAMED, near_identical
 from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
@@ -35,10 +33,6 @@ SHORTEST_PART = 0.05
 """Of the deadline: what a question is given at least, however long the look before it took."""
 LARGEST_SECRET_BYTES, SECRET_SECONDS = 1 << 16, 5.0
 """Of a token or password, which may come from a pipe that somebody is about to write into."""
-MOST_SECONDS = 5.0
-"""To find out what runs now: somebody waits for an answer that is about something else."""
-PAST_RUNS = 200
-"""Newest runs by which it is told how far a run is."""
 MOST_WARNINGS = 3
 """Warnings of a server that are repeated; each store behind it may have its own."""
 UNVERIFIED = (
@@ -196,33 +190,6 @@ def only_others(elsewhere: Mapping[Identity, int], identity: Identity) -> Mappin
     runs = counted(sum(elsewhere.values()), "run")
     finding = f"CSV logs hold no run of {identity}, but {runs} of {named}"
     return {f"{finding}; if the job has run, name the same in config.ini and in the job": "JPO-W142"}
-
-
-def running_now(server: Endpoint | None, identity: Identity, settings: LoadedSettings, store: Store) -> tuple[Running, ...]:
-    """The runs of a workload that go on, each with the values that it has and how far it is; none without a server.
-
-    What `jpo explain`, `jpo doctor` and whoever watches show: nothing of it goes on record.
-
-    Raises:
-        TelemetryError: JPO-E101 to E109, E113.
-    """
-    from jpo.telemetry.running.ask import going_on
-    from jpo.telemetry.running.work_done import with_progress
-
-    if server is None:
-        return ()
-    brief = replace(server, timeout_seconds=min(server.timeout_seconds, MOST_SECONDS))
-    found = going_on(brief, identity, names=names_of(settings))
-    if not found:
-        return ()
-    recorded = store.recorded_runs(identity, limit=PAST_RUNS)
-    effective, past = in_effect(store, identity, recorded), [entry.run for entry in recorded]
-    runs = []
-    for run in found:
-        added = values_in_force(run.parameters, run.started_at or run.seen_at, effective) if run.source == KUBERNETES else {}
-        complete = replace(run, parameters={**run.parameters, **added}, assumed=tuple(sorted(added)))
-        runs.append(with_progress(complete, past))
-    return tuple(runs)
 
 
 def secret(auth: AuthTable, name: str, root: Path) -> str:

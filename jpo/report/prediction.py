@@ -10,7 +10,7 @@ from jpo.records import Currency, texts_of
 from jpo.report import headline
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Span, Table, estimate
 from jpo.report.document import Row as DocumentRow
-from jpo.report.prices import in_words
+from jpo.report.instances import in_words
 from jpo.wording import names, numbers
 
 USE = ("throughput_samples_per_second", "memory_gib", "gpu_utilisation", "cpu_utilisation")

@@ -28,7 +28,7 @@ from jpo.records import (
 from jpo.records.from_plugins import Queued
 from jpo.report import headline as headlines
 from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Span, Table, Verbatim, estimate
-from jpo.report.prices import now_and_next
+from jpo.report.instances import now_and_next
 from jpo.report.suggestion_schema import SuggestionDocument
 from jpo.wording import names, numbers
 

@@ -10,8 +10,9 @@ from jpo.errors import JpoError
 from jpo.history import open_store
 from jpo.http.endpoint import Endpoint
 from jpo.project.project import open_history
+from jpo.project.running import running_now
 from jpo.project.secrets import travels_openly
-from jpo.project.sources import asked_since, names_of, own_names, running_now
+from jpo.project.sources import asked_since, names_of, own_names
 from jpo.records import Skipped
 from jpo.report.doctor import Line
 from jpo.telemetry import log_files, read_each

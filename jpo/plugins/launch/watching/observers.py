@@ -20,7 +20,8 @@ from jpo.plugins.launch.watching.sampled_progress import NOTHING, SampledProgres
 from jpo.plugins.launch.watching.seen import ResourcesInUse, RunTimes, SeenRun, TrainingLog
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
-from jpo.project.sources import names_of, own_names, prometheus_of, running_now
+from jpo.project.running import running_now
+from jpo.project.sources import names_of, own_names, prometheus_of
 from jpo.records import Identity, Parameters, Running, RunStatus
 from jpo.telemetry.csv.follow import LogRow, Tail
 from jpo.telemetry.outcome import NoEvidence, Own, configuration, own_values

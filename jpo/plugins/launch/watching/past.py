@@ -25,7 +25,8 @@ from jpo.plugins.launch.project.engines import ledger_of
 from jpo.plugins.launch.watching.seen import SeenRun
 from jpo.project.load import LoadedSettings
 from jpo.project.request import qualities_of, quality_of
-from jpo.project.sources import PAST_RUNS, own_names
+from jpo.project.running import PAST_RUNS
+from jpo.project.sources import own_names
 from jpo.records import Preference, Quality, Run, RunStatus, Suggestion, same
 from jpo.telemetry.csv.folder import log_files
 from jpo.telemetry.csv.lines import Log

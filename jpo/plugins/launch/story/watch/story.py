@@ -39,7 +39,8 @@ from jpo.plugins.launch.watching.seen import SeenRun
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history, preference_of, targets_of
-from jpo.project.sources import own_names, prometheus_of, running_now
+from jpo.project.running import running_now
+from jpo.project.sources import own_names, prometheus_of
 from jpo.project.workload import read_workload
 from jpo.records import Identity
 from jpo.telemetry.contract import STALE_SECONDS
