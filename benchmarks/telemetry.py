@@ -34,7 +34,7 @@ from apparatus.stamp import stamp
 
 from jpo.http.endpoint import Endpoint
 from jpo.records import Identity
-from jpo.telemetry import finished_runs
+from jpo.telemetry.prometheus.runs import finished_runs
 
 SINCE = 1_750_000_000.0
 DAYS = 90

@@ -43,7 +43,7 @@ from jpo.records import Candidates, Interval
 from jpo.simulate import Latents, draw_noise, random_candidates
 from jpo.simulate.knobs import knobs_of
 from jpo.simulate.speed import step_time
-from jpo.telemetry import read_log
+from jpo.telemetry.csv.log import read_log
 
 ROOT = Path(__file__).parents[1]
 DIGITS = ROOT / "examples" / "digits"

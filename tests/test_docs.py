@@ -150,7 +150,7 @@ def test_every_name_that_can_be_mapped_is_documented() -> None:
 
 
 def test_the_csv_log_of_the_guide_can_be_read(tmp_path: Path) -> None:
-    from jpo.telemetry import read_log
+    from jpo.telemetry.csv.log import read_log
 
     (block,) = re.findall(r"```text\n(# run_id=.*?)```", (ROOT / "docs/runs.md").read_text(), re.DOTALL)
     (tmp_path / "log.csv").write_text(block)

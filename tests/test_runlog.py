@@ -25,7 +25,8 @@ import pytest
 
 from jpo.records import RunStatus
 from jpo.runlog import RESERVED, STATUSES, RunLog
-from jpo.telemetry import contract, read_log
+from jpo.telemetry import contract
+from jpo.telemetry.csv.log import read_log
 
 ROOT = Path(__file__).parents[1]
 PARAMETERS = {"batch_size": 64, "learning_rate": 1e-3, "optimizer": "sgd", "cpus": None}

@@ -39,8 +39,8 @@ from jpo.project.tables.effective import effective
 from jpo.project.trial_logs import read_trials
 from jpo.project.workload import limits_of, read_workload
 from jpo.records import Identity
-from jpo.telemetry import read_log
 from jpo.telemetry.csv.follow import Tail
+from jpo.telemetry.csv.log import read_log
 from jpo.telemetry.prometheus import answers
 
 NOW = 1_795_000_000.0

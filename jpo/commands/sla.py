@@ -22,7 +22,7 @@ from jpo.project.sources import own_names
 from jpo.project.tables.toml_writer import TomlLine, put_in
 from jpo.records import Identity, Known, Run, Workload, same, uncoded
 from jpo.report.sla import CheckedRun, SlaProposal, SlaReport, WrittenLines, seen
-from jpo.telemetry import read_log
+from jpo.telemetry.csv.log import read_log
 from jpo.wording import numbers
 from jpo.wording.printable import printable
 

@@ -55,8 +55,8 @@ def logged(
     """
     if not settings.values.csv.logs:
         return
-    from jpo.telemetry import read_in_parts
     from jpo.telemetry.csv import remembered
+    from jpo.telemetry.csv.folder import read_in_parts
 
     patterns, own = [str(settings.root / pattern) for pattern in settings.values.csv.logs], own_names(settings)
     saved = store.load_agent(LOGS)

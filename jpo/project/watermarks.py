@@ -24,7 +24,7 @@ from jpo.telemetry.prometheus.names import Names
 
 if TYPE_CHECKING:
     from jpo.http.endpoint import Endpoint
-    from jpo.telemetry import Late
+    from jpo.telemetry.prometheus.runs import Late
 
 TENANTS = ("x-scope-orgid", "thanos-tenant")
 """Headers that say whose runs a server shows (Mimir, Cortex; Thanos), in lower case."""
@@ -64,7 +64,7 @@ def read_on(server: Endpoint, job: Project, *, again_seconds: float | None) -> t
     Raises:
         TelemetryError: JPO-E101 to E109, E113.
     """
-    from jpo.telemetry import finished_runs
+    from jpo.telemetry.prometheus.runs import finished_runs
 
     identity, now, settings = job.workload.identity, job.now, job.settings
     mark = bookmark(job.store.readings(identity), server, names_of(settings))
@@ -134,7 +134,7 @@ def late_runs(job: Project, passed_over: Mapping[str, float], again_seconds: flo
     named = table.since if job.settings.origins.get("prometheus.since") == "command line" else 0.0
     seconds = max(table.late, named) if again_seconds is None else again_seconds
     lately = recent(passed_over, job.now) if again_seconds is None else {}
-    from jpo.telemetry import Late
+    from jpo.telemetry.prometheus.runs import Late
 
     return Late(job.now - seconds, job.store.ended_ids(job.workload.identity) | lately.keys()) if seconds else None
 

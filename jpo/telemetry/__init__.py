@@ -13,27 +13,3 @@
 
 It decides which runs are over and how they ended. It stores nothing.
 """
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from jpo.telemetry.csv.folder import log_files, read_each, read_in_parts, read_logs
-    from jpo.telemetry.csv.log import read_log
-    from jpo.telemetry.prometheus.runs import Late, finished_runs
-
-_HOME = {
-    **dict.fromkeys(("log_files", "read_each", "read_in_parts", "read_logs"), "jpo.telemetry.csv.folder"),
-    "read_log": "jpo.telemetry.csv.log",
-    **dict.fromkeys(("Late", "finished_runs"), "jpo.telemetry.prometheus.runs"),
-}
-
-
-def __getattr__(name: str) -> object:
-    """Each source is imported when it is used: without a server, a suggestion starts without what asks one."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'jpo.telemetry' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_HOME[name]), name)

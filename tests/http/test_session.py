@@ -8,7 +8,7 @@ from answering import NOTHING, cuts, echoes, refuses, sends, served, tells
 from jpo.errors import TelemetryError
 from jpo.http.endpoint import Endpoint
 from jpo.records import Identity
-from jpo.telemetry import finished_runs
+from jpo.telemetry.prometheus.runs import finished_runs
 
 SECRET = "s3cret-of-the-test"
 WORK = Identity("digits", "cnn", "pytorch")

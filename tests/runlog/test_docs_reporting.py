@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from jpo.telemetry import read_log
+from jpo.telemetry.csv.log import read_log
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reporting.md").read_text(encoding="utf-8")

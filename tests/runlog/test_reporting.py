@@ -21,9 +21,10 @@ import yaml
 
 from jpo.http.endpoint import Endpoint
 from jpo.records import Finished, Identity, Quality, Run
-from jpo.telemetry import finished_runs, read_log
+from jpo.telemetry.csv.log import read_log
 from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
+from jpo.telemetry.prometheus.runs import finished_runs
 
 ROOT = Path(__file__).parents[2]
 WORKLOAD = Identity("digits", "cnn", "none")

@@ -18,7 +18,7 @@ from jpo.history import open_store
 from jpo.http.answers import Busy, PassingTrouble
 from jpo.http.endpoint import Endpoint
 from jpo.records import Identity
-from jpo.telemetry import Late, finished_runs
+from jpo.telemetry.prometheus.runs import Late, finished_runs
 
 HOUR = 3600.0
 DIGITS = Identity("digits", "cnn", "pytorch")

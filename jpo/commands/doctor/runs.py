@@ -15,8 +15,7 @@ from jpo.project.secrets import travels_openly
 from jpo.project.sources import asked_since, names_of, own_names
 from jpo.records import Skipped
 from jpo.report.doctor import Line
-from jpo.telemetry import log_files, read_each
-from jpo.telemetry.csv.folder import doubts_of
+from jpo.telemetry.csv.folder import doubts_of, log_files, read_each
 from jpo.telemetry.diagnosis.near_identical import sentences
 from jpo.telemetry.diagnosis.probes import examine
 from jpo.telemetry.left_out import by_cause

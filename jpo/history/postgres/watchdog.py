@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from jpo.errors import JpoError
+from jpo.timeouts import OutOfPatience, within
 
 AT_ONCE_SECONDS = 0.05
 """An answer within this time does not count: many fast answers to a long history are no sign of a server in trouble."""
@@ -73,42 +73,21 @@ def in_time(call: Callable[[], Result], seconds: float, dispose: Callable[[Resul
     """The result of a call that may hang where nothing interrupts it, such as a name server that does not answer.
 
     Args:
-        call: what it raises as a JpoError is raised here.
         dispose: what is done with a result that comes too late.
 
     Raises:
-        TimeoutError: there was none in time; the call goes on in a thread that ends with the program.
+        OutOfPatience: there was none in time; the call goes on in a thread that ends with the program.
     """
-    kept = _Kept[Result]()
-    thread = Thread(target=kept.run, args=(call, dispose), daemon=True)
-    thread.start()
-    thread.join(seconds)
-    return kept.result()
+    late = Event()
 
-
-class _Kept(Generic[Result]):
-    """What a call in another thread returned or raised."""
-
-    def __init__(self) -> None:
-        self._results: list[Result] = []
-        self._errors: list[JpoError] = []
-        self._late = Event()
-
-    def run(self, call: Callable[[], Result], dispose: Callable[[Result], object]) -> None:
-        try:
-            result = call()
-        except JpoError as error:
-            self._errors.append(error)
-            return
-        if self._late.is_set():
+    def called() -> Result:
+        result = call()
+        if late.is_set():
             dispose(result)
-        else:
-            self._results.append(result)
+        return result
 
-    def result(self) -> Result:
-        if self._errors:
-            raise self._errors[0]
-        if self._results:
-            return self._results[0]
-        self._late.set()
-        raise TimeoutError
+    try:
+        return within(seconds, [called])[0]
+    except OutOfPatience:
+        late.set()
+        raise

@@ -12,7 +12,7 @@ from apparatus import night_files
 from apparatus.night_jobs import job_of
 
 from jpo.records import RunStatus
-from jpo.telemetry import read_log
+from jpo.telemetry.csv.log import read_log
 
 
 def read(job, folder, values=None, start=1.8e9):

@@ -10,8 +10,8 @@ import pytest
 
 from jpo.http.endpoint import Endpoint
 from jpo.records import Finished, Identity
-from jpo.telemetry import finished_runs
 from jpo.telemetry.prometheus.names import Names
+from jpo.telemetry.prometheus.runs import finished_runs
 
 SINCE = 1_700_000_000.0
 """Runs lie in the twelve hours after it, but for those of the workload "months"."""

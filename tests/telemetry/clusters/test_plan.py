@@ -13,8 +13,7 @@ from answering import NOTHING, Handler, refuses, sends, served, tells
 from jpo.errors import TelemetryError
 from jpo.http.endpoint import Endpoint
 from jpo.records import Identity, RunStatus
-from jpo.telemetry import finished_runs
-from jpo.telemetry.prometheus.runs import LAST_REPORTS_SECONDS
+from jpo.telemetry.prometheus.runs import LAST_REPORTS_SECONDS, finished_runs
 
 DAY = 86400.0
 MOST_REQUESTS = 16

@@ -9,7 +9,7 @@ import pytest
 
 from jpo.http.endpoint import Endpoint
 from jpo.records import Identity, RunStatus
-from jpo.telemetry import finished_runs
+from jpo.telemetry.prometheus.runs import finished_runs
 
 SINCE = 1_700_000_000.0
 HOUR, DAY = 3600.0, 86400.0

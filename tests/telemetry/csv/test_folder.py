@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from jpo.records import Identity
-from jpo.telemetry import log_files, read_each, read_in_parts, read_logs
-from jpo.telemetry.csv.folder import AT_ONCE
+from jpo.telemetry.csv.folder import AT_ONCE, log_files, read_each, read_in_parts, read_logs
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 LOG = """\

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from jpo.errors import TelemetryError
 from jpo.records import RunStatus
-from jpo.telemetry import read_log
 from jpo.telemetry.csv import follow as module
 from jpo.telemetry.csv.follow import LogRow, LogUpdate, Tail, follow
+from jpo.telemetry.csv.log import read_log
 
 NOW = float(int(time.time()))  # files are written now: silence counts from there
 HEAD = f"""\

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jpo.errors import TelemetryError
 from jpo.records import Identity, RunStatus
-from jpo.telemetry import read_log
+from jpo.telemetry.csv.log import read_log
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 LOG = """\

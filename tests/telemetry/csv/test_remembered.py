@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jpo.records import Finished, Identity
-from jpo.telemetry import read_in_parts
+from jpo.telemetry.csv.folder import read_in_parts
 from jpo.telemetry.csv.remembered import FEW, Memory, packed, reading_of, unpacked
 from jpo.telemetry.outcome import NONE_OWN, Own
 

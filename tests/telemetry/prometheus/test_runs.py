@@ -6,9 +6,9 @@ import pytest
 
 from jpo.http.endpoint import Endpoint
 from jpo.records import Identity, RunStatus, Word
-from jpo.telemetry import finished_runs
 from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
+from jpo.telemetry.prometheus.runs import finished_runs
 
 HOUR = 3600.0
 DIGITS = Identity("digits", "cnn", "pytorch")

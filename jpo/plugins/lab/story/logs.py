@@ -36,7 +36,7 @@ from jpo.project.project import open_history, preference_of, targets_of
 from jpo.project.request import qualities_of, quality_of
 from jpo.project.sources import own_names
 from jpo.records import Identity, Preference, Quality, Run, Suggestion, Track
-from jpo.telemetry import log_files, read_each
+from jpo.telemetry.csv.folder import log_files, read_each
 from jpo.telemetry.csv.lines import COLUMNS, Log
 from jpo.telemetry.csv.log import whole_lines
 

@@ -9,8 +9,8 @@ import pytest
 
 from jpo.http.endpoint import Endpoint
 from jpo.records import Finished, Identity
-from jpo.telemetry import finished_runs
 from jpo.telemetry.prometheus.names import Names
+from jpo.telemetry.prometheus.runs import finished_runs
 
 SINCE = 1_700_000_000.0
 """Pods lie in the twelve hours after it; every model is a workload of its own."""
