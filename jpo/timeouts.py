@@ -31,7 +31,7 @@ _until: ContextVar[float] = ContextVar("until", default=float("inf"))
 """Monotonic seconds until which the calls of this thread may take: a program that one of them starts later is not waited for."""
 
 
-class OutOfPatience(TimeoutError):
+class NoAnswerInTime(TimeoutError):
     """What was asked has not answered in time, and was ended: "no answer within 5 s"."""
 
     def __init__(self, seconds: float) -> None:
@@ -57,12 +57,12 @@ def answer_of(
         most_bytes: that it may print.
 
     Raises:
-        OutOfPatience: it has not ended in time. OSError: it cannot be started, or prints more than `most_bytes`.
+        NoAnswerInTime: it has not ended in time. OSError: it cannot be started, or prints more than `most_bytes`.
     """
     begun = time.monotonic()
     until = min(begun + seconds, _until.get())
     if begun >= until:
-        raise OutOfPatience(0.0)
+        raise NoAnswerInTime(0.0)
     process = subprocess.Popen(  # noqa: S603 - whoever asks names a program, no shell
         command,
         stdin=subprocess.DEVNULL,
@@ -105,11 +105,11 @@ def _heard(process: subprocess.Popen[bytes], begun: float, until: float, most_by
             if len(stdout) + len(stderr) > most_bytes:
                 raise OSError(0, f"prints more than {most_bytes} bytes")
             if time.monotonic() >= until:
-                raise OutOfPatience(until - begun)
+                raise NoAnswerInTime(until - begun)
     try:
         code = process.wait(max(0.0, until - time.monotonic()))
     except subprocess.TimeoutExpired as error:
-        raise OutOfPatience(until - begun) from error
+        raise NoAnswerInTime(until - begun) from error
     return ProgramAnswer(code, bytes(stdout), bytes(stderr))
 
 
@@ -119,7 +119,7 @@ def within(seconds: float, calls: Sequence[Callable[[], T]]) -> list[T]:
     What one raises is raised when all are over.
 
     Raises:
-        OutOfPatience: not all are over by then. Programs that the others have started are ended (Linux); they go on in threads
+        NoAnswerInTime: not all are over by then. Programs that the others have started are ended (Linux); they go on in threads
             that end with this process at the latest.
     """
     import threading  # where an engine is asked alone: `jpo suggest` starts without them
@@ -139,7 +139,7 @@ def within(seconds: float, calls: Sequence[Callable[[], T]]) -> list[T]:
         answers, over = pool.map_async(made, calls, chunksize=1).get(max(0.0, until - time.monotonic())), True
         return answers
     except NotInTime:
-        raise OutOfPatience(until - begun) from None
+        raise NoAnswerInTime(until - begun) from None
     finally:
         pool.terminate()
         if not over:  # also where the user interrupts

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from left_running import FOREVER, HANGS, alive, end
 
-from jpo.timeouts import OutOfPatience, answer_of, within
+from jpo.timeouts import NoAnswerInTime, answer_of, within
 
 HANGS_IN_A_SESSION = HANGS.replace("sys.argv[1]]", "sys.argv[1]], start_new_session=True")
 LEAVES = HANGS.replace(".wait()", "; print('done', flush=True)")
@@ -42,7 +42,7 @@ def test_a_program_gets_no_input_and_the_variables_that_it_is_given() -> None:
 )
 def test_a_program_that_hangs_is_ended_with_all_that_it_started(program: str, mark: str) -> None:
     begun = time.monotonic()
-    with pytest.raises(OutOfPatience, match=r"^no answer within 0\.5 s$"):
+    with pytest.raises(NoAnswerInTime, match=r"^no answer within 0\.5 s$"):
         answer_of([sys.executable, "-c", program, mark], seconds=0.5)
     assert (alive(mark), time.monotonic() - begun < 10) == (0, True)
 
@@ -64,7 +64,7 @@ def test_a_program_that_prints_without_end_is_ended(mark: str) -> None:
 
 def test_calls_are_made_side_by_side_and_not_waited_for_any_longer() -> None:
     said, begun = list[str](), time.monotonic()
-    with pytest.raises(OutOfPatience):
+    with pytest.raises(NoAnswerInTime):
         within(0.5, [lambda: said.append("a"), lambda: time.sleep(5), lambda: said.append("b")])
     assert time.monotonic() - begun < 3
     assert sorted(said) == ["a", "b"]
@@ -86,7 +86,7 @@ def by_a_client(mark: str) -> None:
 
 def by_jpo(mark: str) -> None:
     for _ in range(9):
-        with suppress(OutOfPatience):
+        with suppress(NoAnswerInTime):
             answer_of([sys.executable, "-c", HANGS, mark], seconds=60)
 
 
@@ -97,7 +97,7 @@ def nested(mark: str) -> None:
 @pytest.mark.parametrize("ask", [by_a_client, by_jpo, nested])
 def test_programs_of_calls_that_take_too_long_are_ended(ask: Callable[[str], None], mark: str) -> None:
     begun = time.monotonic()
-    with suppress(OutOfPatience):  # what JPO itself asks is over a moment before
+    with suppress(NoAnswerInTime):  # what JPO itself asks is over a moment before
         within(1.0, [partial(ask, mark)])
     assert (alive(mark), time.monotonic() - begun < 10) == (0, True)
 
@@ -106,7 +106,7 @@ def test_programs_of_other_threads_go_on(mark: str) -> None:
     import subprocess
 
     other = subprocess.Popen([sys.executable, "-c", FOREVER, mark])
-    with pytest.raises(OutOfPatience):
+    with pytest.raises(NoAnswerInTime):
         within(0.5, [partial(by_a_client, f"{mark}2")])
     assert (alive(f"{mark}2"), other.poll()) == (0, None)
     other.kill()

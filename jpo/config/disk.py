@@ -69,8 +69,10 @@ def caveats(path: Path) -> Mapping[str, str]:
         names = path.stat().st_nlink
     except OSError:  # gone meanwhile; the write will say so
         return {}
-    told = f"{path} has {names} names (hard links): a change is seen under this one alone; put symlinks in place of the others"
-    return {told: "JPO-W224"} if names > 1 else {}
+    sentence = (
+        f"{path} has {names} names (hard links): a change is seen under this one alone; put symlinks in place of the others"
+    )
+    return {sentence: "JPO-W224"} if names > 1 else {}
 
 
 def _editable(path: Path, place: str) -> Path:

@@ -16,7 +16,7 @@ from jpo.cost.catalogue import Instance
 from jpo.errors import TelemetryError, UsageError
 from jpo.http.aws import CREDENTIALS, REQUEST_SECONDS, ROLE, code_of, session
 from jpo.http.quoting import quote
-from jpo.timeouts import OutOfPatience, within
+from jpo.timeouts import NoAnswerInTime, within
 
 PRICE_LIST_REGION = "us-east-1"
 """Region that serves the Price List, which has the prices of all regions."""
@@ -150,7 +150,7 @@ def _asked(place: str, question: Callable[[], Answer], seconds: float) -> Answer
         raise UsageError("jpo prices refresh", "boto3 is not installed", 'pip install "jpo[aws]"', code="JPO-E804") from error
     try:
         return within(seconds, [question])[0]
-    except OutOfPatience:
+    except NoAnswerInTime:
         raise TelemetryError(place, f"no complete answer within {seconds:g}s", "raise --timeout", code="JPO-E806") from None
     except aws.ClientError as error:
         code, said = code_of(error), quote(code_of(error), longest=60)

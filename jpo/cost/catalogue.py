@@ -123,10 +123,10 @@ def select(instances: Sequence[Instance], *, region: str | None, gpu_type: str |
         finding = f"region {quoted(region)} is not in the catalogue"
         raise UsageError(place, finding, f"known are {_listed(regions)}", code="JPO-E801")
     in_region = tuple(instance for instance in instances if instance.region == (region or regions[0]))
-    return in_region if gpu_type is None else of_type(in_region, gpu_type, place=place)
+    return in_region if gpu_type is None else with_gpu_type(in_region, gpu_type, place=place)
 
 
-def of_type(instances: Sequence[Instance], gpu_type: str, *, place: str) -> tuple[Instance, ...]:
+def with_gpu_type(instances: Sequence[Instance], gpu_type: str, *, place: str) -> tuple[Instance, ...]:
     """The instances with some GPUs ("a100" or "a100-80gb") or none; raises UsageError JPO-E801 if the type is missing."""
     wanted = gpu_type.strip().lower()
     if not any(instance.gpus and wanted in (instance.gpu_type, instance.gpu_label) for instance in instances):

@@ -17,14 +17,11 @@ class CostComparison:
     """The differences in cost and time after a change; None where a price or a duration is unknown.
 
     Attributes:
-        usd_per_hour_before, usd_per_hour_after: price of an hour of each, without energy.
         cost_usd_before, cost_usd_after: of one whole run each.
         changes: GPUs, CPUs and GiB of memory that are added (positive) or removed, where both name them and they differ.
         seconds_saved: below 0 when the run becomes slower. Its bounds pair the best case with the worst one, so they are wide.
     """
 
-    usd_per_hour_before: float | None
-    usd_per_hour_after: float | None
     cost_usd_before: Interval | None
     cost_usd_after: Interval | None
     changes: Mapping[str, float]
@@ -59,13 +56,10 @@ def compare(
         before, after: values by parameter name.
         before_duration, after_duration: seconds of one run each.
     """
-    rate_before, rate_after = usd_per_hour(before, prices), usd_per_hour(after, prices)
     named = [name for name in RESOURCES if name in before and name in after]
     return CostComparison(
-        usd_per_hour_before=rate_before,
-        usd_per_hour_after=rate_after,
-        cost_usd_before=_cost(rate_before, before_duration),
-        cost_usd_after=_cost(rate_after, after_duration),
+        cost_usd_before=_cost(usd_per_hour(before, prices), before_duration),
+        cost_usd_after=_cost(usd_per_hour(after, prices), after_duration),
         changes={name: after[name] - before[name] for name in named if after[name] != before[name]},
         seconds_saved=_saved(before_duration, after_duration),
     )

@@ -79,12 +79,12 @@ def figures(runs: Sequence[Run], cost_usd: Measure, metrics: Mapping[str, Qualit
     for run in runs:
         by_identity[run.identity].append(run)
     return tuple(
-        of_workload(identity, by_identity[identity], cost_usd, metrics)
+        workload_figures(identity, by_identity[identity], cost_usd, metrics)
         for identity in sorted(by_identity, key=lambda identity: (*identity.labels.values(),))
     )
 
 
-def of_workload(identity: Identity, runs: Sequence[Run], cost_usd: Measure, metrics: Mapping[str, Quality]) -> Figures:
+def workload_figures(identity: Identity, runs: Sequence[Run], cost_usd: Measure, metrics: Mapping[str, Quality]) -> Figures:
     """Figures of the runs of one workload."""
     tried = configurations(runs, cost_usd)
     own = dict.fromkeys(name for run in runs for name in run.outcome.metrics)

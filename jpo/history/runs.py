@@ -100,12 +100,12 @@ def fuller(recorded: Run, report: Run) -> Run:
 
 def _of_both(stronger: Run, weaker: Run) -> tuple[dict[str, float], tuple[str, ...]]:
     """The parameters of two reports of one run, and which of them none of the two reports: what is assumed gives way."""
-    told = {**_told(weaker), **_told(stronger)}
-    values = {**weaker.parameters, **stronger.parameters, **told}
-    return values, tuple(sorted({*weaker.assumed, *stronger.assumed} - told.keys()))
+    reported = {**_reported(weaker), **_reported(stronger)}
+    values = {**weaker.parameters, **stronger.parameters, **reported}
+    return values, tuple(sorted({*weaker.assumed, *stronger.assumed} - reported.keys()))
 
 
-def _told(run: Run) -> dict[str, float]:
+def _reported(run: Run) -> dict[str, float]:
     return {name: value for name, value in run.parameters.items() if name not in run.assumed}
 
 

@@ -21,7 +21,7 @@ from jpo.history.database import Changes, Database, Link, TableRow, insert_into
 from jpo.history.events import MADE, SETTLED, observed, suggested
 from jpo.history.failures import readable
 from jpo.history.retention.forget import ForgottenRuns, numbers_of_runs, remembered, without_runs, without_series
-from jpo.history.retention.needed import SUGGESTIONS, telling
+from jpo.history.retention.needed import SUGGESTIONS, needed_runs
 from jpo.history.retention.readings import forgotten_until, move_reading, readings_of_sources
 from jpo.history.rows import (
     RUN_COLUMNS,
@@ -189,7 +189,7 @@ class SqlStore:
         with self._database.transaction(_job(identity)) as changes:
             followed = {made.suggestion_id for made in self.suggestions_of(identity, limit=SUGGESTIONS)}
             recorded = self.recorded_runs(identity)
-            forgotten = without_runs(self._database, recorded, telling(recorded, newest=newest, followed=followed), changes)
+            forgotten = without_runs(self._database, recorded, needed_runs(recorded, newest=newest, followed=followed), changes)
             if forgotten.runs:
                 self._chain(AuditEvent("forgotten", now, identity, {**forgotten._asdict(), "newest": newest}), changes)
         return forgotten

@@ -1,6 +1,6 @@
 """Endpoint: address, credentials and deadline of a server that is asked over HTTP.
 
-The caller resolves token files and environment variables; only their values arrive here, and no text of a source shows them.
+The caller resolves token files and environment variables; only their values arrive here, and no text of an endpoint shows them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 One deadline over everything, including name resolution and bodies that trickle in; redirects only to the same server; retries
 only where they help; long queries in the request body; a limit on size; warnings kept; each hop of a request signed anew.
-Proxies and netrc of the environment are not used: only what the source says counts.
+Proxies and netrc of the environment are not used: only what the endpoint says counts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from jpo.http.endpoint import Endpoint
 from jpo.http.quoting import keep_secret, quote
 from jpo.http.sigv4 import Signer
 from jpo.http.tls import check_files, why_refused
-from jpo.timeouts import OutOfPatience, within
+from jpo.timeouts import NoAnswerInTime, within
 
 CONNECT_SECONDS = 2.0
 SHORTEST_TRY_SECONDS = 0.5
@@ -65,27 +65,27 @@ class Service:
 class GuardedSession(requests.Session):
     """A requests session whose answers are complete, in time and from the service that was meant, or a TelemetryError."""
 
-    def __init__(self, source: Endpoint, service: Service) -> None:
+    def __init__(self, endpoint: Endpoint, service: Service) -> None:
         super().__init__()
         self._service = service
-        check_files(source.ca_file, source.client_cert)
+        check_files(endpoint.ca_file, endpoint.client_cert)
         self.trust_env = False
-        self.verify = str(source.ca_file) if source.ca_file and source.verify else source.verify
-        if source.client_cert:
-            certificate, key = source.client_cert
+        self.verify = str(endpoint.ca_file) if endpoint.ca_file and endpoint.verify else endpoint.verify
+        if endpoint.client_cert:
+            certificate, key = endpoint.client_cert
             self.cert = (str(certificate), str(key))
-        self.headers.update({"Accept-Encoding": "gzip", **source.request_headers})
-        if source.credentials:
-            user, password = source.credentials
+        self.headers.update({"Accept-Encoding": "gzip", **endpoint.request_headers})
+        if endpoint.credentials:
+            user, password = endpoint.credentials
             self.auth = HTTPBasicAuth(user.encode(), password.encode())  # RFC 7617 allows UTF-8; requests' own choice is Latin-1
-        self.place = source.shown_url
+        self.place = endpoint.shown_url
         self.requests = 0
         self.warnings: dict[str, None] = {}
         self.answer = CheckedAnswer({}, ())
         """The last one; the library returns less of it."""
-        keep_secret(*source.secrets)
-        self._source = source
-        self._signer = Signer(source.sigv4_region, self.place) if source.sigv4_region else None
+        keep_secret(*endpoint.secrets)
+        self._endpoint = endpoint
+        self._signer = Signer(endpoint.sigv4_region, self.place) if endpoint.sigv4_region else None
         self._asked_to_wait_seconds = 0.0
         self._began = time.monotonic()
 
@@ -95,7 +95,7 @@ class GuardedSession(requests.Session):
 
     def left(self) -> float:
         """Seconds until the deadline."""
-        return self._source.timeout_seconds - self.seconds()
+        return self._endpoint.timeout_seconds - self.seconds()
 
     def request(self, *arguments: Any, **options: Any) -> requests.Response:
         """As of requests; the errors of a request that could not even be built become TelemetryErrors as well."""
@@ -138,7 +138,7 @@ class GuardedSession(requests.Session):
         with nullcontext() if self.verify else silent:
             try:
                 return within(self.left(), [work])[0]
-            except OutOfPatience as error:
+            except NoAnswerInTime as error:
                 raise self._too_late() from error
 
     def _exchange(self, request: requests.PreparedRequest, kwargs: dict[str, Any]) -> requests.Response:
@@ -223,7 +223,7 @@ class GuardedSession(requests.Session):
         return TelemetryError(self.place, f"no usable answer ({type(error).__name__})", "check the URL", code="JPO-E104")
 
     def _too_late(self) -> TelemetryError:
-        finding = f"no complete answer within {self._source.timeout_seconds:g} s"
+        finding = f"no complete answer within {self._endpoint.timeout_seconds:g} s"
         return TelemetryError(self.place, finding, self._service.late, code="JPO-E103")
 
 

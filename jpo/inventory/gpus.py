@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.timeouts import OutOfPatience, answer_of
+from jpo.timeouts import NoAnswerInTime, answer_of
 
 FIELDS = ("index", "uuid", "memory.total", "memory.used", "utilization.gpu", "name")
 MIB_PER_GIB = 1024.0
@@ -170,7 +170,7 @@ def _answer(arguments: Sequence[str], timeout_seconds: float) -> str:
     """
     try:
         answer = answer_of(arguments, seconds=timeout_seconds)
-    except OutOfPatience as error:
+    except NoAnswerInTime as error:
         raise ValueError(str(error)) from None
     text = (answer.stdout + answer.stderr).decode("utf-8", "replace").strip("\n")
     if answer.exit_code not in (0, INFOROM) and NO_GPU not in text:

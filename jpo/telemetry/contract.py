@@ -11,7 +11,7 @@ same names (csv/log.py).
 | jpo_run_info                | info    | 1                                                                                    |
 | jpo_samples_total           | counter | training samples processed                                                           |
 | jpo_train_loss              | gauge   |                                                                                      |
-| jpo_val_loss                | gauge   | absent before the first validation; NaN = diverged; its course is the learning curve |
+| jpo_val_loss                | gauge   | absent before the first validation; NaN = diverged; its samples are the learning curve |
 | jpo_val_accuracy            | gauge   | optional: a ratio in 0..1; absent before the first validation                        |
 | jpo_metric{metric="f1"}     | gauge   | optional: a metric of the user's own, whose name [metric] in jpo.toml says           |
 | jpo_epoch                   | gauge   | optional: finished epochs                                                            |

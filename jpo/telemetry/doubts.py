@@ -1,4 +1,4 @@
-"""Doubts about runs that are used all the same, though their source contradicts itself; each kind is told once."""
+"""Doubts about runs that are used all the same, though their source contradicts itself; each kind is said once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MORE_IS_SAID = frozenset(
 """What a job says, and what its pod shows, where the job only says more."""
 
 
-def of_ending(measured: MeasuredRun, run: Run) -> tuple[Doubt, ...]:
+def ending_doubts(measured: MeasuredRun, run: Run) -> tuple[Doubt, ...]:
     """That a job says that it ended in another way than the cluster saw, or than its loss shows.
 
     Args:
@@ -46,9 +46,9 @@ def of_ending(measured: MeasuredRun, run: Run) -> tuple[Doubt, ...]:
 
 def once_each(found: Sequence[Doubt], what: str = "log") -> dict[str, str]:
     """One sentence for each kind, with the number of further logs or runs: sentence -> reason code."""
-    told = {}
+    sentences = {}
     for _, same in groupby(sorted(found, key=lambda doubt: doubt.kind), key=lambda doubt: doubt.kind):
         first, *others = same
         more = f" (and the same in {len(others)} more {what}{'' if len(others) == 1 else 's'})" if others else ""
-        told[first.text + more] = SELF_CONTRADICTION
-    return told
+        sentences[first.text + more] = SELF_CONTRADICTION
+    return sentences

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jpo.cost import read_catalogue
-from jpo.cost.catalogue import COLUMNS, SHIPPED, as_csv, of_type, parse, select
+from jpo.cost.catalogue import COLUMNS, SHIPPED, as_csv, parse, select, with_gpu_type
 from jpo.errors import UsageError
 
 HEAD = ",".join(COLUMNS)
@@ -97,7 +97,7 @@ def test_a_pipe_that_never_ends_is_not_read(tmp_path: Path) -> None:
 def test_regions_and_types_that_are_not_there_name_those_that_are() -> None:
     both = parse(catalogue(SMALL, SMALL.replace("here", "there"), LARGE, BARE), "file")
     assert [instance.instance for instance in select(both, region="here", gpu_type="T4", place="jpo.toml")] == ["small", "bare"]
-    assert [instance.instance for instance in of_type(both, "a100-80gb", place="jpo.toml")] == ["large", "bare"]
+    assert [instance.instance for instance in with_gpu_type(both, "a100-80gb", place="jpo.toml")] == ["large", "bare"]
     for region, gpu_type, message in (
         (None, None, "write region: here, there"),
         ("mars", None, "known are"),

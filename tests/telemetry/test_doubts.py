@@ -4,7 +4,7 @@ import pytest
 from made import a_run
 
 from jpo.records import RunStatus
-from jpo.telemetry.doubts import Doubt, of_ending, once_each
+from jpo.telemetry.doubts import Doubt, ending_doubts, once_each
 from jpo.telemetry.outcome import MeasuredRun, MeasuredValues
 
 
@@ -13,7 +13,7 @@ def ended(said: str | None, seen: str | None, counts: str) -> list[str]:
     statuses = frozenset({said} if said else ())
     seen_to_end = RunStatus(seen) if seen else None
     measured = MeasuredRun("r7", run.identity, {}, 100.0, 200.0, True, statuses, MeasuredValues(), seen_to_end)
-    return [doubt.text for doubt in of_ending(measured, run)]
+    return [doubt.text for doubt in ending_doubts(measured, run)]
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def not_alone() -> str:
     command = [sys.executable, "-I", "-m", "constraints", "--help"]
     try:
         done = answer_of(command, seconds=GUARD_SECONDS)
-    except OSError as error:  # OutOfPatience among them
+    except OSError as error:  # NoAnswerInTime among them
         return type(error).__name__
     said = (done.stdout + done.stderr).decode("utf-8", "replace").strip().rpartition("\n")[2]
     return "" if done.exit_code == 0 and b"before" in done.stdout else said or f"exit code {done.exit_code}"

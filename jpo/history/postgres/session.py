@@ -74,11 +74,11 @@ def connect(parameters: Mapping[str, Any], place: str, timeout_seconds: float) -
 
 def _attempts(parameters: Mapping[str, Any], place: str, timeout_seconds: float) -> psycopg.Connection[Any]:
     deadline, was_up = time.monotonic() + timeout_seconds, False
-    patience = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
-    patience["tcp_user_timeout"] = round(1000 * timeout_seconds)  # what was sent and is not acknowledged ends a connection
+    keepalives = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+    keepalives["tcp_user_timeout"] = round(1000 * timeout_seconds)  # what was sent and is not acknowledged ends a connection
     while True:
         left = max(1, round(deadline - time.monotonic()))
-        options = {**patience, "connect_timeout": left, "fallback_application_name": "jpo", **parameters}
+        options = {**keepalives, "connect_timeout": left, "fallback_application_name": "jpo", **parameters}
         options["client_encoding"] = "UTF8"
         try:
             return Connection.connect(**options, autocommit=True)

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import TypeVar
 
-from jpo.timeouts import OutOfPatience, within
+from jpo.timeouts import NoAnswerInTime, within
 
 AT_ONCE_SECONDS = 0.05
 """An answer within this time does not count: many fast answers to a long history are no sign of a server in trouble."""
@@ -76,7 +76,7 @@ def in_time(call: Callable[[], Result], seconds: float, dispose: Callable[[Resul
         dispose: what is done with a result that comes too late.
 
     Raises:
-        OutOfPatience: there was none in time; the call goes on in a thread that ends with the program.
+        NoAnswerInTime: there was none in time; the call goes on in a thread that ends with the program.
     """
     late = Event()
 
@@ -88,6 +88,6 @@ def in_time(call: Callable[[], Result], seconds: float, dispose: Callable[[Resul
 
     try:
         return within(seconds, [called])[0]
-    except OutOfPatience:
+    except NoAnswerInTime:
         late.set()
         raise

@@ -31,7 +31,7 @@ LEAST: tuple[Callable[[Run], float | None], ...] = (
 PEAKS: tuple[Callable[[Run], float | None], ...] = (lambda run: run.outcome.gpu_memory_gib, lambda run: run.outcome.memory_gib)
 
 
-def telling(recorded: Sequence[RecordedRun], *, newest: int, followed: Collection[str]) -> set[str]:
+def needed_runs(recorded: Sequence[RecordedRun], *, newest: int, followed: Collection[str]) -> set[str]:
     """Ids of the runs that are kept.
 
     Args:

@@ -62,7 +62,6 @@ def read_logs(
     patterns: Iterable[str | Path],
     identity: Identity,
     *,
-    aliases: Collection[Identity] = (),
     now: float | None = None,
     own: Own = NONE_OWN,
 ) -> Finished:
@@ -70,7 +69,6 @@ def read_logs(
 
     Args:
         patterns: see `log_files`.
-        aliases: other names of the workload, whose runs are taken as they are reported.
         now, own: as in `read_log`.
 
     Returns:
@@ -78,8 +76,7 @@ def read_logs(
         `complete` is False when a log could not be read.
     """
     passed_by: Counter[Identity] = Counter()
-    found = _each(log_files(patterns), identity, aliases, now, own, passed_by, Memory())
-    finished = _finished(found)
+    finished = _finished(_each(log_files(patterns), identity, (), now, own, passed_by, Memory()))
     return replace(finished, doubts={**finished.doubts, **sentences(identity, passed_by, "in CSV logs")})
 
 
@@ -142,23 +139,10 @@ def doubts_of(runs: Sequence[LoggedRun], known: Sequence[ReadLog] = ()) -> dict[
 
 
 def read_each(
-    paths: Iterable[Path],
-    *,
-    identity: Identity | None = None,
-    aliases: Collection[Identity] = (),
-    now: float | None = None,
-    own: Own = NONE_OWN,
-    passed_by: Counter[Identity] | None = None,
+    paths: Iterable[Path], *, now: float | None = None, own: Own = NONE_OWN
 ) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
-    """The finished runs in these files, oldest first, each once, and the files that cannot be used.
-
-    Args:
-        identity: pass over the logs of other workloads; None: take all. Runs on any hardware are its own where it names none;
-            else the same job on other hardware is taken too, and what cannot be read of it is passed over.
-        aliases: other names of it, whose runs are taken as they are reported.
-        passed_by: counts the logs of other workloads.
-    """
-    return _sorted(_each(paths, identity, aliases, now, own, Counter() if passed_by is None else passed_by, Memory()))
+    """The finished runs of all workloads in these files, oldest first, each once, and the files that cannot be used."""
+    return _sorted(_each(paths, None, (), now, own, Counter(), Memory()))
 
 
 def _sorted(found: Iterable[Found]) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
@@ -181,7 +165,14 @@ def _each(
     passed_by: Counter[Identity],
     memory: Memory,
 ) -> Iterator[Found]:
-    """One by one, in the order of the files, but for those of other workloads; arguments as of `read_each`."""
+    """One by one, in the order of the files.
+
+    Args:
+        identity: pass over the logs of other workloads; None: take all. Runs on any hardware are its own where it names none;
+            else the same job on other hardware is taken too, and what cannot be read of it is passed over.
+        aliases: other names of it, whose runs are taken as they are reported.
+        passed_by: counts the logs of other workloads.
+    """
     names = (identity, *aliases) if identity else ()
     by_run: dict[tuple[str, Identity], Path] = {}
     by_content: dict[str, Path] = {}

@@ -215,7 +215,7 @@ def _state(update: LogUpdate, log: Log, now: float, *, quiet_seconds: float) -> 
         return "over"
     if update.state == "missing":
         return "gone" if quiet_seconds > contract.STALE_SECONDS else "missing"
-    waited = quiet_seconds > log.patience_seconds
+    waited = quiet_seconds > log.longest_silence_seconds
     return "silent" if waited and (log.silent(now) or "time" not in log.latest) else "running"
 
 

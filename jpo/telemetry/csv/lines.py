@@ -15,7 +15,7 @@ from jpo.errors import TelemetryError, quoted
 from jpo.files.reading import number, number_or_nan
 from jpo.records import MEASURED, PARAMETERS, Identity, Quality
 from jpo.telemetry import contract
-from jpo.telemetry.csv.course import Course
+from jpo.telemetry.csv.trends import Trends
 
 STEPS = ("step", "steps", "global_step")
 """Columns in which others count optimiser steps; what is in them is nothing that a log must have."""
@@ -31,7 +31,7 @@ PAUSES = 3.0
 MOST_LOSSES = 1000
 """Validation losses that are kept; of more, each second one of the earlier is left out."""
 FIRST_PAUSE_SECONDS = 3600.0
-"""Patience while it is not known how long an epoch takes."""
+"""The longest silence while it is not known how long an epoch takes."""
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class Log:
         lines: how many were taken.
         longest_pause: seconds between two rows, or between start and first row; None while there are no two such times.
         curves: by column of a quality of the model, epochs done and value, of MOST_LOSSES rows at most.
-        course: how the rows went, for log_doubts.py.
+        trends: how the rows went, for log_doubts.py.
         wanted: metrics of the user's own that are read, besides those which the log itself names (`# metrics=f1,auc`).
     """
 
@@ -55,7 +55,7 @@ class Log:
     latest: dict[str, float] = field(default_factory=dict)
     lines: int = 0
     longest_pause: float | None = None
-    course: Course = field(default_factory=Course)
+    trends: Trends = field(default_factory=Trends)
     curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     wanted: Mapping[str, Quality] = field(default_factory=dict)
     _places: list[tuple[str, int]] = field(default_factory=list)
@@ -98,7 +98,7 @@ class Log:
                     raise _no_number(f"line {self.lines}: {name}", cell.strip(), self.path) from error
         self._pause(row)
         self.latest |= row
-        self.course.take(row if self._step is None else row | _optional("step", cells[self._step]), self.lines)
+        self.trends.take(row if self._step is None else row | _optional("step", cells[self._step]), self.lines)
         for name in (name for name in ("val_loss", "val_accuracy", *self.wanted) if name in row and "epoch" in self.latest):
             curve = self.curves.setdefault(name, [])
             if len(curve) == MOST_LOSSES:
@@ -127,14 +127,14 @@ class Log:
         return {"end", "status"} <= self.head.keys()
 
     @property
-    def patience_seconds(self) -> float:
+    def longest_silence_seconds(self) -> float:
         """How long it may be silent before its run counts as over."""
         return max(contract.STALE_SECONDS, FIRST_PAUSE_SECONDS if self.longest_pause is None else PAUSES * self.longest_pause)
 
     def silent(self, now: float) -> bool:
         """Whether the last row is so old that no further one will come."""
         last = self.latest.get("time")
-        return last is not None and now - last > self.patience_seconds
+        return last is not None and now - last > self.longest_silence_seconds
 
     @property
     def run_id(self) -> str:
@@ -160,7 +160,7 @@ class Log:
         return f"# {key}= in line {self._head_lines[key]}" if key in self._head_lines else f"# {key}="
 
     @property
-    def told_duration(self) -> tuple[str, float] | None:
+    def stated_duration(self) -> tuple[str, float] | None:
         """How long the run took as the log says besides start and end: under which key, and seconds."""
         found = ((key, _optional(key, self.head[key])) for key in DURATIONS if key in self.head)
         return next(((key, number[key]) for key, number in found if number), None)

@@ -40,9 +40,9 @@ from jpo.errors import TelemetryError, quoted
 from jpo.files import reading
 from jpo.records import COUNTS, PARAMETERS, QUALITIES, Quality, Run
 from jpo.telemetry.contract import ALSO_CALLED, DATA_FRACTION
-from jpo.telemetry.csv.course import LOSSES
 from jpo.telemetry.csv.lines import Log, unreadable
 from jpo.telemetry.csv.log_doubts import left_out
+from jpo.telemetry.csv.trends import LOSSES
 from jpo.telemetry.learning_curve import loss_slope
 from jpo.telemetry.outcome import (
     IMPOSSIBLE,
@@ -80,7 +80,7 @@ def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     """The finished run of these lines; arguments and errors as in `read_log`."""
     for key, time in (("start", log.number("start")), ("end", log.number("end")), ("", log.latest.get("time"))):
         if time is not None and (unit := foreign_unit(time)):
-            place = log.place_of(key) if key else f"line {log.course.line}: time"
+            place = log.place_of(key) if key else f"line {log.trends.line}: time"
             raise _no_evidence(log.path, NoEvidence(f"{place} is in {unit} ({time:.0f})", NO_SECONDS), "write unix seconds")
     ended_at = log.number("end") if log.closed else log.latest.get("time")
     if ended_at is None or not (log.closed or (now is not None and log.silent(now))):
@@ -98,7 +98,7 @@ def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     curves = (quality.errors_of(log.curves[name]) for name, quality in qualities.items() if name in log.curves)
     slope, error = loss_slope(next(curves, ())) or (None, None)
     start = log.number("start")
-    if start == ended_at and log.course.line:
+    if start == ended_at and log.trends.line:
         start = None  # a clock that stood still: nothing says how long the run took
     measured = MeasuredRun(
         run_id=log.run_id,

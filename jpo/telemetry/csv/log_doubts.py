@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jpo.records import Run, RunStatus
-from jpo.telemetry.csv.course import LOSSES
 from jpo.telemetry.csv.lines import Log
+from jpo.telemetry.csv.trends import LOSSES
 from jpo.telemetry.doubts import Doubt
 
 SLACK_SECONDS, SLACK = 60.0, 0.05
@@ -32,25 +32,25 @@ def doubts(log: Log, run: Run, *, now: float | None) -> Iterator[Doubt]:
 
 
 def _of_times(log: Log, run: Run, now: float | None) -> Iterator[Doubt]:
-    course, start, end = log.course, log.number("start"), run.ended_at
-    if course.back_line:
-        found = f"{log.path}: line {course.back_line}: time goes back behind the row above"
+    trends, start, end = log.trends, log.number("start"), run.ended_at
+    if trends.back_line:
+        found = f"{log.path}: line {trends.back_line}: time goes back behind the row above"
         yield Doubt("time goes back", f"{found}; start and end of the run count")
-    first, last = course.first.get("time"), course.last.get("time")
+    first, last = trends.first.get("time"), trends.last.get("time")
     if start is not None and first is not None and first < start - SLACK_SECONDS:
         yield Doubt(
             "row before start", f"{log.path}: rows begin {start - first:.0f}s before {log.place_of('start')}, which counts"
         )
     if log.closed and last is not None and last > end + SLACK_SECONDS:
-        where = f"{log.path}: line {course.line}"
+        where = f"{log.path}: line {trends.line}"
         yield Doubt("row after end", f"{where}: its time is {last - end:.0f}s after {log.place_of('end')}, which counts")
-    if start is not None and start == end and course.line:
+    if start is not None and start == end and trends.line:
         yield Doubt("no duration", f"{log.path}: {log.place_of('start')} is its end as well; its duration counts as unknown")
-    told = log.told_duration
-    if told and start is not None and abs(told[1] - (end - start)) > SLACK_SECONDS + SLACK * abs(end - start) and end > start:
-        where = f"{log.path}: {log.place_of(told[0])}"
-        yield Doubt("another duration", f"{where} is {told[1]:g}, and end - start is {end - start:.0f}s, which counts")
-    where = f"{log.path}: {log.place_of('end') if log.closed else f'line {course.line}'}"
+    stated = log.stated_duration
+    if stated and start is not None and abs(stated[1] - (end - start)) > SLACK_SECONDS + SLACK * abs(end - start) and end > start:
+        where = f"{log.path}: {log.place_of(stated[0])}"
+        yield Doubt("another duration", f"{where} is {stated[1]:g}, and end - start is {end - start:.0f}s, which counts")
+    where = f"{log.path}: {log.place_of('end') if log.closed else f'line {trends.line}'}"
     remedy = "write unix seconds (UTC), not local time; the run is used as it is"
     if now is not None and end > now + AHEAD_SECONDS:
         yield Doubt("ahead", f"{where} is {(end - now) / 3600:.1f}h ahead of this machine's clock; {remedy}")
@@ -69,29 +69,29 @@ def _zone_seconds(log: Log, end: float) -> float:
 
 
 def _of_losses(log: Log, run: Run) -> Iterator[Doubt]:
-    course = log.course
-    alike = [name for name in LOSSES if course.looks_like_accuracy(name)]
+    trends = log.trends
+    alike = [name for name in LOSSES if trends.looks_like_accuracy(name)]
     overfits = "val_accuracy" in log.latest and not left_out(log)
     if alike and not overfits:
-        name, last = alike[-1], course.last[alike[-1]]
-        found = f"{log.path}: line {course.line}: {' and '.join(alike)} rose all the way to {last:g}, as an accuracy does"
+        name, last = alike[-1], trends.last[alike[-1]]
+        found = f"{log.path}: line {trends.line}: {' and '.join(alike)} rose all the way to {last:g}, as an accuracy does"
         left = (
             "left out" if left_out(log) else f"used as a loss; if it is an accuracy, log it as {name.replace('loss', 'accuracy')}"
         )
         yield Doubt("accuracy", f"{found}: {left}")
-    if course.nans and run.status is RunStatus.DIVERGED and log.head.get("status", "").strip() == RunStatus.SUCCEEDED:
-        where = f"{log.path}: line {course.line}"
+    if trends.nans and run.status is RunStatus.DIVERGED and log.head.get("status", "").strip() == RunStatus.SUCCEEDED:
+        where = f"{log.path}: line {trends.line}"
         yield Doubt(
             "nan at the end", f"{where}: a loss is nan, and {log.place_of('status')} says succeeded: it counts as diverged"
         )
-    elif course.nans and run.status is not RunStatus.DIVERGED:
-        rows = "a loss is nan" if course.nans == 1 else f"a loss is nan, the first of {course.nans} such rows"
-        yield Doubt("nan", f"{log.path}: line {course.nan_line}: {rows}; the last numbers count")
+    elif trends.nans and run.status is not RunStatus.DIVERGED:
+        rows = "a loss is nan" if trends.nans == 1 else f"a loss is nan, the first of {trends.nans} such rows"
+        yield Doubt("nan", f"{log.path}: line {trends.nan_line}: {rows}; the last numbers count")
 
 
 def _of_counts(log: Log, run: Run) -> Iterator[Doubt]:
-    course, epochs, done = log.course, run.parameters.get("epochs"), log.course.last.get("epoch")
-    where = f"{log.path}: line {course.line}"
+    trends, epochs, done = log.trends, run.parameters.get("epochs"), log.trends.last.get("epoch")
+    where = f"{log.path}: line {trends.line}"
     if epochs is not None and done is not None and done > epochs:
         yield Doubt(
             "too many epochs", f"{where}: epoch {done:g}, and {log.place_of('epochs')} is {epochs:g}; it is used as it is"
@@ -99,7 +99,7 @@ def _of_counts(log: Log, run: Run) -> Iterator[Doubt]:
     elif ends_early(log, run):
         found = f"{where}: the last row is epoch {done:g} of {epochs:g}, and {log.place_of('status')} says succeeded"
         yield Doubt("ended early", f"{found}; did it stop early (then log converged=true), or was it cut off? It is used")
-    batch, samples, steps = run.parameters.get("batch_size"), course.last.get("samples"), course.last.get("step")
+    batch, samples, steps = run.parameters.get("batch_size"), trends.last.get("samples"), trends.last.get("step")
     if batch and samples and steps and abs(samples / steps / batch - 1) > SAMPLES_DIFFER:
         found = f"{where}: {samples:g} samples in {steps:g} steps are {samples / steps:.4g} each, and batch_size is {batch:g}"
         yield Doubt("another batch", f"{found}, which counts; is it the batch of one device?")
@@ -107,11 +107,11 @@ def _of_counts(log: Log, run: Run) -> Iterator[Doubt]:
 
 def ends_early(log: Log, run: Run) -> bool:
     """Whether a run says that it succeeded, without a target of its own, long before its last epoch (counted from 0 or 1)."""
-    epochs, done = run.parameters.get("epochs"), log.course.last.get("epoch")
-    told = run.status is RunStatus.SUCCEEDED and "status" in log.head and run.outcome.converged is None
-    return bool(told and epochs is not None and done is not None and done < epochs - 1)
+    epochs, done = run.parameters.get("epochs"), log.trends.last.get("epoch")
+    stated = run.status is RunStatus.SUCCEEDED and "status" in log.head and run.outcome.converged is None
+    return bool(stated and epochs is not None and done is not None and done < epochs - 1)
 
 
 def left_out(log: Log) -> tuple[str, ...]:
     """Losses that cannot be any: both rise to 1 (of one alone, the model may have learnt by heart what it was trained on)."""
-    return LOSSES if all(log.course.looks_like_accuracy(name) for name in LOSSES) else ()
+    return LOSSES if all(log.trends.looks_like_accuracy(name) for name in LOSSES) else ()

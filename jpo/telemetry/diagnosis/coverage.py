@@ -37,7 +37,7 @@ def measured(quantity: str, inquiry: Inquiry) -> Finding:
 
 def gpus_wanted(inquiry: Inquiry) -> bool:
     """Whether any of the runs reports GPUs."""
-    return any(value not in ("", "0", "0.0") for value in inquiry.values("gpus", inquiry.of_workload))
+    return any(value not in ("", "0", "0.0") for value in inquiry.values("gpus", inquiry.workload_selector))
 
 
 def joinable(inquiry: Inquiry) -> Finding:
@@ -46,7 +46,7 @@ def joinable(inquiry: Inquiry) -> Finding:
     if not by_pod or not inquiry.run_ids:
         return Finding("ok", "nothing to join")
     labels = inquiry.names.labelled("pod")
-    if any(inquiry.client.label_values(label, inquiry.of_workload, inquiry.since, inquiry.until) for label in labels):
+    if any(inquiry.client.label_values(label, inquiry.workload_selector, inquiry.since, inquiry.until) for label in labels):
         return Finding("ok", "the runs report their pods")
     text = f"{inquiry.run_info} has no label {' or '.join(labels)}, so {by_pod[0]} belongs to no run"
     return Finding("warning", text, "scrape the job by its pod, or let it export pod and namespace", "JPO-W146")

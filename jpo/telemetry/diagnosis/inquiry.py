@@ -63,7 +63,7 @@ class Inquiry:
         return f"{self.run_info}{{{','.join(matchers)}}}"
 
     @property
-    def of_workload(self) -> str:
+    def workload_selector(self) -> str:
         """The selector of the workload's run reports; of all runs where the workload is not known."""
         return self.reported(*(self.identity.labels if self.identity else ()))
 
@@ -90,7 +90,7 @@ class Inquiry:
     @cached_property
     def run_ids(self) -> tuple[str, ...]:
         """The workload's runs that reported in the window."""
-        return self.values("run_id", self.of_workload)
+        return self.values("run_id", self.workload_selector)
 
     def existing(self, *roles: str) -> list[str]:
         """The names of these roles (prometheus/names.py) that the server has."""

@@ -21,7 +21,7 @@ from jpo.http.answers import TooMuch
 from jpo.http.endpoint import Endpoint
 from jpo.records import KUBERNETES, VAL_ACCURACY, VAL_LOSS, Finished, Identity, Quality, Run, Series, Skipped
 from jpo.telemetry import contract
-from jpo.telemetry.doubts import of_ending, once_each
+from jpo.telemetry.doubts import ending_doubts, once_each
 from jpo.telemetry.learning_curve import Slope
 from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, NoEvidence, Own, to_run
 from jpo.telemetry.prometheus import measuring, run_ids, time_series
@@ -271,7 +271,7 @@ def _records(
 def _doubts(collected: Collected, runs: Sequence[Run]) -> dict[str, str]:
     """What is contradictory about runs that are used."""
     pairs = [(collected.runs[run.run_id][0], run) for run in runs]
-    return once_each([doubt for measured, run in pairs for doubt in of_ending(measured, run)], "run")
+    return once_each([doubt for measured, run in pairs for doubt in ending_doubts(measured, run)], "run")
 
 
 def _unread(collected: Collected) -> str | None:

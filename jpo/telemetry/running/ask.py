@@ -122,8 +122,8 @@ def _labelled(scope: Scope, going: Collection[labelled.PodId], reporting: Collec
     pods = {pod: labels for pod, labels in labelled.pods_of(rows, scope, (labelled.SEEN,)).items() if pod in going}
     labellings = cluster.labellings(scope, {pod.pod for pod in pods})
     known = list(scope.ask_all(lives.asked(scope, labellings)))
-    of_pods, busy = lives.lives(known, pods), lives.of_containers(known, lives.CONTAINER_BUSY)
-    begun = lives.of_containers(known, lives.CONTAINER_STARTED)
+    of_pods, busy = lives.lives(known, pods), lives.by_container(known, lives.CONTAINER_BUSY)
+    begun = lives.by_container(known, lives.CONTAINER_STARTED)
     working = []
     for pod, labels in pods.items():
         container = grouping.trainer(of_pods[pod], busy.get(pod.pod, {}), scope.names.container)

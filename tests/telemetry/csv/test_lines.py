@@ -34,12 +34,12 @@ def test_head_lines_blank_lines_and_the_header_are_no_rows():
 
 def test_patience_grows_with_the_longest_pause():
     log = a_log("# start=100", HEADER)
-    assert log.patience_seconds == FIRST_PAUSE_SECONDS
+    assert log.longest_silence_seconds == FIRST_PAUSE_SECONDS
     log.take("110,,,,")
-    assert (log.longest_pause, log.patience_seconds) == (10.0, STALE_SECONDS)
+    assert (log.longest_pause, log.longest_silence_seconds) == (10.0, STALE_SECONDS)
     log.take("710,,,,")
     log.take("720,,,,")
-    assert (log.longest_pause, log.patience_seconds) == (600.0, 1800.0)
+    assert (log.longest_pause, log.longest_silence_seconds) == (600.0, 1800.0)
     assert (log.silent(720.0 + 1800), log.silent(720.0 + 1801)) == (False, True)
 
 

@@ -13,8 +13,8 @@ def test_the_index_of_names_is_asked_once(inquiry_on):
 
 def test_the_workloads_reports_are_selected_by_its_identity(inquiry_on):
     inquiry = inquiry_on()
-    assert inquiry.of_workload == 'jpo_run_info{dataset="digits",model="cnn",framework="pytorch"}'
-    assert replace(inquiry, identity=None).of_workload == "jpo_run_info{}"
+    assert inquiry.workload_selector == 'jpo_run_info{dataset="digits",model="cnn",framework="pytorch"}'
+    assert replace(inquiry, identity=None).workload_selector == "jpo_run_info{}"
 
 
 def test_a_similar_metric_is_shown_with_the_line_for_jpo_toml(inquiry_on):

@@ -19,7 +19,7 @@ from jpo.plugins.launch.project.finished import EndedRun, put_on_record
 from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.project.secrets import of_the_runner
-from jpo.timeouts import OutOfPatience, within
+from jpo.timeouts import NoAnswerInTime, within
 from jpo.wording.numbers import counted
 from jpo.wording.printable import one_line
 
@@ -89,7 +89,7 @@ def ask_others(known: Sequence[Entry], settings: LoadedSettings, environ: Mappin
     if not asked:
         return {}
     why = dict.fromkeys(asked, f"no answer within {seconds:g} s")
-    with suppress(OutOfPatience):
+    with suppress(NoAnswerInTime):
         within(seconds, [partial(_ask, mine, settings, environ, why) for mine in asked.values()])
     return {
         f"How {_in_short(asked[engine])} went on {engine} is not known ({said}); `jpo watch` asks again": NOT_KNOWN

@@ -19,7 +19,7 @@ from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.project.secrets import of_the_runner
 from jpo.records import Forecast, Parameters, Queued, Workload
-from jpo.timeouts import OutOfPatience, within
+from jpo.timeouts import NoAnswerInTime, within
 
 WITHOUT_A_QUEUE = ("local", "aws")
 OF_THE_RUNNER = ("launch.kubernetes.context", "launch.slurm.options")
@@ -90,7 +90,7 @@ class EngineQueue:
             rooms = dict[Needs, Room]()
             try:
                 (self._silence,) = within(LONGEST_SECONDS, [partial(_ask, new, self._settings, rooms)])
-            except OutOfPatience as error:
+            except NoAnswerInTime as error:
                 self._silence = str(error)
             self._rooms |= {needs: rooms.get(needs) for needs in new}
         return self._rooms

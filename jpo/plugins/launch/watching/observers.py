@@ -59,7 +59,7 @@ class LogObserver:
         if not {"run_id", "dataset", "model", "framework"} <= log.head.keys():
             return None
         at, written = now, self._tail.modified_at
-        if log.silent(now) and written is not None and written <= now <= written + log.patience_seconds:
+        if log.silent(now) and written is not None and written <= now <= written + log.longest_silence_seconds:
             at = now - (written - log.latest["time"])  # its clock is slow: it has just written
         silent, start, said = log.silent(at), log.number("start"), log.head.get("status", "")
         newest, before = (self._rows[-1], self._rows[-2]) if len(self._rows) > 1 else (None, None)

@@ -89,8 +89,8 @@ def _watched(scope: Scope) -> Watched:
     places = ", ".join((names.label("run_id"), *names.labelled("namespace"), *names.labelled("pod")))
     info = f"max by ({places}) (last_over_time({names.metric(contract.RUN_INFO)}{scope.chosen()}{span}))"
     rows = [(key, row.labels) for key, row in scope.ask_all({ALL: seen_pods.all_of(scope), REPORTING: info})]
-    told = [labels for key, labels in rows if key == REPORTING]
-    reporting, ids = {pod_of(labels) for labels in told if "pod" in labels}, {labels.get("run_id") for labels in told}
+    reports = [labels for key, labels in rows if key == REPORTING]
+    reporting, ids = {pod_of(labels) for labels in reports if "pod" in labels}, {labels.get("run_id") for labels in reports}
     pods = {
         pod: labels
         for pod, labels in seen_pods.pods_of(rows, scope, (ALL,)).items()
@@ -98,7 +98,7 @@ def _watched(scope: Scope) -> Watched:
     }
     labellings = cluster.labellings(scope, {pod.pod for pod in pods})
     known = list(scope.ask_all(lives.asked(scope, labellings)))
-    started, busy = (lives.of_containers(known, what) for what in (lives.CONTAINER_STARTED, lives.CONTAINER_BUSY))
+    started, busy = (lives.by_container(known, what) for what in (lives.CONTAINER_STARTED, lives.CONTAINER_BUSY))
     return Watched(pods, lives.lives(known, pods), started, busy, labellings)
 
 
@@ -126,8 +126,8 @@ def _judged(scope: Scope, watched: Watched, new: Collection[PodId]) -> tuple[lis
             unsure.append(last)
             judged.append(pod)
         elif last is not None:
-            told = bool(pod.life.phases or pod.life.reasons(pod.container))
-            judged.append(replace(pod, ended_at=max(last, pod.started_at or last), end_seen=told))
+            end_seen = bool(pod.life.phases or pod.life.reasons(pod.container))
+            judged.append(replace(pod, ended_at=max(last, pod.started_at or last), end_seen=end_seen))
     return judged, unsure
 
 

@@ -130,7 +130,7 @@ def lives(rows: Collection[tuple[str, AnswerRow]], pods: Collection[PodId]) -> d
     return by_pod
 
 
-def of_containers(rows: Collection[tuple[str, AnswerRow]], what: str) -> Mapping[Pod, Mapping[str, float]]:
+def by_container(rows: Collection[tuple[str, AnswerRow]], what: str) -> Mapping[Pod, Mapping[str, float]]:
     """By pod and container: when it began to work (unix seconds), or its CPU seconds."""
     values: dict[Pod, dict[str, float]] = defaultdict(dict)
     for key, row in rows:

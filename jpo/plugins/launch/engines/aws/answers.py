@@ -12,7 +12,7 @@ from jpo.http.answers import LOGIN_SECONDS, LONGEST_SECONDS
 from jpo.http.aws import CREDENTIALS, ROLE, code_of, session
 from jpo.http.quoting import hidden
 from jpo.plugins.launch.excerpt import engine_words
-from jpo.timeouts import OutOfPatience, within
+from jpo.timeouts import NoAnswerInTime, within
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError
@@ -80,7 +80,7 @@ def answer(place: str, question: Callable[[], Answer], seconds: float = LONGEST_
     )
     try:
         return within(seconds, [question])[0]
-    except OutOfPatience as error:
+    except NoAnswerInTime as error:
         finding, remedy, code = f"gives {error}", f"check AWS' tools and their credential_process; {GOES_ON}", "JPO-E754"
     except aws.ClientError as error:
         finding, remedy, code = _refusal(error)

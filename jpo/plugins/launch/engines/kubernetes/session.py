@@ -24,7 +24,7 @@ from jpo.http.answers import BUSY, LOGIN_SECONDS, LONGEST_SECONDS, seconds_to_wa
 from jpo.http.quoting import keep_secret
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, text
 from jpo.plugins.launch.excerpt import engine_words
-from jpo.timeouts import OutOfPatience, within
+from jpo.timeouts import NoAnswerInTime, within
 
 UNREADABLE = (403, 404)
 """Statuses of what this account may not read, or the cluster does not have."""
@@ -85,7 +85,7 @@ class Connected:
             contexts, current = config.list_kube_config_contexts(kubeconfig)
             chosen = next((each for each in contexts if each.get("name") == context), current) if context else current
             self.namespace = text(chosen, "context", "namespace") or "default"
-        except OutOfPatience as error:
+        except NoAnswerInTime as error:
             finding = f"the program by which the kubeconfig logs in gives {error}"
             remedy = "see what `kubectl get jobs` does, which asks it too"
             raise LaunchError("Kubernetes", finding, remedy, code="JPO-E754") from error
@@ -140,7 +140,7 @@ class Session:
 
         try:
             (answered,) = within(LONGEST_SECONDS, [body])
-        except OutOfPatience as error:
+        except NoAnswerInTime as error:
             raise self._unreachable(f"gives {error}") from error
         try:
             answer = json_object(answered)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jpo.errors import LaunchError
-from jpo.timeouts import OutOfPatience, answer_of
+from jpo.timeouts import NoAnswerInTime, answer_of
 from jpo.wording.printable import one_line
 
 TIMEOUT_SECONDS = 60.0
@@ -64,7 +64,7 @@ class Programs:
         """
         try:
             done = answer_of([program, *arguments], seconds=self._timeout_seconds, environment=self._environment)
-        except OutOfPatience as error:
+        except NoAnswerInTime as error:
             raise away(program, f"gave {error}") from error
         except OSError as error:
             raise LaunchError(program, f"cannot be started ({error.strerror})", HOW_TO_SET_UP, code="JPO-E761") from error

@@ -1,4 +1,4 @@
-"""Course of a log's rows: what is needed of them while they are read, whatever their number."""
+"""Trends of a log: what is needed of its rows, kept while they are read, in the same memory for any number of them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 LOSSES = ("train_loss", "val_loss")
 FEWEST_ROWS = 4
-"""Rows after which a course says something."""
+"""Rows after which a trend says something."""
 RISING = 0.9
 """Share of the steps up from which a loss rises all the time."""
 PERCENT = 100.0
 
 
 @dataclass(slots=True)
-class Course:
+class Trends:
     """How the rows of a log went.
 
     Attributes:

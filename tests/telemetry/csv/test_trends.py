@@ -6,14 +6,14 @@ import math
 
 import pytest
 
-from jpo.telemetry.csv.course import Course
+from jpo.telemetry.csv.trends import Trends
 
 
-def course_of(losses: list[float]) -> Course:
-    course = Course()
+def trends_of(losses: list[float]) -> Trends:
+    trends = Trends()
     for line, loss in enumerate(losses, start=8):
-        course.take({"time": 10.0 * line, "val_loss": loss}, line)
-    return course
+        trends.take({"time": 10.0 * line, "val_loss": loss}, line)
+    return trends
 
 
 @pytest.mark.parametrize(
@@ -27,9 +27,9 @@ def course_of(losses: list[float]) -> Course:
     ],
 )
 def test_a_loss_that_rises_to_one_looks_like_an_accuracy(losses: list[float], rises: bool) -> None:
-    assert course_of(losses).looks_like_accuracy("val_loss") is rises
+    assert trends_of(losses).looks_like_accuracy("val_loss") is rises
 
 
 def test_losses_that_are_no_numbers_are_counted_and_left_out() -> None:
-    course = course_of([0.9, math.nan, 0.7])
-    assert (course.nans, course.nan_line, course.last["val_loss"]) == (1, 9, 0.7)
+    trends = trends_of([0.9, math.nan, 0.7])
+    assert (trends.nans, trends.nan_line, trends.last["val_loss"]) == (1, 9, 0.7)
