@@ -55,7 +55,8 @@ class Interpolation:
         self._place = place
         self._referring: dict[str, dict[str, list[IniOption]]] = {}  # by section and name: who refers to the name
         for option in options:
-            for name in dict.fromkeys(REFERENCE.findall(_all_text(option).replace("%%", ""))):
+            text = option.text if option.one_line else option.value or ""  # over several lines with what comments it may have
+            for name in dict.fromkeys(REFERENCE.findall(text.replace("%%", ""))):
                 self._referring.setdefault(option.section, {}).setdefault(name.lower(), []).append(option)
 
     def read(self, option: IniOption) -> Resolved:
@@ -159,11 +160,6 @@ class Interpolation:
 
 
 WRITE_IT = "write the value itself"
-
-
-def _all_text(option: IniOption) -> str:
-    """The value; of one that goes on over several lines, with what comments it may have."""
-    return option.text if option.one_line else option.value or ""
 
 
 def used_too(users: Iterable[IniOption], origin: IniOption, name: str) -> str:

@@ -79,8 +79,10 @@ def _found(
     if asked:
         candidates = [keyed(file.options, f"parameters.{name}.key", names.keys[name], file.place)]
     else:
-        candidates = [option for option in named(file.options, names.known.get(name, ())) if not _claimed(option, names)]
-    if name == "nodes" and not asked and not _per_node(file, names):
+        said = {key.lower() for key in names.keys.values()}  # jpo.toml says what these are, so that their names do not
+        candidates = [option for option in named(file.options, names.known.get(name, ())) if option.key.lower() not in said]
+    per_node = "gpus_per_node" in names.keys or named(file.options, names.known.get("gpus_per_node", ()))
+    if name == "nodes" and not asked and not per_node:
         return None  # all GPUs are said: nodes say nothing, and several of them no contradiction
     pins = {option: held(option, file.place, today) for option in candidates}
     lenient = "only a count counts" if name in COUNTS and not asked else None  # `nodes = node1,node2` is none
@@ -104,15 +106,6 @@ def _others(options: Iterable[IniOption], found: Mapping[str, Found | None]) -> 
     """Options on one line of plain text that say nothing to JPO."""
     read = {line for one in found.values() if one for line in one.lines}
     return tuple((o.key, o.line, o.text) for o in options if o.one_line and o.key.isprintable() and o.line not in read)
-
-
-def _per_node(file: _File, names: OptionNames) -> bool:
-    return "gpus_per_node" in names.keys or bool(named(file.options, names.known.get("gpus_per_node", ())))
-
-
-def _claimed(option: IniOption, names: OptionNames) -> bool:
-    """Whether jpo.toml says what the option is, so that its name does not."""
-    return any(key.lower() == option.key.lower() for key in names.keys.values())
 
 
 def _numbers(

@@ -28,16 +28,11 @@ def measured(quantity: str, inquiry: Inquiry) -> Finding:
         return renamed
     if quantity in OF_GPUS and not inquiry.run_ids:
         return Finding("unknown", "not measured, and there is no run to show whether GPUs are used")
-    if quantity in OF_GPUS and not gpus_wanted(inquiry):
+    if quantity in OF_GPUS and {"", "0", "0.0"}.issuperset(inquiry.values("gpus", inquiry.workload_selector)):
         return Finding("ok", "not measured, and no run asks for GPUs")
     names = [name for role in (*by_job, *OF_PODS[quantity]) for name in inquiry.names.alternatives(role)]
     text = f"nothing measures it ({' or '.join(names[:2])}), so it is left out"
     return Finding("warning", text, "let the server scrape one of them", "JPO-W145")
-
-
-def gpus_wanted(inquiry: Inquiry) -> bool:
-    """Whether any of the runs reports GPUs."""
-    return any(value not in ("", "0", "0.0") for value in inquiry.values("gpus", inquiry.workload_selector))
 
 
 def joinable(inquiry: Inquiry) -> Finding:

@@ -61,11 +61,6 @@ class Seen:
     going: Collection[PodId] = ()
 
 
-def marks(scope: Scope) -> Mapping[str, Marks]:
-    """Marks by run id of the runs that reported since the scope's watermark, or of those that it names. One request."""
-    return seen(scope).marks
-
-
 def seen(scope: Scope) -> Seen:
     """Everything that was seen since the scope's watermark. One request."""
     span = queries.window(max(scope.begin, min(scope.mark, scope.until - OVERLAP_SECONDS)), scope.until)
@@ -116,7 +111,10 @@ def bounds(
         pod_times: by run id, when its pods started and completed, where known.
     """
     reported = {run_id: (marks.get("start"), marks.get("end")) for run_id, marks in marks_of.items()}
-    merged = {run_id: _first_known(times, pod_times.get(run_id, (None, None))) for run_id, times in reported.items()}
+    merged = {
+        run_id: tuple(pod if own is None else own for own, pod in zip(times, pod_times.get(run_id, (None, None)), strict=True))
+        for run_id, times in reported.items()
+    }
     reports = _reports(scope, {run_id: marks_of[run_id] for run_id, times in merged.items() if None in times})
     # If our clock were ahead of the server's, running runs would look silent.
     now = min(scope.until, scope.client.clock()) if reports else scope.until
@@ -140,12 +138,6 @@ def bounds(
 def _known_until(marks: Marks, scope: Scope) -> float:
     """The time up to which ends are on record; a run that merely stands still is noticed hours late."""
     return scope.mark - STILL_SECONDS if "still" in marks and "pushed" not in marks else scope.mark
-
-
-def _first_known(
-    reported: tuple[float | None, float | None], pods: tuple[float | None, float | None]
-) -> tuple[float | None, float | None]:
-    return (reported[0] if reported[0] is not None else pods[0], reported[1] if reported[1] is not None else pods[1])
 
 
 def _reports(scope: Scope, unclear: Mapping[str, Marks]) -> dict[str, ReportTimes]:

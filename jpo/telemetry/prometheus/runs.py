@@ -139,7 +139,9 @@ def finished_runs(
         runs, skipped = _records(collected, series_of, slope_of, names.own)
         if session.warnings:
             return _nothing(session)
-        whole = (series for run in runs for series in series_of.get(run.run_id, ()) if _is_whole(series, run))
+        # Of CPU cores only series of all of a run's pods (see outcome.py).
+        of_runs = ((run, series) for run in runs for series in series_of.get(run.run_id, ()))
+        whole = (each for run, each in of_runs if each.quantity != "cpu_cores" or run.outcome.cpu_cores_mean is not None)
         return Finished(
             runs=tuple(sorted(runs, key=lambda run: (run.ended_at, run.run_id))),
             series=tuple(map(time_series.thinned, whole)),
@@ -279,11 +281,6 @@ def _unread(collected: Collected) -> str | None:
         return None
     day, why = datetime.fromtimestamp(collected.mark, UTC).date(), collected.cut_short
     return f"read up to {day}, the rest next time: {why.finding} [{why.code}]"
-
-
-def _is_whole(series: Series, run: Run) -> bool:
-    """Whether a time series is of all of a run's pods (see outcome.py)."""
-    return series.quantity != "cpu_cores" or run.outcome.cpu_cores_mean is not None
 
 
 def _next_watermark(watermark: float | None, collected: Collected) -> float | None:
