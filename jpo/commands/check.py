@@ -32,7 +32,7 @@ def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
     workload, prices = read_workload(path, settings, now=now), prices_of(settings)
     judged = judged_today(workload, limits_of(settings), prices)
     broken = (Remark(f"{finding}; suggest leaves it as it is, or brings it back", "JPO-W403") for finding in judged.broken)
-    links = (Remark(sentence, code) for sentence, code in config.caveats(path).items())
+    links = (Remark(note.text, note.code) for note in config.caveats(path))
     said = (*broken, *links, *remarks(workload, prices), *islice(unrecognised(workload), MOST_LISTED))
     return CheckedConfig(path, workload.identity, workload.parameters, said, judged.kept, judged.rules)
 

@@ -76,11 +76,7 @@ def read(store: Store, prices: Prices, limit: int | None, targets: Mapping[str, 
         suggestions,
         followers_of(store, suggestions, recorded if limit is None else None),
         {identity: ledger_of(store, identity, prices) for identity in identities},
-        contradictions=[
-            f"{sentence} [{code}]"
-            for identity in identities
-            for sentence, code in sentences(contradictions(store, identity, None), None).items()
-        ],
+        contradictions=[note.cited for identity in identities for note in sentences(contradictions(store, identity, None), None)],
     )
 
 

@@ -70,7 +70,7 @@ def observe(
         if logs:
             read = [logged_run(path, now=now, own=own_names(settings)) for path in logs]
             lines = recorded(store.record(Finished(tuple(logged.run for logged in read)), now=now))
-            return [*lines, *(f"note: {sentence} [{code}]" for sentence, code in doubts_of(read).items())]
+            return [*lines, *(f"note: {note.cited}" for note in doubts_of(read))]
         if run.run_id is None:
             raise UsageError("RUN", "is missing: whose outcome is it?", "write `jpo observe RUN --metric ...`", code="JPO-E306")
         workload = job_as_run(read_workload(config, settings, now=now), store, settings, now=now)

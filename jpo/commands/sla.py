@@ -140,7 +140,7 @@ def write(config: Path, settings: LoadedSettings, proposal: SlaProposal, *, repl
     lines = {each.name: TomlLine(text, printable(seen(each, proposal.currency))) for each, text in stated}
     new = {name: line for name, line in lines.items() if name not in promised}
     allow(settings, {name: line.value for name, line in new.items()}, replace_old=replace_old, file=file)
-    links = uncoded(caveats(file))
+    links = caveats(file)
     done = put_in(file, "sla", new, replace=replace_old)
     kept = [name for name in lines if name in done.kept or name in promised]
     return replace(proposal, written=WrittenLines(str(file), done.put, kept, links if done.put else ()))

@@ -23,7 +23,7 @@ from jpo.project.project import Project, open_project
 from jpo.project.proposal import diff_of, propose
 from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, noted, refusals_on_record
 from jpo.project.request import approved_by_hand, request_of
-from jpo.records import Known, Parameters, PolicyName, coded
+from jpo.records import Known, Parameters, PolicyName
 from jpo.report.suggestion import Report
 
 
@@ -70,7 +70,7 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
             ahead = queue.ahead(
                 request.current, lambda: candidates.admissible_of(candidates.collect(request, known.runs, known.siblings))
             )
-            known, request = with_notes(known, coded(queue.notes)), replace(request, queue=ahead)
+            known, request = with_notes(known, queue.notes), replace(request, queue=ahead)
         policy = policy_for(job.store, request.boldness.explore, request.policy)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)

@@ -15,14 +15,14 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from jpo.config.edit import edited
 from jpo.config.source import contents
 from jpo.errors import ConflictError, EditError, UsageError
 from jpo.files import NotKept, followed, rights, successor
-from jpo.records import Edit
+from jpo.records import Edit, Note
 
 TEMPORARY = ".jpo-write-"
 """Prefix of the new file until it is renamed. One that kill -9 left behind is removed by the same user's next write there."""
@@ -63,16 +63,16 @@ def write(path: Path, edits: Sequence[Edit], *, expected_digest: str) -> None:
         raise EditError(place, *_why_not(error, path), code="JPO-E222") from error
 
 
-def caveats(path: Path) -> Mapping[str, str]:
-    """What people should know before this file is replaced: sentence -> reason code. Empty when nothing is amiss."""
+def caveats(path: Path) -> tuple[Note, ...]:
+    """What people should know before this file is replaced. Empty when nothing is amiss."""
     try:
         names = path.stat().st_nlink
     except OSError:  # gone meanwhile; the write will say so
-        return {}
+        return ()
     sentence = (
         f"{path} has {names} names (hard links): a change is seen under this one alone; put symlinks in place of the others"
     )
-    return {sentence: "JPO-W224"} if names > 1 else {}
+    return (Note("JPO-W224", sentence),) if names > 1 else ()
 
 
 def _editable(path: Path, place: str) -> Path:

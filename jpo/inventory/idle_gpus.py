@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from jpo.records import Run, RunStatus, Series, same
+from jpo.records import Note, Run, RunStatus, Series, same
 from jpo.wording.numbers import percent_in_words as percent
 
 IDLE = 0.05
@@ -49,8 +49,9 @@ class IdleGpus:
     remedy: str
     evidence: Mapping[str, float]
 
-    def __str__(self) -> str:
-        return f"{self.finding}; {self.remedy}"
+    @property
+    def note(self) -> Note:
+        return Note(self.code, f"{self.finding}; {self.remedy}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ from jpo.records import (
     Suggestion,
     TrackRecord,
     Workload,
-    coded,
+    codes_of,
 )
 from jpo.telemetry.diagnosis import near_identical
 from jpo.telemetry.left_out import by_cause
@@ -66,14 +66,14 @@ class Asked:
 
     Attributes:
         fresh: runs that are new on record.
-        notes: what the report must say, sentence -> reason code.
+        notes: what the report must say.
         silent: Prometheus answered, and reported nothing at all.
         elsewhere: how many runs of other workloads CSV logs hold.
     """
 
     fresh: tuple[Run, ...]
     skipped: tuple[Skipped, ...]
-    notes: Mapping[str, str]
+    notes: tuple[Note, ...]
     requests: int
     seconds: float
     silent: bool
@@ -101,26 +101,25 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
     asked = ask(server, job, strict=strict, again_seconds=again_seconds)
     on_file = on_record(store, job.workload)
     recorded, doubted, runs, siblings = on_file.own.recorded, on_file.doubted, on_file.runs, on_file.siblings
-    notes = {**job.notes, **asked.notes, **on_other_hardware(on_file.on_hardware), **on_file.own.notes}
+    notes = [*job.notes, *asked.notes, *on_other_hardware(on_file.on_hardware), *on_file.own.notes]
     if server and asked.silent and not runs:
-        notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
+        notes += why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
     if not runs:
-        notes |= only_others(asked.elsewhere, identity)
+        notes += only_others(asked.elsewhere, identity)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
-        notes[str(idle)] = idle.code
-    notes |= {
-        **without_energy(runs, job.prices),
-        **of_labelled_pods(job.settings.values, runs),
-        **unmeasured(job.settings.values, runs),
-    }
+        notes.append(idle.note)
+    notes += without_energy(runs, job.prices)
+    notes += of_labelled_pods(job.settings.values, runs)
+    notes += unmeasured(job.settings.values, runs)
     respelt = near_identical.sentences(identity, Counter(run.identity for run in on_file.others), "on record")
-    told = {near_identical.remedy_of(sentence) for sentence in notes}
-    notes |= {sentence: code for sentence, code in respelt.items() if near_identical.remedy_of(sentence) not in told}
+    joined = {note.about for note in notes if note.code == near_identical.NEAR_IDENTICAL}
+    notes += (note for note in respelt if note.about not in joined)
     contradicted = contradictions(store, identity, job.workload.current, recorded if job.workload.aliases else None)
-    notes |= sentences(contradicted, job.workload.current)
+    notes += sentences(contradicted, job.workload.current)
     skipped = by_cause(asked.skipped)
     of_runs = (*(run.code for run in skipped if run.code), *([IMPLAUSIBLE] if doubted else []))
-    codes = tuple(dict.fromkeys((*notes.values(), *of_runs)))
+    told = tuple(dict.fromkeys(notes))
+    codes = tuple(dict.fromkeys((*codes_of(told), *of_runs)))
     return Known(
         runs=runs,
         others=on_file.others,
@@ -129,7 +128,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
         untried=untried(store, identity, runs, now=job.now),
         last=on_probation(store, job.workload, runs, contradicted.reaches),
         track=past_forecasts(store, recorded, job.prices),
-        evidence=Evidence(len(runs), (*skipped, *doubted), asked.requests, asked.seconds, coded(notes), codes=codes),
+        evidence=Evidence(len(runs), (*skipped, *doubted), asked.requests, asked.seconds, told, codes=codes),
         siblings=siblings,
         reaches=contradicted.reaches,
     )
@@ -216,13 +215,13 @@ def siblings_of(store: Store, identity: Identity, runs: Sequence[Run]) -> tuple[
     return tuple(believable)
 
 
-def on_other_hardware(siblings: Sequence[Run]) -> dict[str, str]:
-    """How many runs of the same job on which hardware count as well: sentence -> reason code."""
+def on_other_hardware(siblings: Sequence[Run]) -> tuple[Note, ...]:
+    """How many runs of the same job on which hardware count as well."""
     if not siblings:
-        return {}
+        return ()
     counted = Counter(run.identity.hardware or "hardware that is not named" for run in siblings)
     where = " and ".join(f"{numbers.counted(number, 'run')} on {hardware}" for hardware, number in counted.most_common())
-    return {f"The same job on other hardware counts, too: {where}": "JPO-I119"}
+    return (Note("JPO-I119", f"The same job on other hardware counts, too: {where}"),)
 
 
 def with_doubts_noted(known: Known) -> Known:
@@ -238,7 +237,7 @@ def with_doubts_noted(known: Known) -> Known:
 def with_file_noted(known: Known, job: Project) -> Known:
     """What is known, with a note for each value that a rollback pins, and for what else a change of this config.ini means."""
     pins = (Note("JPO-I846", text) for text in pin_notes(job.workload))
-    return with_notes(known, (*pins, *coded(config.caveats(job.workload.path))))
+    return with_notes(known, (*pins, *config.caveats(job.workload.path)))
 
 
 def with_notes(known: Known, notes: Iterable[Note]) -> Known:
@@ -246,15 +245,15 @@ def with_notes(known: Known, notes: Iterable[Note]) -> Known:
     return replace(known, evidence=known.evidence.noting(notes))
 
 
-def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
-    """That costs are too low where a kWh has a price and runs did not measure their energy: sentence -> reason code."""
+def without_energy(runs: Sequence[Run], prices: Prices) -> tuple[Note, ...]:
+    """That costs are too low where a kWh has a price and runs did not measure their energy."""
     if prices.usd_per_kwh is None:
-        return {}
+        return ()
     if all(run.outcome.energy_joules is None for run in runs):
-        return {"Cost is without energy, which has a price: no run has measured it": "JPO-W802"}
+        return (Note("JPO-W802", "Cost is without energy, which has a price: no run has measured it"),)
     lacking = sum(lacks_energy(run, prices) for run in runs)
     note = f"Energy has a price: {lacking} of {len(runs)} runs have not measured theirs and cost what they did without it"
-    return {f"{note}; forecasts count what the others used per GPU": "JPO-W802"} if lacking else {}
+    return (Note("JPO-W802", f"{note}; forecasts count what the others used per GPU"),) if lacking else ()
 
 
 def ask(server: Endpoint | None, job: Project, *, strict: bool, again_seconds: float | None) -> Asked:
@@ -263,7 +262,7 @@ def ask(server: Endpoint | None, job: Project, *, strict: bool, again_seconds: f
     names = (identity, *job.workload.aliases)
     of_plugins = from_plugins(job.settings, store, now=now, keep=job.keeps)
     fresh = [run for run in of_plugins.runs if run.identity in names]
-    notes = {**caveats(server, job.settings), **of_plugins.doubts}
+    notes = [*caveats(server, job.settings), *of_plugins.doubts]
     skipped, elsewhere = list[Skipped](), Counter[Identity]()
     requests, seconds, answers = 0, 0.0, list[bool]()
     for source, name in [(CSV, identity), *((PROMETHEUS, name) for name in names if server)]:
@@ -277,34 +276,35 @@ def ask(server: Endpoint | None, job: Project, *, strict: bool, again_seconds: f
         except TelemetryError as error:
             if strict:
                 raise
-            notes[f"History not refreshed from {source} ({age(store, name, now)}): {error} [{error.code}]"] = "JPO-W113"
+            finding = f"History not refreshed from {source} ({age(store, name, now)}): {error} [{error.code}]"
+            notes.append(Note("JPO-W113", finding, source))
             continue
         if mark.takes_over:
             store.take_over(name, mark.takes_over, mark.source)
-        notes |= mark.notes
+        notes += mark.notes
         for finished in parts:
             recorded = store.record(finished, now=now, identity=name, source=mark.source)
             fresh += [run for run in recorded if run.identity in names]
             skipped += finished.skipped
             elsewhere.update(finished.elsewhere)
-            notes |= finished.doubts
+            notes += finished.doubts
             if finished.unread:
-                notes |= cut_short(source, finished.unread, strict=strict)
+                notes.append(cut_short(source, finished.unread, strict=strict))
             answers += [bool(finished.runs or finished.skipped or finished.unread)] if finished.requests else []
             requests, seconds = requests + finished.requests, seconds + finished.seconds
     silent = bool(answers) and not any(answers)
-    return Asked(tuple(fresh), tuple(skipped), notes, requests, seconds, silent, elsewhere)
+    return Asked(tuple(fresh), tuple(skipped), tuple(notes), requests, seconds, silent, elsewhere)
 
 
-def cut_short(source: str, unread: str, *, strict: bool) -> Mapping[str, str]:
-    """What the report says of a look that did not come to its end: sentence -> reason code.
+def cut_short(source: str, unread: str, *, strict: bool) -> Note:
+    """What the report says of a look that did not come to its end.
 
     Raises:
         TelemetryError: JPO-E117, if `strict`; what was read is on record, and the next look goes on from there.
     """
     if strict:
         raise TelemetryError(source, unread, "run again, or raise --timeout", code="JPO-E117")
-    return {f"{source.capitalize()} was {unread}": "JPO-W117"}
+    return Note("JPO-W117", f"{source.capitalize()} was {unread}", source)
 
 
 def untried(store: Store, identity: Identity, runs: tuple[Run, ...], *, now: float) -> Suggestion | None:

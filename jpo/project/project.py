@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from constraints import Limits
@@ -19,7 +19,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.secrets import check_store
 from jpo.project.workload import limits_of, read_workload, refuse_unknown, with_pins
-from jpo.records import Currency, Identity, Parameters, Preference, Quality, Workload
+from jpo.records import Currency, Identity, Note, Parameters, Preference, Quality, Workload
 
 NOTHING: Parameters = {}
 
@@ -35,7 +35,7 @@ class Project:
         preferences: those of JPO and of [preferences.NAME], by name.
         now: unix seconds at which the command began.
         settings: for this package alone; commands and parts take values from the fields above.
-        notes: what reports say of the values and the boldness that it starts with, sentence -> reason code.
+        notes: what reports say of the values and the boldness that it starts with.
     """
 
     workload: Workload
@@ -48,7 +48,7 @@ class Project:
     store: Store
     now: float
     settings: LoadedSettings
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
     keeps: bool = True
     """False: of what goes on record nothing is kept, as with --dry-run."""
 
@@ -111,7 +111,7 @@ def open_project(
             store,
             now,
             settings,
-            {**start.notes, **kept_from_exploring(settings), **about_its_place(settings.store_beside, settings.store_at_root)},
+            (*start.notes, *kept_from_exploring(settings), *about_its_place(settings.store_beside, settings.store_at_root)),
             keeps=not read_only,
         )
 

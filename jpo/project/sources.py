@@ -16,7 +16,7 @@ from jpo.project.project import own_metrics
 from jpo.project.secrets import check_prometheus, unencrypted
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.project.tables.parameters import is_own
-from jpo.records import Finished, Identity, Workload
+from jpo.records import Finished, Identity, Note, Workload
 from jpo.telemetry.diagnosis.near_identical import MOST_NAMED, near_identical
 from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
@@ -147,20 +147,21 @@ def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:
     return root / table.cert_file, root / (table.key_file or table.cert_file)
 
 
-def caveats(server: Endpoint | None, settings: LoadedSettings) -> Mapping[str, str]:
-    """What every report must say about how this server was asked: sentence -> reason code."""
+def caveats(server: Endpoint | None, settings: LoadedSettings) -> tuple[Note, ...]:
+    """What every report must say about how this server was asked."""
     if server is None:
-        return {}
-    told = {} if server.verify else {UNVERIFIED: "JPO-W114"}
+        return ()
+    notes = [] if server.verify else [Note("JPO-W114", UNVERIFIED)]
     if secret := unencrypted(settings):
-        told[f"{server.shown_url} got {secret} unencrypted: anyone in between can read it; use https://"] = "JPO-W323"
-    return told
+        finding = f"{server.shown_url} got {secret} unencrypted: anyone in between can read it; use https://"
+        notes.append(Note("JPO-W323", finding))
+    return tuple(notes)
 
 
 def why_nothing(
     server: Endpoint, identity: Identity, settings: LoadedSettings, *, now: float, seconds_spent: float
-) -> Mapping[str, str]:
-    """Why Prometheus reports no run: the likeliest cause -> its reason code; empty when nothing is amiss.
+) -> tuple[Note, ...]:
+    """Why Prometheus reports no run: the likeliest cause; empty when nothing is amiss.
 
     Args:
         now: when the look began.
@@ -171,25 +172,25 @@ def why_nothing(
     left = max(SHORTEST_PART * server.timeout_seconds, server.timeout_seconds - seconds_spent)
     since, until = asked_since(settings, now=now), now + seconds_spent
     causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(settings))
-    return {f"Prometheus reports no run: {in_one_line(causes)}": causes[0].code or ""} if causes else {}
+    return (Note(causes[0].code or "", f"Prometheus reports no run: {in_one_line(causes)}"),) if causes else ()
 
 
-def only_others(elsewhere: Mapping[Identity, int], identity: Identity) -> Mapping[str, str]:
-    """That CSV logs hold runs of other workloads alone: sentence -> reason code; empty where one is the same but for spelling,
+def only_others(elsewhere: Mapping[Identity, int], identity: Identity) -> tuple[Note, ...]:
+    """That CSV logs hold runs of other workloads alone; empty where one is the same but for spelling,
     which is said by itself.
 
     Args:
         elsewhere: how many runs of each other workload they hold.
     """
     if not elsewhere or near_identical(identity, elsewhere):
-        return {}
+        return ()
     most = sorted(elsewhere, key=lambda other: -elsewhere[other])
     named = ", ".join(f"{other!s:.80}" for other in most[:MOST_NAMED]) + (
         f" and {len(most) - MOST_NAMED} more" if most[MOST_NAMED:] else ""
     )
     runs = counted(sum(elsewhere.values()), "run")
     finding = f"CSV logs hold no run of {identity}, but {runs} of {named}"
-    return {f"{finding}; if the job has run, name the same in config.ini and in the job": "JPO-W142"}
+    return (Note("JPO-W142", f"{finding}; if the job has run, name the same in config.ini and in the job"),)
 
 
 def secret(auth: AuthTable, name: str, root: Path) -> str:

@@ -9,12 +9,12 @@ and not by its level. Of a quality of the model nothing more can be said than th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.project.settings import Settings
 from jpo.project.tables.parameters import is_own
-from jpo.records import KUBERNETES, RESOURCES, Run, Suggestion, Word, Workload
+from jpo.records import KUBERNETES, RESOURCES, Note, Run, Suggestion, Word, Workload
 from jpo.wording import numbers
 
 CODE, UNMEASURED = "JPO-I129", "JPO-W127"
@@ -27,12 +27,12 @@ class Placed:
     Attributes:
         recorded: those of which all free parameters are known.
         elsewhere: the others, as runs of the same job under other conditions.
-        notes: how many those are: sentence -> reason code; empty where there are none.
+        notes: how many those are; empty where there are none.
     """
 
     recorded: tuple[RecordedRun, ...]
     elsewhere: tuple[Run, ...] = ()
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
 
 def placed(recorded: Sequence[RecordedRun], store: Store, workload: Workload) -> Placed:
@@ -59,11 +59,12 @@ def placed(recorded: Sequence[RecordedRun], store: Store, workload: Workload) ->
     runs = tuple(run for some in elsewhere.values() for run in some)
     names = ", ".join(dict.fromkeys(name for missing in elsewhere for name in missing))
     which = f"{numbers.counted(len(runs), 'run')} did not report {names}, and what config.ini said then is not on record"
-    return Placed(tuple(kept), runs, {f"{which}: what differs between them counts, as of the same job on other hardware": CODE})
+    note = Note(CODE, f"{which}: what differs between them counts, as of the same job on other hardware", names)
+    return Placed(tuple(kept), runs, (note,))
 
 
-def unmeasured(settings: Settings, runs: Sequence[Run]) -> dict[str, str]:
-    """What jpo.toml asks of the quality of models although none of these runs measured it: sentence -> reason code."""
+def unmeasured(settings: Settings, runs: Sequence[Run]) -> list[Note]:
+    """What jpo.toml asks of the quality of models although none of these runs measured it."""
     metric, quality = settings.metric, settings.agent.quality
     asked: dict[str, str] = {}
     if settings.sla.accuracy_min is not None:
@@ -77,29 +78,28 @@ def unmeasured(settings: Settings, runs: Sequence[Run]) -> dict[str, str]:
     below = sum(outcome.val_loss is not None and outcome.val_loss <= 0 for outcome in well)
     finding = f"val_loss is 0 or below in {below} of {len(well)} runs that ended well, and has no say of them"
     remedy = 'report it under a name of its own, and write that in [metric] with direction = "min"'
-    notes = {f"{finding}: {remedy}": UNMEASURED} if below and quality in ("auto", "val_loss") else {}
-    return notes | {
-        f"no finished run has measured {name}, of which {place}: it has no say": UNMEASURED
+    notes = [Note(UNMEASURED, f"{finding}: {remedy}", "val_loss")] if below and quality in ("auto", "val_loss") else []
+    return notes + [
+        Note(UNMEASURED, f"no finished run has measured {name}, of which {place}: it has no say", name)
         for name, place in asked.items()
         if well and all(outcome.of(name) is None for outcome in well)
-    }
+    ]
 
 
-def of_labelled_pods(settings: Settings, runs: Sequence[Run]) -> dict[str, str]:
-    """What labelled pods do not say, and what that means: sentence -> reason code."""
-    told = {}
+def of_labelled_pods(settings: Settings, runs: Sequence[Run]) -> list[Note]:
+    """What labelled pods do not say, and what that means."""
+    notes = []
     labelled = sum(run.source == KUBERNETES for run in runs)
     if runs and runs[-1].tells_no_quality and settings.agent.quality_floor != "off":
         count = f"{labelled} of {len(runs)} runs are labelled pods, which report no loss"
         what = f"only {', '.join(RESOURCES[:-1])} and {RESOURCES[-1]} are changed while nobody sees how good another model is"
-        told[f'{count}: {what}; [agent] quality_floor = "off" allows more'] = "JPO-I170"
+        notes.append(Note("JPO-I170", f'{count}: {what}; [agent] quality_floor = "off" allows more'))
     assumed = [run for run in runs if run.assumed]
     if assumed:
         names = ", ".join(dict.fromkeys(name for run in assumed for name in run.assumed))
-        told[f"{numbers.counted(len(assumed), 'run')} did not report {names}: taken from the suggestion then in force"] = (
-            "JPO-I171"
-        )
-    return told
+        which = f"{numbers.counted(len(assumed), 'run')} did not report {names}"
+        notes.append(Note("JPO-I171", f"{which}: taken from the suggestion then in force", names))
+    return notes
 
 
 def _of_kind(run: Run, own: Mapping[str, float]) -> Run:

@@ -18,7 +18,7 @@ from jpo.history.runs import Reading
 from jpo.history.undo import in_effect
 from jpo.project.project import Project
 from jpo.project.sources import PROMETHEUS, asked_since, names_of, whole
-from jpo.records import KUBERNETES, Finished
+from jpo.records import KUBERNETES, Finished, Note
 from jpo.telemetry.contract import RUN_INFO
 from jpo.telemetry.prometheus.names import Names
 
@@ -44,14 +44,14 @@ class Bookmark:
         watermark: unix seconds, or None at first contact.
         passed_over: by id of a run that was seen and not recorded, unix seconds of that look.
         takes_over: the source whose watermark becomes this one's; None: there is no such.
-        notes: what the report must say, sentence -> reason code.
+        notes: what the report must say.
     """
 
     source: str
     watermark: float | None = None
     passed_over: Mapping[str, float] = field(default_factory=dict)
     takes_over: str | None = None
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
 
 def read_on(server: Endpoint, job: Project, *, again_seconds: float | None) -> tuple[Finished, Bookmark]:
@@ -105,13 +105,13 @@ def bookmark(readings: Mapping[str, Reading], server: Endpoint, names: Names) ->
             f"What was read of Prometheus so far is taken to be of {server.shown_url}, since its address was not kept; "
             "if it was of another, `jpo observe --again 90d` reads this one's"
         )
-        return Bookmark(source, *readings[PROMETHEUS], PROMETHEUS, {note: "JPO-I120"})
+        return Bookmark(source, *readings[PROMETHEUS], PROMETHEUS, (Note("JPO-I120", note),))
     if any(other.startswith(f"{PROMETHEUS} ") for other in readings):
         note = (
             f"{server.shown_url} was not read before for this workload, but another address, tenant or set of labels: "
             "its history is read from the start, and runs on record are not recorded twice"
         )
-        return Bookmark(source, notes={note: "JPO-I121"})
+        return Bookmark(source, notes=(Note("JPO-I121", note),))
     return Bookmark(source)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 
@@ -39,11 +39,6 @@ def texts_of(notes: Iterable[Note]) -> tuple[str, ...]:
 def uncoded(texts: Iterable[str]) -> tuple[Note, ...]:
     """Notes of sentences by which nothing is selected."""
     return tuple(Note("", text) for text in texts)
-
-
-def coded(sentences: Mapping[str, str]) -> tuple[Note, ...]:
-    """Notes of sentence -> reason code."""
-    return tuple(Note(code, text) for text, code in sentences.items())
 
 
 def each_code_once(notes: Iterable[Note]) -> tuple[Note, ...]:

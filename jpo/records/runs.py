@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
 
+from jpo.records.notes import Note
 from jpo.records.workloads import Identity
 
 KUBERNETES = "kubernetes"
@@ -251,7 +252,7 @@ class Finished:
         runs: finished runs, oldest first.
         series: how CPU, memory and GPUs of some of these runs went; for the others nothing was asked or measured.
         skipped: what was seen and not used.
-        doubts: what contradicts itself in what was used all the same, sentence -> reason code.
+        doubts: what contradicts itself in what was used all the same.
         unread: why the answer was cut short, if it was: what came after `watermark` is left for the next one.
         complete: False when the source said that its answer is partial; the watermark must not move then.
         watermark: unix seconds up to which the source has been read completely; None when it has none (CSV).
@@ -264,7 +265,7 @@ class Finished:
     runs: tuple[Run, ...] = ()
     series: tuple[Series, ...] = ()
     skipped: tuple[Skipped, ...] = ()
-    doubts: Mapping[str, str] = field(default_factory=dict)
+    doubts: tuple[Note, ...] = ()
     unread: str | None = None
     complete: bool = True
     watermark: float | None = None

@@ -204,7 +204,7 @@ def as_json(result: SlaReport | SlaProposal) -> dict[str, object]:
             "basis": result.basis,
             "thresholds": [{**asdict(threshold), "written": threshold.toml} for threshold in result.thresholds],
             "notes": list(texts_of(result.notes)),
-            **({"written": asdict(result.written)} if result.written else {}),
+            **({"written": {**asdict(result.written), "notes": texts_of(result.written.notes)}} if result.written else {}),
         }
     return {
         "schema_version": 1,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from jpo.records import Run, RunStatus
+from jpo.records import Note, Run, RunStatus
 from jpo.telemetry.outcome import MeasuredRun
 
 SELF_CONTRADICTION = "JPO-W125"
@@ -44,11 +44,11 @@ def ending_doubts(measured: MeasuredRun, run: Run) -> tuple[Doubt, ...]:
     return (Doubt(f"{said}, {seen.value}", f"{where}, and its pod as {seen.value}; {counts}"),)
 
 
-def once_each(found: Sequence[Doubt], what: str = "log") -> dict[str, str]:
-    """One sentence for each kind, with the number of further logs or runs: sentence -> reason code."""
-    sentences = {}
+def once_each(found: Sequence[Doubt], what: str = "log") -> tuple[Note, ...]:
+    """One note for each kind, with the number of further logs or runs."""
+    notes = []
     for _, same in groupby(sorted(found, key=lambda doubt: doubt.kind), key=lambda doubt: doubt.kind):
         first, *others = same
         more = f" (and the same in {len(others)} more {what}{'' if len(others) == 1 else 's'})" if others else ""
-        sentences[first.text + more] = SELF_CONTRADICTION
-    return sentences
+        notes.append(Note(SELF_CONTRADICTION, first.text + more))
+    return tuple(notes)

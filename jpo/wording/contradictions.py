@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jpo.records import Contradictions, Parameters, Reach, Stray
+from jpo.records import Contradictions, Note, Parameters, Reach, Stray
 from jpo.wording.numbers import counted, written
 
 STRAYED, LIMITED, WITHIN = "JPO-W160", "JPO-W161", "JPO-I162"
@@ -21,18 +21,16 @@ def in_words(stray: Stray) -> str:
     return f"{found}; {given.split()[0]} GB are {reported}: let the job ask for Gi, not G" if stray.in_gb else found
 
 
-def sentences(found: Contradictions, now: Parameters | None) -> dict[str, str]:
-    """What reports must say: sentence -> reason code. The remedy follows the last "; ".
+def sentences(found: Contradictions, now: Parameters | None) -> tuple[Note, ...]:
+    """What reports must say. The remedy follows the last "; ".
 
     Args:
         now: the values in config.ini, None where it is not known.
     """
     limited = {reach.parameter for reach in found.reaches}
-    told = {_of_reach(reach): WITHIN if _kept(reach, now) else LIMITED for reach in found.reaches}
-    for stray in found.open:
-        if stray.parameter not in limited:
-            told[_alone(stray)] = STRAYED
-    return told
+    of_reaches = (Note(WITHIN if _kept(reach, now) else LIMITED, _of_reach(reach), reach.parameter) for reach in found.reaches)
+    alone = (Note(STRAYED, _alone(stray), stray.parameter) for stray in found.open if stray.parameter not in limited)
+    return (*of_reaches, *alone)
 
 
 def _kept(reach: Reach, now: Parameters | None) -> bool:

@@ -239,6 +239,6 @@ def test_costs_without_energy_are_named_where_it_has_a_price() -> None:
     prices = Prices(usd_per_gpu_hour=1.0, usd_per_kwh=0.3)
     measured = a_run("r2", outcome=Outcome(duration_seconds=50.0, energy_joules=10.0))
     (some,), (none,) = without_energy([a_run(), measured], prices), without_energy([a_run()], prices)
-    assert some.startswith("Energy has a price: 1 of 2 runs have not measured theirs")
-    assert none == "Cost is without energy, which has a price: no run has measured it"
-    assert without_energy([measured], prices) == without_energy([a_run()], Prices(usd_per_gpu_hour=1.0)) == {}
+    assert some.text.startswith("Energy has a price: 1 of 2 runs have not measured theirs")
+    assert none.text == "Cost is without energy, which has a price: no run has measured it"
+    assert without_energy([measured], prices) == without_energy([a_run()], Prices(usd_per_gpu_hour=1.0)) == ()

@@ -287,11 +287,11 @@ def test_an_immutable_file_or_folder_is_named(path: Path, what: str) -> None:
 
 
 def test_another_name_of_the_file_is_told_and_keeps_the_old_content(path: Path) -> None:
-    assert disk.caveats(path) == disk.caveats(path.with_name("no file")) == {}
+    assert disk.caveats(path) == disk.caveats(path.with_name("no file")) == ()
     other = path.with_name("other.ini")
     os.link(path, other)
-    (told,) = disk.caveats(path).items()
-    assert (told[0].partition(" has ")[2][:21], told[1]) == ("2 names (hard links):", "JPO-W224")
+    (told,) = disk.caveats(path)
+    assert (told.text.partition(" has ")[2][:21], told.code) == ("2 names (hard links):", "JPO-W224")
     write(path)
     assert (path.read_bytes(), other.read_bytes()) == (NEW, OLD)
 

@@ -14,7 +14,7 @@ from jpo.history import open_store
 from jpo.project.collect import collect, cut_short, on_other_hardware, siblings_of, untried, without_energy
 from jpo.project.project import open_project
 from jpo.project.sources import LOGS
-from jpo.records import Finished, Outcome, Run, RunStatus
+from jpo.records import Finished, Note, Outcome, Run, RunStatus, codes_of
 
 NOW = 1_700_000_000.0
 LOG = """\
@@ -61,15 +61,15 @@ def test_a_log_that_cannot_be_read_is_an_error_only_if_strict(repository, tmp_pa
 
 
 def test_an_answer_that_was_cut_short_is_a_note_or_if_strict_an_error() -> None:
-    assert cut_short("prometheus", "cut short", strict=False) == {"Prometheus was cut short": "JPO-W117"}
+    assert cut_short("prometheus", "cut short", strict=False) == Note("JPO-W117", "Prometheus was cut short", "prometheus")
     with pytest.raises(TelemetryError, match="raise --timeout"):
         cut_short("prometheus", "cut short", strict=True)
 
 
 def test_costs_without_energy_are_noted_where_a_kwh_has_a_price() -> None:
     priced = Prices(usd_per_kwh=0.3)
-    assert without_energy([a_run()], Prices()) == {}
-    assert list(without_energy([a_run()], priced).values()) == ["JPO-W802"]
+    assert without_energy([a_run()], Prices()) == ()
+    assert codes_of(without_energy([a_run()], priced)) == ("JPO-W802",)
 
 
 def test_the_same_job_on_other_hardware_is_known_and_counted_apart() -> None:
@@ -79,8 +79,8 @@ def test_the_same_job_on_other_hardware_is_known_and_counted_apart() -> None:
         store.record(Finished(runs), now=900.0)
         siblings = siblings_of(store, here, runs[:1])
     assert siblings == runs[1:3], "r1 is this workload's own"
-    assert on_other_hardware(siblings) == {"The same job on other hardware counts, too: 2 runs on a100": "JPO-I119"}
-    assert on_other_hardware([]) == {}
+    assert on_other_hardware(siblings) == (Note("JPO-I119", "The same job on other hardware counts, too: 2 runs on a100"),)
+    assert on_other_hardware([]) == ()
 
 
 def test_hundreds_of_logs_are_read_once(repository, tmp_path) -> None:

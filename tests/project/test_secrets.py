@@ -12,6 +12,7 @@ from jpo.errors import StoreError, UsageError
 from jpo.project.load import LoadedSettings, load
 from jpo.project.secrets import check_config, check_prometheus, check_store
 from jpo.project.sources import caveats, prometheus_of
+from jpo.records import codes_of
 
 Settings = Callable[..., LoadedSettings]
 TOKEN = {"JPO_PROMETHEUS__AUTH__TOKEN": "s3cret-token", "JPO_PROMETHEUS__AUTH__TYPE": "bearer"}
@@ -172,13 +173,13 @@ def test_no_secret_travels_unencrypted_unless_it_is_allowed_and_then_every_repor
     allowed = error.remedy.rpartition("JPO_SECRETS_TO=")[2]
     assert (error.code, "@" in allowed) == ("JPO-E323", False)
     given = settings("", {**variables, "JPO_SECRETS_TO": allowed})
-    assert list(caveats(prometheus_of(given), given).values()) == ["JPO-W323"]
+    assert codes_of(caveats(prometheus_of(given), given)) == ("JPO-W323",)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9090", "http://[::1]:9090", "http://localhost", "https://prometheus:9090"])
 def test_loopback_and_https_need_no_word(settings: Settings, url: str) -> None:
     given = settings("", {**TOKEN, "PROMETHEUS_URL": url})
-    assert caveats(prometheus_of(given), given) == {}
+    assert caveats(prometheus_of(given), given) == ()
 
 
 def test_a_secret_of_the_project_travels_no_more_openly(settings: Settings, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from jpo.errors import UsageError
 from jpo.http.endpoint import Endpoint
 from jpo.project.load import LoadedSettings, load
 from jpo.project.sources import UNVERIFIED, caveats, names_of, prometheus_of, why_nothing
-from jpo.records import Identity
+from jpo.records import Identity, Note, codes_of
 
 URL = "https://prometheus:9090"
 Settings = Callable[..., LoadedSettings]
@@ -83,8 +83,8 @@ def test_sigv4_signs_for_its_region(prometheus: Settings) -> None:
 
 def test_insecure_trusts_any_server_and_every_report_that_asked_one_says_so(prometheus: Settings) -> None:
     insecure = prometheus("insecure = true")
-    assert caveats(prometheus_of(insecure), insecure) == {UNVERIFIED: "JPO-W114"}
-    assert caveats(prometheus_of(prometheus()), prometheus()) == caveats(None, prometheus()) == {}
+    assert caveats(prometheus_of(insecure), insecure) == (Note("JPO-W114", UNVERIFIED),)
+    assert caveats(prometheus_of(prometheus()), prometheus()) == caveats(None, prometheus()) == ()
 
 
 def test_insecure_together_with_an_authority_to_trust_is_a_contradiction(prometheus: Settings) -> None:
@@ -99,14 +99,14 @@ def test_a_look_that_took_minutes_does_not_put_the_clock_wrong(prometheus: Setti
     with served(reports_a_run) as running:
         server, work = Endpoint(running.url), Identity("digits", "cnn", "pytorch")
         found = why_nothing(server, work, prometheus(), now=time.time() - 300, seconds_spent=300)
-    assert list(found.values()) == ["JPO-I141"]
+    assert codes_of(found) == ("JPO-I141",)
 
 
 def test_the_question_why_keeps_to_the_deadline_of_the_look(prometheus: Settings) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         server = Endpoint(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout_seconds=10)
         began = time.monotonic()
-        assert why_nothing(server, Identity("digits", "cnn", "pytorch"), prometheus(), now=began, seconds_spent=10) == {}
+        assert why_nothing(server, Identity("digits", "cnn", "pytorch"), prometheus(), now=began, seconds_spent=10) == ()
     assert time.monotonic() - began < 3
 
 

@@ -8,7 +8,7 @@ from made import a_suggestion
 from jpo.history import RecordedRun, Store
 from jpo.project.settings import Settings
 from jpo.project.unreported import UNMEASURED, placed, unmeasured
-from jpo.records import Identity, Outcome, Parameter, Run, RunStatus, Suggestion, Word, Workload
+from jpo.records import Identity, Note, Outcome, Parameter, Run, RunStatus, Suggestion, Word, Workload
 
 JOB = Identity("digits", "cnn", "pytorch")
 BATCH = Parameter("batch_size", "t.batch_size", 32.0, "32", 1)
@@ -52,7 +52,7 @@ def test_a_run_has_what_the_newest_suggestion_before_it_left_in_the_file() -> No
     ]
     assert [(run.run_id, run.identity.hardware) for run in told.elsewhere] == [("r5", "an unknown dropout")]
     assert told.elsewhere[0].identity.is_sibling_of(JOB)
-    assert [note[:27] for note in told.notes] == ["1 run did not report dropou"]
+    assert [note.text[:27] for note in told.notes] == ["1 run did not report dropou"]
 
 
 def test_a_word_where_a_number_is_by_now_is_not_known() -> None:
@@ -70,15 +70,18 @@ def test_what_may_not_change_need_not_be_reported() -> None:
 def test_a_quality_that_no_run_measures_is_named_with_what_they_measure() -> None:
     renamed = Settings.model_validate({"metric": {"name": "f1_macro", "direction": "max"}, "sla": {"accuracy_min": 0.9}})
     ran = [replace(run(1.0).run, outcome=Outcome(metrics={"f1": 0.8}))]
-    assert unmeasured(renamed, ran) == {
-        "no finished run has measured val_accuracy, of which [sla] accuracy_min speaks: it has no say": UNMEASURED,
-        "no finished run has measured f1_macro, of which [metric] name speaks (runs measure f1): it has no say": UNMEASURED,
-    }
-    assert unmeasured(renamed, []) == unmeasured(Settings(), ran) == {}
+    assert unmeasured(renamed, ran) == [
+        Note(UNMEASURED, f"no finished run has measured {name}, of which {place}: it has no say", name)
+        for name, place in [
+            ("val_accuracy", "[sla] accuracy_min speaks"),
+            ("f1_macro", "[metric] name speaks (runs measure f1)"),
+        ]
+    ]
+    assert unmeasured(renamed, []) == unmeasured(Settings(), ran) == []
     known = replace(ran[0], outcome=Outcome(val_accuracy=0.9, metrics={"f1_macro": 0.8}))
-    assert unmeasured(renamed, [*ran, known]) == {}
+    assert unmeasured(renamed, [*ran, known]) == []
 
 
 def test_a_validation_loss_that_is_not_above_zero_is_named() -> None:
     (note,) = unmeasured(Settings(), [replace(run(1.0).run, outcome=Outcome(val_loss=loss)) for loss in (-3.0, 0.5)])
-    assert note.startswith("val_loss is 0 or below in 1 of 2 runs that ended well, and has no say of them: report it under")
+    assert note.text.startswith("val_loss is 0 or below in 1 of 2 runs that ended well, and has no say of them: report it under")

@@ -7,6 +7,7 @@ import pytest
 from jpo.history.runs import Reading
 from jpo.http.endpoint import Endpoint
 from jpo.project.watermarks import LOOK_AGAIN_SECONDS, bookmark, recent, source_of
+from jpo.records import codes_of
 from jpo.telemetry.prometheus.names import Names
 
 PROD, STAGING = Endpoint("http://prod:9090"), Endpoint("http://staging:9090")
@@ -51,25 +52,25 @@ def test_what_selects_other_runs_is_another_source(server: Endpoint, names: Name
 
 def test_a_server_goes_on_where_it_was_left() -> None:
     mark = bookmark({"prometheus http://prod:9090": Reading(7.0, {"r": 1.0}), "csv": Reading(9.0, {})}, PROD, Names())
-    assert (mark.watermark, mark.passed_over, mark.takes_over, mark.notes) == (7.0, {"r": 1.0}, None, {})
+    assert (mark.watermark, mark.passed_over, mark.takes_over, mark.notes) == (7.0, {"r": 1.0}, None, ())
 
 
 def test_another_address_is_read_from_its_start_and_the_report_says_so() -> None:
     mark = bookmark({"prometheus http://prod:9090": Reading(7.0, {"r": 1.0})}, STAGING, Names())
     assert (mark.watermark, mark.passed_over, mark.takes_over) == (None, {}, None)
-    ((note, code),) = mark.notes.items()
-    assert (code, "http://staging:9090 was not read before" in note) == ("JPO-I121", True)
+    (note,) = mark.notes
+    assert (note.code, "http://staging:9090 was not read before" in note.text) == ("JPO-I121", True)
 
 
 def test_a_watermark_without_an_address_is_taken_over_with_a_word() -> None:
     mark = bookmark({"prometheus": Reading(7.0, {})}, PROD, Names())
     assert (mark.source, mark.watermark, mark.takes_over) == ("prometheus http://prod:9090", 7.0, "prometheus")
-    assert list(mark.notes.values()) == ["JPO-I120"]
+    assert codes_of(mark.notes) == ("JPO-I120",)
 
 
 @pytest.mark.parametrize("readings", [{}, {"csv": Reading(1.0, {})}])
 def test_first_contact_needs_no_word(readings: dict[str, Reading]) -> None:
-    assert bookmark(readings, PROD, Names()).notes == {}
+    assert bookmark(readings, PROD, Names()).notes == ()
 
 
 def test_what_was_passed_over_is_looked_at_once_a_day() -> None:

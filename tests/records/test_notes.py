@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from jpo.records import Note, coded, codes_of, each_code_once, texts_of, uncoded
+from jpo.records import Note, codes_of, each_code_once, texts_of, uncoded
 
 NOTES = (Note("JPO-I602", "nothing pays off"), Note("risk", "it may fail"), Note("JPO-I602", "once more"))
 
@@ -16,4 +16,4 @@ def test_a_code_is_said_once_where_it_is_to_be() -> None:
 
 
 def test_a_note_is_cited_with_its_code_where_it_has_one() -> None:
-    assert [note.cited for note in (*coded({"no prices": "JPO-W803"}), *uncoded(["old"]))] == ["no prices [JPO-W803]", "old"]
+    assert [note.cited for note in (Note("JPO-W803", "no prices"), *uncoded(["old"]))] == ["no prices [JPO-W803]", "old"]

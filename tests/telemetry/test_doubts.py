@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from made import a_run
 
-from jpo.records import RunStatus
+from jpo.records import Note, RunStatus
 from jpo.telemetry.doubts import Doubt, ending_doubts, once_each
 from jpo.telemetry.outcome import MeasuredRun, MeasuredValues
 
@@ -47,4 +47,4 @@ def test_where_one_only_says_more_nothing_is_amiss(said: str | None, seen: str |
 
 def test_each_kind_is_told_once_with_its_number() -> None:
     found = [Doubt("a", "first"), Doubt("b", "other"), Doubt("a", "second"), Doubt("a", "third")]
-    assert once_each(found, "run") == {"first (and the same in 2 more runs)": "JPO-W125", "other": "JPO-W125"}
+    assert once_each(found, "run") == (Note("JPO-W125", "first (and the same in 2 more runs)"), Note("JPO-W125", "other"))

@@ -43,9 +43,9 @@ def place(case: Case) -> Iterator[Line]:
         raise StoreError(str(blocked), finding, "check folder and owner", code="JPO-E504")
     size = f"{file.stat().st_size / 2**20:.1f} MiB" if file.exists() else "does not exist yet: the first run makes it"
     yield Line("place", "ok", f"{file}, {size}")
-    for said, code in about_its_place(case.settings.store_beside, case.settings.store_at_root).items():
-        finding, _, remedy = said.partition("; ")
-        yield Line("root", "warning", finding, remedy, code)
+    for note in about_its_place(case.settings.store_beside, case.settings.store_at_root):
+        finding, _, remedy = note.text.partition("; ")
+        yield Line("root", "warning", finding, remedy, note.code)
     where = [case.settings.root, *(Path(case.environ[name]) for name in WORKSPACES if case.environ.get(name))]
     in_workspace = any(Path(os.path.realpath(file)).is_relative_to(os.path.realpath(folder)) for folder in where)
     if author_of(case.environ)["where"] != "local" and in_workspace:
@@ -84,8 +84,8 @@ def in_force(store: Store, case: Case) -> list[Line]:
     if case.identity is None:
         return []
     start = start_of(case.workload, store, case.settings, limits_of(case.settings), now=case.now)
-    notes = {**start.notes, **kept_from_exploring(case.settings)}
-    return [Line("in force", "warning" if code == NOT_USABLE else "ok", note, "", code) for note, code in notes.items()]
+    notes = (*start.notes, *kept_from_exploring(case.settings))
+    return [Line("in force", "warning" if note.code == NOT_USABLE else "ok", note.text, "", note.code) for note in notes]
 
 
 def gpus_at_work(case: Case) -> Iterator[Line]:
@@ -112,9 +112,7 @@ def as_given(store: Store, case: Case) -> list[Line]:
     if case.identity is None:
         return []
     now = case.workload.current
-    parts = [
-        (*sentence.rpartition("; "), code) for sentence, code in sentences(contradictions(store, case.identity, now), now).items()
-    ]
+    parts = [(*note.text.rpartition("; "), note.code) for note in sentences(contradictions(store, case.identity, now), now)]
     return [Line("as given", "ok" if code == WITHIN else "warning", finding, remedy, code) for finding, _, remedy, code in parts]
 
 

@@ -123,7 +123,7 @@ def csv_logs(case: Case) -> Iterator[Line]:
         for cause in by_cause([Skipped(log.run_id, log.reason, log.kind) for log in unusable if log.kind in AMISS]):
             where, _, remedy = cause.reason.removesuffix(f" [{cause.code}]").partition("; ")
             yield Line("in the logs", "warning", where, remedy or "correct what writes the log", cause.code)
-        respelt = sentences(case.identity, others, "in CSV logs") if case.identity else {}
-        for doubt, code in {**doubts_of(runs), **respelt}.items():
-            where, _, remedy = doubt.partition("; ")
-            yield Line("in the logs", "warning", where, remedy, code)
+        respelt = sentences(case.identity, others, "in CSV logs") if case.identity else ()
+        for note in (*doubts_of(runs), *respelt):
+            where, _, remedy = note.text.partition("; ")
+            yield Line("in the logs", "warning", where, remedy, note.code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.secrets import check_mlflow, travels_openly
 from jpo.project.sources import own_names
 from jpo.project.tables.promises import METRIC_NAME
-from jpo.records import MEASURED
+from jpo.records import MEASURED, Note
 
 
 def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
@@ -73,13 +73,9 @@ def mlflow_of(url: str, settings: LoadedSettings, environ: Mapping[str, str]) ->
     )
 
 
-def caveats_of(server: Endpoint) -> Mapping[str, str]:
-    """What a report of `jpo import` must say about how an MLflow server was asked: sentence -> reason code."""
-    told = (
-        {}
-        if server.verify
-        else {f"the certificate of {server.shown_url} is not verified: anyone in between can forge runs": "JPO-W114"}
-    )
+def caveats_of(server: Endpoint) -> Iterator[Note]:
+    """What a report of `jpo import` must say about how an MLflow server was asked."""
+    if not server.verify:
+        yield Note("JPO-W114", f"the certificate of {server.shown_url} is not verified: anyone in between can forge runs")
     if server.secrets and travels_openly(server.url):
-        told[f"{server.shown_url} got a secret unencrypted: anyone in between can read it; use https://"] = "JPO-W323"
-    return told
+        yield Note("JPO-W323", f"{server.shown_url} got a secret unencrypted: anyone in between can read it; use https://")

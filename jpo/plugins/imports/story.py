@@ -82,7 +82,7 @@ def import_runs(
         remedy = "name its address, too, e.g. jpo import http://mlflow:5000 --experiment nightly"
         raise UsageError("--experiment", "is for a server of MLflow", remedy, code="JPO-E155")
     loss = given["val_loss"].name if "val_loss" in given else None
-    lines += [f"note: {note} [{code}]" for server in servers for note, code in caveats_of(server).items()]
+    lines += [f"note: {note.cited}" for server in servers for note in caveats_of(server)]
     for source in [*read_sources(paths, wanted.form), *(read_server(server, wanted.experiments, loss) for server in servers)]:
         columns = columns_of(source, given, own)
         found = translated(source, columns, said, now=now)

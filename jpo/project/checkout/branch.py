@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from jpo.errors import UsageError
 from jpo.files.reading import contents, json_object
 from jpo.inventory.caller import LONGEST, TRUE
+from jpo.records import Note
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:
@@ -64,11 +65,11 @@ def explore_here(settings: LoadedSettings) -> Explore:
     return "off" if kept_from_exploring(settings) else settings.values.agent.explore
 
 
-def kept_from_exploring(settings: LoadedSettings) -> dict[str, str]:
-    """That nothing new is tried on this branch, sentence -> reason code; empty where `explore` holds as it is set."""
+def kept_from_exploring(settings: LoadedSettings) -> tuple[Note, ...]:
+    """That nothing new is tried on this branch; empty where `explore` holds as it is set."""
     agent, branch = settings.values.agent, settings.side_branch
     told = settings.origins.get("agent.explore", "").startswith(("command line", "environment"))
     if not branch or told or agent.explore == "off" or any(fnmatchcase(branch, form) for form in agent.explore_branches):
-        return {}
+        return ()
     why = f"Nothing new is tried on {printable(branch)}, which is not the default branch"
-    return {f"{why}: [agent] explore_branches, or --explore, allows it": SIDE_BRANCH}
+    return (Note(SIDE_BRANCH, f"{why}: [agent] explore_branches, or --explore, allows it"),)

@@ -7,8 +7,8 @@ then it counts, as a whole, since a mixture of both would be a configuration tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import constraints
 from constraints import Facts, Limits
@@ -21,7 +21,7 @@ from jpo.history.undo import LOOKED_BACK
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
 from jpo.project.workload import in_one_step, read_workload, with_pins
-from jpo.records import Checkout, Committed, Parameters, Suggestion, Word, Workload, same
+from jpo.records import Checkout, Committed, Note, Parameters, Suggestion, Word, Workload, same
 from jpo.wording.printable import printable
 
 IN_FORCE, SET_BY_A_PERSON, NOT_USABLE = "JPO-I855", "JPO-I856", "JPO-W857"
@@ -29,10 +29,10 @@ IN_FORCE, SET_BY_A_PERSON, NOT_USABLE = "JPO-I855", "JPO-I856", "JPO-W857"
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a command starts from, and what reports say of that: sentence -> reason code."""
+    """What a command starts from, and what reports say of that."""
 
     workload: Workload
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
 
 def checkout_of(workload: Workload, settings: LoadedSettings) -> Checkout:
@@ -118,7 +118,7 @@ def of_branch(made: Suggestion, here: Checkout) -> bool:
     return branch is None or here.branch is None or branch == here.branch
 
 
-def set_by_a_person(workload: Workload, applied: Sequence[Suggestion], here: Checkout) -> dict[str, str]:
+def set_by_a_person(workload: Workload, applied: Sequence[Suggestion], here: Checkout) -> tuple[Note, ...]:
     """That the file has been set to other values since the last suggestion for it, where it is a checkout's; they may be those
     of an older suggestion."""
     last = next((made for made in reversed(applied) if of_branch(made, here)), None)
@@ -128,9 +128,9 @@ def set_by_a_person(workload: Workload, applied: Sequence[Suggestion], here: Che
         or last.values.checkout.committed is None
         or same(last.values.suggested, workload.current)
     ):
-        return {}
+        return ()
     note = f"{printable(str(workload.path))} was set to other values since suggestion {last.suggestion_id}"
-    return {f"{note}, and they count: {differences(workload, last.values.suggested)}": SET_BY_A_PERSON}
+    return (Note(SET_BY_A_PERSON, f"{note}, and they count: {differences(workload, last.values.suggested)}"),)
 
 
 def differences(workload: Workload, values: Parameters) -> str:
@@ -156,15 +156,14 @@ def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSetting
         finding = str(error)
     if finding:
         note = f"The values in force since suggestion {made.suggestion_id} cannot be used ({finding}); those of the file count"
-        return Start(workload, {note: NOT_USABLE})
+        return Start(workload, (Note(NOT_USABLE, note),))
     name = printable(str(workload.path))
     changed = ", ".join(f"{edit.key} {edit.old_text} → {edit.new_text}" for edit in edits)
     note = f"{name} in this checkout has the committed values; those in force since suggestion {made.suggestion_id} are used"
     committed = Committed(workload.content, workload.parameters, made.suggestion_id)
     checkout = workload.checkout and replace(workload.checkout, committed=workload.current)
-    return Start(
-        replace(there, committed=committed, checkout=checkout), {f"{note}: {changed} (`jpo rollback` goes back)": IN_FORCE}
-    )
+    told = Note(IN_FORCE, f"{note}: {changed} (`jpo rollback` goes back)")
+    return Start(replace(there, committed=committed, checkout=checkout), (told,))
 
 
 def gone(made: Suggestion, workload: Workload) -> str:

@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from jpo.records import Note
 from jpo.wording.printable import printable
 
 BESIDE = "JPO-W860"
@@ -66,14 +67,14 @@ def store_beside(folder: Path, root: Path, relative: str) -> Path | None:
         return None
 
 
-def about_its_place(beside: Path | None, root: Path | None) -> dict[str, str]:
-    """That the history is beside config.ini and not at the root, and how it is moved; sentence -> reason code."""
+def about_its_place(beside: Path | None, root: Path | None) -> tuple[Note, ...]:
+    """That the history is beside config.ini and not at the root, and how it is moved."""
     if beside is None or root is None:
-        return {}
+        return ()
     said = f"The history {printable(str(beside))} is beside config.ini, where an earlier version of JPO made it, and stays in use"
     if root.exists():
         why = f"{printable(str(root))} at the project's root is another one, of which no run counts here"
-        return {f"{said}: {why}; move away the one that is not wanted": BESIDE}
+        return (Note(BESIDE, f"{said}: {why}; move away the one that is not wanted"),)
     target = shlex.quote(str(root.parent))
     move = printable(f"mkdir -p -- {target} && mv -- {shlex.quote(str(beside))}* {target}/")
-    return {f"{said}; to have it at the project's root, where caches of pipelines keep it: {move}": BESIDE}
+    return (Note(BESIDE, f"{said}; to have it at the project's root, where caches of pipelines keep it: {move}"),)

@@ -6,16 +6,15 @@ jpo.toml has a table of the plugin: a suggestion without them does not wait for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from jpo import plugin
 from jpo.history import Store
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.tables import OF_OTHERS
-from jpo.records import Finished, Forecast, Parameters, Queued, RunEvent, Workload
-from jpo.records.notes import coded
+from jpo.records import Finished, Forecast, Note, Parameters, Queued, RunEvent, Workload
 
 if TYPE_CHECKING:
     from jpo.agent.safety.queue_ahead import QueueAhead
@@ -27,8 +26,8 @@ class Queue(Protocol):
     """The queue of the engine on which runs would start; of the same resources it is asked once."""
 
     @property
-    def notes(self) -> Mapping[str, str]:
-        """What the report must say of an engine that did not answer: sentence -> reason code."""
+    def notes(self) -> tuple[Note, ...]:
+        """What the report must say of an engine that did not answer."""
 
     def ahead(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> QueueAhead | None:
         """What the engine says of runs with today's resources and with those of other configurations; None: nothing."""
@@ -41,7 +40,7 @@ class Queue(Protocol):
 class NoQueue:
     """Runs start at once, or nobody knows."""
 
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
     def ahead(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> None:
         """Nothing."""
@@ -59,7 +58,7 @@ def from_plugins(settings: LoadedSettings, store: Store, *, now: float, keep: bo
     found = Finished()
     for source, notes in _parts("sources", settings):
         more = source(settings, store, now=now, keep=keep) if source else Finished(doubts=notes)
-        found = Finished((*found.runs, *more.runs), doubts={**found.doubts, **more.doubts})
+        found = Finished((*found.runs, *more.runs), doubts=(*found.doubts, *more.doubts))
     return found
 
 
@@ -88,19 +87,19 @@ def events_of(settings: LoadedSettings, run_ids: Collection[str]) -> tuple[RunEv
 
 def _through(kind: str, known: Known, job: Project) -> Known:
     for step, notes in _parts(kind, job.settings, only_with_tables=True):
-        known = step(known, job) if step else replace(known, evidence=known.evidence.noting(coded(notes)))
+        known = step(known, job) if step else replace(known, evidence=known.evidence.noting(notes))
     return known
 
 
 def _parts(
     kind: str, settings: LoadedSettings, *, only_with_tables: bool = False
-) -> Iterator[tuple[Callable[..., Any] | None, Mapping[str, str]]]:
+) -> Iterator[tuple[Callable[..., Any] | None, tuple[Note, ...]]]:
     """The parts of this kind, each or None with the note that it cannot be imported."""
     for each in plugin.plugins(of_others=OF_OTHERS in settings.tables):
         where, tables = getattr(each, kind), {*settings.tables, *settings.tables.get(OF_OTHERS, {})}
         if where and (not only_with_tables or each.settings.keys() & tables):
             part = plugin.part_of(each, where)
             if isinstance(part, plugin.Broken):
-                yield None, {str(part): plugin.CODE}
+                yield None, (Note(plugin.CODE, str(part), each.name),)
             else:
-                yield part, {}
+                yield part, ()

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from jpo.errors import TelemetryError
-from jpo.records import Finished, Identity, Run, Skipped
+from jpo.records import Finished, Identity, Note, Run, Skipped
 from jpo.telemetry.csv.lines import Log
 from jpo.telemetry.csv.log import parsed, run_of
 from jpo.telemetry.csv.log_doubts import doubts, ends_early
@@ -77,7 +77,7 @@ def read_logs(
     """
     passed_by: Counter[Identity] = Counter()
     finished = _finished(_each(log_files(patterns), identity, (), now, own, passed_by, Memory()))
-    return replace(finished, doubts={**finished.doubts, **sentences(identity, passed_by, "in CSV logs")})
+    return replace(finished, doubts=(*finished.doubts, *sentences(identity, passed_by, "in CSV logs")))
 
 
 def read_in_parts(
@@ -104,7 +104,7 @@ def read_in_parts(
     while following := tuple(islice(found, AT_ONCE)):
         yield part
         part = _finished(following)
-    yield replace(part, doubts={**part.doubts, **sentences(identity, passed_by, "in CSV logs")}, elsewhere=passed_by)
+    yield replace(part, doubts=(*part.doubts, *sentences(identity, passed_by, "in CSV logs")), elsewhere=passed_by)
 
 
 def _finished(found: Iterable[Found]) -> Finished:
@@ -128,8 +128,8 @@ def logged_run(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> 
     return LoggedRun(path, run, tuple(doubts(log, run, now=now)), ends_early(log, run))
 
 
-def doubts_of(runs: Sequence[LoggedRun], known: Sequence[ReadLog] = ()) -> dict[str, str]:
-    """What contradicts itself in these logs, each kind once: sentence -> reason code.
+def doubts_of(runs: Sequence[LoggedRun], known: Sequence[ReadLog] = ()) -> tuple[Note, ...]:
+    """What contradicts itself in these logs, each kind once.
 
     Where most runs end before their last epoch the job stops early, and that is no contradiction; those read before count.
     """

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-from jpo.records import Identity
+from jpo.records import Identity, Note
 from jpo.wording.numbers import counted
 
 NEAR_IDENTICAL = "JPO-W163"
@@ -34,27 +34,22 @@ def joining(identity: Identity, other: Identity) -> str:
     return ", ".join(f"{part} = [{_quoted(value)}]" for part, value in pairs)
 
 
-def sentences(identity: Identity, seen: Mapping[Identity, int], where: str) -> dict[str, str]:
-    """What reports say of near-identical workloads: sentence -> reason code.
+def sentences(identity: Identity, seen: Mapping[Identity, int], where: str) -> tuple[Note, ...]:
+    """What reports say of near-identical workloads; about: the lines that join them.
 
     Args:
         seen: how many runs of each other workload there are.
         where: where they were seen, such as "on record".
     """
     found = near_identical(identity, seen)
-    named = {}
+    named = []
     for other in found[:MOST_NAMED]:
         runs = counted(seen[other], "run")
         text = f"{runs} {where} {'is' if seen[other] == 1 else 'are'} of {_shown(other)}, and this workload is {_shown(identity)}"
-        named[f"{text}; if they are the same, write {joining(identity, other)} under [workload.aliases] in jpo.toml"] = (
-            NEAR_IDENTICAL
-        )
-    return named
-
-
-def remedy_of(sentence: str) -> str:
-    """What a sentence tells to do: the same for one workload, wherever its runs were seen."""
-    return sentence.rpartition("; ")[2]
+        lines = joining(identity, other)
+        remedy = f"if they are the same, write {lines} under [workload.aliases] in jpo.toml"
+        named.append(Note(NEAR_IDENTICAL, f"{text}; {remedy}", lines))
+    return tuple(named)
 
 
 def _key(identity: Identity) -> tuple[str | None, ...]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from jpo.errors import TelemetryError
 from jpo.http.answers import TooMuch
 from jpo.http.endpoint import Endpoint
-from jpo.records import KUBERNETES, VAL_ACCURACY, VAL_LOSS, Finished, Identity, Quality, Run, Series, Skipped
+from jpo.records import KUBERNETES, VAL_ACCURACY, VAL_LOSS, Finished, Identity, Note, Quality, Run, Series, Skipped
 from jpo.telemetry import contract
 from jpo.telemetry.doubts import ending_doubts, once_each
 from jpo.telemetry.learning_curve import Slope
@@ -270,7 +270,7 @@ def _records(
     return runs, skipped
 
 
-def _doubts(collected: Collected, runs: Sequence[Run]) -> dict[str, str]:
+def _doubts(collected: Collected, runs: Sequence[Run]) -> tuple[Note, ...]:
     """What is contradictory about runs that are used."""
     pairs = [(collected.runs[run.run_id][0], run) for run in runs]
     return once_each([doubt for measured, run in pairs for doubt in ending_doubts(measured, run)], "run")

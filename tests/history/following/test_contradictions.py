@@ -80,7 +80,7 @@ def test_a_job_that_follows_one_suggestion_late_is_told_and_nothing_is_held() ->
     """A queue, or an image with config.ini in it: each run has the values from before the suggestion."""
     found = contradicted(*nights_of("batch_size", (16, 32, 16), (32, 64, 32), (64, 128, 64)), {"batch_size": 128.0})
     assert (len(found.strays), found.reaches) == (3, ())
-    assert next(iter(sentences(found, None))).endswith("If it began with config.ini as it was before, nothing is amiss")
+    assert sentences(found, None)[0].text.endswith("If it began with config.ini as it was before, nothing is amiss")
 
 
 def test_parameters_that_a_run_does_not_report_or_that_were_assumed_contradict_nothing() -> None:

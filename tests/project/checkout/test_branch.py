@@ -84,4 +84,4 @@ def test_side_branches_try_something_new_only_where_they_are_told(
     there = replace(settings, side_branch="feature/x")
     assert explore_here(there) == bold
     assert bool(kept_from_exploring(there)) == (bold == "off")
-    assert (explore_here(settings), kept_from_exploring(settings)) == (settings.values.agent.explore, {})
+    assert (explore_here(settings), kept_from_exploring(settings)) == (settings.values.agent.explore, ())

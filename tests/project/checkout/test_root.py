@@ -15,6 +15,7 @@ from jpo.project.load import load
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
+    from jpo.records import Note
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def loaded(name: str = "jobs/train/config.ini") -> LoadedSettings:
     return load(Path(name), None, {}, {})
 
 
-def about(settings: LoadedSettings) -> dict[str, str]:
+def about(settings: LoadedSettings) -> tuple[Note, ...]:
     return about_its_place(settings.store_beside, settings.store_at_root)
 
 
@@ -91,36 +92,36 @@ def test_a_repository_of_somebody_else_is_none(repository: Path, monkeypatch: py
 def test_a_history_beside_config_ini_stays_in_use_until_it_is_moved_as_the_line_says(repository: Path) -> None:
     beside = store(repository / "jobs" / "train", "old")
     found = loaded()
-    ((said, code),) = about(found).items()
-    assert (found.store_file, code) == (beside, "JPO-W860")
-    command = said.rpartition("keep it: ")[2]
+    (note,) = about(found)
+    assert (found.store_file, note.code) == (beside, "JPO-W860")
+    command = note.text.rpartition("keep it: ")[2]
     assert command == "mkdir -p -- .jpo && mv -- jobs/train/.jpo/jpo.db* .jpo/"
     subprocess.run(["sh", "-c", command], check=True, cwd=repository)
-    assert (loaded().store_file, about(loaded())) == (repository / ".jpo" / "jpo.db", {})
+    assert (loaded().store_file, about(loaded())) == (repository / ".jpo" / "jpo.db", ())
     assert (repository / ".jpo" / "jpo.db").read_text() == "old"
 
 
 def test_of_two_histories_the_one_of_this_config_ini_counts_and_the_line_names_both(repository: Path) -> None:
     beside, at_root = store(repository / "jobs" / "train"), store(repository)
-    ((said, _),) = about(loaded()).items()
+    (note,) = about(loaded())
     assert loaded().store_file == beside
-    assert "jobs/train/.jpo/jpo.db" in said
-    assert f"{at_root.relative_to(repository)} at the project's root is another one" in said
+    assert "jobs/train/.jpo/jpo.db" in note.text
+    assert f"{at_root.relative_to(repository)} at the project's root is another one" in note.text
 
 
 def test_what_jpo_toml_said_of_its_place_still_holds(repository: Path) -> None:
     """An old history beside config.ini, from before there was a jpo.toml, was not used, and is not used now."""
     store(repository / "jobs" / "train")
     (repository / "jpo.toml").touch()
-    assert (loaded().store_file, about(loaded())) == (repository / ".jpo" / "jpo.db", {})
+    assert (loaded().store_file, about(loaded())) == (repository / ".jpo" / "jpo.db", ())
     (repository / "jpo.toml").write_text('[store]\nurl = "sqlite:////var/lib/jpo.db"\n')
-    assert (loaded().store_file, about(loaded())) == (Path("/var/lib/jpo.db"), {})
+    assert (loaded().store_file, about(loaded())) == (Path("/var/lib/jpo.db"), ())
 
 
 @pytest.mark.parametrize("name", ["a b", "it's", "$(touch x)", "-n"])
 def test_the_command_moves_it_whatever_the_folder_is_called(repository: Path, name: str) -> None:
     store(repository / name)
-    command = next(iter(about(loaded(f"{name}/config.ini")))).rpartition("keep it: ")[2]
+    command = about(loaded(f"{name}/config.ini"))[0].text.rpartition("keep it: ")[2]
     assert shlex.split(command)[:3] == ["mkdir", "-p", "--"]
     subprocess.run(["sh", "-c", command], check=True, cwd=repository)
     assert (repository / ".jpo" / "jpo.db").exists()

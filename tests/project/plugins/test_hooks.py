@@ -8,7 +8,7 @@ from jpo import plugin
 from jpo.project.plugins.hooks import NoQueue, events_of, from_plugins, in_context, in_past_contexts, queue_of
 from jpo.project.project import open_history, open_project
 from jpo.project.workload import read_workload
-from jpo.records import Known
+from jpo.records import Known, codes_of
 
 if TYPE_CHECKING:
     from opened_repository import Repository
@@ -29,8 +29,8 @@ def test_parts_that_cannot_be_imported_are_notes(repository: Repository, monkeyp
     mine = plugin.Plugin("mine", settings={"launch": LOST}, sources=LOST, queue=LOST, events=LOST)
     monkeypatch.setattr(plugin, "own", lambda: (mine,))
     with open_history(settings) as store:
-        assert [*from_plugins(settings, store, now=0.0, keep=False).doubts.values()] == ["JPO-W002"]
-    assert [*queue_of(read_workload(path, settings, now=0.0), settings).notes.values()] == ["JPO-W002"]
+        assert codes_of(from_plugins(settings, store, now=0.0, keep=False).doubts) == ("JPO-W002",)
+    assert codes_of(queue_of(read_workload(path, settings, now=0.0), settings).notes) == ("JPO-W002",)
     assert events_of(settings, ["run-1"]) == ()
 
 

@@ -67,10 +67,10 @@ def test_a_run_is_used_with_one_sentence(tmp_path: Path, given: dict[str, object
     path = write(tmp_path, **given)  # type: ignore[arg-type]
     found = read_logs([tmp_path], DIGITS, now=NOW)
     assert len(found.runs) == 1
-    ((sentence, code),) = found.doubts.items()
-    assert code == "JPO-W125"
-    assert str(path) in sentence
-    assert said in sentence
+    (note,) = found.doubts
+    assert note.code == "JPO-W125"
+    assert str(path) in note.text
+    assert said in note.text
 
 
 def test_local_time_for_utc_shows_in_when_the_file_was_written(tmp_path: Path) -> None:
@@ -78,21 +78,21 @@ def test_local_time_for_utc_shows_in_when_the_file_was_written(tmp_path: Path) -
     for written, said in [(START + 600 - 7190, 1), (START + 600 - 5760, 0), (START + 700, 0)]:
         os.utime(path, (written, written))
         found = read_logs([tmp_path], DIGITS, now=NOW).doubts
-        assert ["is 2h later than the file was written" in sentence for sentence in found] == [True] * said
+        assert ["is 2h later than the file was written" in note.text for note in found] == [True] * said
 
 
 def test_a_clock_that_stood_still_tells_no_duration(tmp_path: Path) -> None:
     write(tmp_path, end=START, rows=epochs(time=lambda e: START))
     found = read_logs([tmp_path], DIGITS, now=NOW)
     assert [(run.started_at, run.outcome.duration_seconds) for run in found.runs] == [(None, None)]
-    assert "counts as unknown" in next(iter(found.doubts))
+    assert "counts as unknown" in found.doubts[0].text
 
 
 def test_two_losses_that_rise_to_one_are_no_losses(tmp_path: Path) -> None:
     write(tmp_path, rows=epochs(train=lambda e: 0.5 + 0.045 * e, val=lambda e: 0.4 + 0.055 * e))
     found = read_logs([tmp_path], DIGITS, now=NOW)
     assert [(run.outcome.train_loss, run.outcome.val_loss, run.outcome.loss_slope) for run in found.runs] == [(None, None, None)]
-    assert "as an accuracy does: left out" in next(iter(found.doubts))
+    assert "as an accuracy does: left out" in found.doubts[0].text
 
 
 def test_a_model_that_learns_by_heart_keeps_its_loss(tmp_path: Path) -> None:
@@ -109,14 +109,14 @@ def test_a_loss_that_rises_beside_an_accuracy_is_no_accuracy(tmp_path: Path) -> 
     path.write_text(head + "\n".join([*with_accuracy, ""]))
     found = read_logs([tmp_path], DIGITS, now=NOW)
     assert [(run.outcome.val_loss, run.outcome.val_accuracy) for run in found.runs] == [(pytest.approx(0.8), 0.9)]
-    assert not any("as an accuracy does" in sentence for sentence in found.doubts)
+    assert not any("as an accuracy does" in note.text for note in found.doubts)
 
 
 def test_success_with_a_loss_that_is_no_number_counts_as_diverged(tmp_path: Path) -> None:
     write(tmp_path, rows=epochs(val=lambda e: "nan" if e > 5 else 1 / e))
     found = read_logs([tmp_path], DIGITS, now=NOW)
     assert [run.status for run in found.runs] == [RunStatus.DIVERGED]
-    assert "says succeeded: it counts as diverged" in next(iter(found.doubts))
+    assert "says succeeded: it counts as diverged" in found.doubts[0].text
 
 
 @pytest.mark.parametrize(("factor", "unit"), [(1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")])
@@ -151,14 +151,14 @@ def test_two_runs_with_one_id_are_told_by_their_values(tmp_path: Path) -> None:
 def test_a_kind_is_told_once_whatever_the_number_of_logs(tmp_path: Path) -> None:
     for number in range(5):
         write(tmp_path, f"r{number}", end=START + 300 + number)
-    (sentence,) = read_logs([tmp_path], DIGITS, now=NOW).doubts
-    assert sentence.endswith("(and the same in 4 more logs)")
+    (note,) = read_logs([tmp_path], DIGITS, now=NOW).doubts
+    assert note.text.endswith("(and the same in 4 more logs)")
 
 
 def test_a_job_that_usually_stops_early_is_not_doubted(tmp_path: Path) -> None:
     for number in range(3):
         write(tmp_path, f"r{number}", epochs(3 + number), end=START + 600 + number)
-    assert read_logs([tmp_path], DIGITS, now=NOW).doubts == {}
+    assert read_logs([tmp_path], DIGITS, now=NOW).doubts == ()
 
 
 @pytest.mark.parametrize(
@@ -167,4 +167,4 @@ def test_a_job_that_usually_stops_early_is_not_doubted(tmp_path: Path) -> None:
 def test_sound_logs_say_nothing(tmp_path: Path, given: dict[str, object]) -> None:
     write(tmp_path, **given)  # type: ignore[arg-type]
     found = read_logs([tmp_path], DIGITS, now=NOW)
-    assert (len(found.runs), found.doubts, found.skipped) == (1, {}, ())
+    assert (len(found.runs), found.doubts, found.skipped) == (1, (), ())

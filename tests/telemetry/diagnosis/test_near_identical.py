@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from jpo.records import Identity
-from jpo.telemetry.diagnosis.near_identical import joining, near_identical, remedy_of, sentences
+from jpo.telemetry.diagnosis.near_identical import joining, near_identical, sentences
 
 OURS = Identity("cifar10", "resnet50", "pytorch")
 
@@ -61,9 +61,12 @@ def test_the_line_that_joins_them_is_toml_and_names_what_differs() -> None:
 
 def test_a_sentence_counts_the_runs_and_ends_with_what_to_do() -> None:
     seen = Counter({Identity("CIFAR-10", "resnet50", "pytorch"): 3, Identity("cifar100", "resnet50", "pytorch"): 9})
-    ((sentence, code),) = sentences(OURS, seen, "on record").items()
-    assert code == "JPO-W163"
-    assert sentence.startswith(
+    (note,) = sentences(OURS, seen, "on record")
+    assert note.code == "JPO-W163"
+    assert note.text.startswith(
         "3 runs on record are of 'CIFAR-10/resnet50/pytorch', and this workload is 'cifar10/resnet50/pytorch'"
     )
-    assert remedy_of(sentence) == 'if they are the same, write dataset = ["CIFAR-10"] under [workload.aliases] in jpo.toml'
+    assert note.about == 'dataset = ["CIFAR-10"]'
+    assert (
+        note.text.rpartition("; ")[2] == 'if they are the same, write dataset = ["CIFAR-10"] under [workload.aliases] in jpo.toml'
+    )

@@ -19,6 +19,7 @@ from jpo.plugins.launch.project.finished import EndedRun, put_on_record
 from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.project.secrets import of_the_runner
+from jpo.records import Note
 from jpo.timeouts import NoAnswerInTime, within
 from jpo.wording.numbers import counted
 from jpo.wording.printable import one_line
@@ -76,26 +77,28 @@ def accounted_for(
     return tuple(ended)
 
 
-def ask_others(known: Sequence[Entry], settings: LoadedSettings, environ: Mapping[str, str], *, seconds: float) -> dict[str, str]:
+def ask_others(
+    known: Sequence[Entry], settings: LoadedSettings, environ: Mapping[str, str], *, seconds: float
+) -> tuple[Note, ...]:
     """Ask the engines other than this machine how the runs go that they have, so long together; ends then stand in the ledger.
 
     Returns:
-        What is not known, and why: sentence -> reason code. Nothing where all have answered, or none has a run.
+        What is not known, and why. Nothing where all have answered, or none has a run.
     """
     asked = dict[str, list[Entry]]()
     for entry in known:
         if entry.end is None and entry.engine != LOCAL and engine_of(entry.engine):
             asked.setdefault(entry.engine, []).append(entry)
     if not asked:
-        return {}
+        return ()
     why = dict.fromkeys(asked, f"no answer within {seconds:g} s")
     with suppress(NoAnswerInTime):
         within(seconds, [partial(_ask, mine, settings, environ, why) for mine in asked.values()])
-    return {
-        f"How {_in_short(asked[engine])} went on {engine} is not known ({said}); `jpo watch` asks again": NOT_KNOWN
+    return tuple(
+        Note(NOT_KNOWN, f"How {_in_short(asked[engine])} went on {engine} is not known ({said}); `jpo watch` asks again", engine)
         for engine, said in why.items()
         if said
-    }
+    )
 
 
 def _in_short(mine: Sequence[Entry]) -> str:

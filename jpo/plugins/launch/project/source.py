@@ -27,6 +27,6 @@ def launched(settings: LoadedSettings, store: Store, *, now: float, keep: bool =
     from jpo.plugins.launch.project.accounts import LOCAL, accounted_for, ask_others
 
     known = [*entries(ledger_of(settings))]
-    notes = ask_others(known, settings, os.environ, seconds=LONGEST_SECONDS) if keep else {}
+    notes = ask_others(known, settings, os.environ, seconds=LONGEST_SECONDS) if keep else ()
     ended = accounted_for(settings, store, os.environ, now=now, engines=(LOCAL,) if keep else (), keep=keep, known=known)
     return Finished(tuple(each.run for each in ended if each.run is not None), doubts=notes)

@@ -18,7 +18,7 @@ from jpo.plugins.launch.queued import queued
 from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.project.secrets import of_the_runner
-from jpo.records import Forecast, Parameters, Queued, Workload
+from jpo.records import Forecast, Note, Parameters, Queued, Workload
 from jpo.timeouts import NoAnswerInTime, within
 
 WITHOUT_A_QUEUE = ("local", "aws")
@@ -41,11 +41,11 @@ class EngineQueue:
         self._silence = ""
 
     @property
-    def notes(self) -> dict[str, str]:
-        """That the engine was asked and is away, or did not answer, sentence -> reason code; it is asked no more then."""
+    def notes(self) -> tuple[Note, ...]:
+        """That the engine was asked and is away, or did not answer; it is asked no more then."""
         engine = launch_table(self._settings).on
         why = f"How long runs would wait on {engine} is not known ({self._silence}); it counts for nothing"
-        return {why: NOT_SAID} if self._silence else {}
+        return (Note(NOT_SAID, why, engine),) if self._silence else ()
 
     def ends(self, expected: Sequence[tuple[Parameters, Forecast]], *, now: float) -> tuple[Queued | None, ...]:
         """For configurations with what is expected of them: when their runs would be done, if they were submitted now.

@@ -21,7 +21,7 @@ from jpo.plugins.launch.project.jobs import job_of
 from jpo.plugins.launch.project.source import launched
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload
-from jpo.records import Finished, RunStatus
+from jpo.records import Finished, Note, RunStatus
 
 if TYPE_CHECKING:
     from opened_repository import Repository
@@ -102,11 +102,11 @@ def test_a_run_of_a_cluster_that_nobody_noted_goes_on_record_and_one_that_is_awa
         cluster.away = True
         assert (accounted_for(settings, store, {}, now=200.0, engines={"slurm"}), cluster.asked) == ((), 1)
         said = "How run run-1 and 1 other run went on slurm is not known (slurmctld: is away [JPO-E754]); `jpo watch` asks again"
-        assert launched(settings, store, now=200.0) == Finished(doubts={said: "JPO-W777"})
+        assert launched(settings, store, now=200.0) == Finished(doubts=(Note("JPO-W777", said, "slurm"),))
         assert cluster.asked == 2
         cluster.away = False
         found = launched(settings, store, now=200.0)
-        assert ([run.run_id for run in found.runs], found.doubts) == (["run-1", "run-2"], {})
+        assert ([run.run_id for run in found.runs], found.doubts) == (["run-1", "run-2"], ())
         cluster.away = True
         assert launched(settings, store, now=201.0) == Finished()
 
@@ -121,7 +121,7 @@ def test_an_engine_that_hangs_is_not_waited_for(repository: Repository, monkeypa
     begun = time.monotonic()
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).doubts
-    assert note.startswith("How run run-1 went on aws is not known (no answer within 0.2 s)")
+    assert note.text.startswith("How run run-1 went on aws is not known (no answer within 0.2 s)")
     assert time.monotonic() - begun < 3
 
 
@@ -136,7 +136,7 @@ def test_an_entry_that_somebody_wrote_by_hand_ends_no_suggestion(repository: Rep
     write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "aws", 99.0, "///"))  # of no region
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).doubts
-    assert note.startswith("How run run-1 went on aws is not known (its entry is damaged: ")
+    assert note.text.startswith("How run run-1 went on aws is not known (its entry is damaged: ")
 
 
 def test_credentials_that_a_branch_chooses_are_not_used_to_ask(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_credentials_that_a_branch_chooses_are_not_used_to_ask(repository: Repos
     settings = replace(settings, origins={**settings.origins, "launch.kubernetes.context": "jpo.toml"})
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).doubts
-    assert "[launch.kubernetes] context: chooses credentials" in note
+    assert "[launch.kubernetes] context: chooses credentials" in note.text
 
 
 @pytest.mark.parametrize(("keep", "goes"), [("1h", True), ("2h", False), ("0s", False)])
