@@ -34,7 +34,8 @@ class FrontDoor(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """A command of the core, of JPO's own plugins, else of others'; None where nobody has it."""
         if cmd_name in CORE:
-            return command_at(f"jpo.cli.{cmd_name}:{cmd_name}")
+            command: click.Command = plugin.load(f"jpo.cli.{cmd_name}:{cmd_name}")
+            return command
         found = of_plugins(cmd_name, others=False) or of_plugins(cmd_name, others=True)
         return found if isinstance(found, click.Command) else None
 
@@ -76,11 +77,6 @@ def of_plugins(name: str, *, others: bool) -> click.Command | plugin.Broken | No
     """The plugins' command of this name, or why it cannot be imported; None where no plugin has it."""
     found = (plugin.part_of(each, each.commands[name]) for each in plugin.plugins(of_others=others) if name in each.commands)
     return next(found, None)
-
-
-def command_at(where: str) -> click.Command:
-    command: click.Command = plugin.load(where)
-    return command
 
 
 def did_you_mean(near: list[str]) -> str:

@@ -9,14 +9,12 @@ import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
-from jpo.cli.options import FILE, path
+from jpo.cli.options import FILE, F, path
 from jpo.errors import UsageError
 
-F = TypeVar("F", bound=Callable[..., Any])
 SUGGESTION_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
 ENDINGS = (".ini", ".cfg", ".conf")
 """Of what is meant to be a config.ini, though it is not there."""

@@ -14,8 +14,8 @@ from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
 from jpo.project.tables.usual import usual_line
 from jpo.project.workload import judged_today, limits_of, read_workload
-from jpo.records import Workload
-from jpo.report.check import CheckedConfig, Remark
+from jpo.records import Note, Workload
+from jpo.report.check import CheckedConfig
 from jpo.wording.numbers import plain
 
 COUNT = re.compile(r"[1-9][0-9]*")
@@ -31,25 +31,24 @@ def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
     """
     workload, prices = read_workload(path, settings, now=now), prices_of(settings)
     judged = judged_today(workload, limits_of(settings), prices)
-    broken = (Remark(f"{finding}; suggest leaves it as it is, or brings it back", "JPO-W403") for finding in judged.broken)
-    links = (Remark(note.text, note.code) for note in config.caveats(path))
-    said = (*broken, *links, *remarks(workload, prices), *islice(unrecognised(workload), MOST_LISTED))
+    broken = (Note("JPO-W403", f"{finding}; suggest leaves it as it is, or brings it back") for finding in judged.broken)
+    said = (*broken, *config.caveats(path), *remarks(workload, prices), *islice(unrecognised(workload), MOST_LISTED))
     return CheckedConfig(path, workload.identity, workload.parameters, said, judged.kept, judged.rules)
 
 
-def remarks(workload: Workload, prices: Prices) -> Iterator[Remark]:
+def remarks(workload: Workload, prices: Prices) -> Iterator[Note]:
     """How batch size, GPUs, CPUs and prices go together; none of it is forbidden. Uneven batches are, by the guard."""
     values = workload.current
     gpus, cpus = values.get("gpus", 0.0), values.get("cpus")
     if sentence := shares(workload):
-        yield Remark(sentence)
+        yield Note("", sentence)
     if gpus >= 1 and cpus is not None and cpus < gpus:
-        yield Remark(f"cpus = {plain(cpus)} for gpus = {plain(gpus)}: less than one to feed each GPU", "JPO-W869")
+        yield Note("JPO-W869", f"cpus = {plain(cpus)} for gpus = {plain(gpus)}: less than one to feed each GPU")
     if gpus >= 1 and prices != Prices() and usd_per_hour(values, prices) is None:
-        yield Remark(f"gpus = {plain(gpus)}, and [prices] does not say what that costs: the cost of runs is unknown", "JPO-I861")
+        yield Note("JPO-I861", f"gpus = {plain(gpus)}, and [prices] does not say what that costs: the cost of runs is unknown")
     if values.get("gpus") == 0 and prices.usd_per_gpu_hour is not None:
         sentence = "gpus = 0, and [prices] has a price of GPUs: runs are taken to cost what their CPUs and memory do"
-        yield Remark(sentence, "JPO-I862")
+        yield Note("JPO-I862", sentence)
 
 
 def shares(workload: Workload) -> str | None:
@@ -70,7 +69,7 @@ def shares(workload: Workload) -> str | None:
     return f"the batch is given per device: {each}{on_nodes}{in_steps}: batch_size {plain(batch)} in all{unknown}"
 
 
-def unrecognised(workload: Workload) -> Iterator[Remark]:
+def unrecognised(workload: Workload) -> Iterator[Note]:
     """Options whose names look like a parameter that the file does not have otherwise, or like one that teams often tune, with
     the line that says so."""
     known = {name for p in workload.parameters for name in (p.term, p.name)}
@@ -78,14 +77,13 @@ def unrecognised(workload: Workload) -> Iterator[Remark]:
     for key, line, text in workload.others:
         meant = looks_like(key.rpartition(".")[2].lower())
         if meant == "gradient_accumulation_steps" and not COUNT.fullmatch(text):
-            yield Remark(
-                f"{key} = {text} (line {line}) is no whole number from 1 on, and is taken for 1 where it counts", "JPO-I213"
-            )
+            sentence = f"{key} = {text} (line {line}) is no whole number from 1 on, and is taken for 1 where it counts"
+            yield Note("JPO-I213", sentence)
         elif meant and meant not in known and re.match(r"[+-]?[.0-9]", text):
             entry = f'[parameters] {meant} = {{ key = "{key}" }}'
-            yield Remark(f"{key} = {text} (line {line}) is not recognised; if it is {meant}, add {entry} to jpo.toml", "JPO-I213")
+            yield Note("JPO-I213", f"{key} = {text} (line {line}) is not recognised; if it is {meant}, add {entry} to jpo.toml")
         elif usual := usual_line(key, text, alone=named[key.rpartition(".")[2].lower()] == 1):
-            yield Remark(f"{key} = {text} (line {line}) stays as it is; to have it tuned, add [parameters] {usual}", "JPO-I213")
+            yield Note("JPO-I213", f"{key} = {text} (line {line}) stays as it is; to have it tuned, add [parameters] {usual}")
 
 
 LOOKS = {

@@ -164,5 +164,4 @@ def _followed(followers: Sequence[Run]) -> str:
     if not followers:
         return "no finished run followed it yet"
     badly = sum(not run.ended_well for run in followers)
-    runs = "1 run" if len(followers) == 1 else f"{len(followers)} runs"
-    return f"followed by {runs}{f', {badly} of them not well' if badly else ''}"
+    return f"followed by {numbers.counted(len(followers), 'run')}{f', {badly} of them not well' if badly else ''}"

@@ -194,10 +194,7 @@ def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: 
 def alternative(path: Path, policy: PolicyName, *, jobs: int | None, seed: int, track: Track) -> list[str]:
     """Train a policy that decides only where it is named, and write it to `path`."""
     file = named_policies.pretrain(policy, jobs=jobs, seed=seed, track=track)
-    try:
-        put(path, file)
-    except OSError as error:
-        raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another file", code="JPO-E307") from error
+    put(path, file)
     return [f'{path}: {len(file)} bytes; decides only where jpo.toml says [agent] policy = "{policy}"']
 
 

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.records import Identity, Parameter
+from jpo.records import Identity, Note, Parameter
 from jpo.report.document import Column, Document, Items, Span, Table
 from jpo.wording.numbers import plain
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """A sentence about values that are allowed but may not be meant; with a stable reason code where it is one to act on."""
-
-    text: str
-    code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +15,7 @@ class CheckedConfig:
     """A valid config.ini.
 
     Attributes:
+        remarks: values that are allowed but may not be meant; with a stable reason code where one is to act.
         kept: how many rules of the guard its values keep.
         rules: how many there are.
     """
@@ -30,7 +23,7 @@ class CheckedConfig:
     path: Path
     identity: Identity
     parameters: tuple[Parameter, ...]
-    remarks: tuple[Remark, ...]
+    remarks: tuple[Note, ...]
     kept: int
     rules: int
 
@@ -40,9 +33,9 @@ def document(checked: CheckedConfig) -> Document:
     title = (f"{checked.path}: workload ", Span(str(checked.identity)))
     columns = (Column("line", "figure"), Column("key", "key"), Column("value"), Column("parameter"))
     rows = tuple((p.line, p.key, p.text, meaning(p)) for p in checked.parameters)
-    remarks = tuple(f"{remark.text} [{remark.code}]" if remark.code else remark.text for remark in checked.remarks)
+    remarks = Items(tuple(remark.cited for remark in checked.remarks))
     kept = str(checked.kept) if checked.kept == checked.rules else f"{checked.kept} of {checked.rules}"
-    return Document(title, (Table(columns, rows, "parameters"), Items(remarks)), f"valid; {kept} rules kept")
+    return Document(title, (Table(columns, rows, "parameters"), remarks), f"valid; {kept} rules kept")
 
 
 def meaning(parameter: Parameter) -> str:
@@ -61,6 +54,6 @@ def as_json(checked: CheckedConfig) -> dict[str, object]:
             {"parameter": p.name, "key": p.key, "line": p.line, "text": p.text, "value": p.value, "held": p.held}
             for p in checked.parameters
         ],
-        "remarks": [asdict(remark) for remark in checked.remarks],
+        "remarks": [{"text": remark.text, "code": remark.code or None} for remark in checked.remarks],
         "rules_kept": checked.kept,
     }

@@ -21,7 +21,7 @@ PUBLISHED = {"%": " %", "duration": "time", "utilisation": "busy"}
 
 def document(front: Front) -> Document:
     """The tables and what must be known to read them."""
-    axes = ", ".join(f"{_name(q)} (more is better)" if front.maximised(q) else _name(q) for q in front.quantities)
+    axes = ", ".join(f"{names.heading(q)} (more is better)" if front.maximised(q) else names.heading(q) for q in front.quantities)
     measured, predicted = front.of_kind(measured=True), front.of_kind(measured=False)
     shown, hidden = without_most_dominated(measured)
     parameters = differing([*shown, *predicted])
@@ -34,10 +34,6 @@ def document(front: Front) -> Document:
     )
     blocks: tuple[Block, ...] = (*tables, *of_reference(front), *sentences(front, parameters), *front.evidence.notes)
     return Document(title, blocks, currency=front.currency)
-
-
-def _name(quantity: str) -> str:
-    return names.heading(quantity)
 
 
 def without_most_dominated(points: Sequence[Point]) -> tuple[list[Point], int]:
@@ -56,7 +52,7 @@ def differing(points: Sequence[Point]) -> list[str]:
 def points_table(points: Sequence[Point], parameters: Sequence[str], front: Front) -> Table:
     """One row for each point: what is set, what came or is expected of it, whether it is on the front."""
     set_by = [Column(SHORT.get(name, name), "figure", name) for name in parameters]
-    objectives = [Column(_name(quantity), "figure", quantity) for quantity in front.quantities]
+    objectives = [Column(names.heading(quantity), "figure", quantity) for quantity in front.quantities]
     chances = any(point.failure for point in points)
     rows: list[Row] = []
     for point in points:
@@ -115,7 +111,8 @@ def of_reference(front: Front) -> list[str]:
     if volumes is None:
         return []
     point = ", ".join(
-        f"{_name(quantity)} {numbers.written(quantity, limit, front.currency)}" for quantity, limit in volumes.reference.items()
+        f"{names.heading(quantity)} {numbers.written(quantity, limit, front.currency)}"
+        for quantity, limit in volumes.reference.items()
     )
     measured = f"Hypervolume of the measured front up to it: {measured_volume(front, volumes)} (more is better)."
     if volumes.expected <= volumes.measured:

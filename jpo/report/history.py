@@ -154,12 +154,12 @@ def assumed_in(runs: Sequence[Run]) -> str:
     for run in runs:
         if run.assumed:
             by_names.setdefault(run.assumed, []).append(run.run_id)
-    where = [f"{', '.join(names.SHORT.get(name, name) for name in some)} of {_few(ids)}" for some, ids in by_names.items()]
+    where = [
+        f"{', '.join(names.SHORT.get(name, name) for name in some)} of {', '.join(ids[:MOST_NAMED])}"
+        + (" and others" if ids[MOST_NAMED:] else "")
+        for some, ids in by_names.items()
+    ]
     return f"Not reported, but taken from the suggestion then in force: {'; '.join(where)}." if where else ""
-
-
-def _few(ids: Sequence[str]) -> str:
-    return ", ".join(ids[:MOST_NAMED]) + (" and others" if ids[MOST_NAMED:] else "")
 
 
 def _runs(runs: Sequence[PastRun], differing: Sequence[str]) -> Table:

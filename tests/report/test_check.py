@@ -8,15 +8,15 @@ from pathlib import Path
 from made import DIGITS
 
 from jpo.cli.output import rendered
-from jpo.records import Identity, Parameter
+from jpo.records import Identity, Note, Parameter
 from jpo.report import check
-from jpo.report.check import CheckedConfig, Remark
+from jpo.report.check import CheckedConfig
 
 PARAMETERS = (
     Parameter("batch_size", "training.batch_size", 16.0, "16", 7),
     Parameter("epochs", "training.epochs", 40.0, "40", 12, held="frozen in jpo.toml"),
 )
-CHECKED = CheckedConfig(Path("config.ini"), DIGITS, PARAMETERS, (Remark("few CPUs", "JPO-W869"), Remark("uneven")), 18, 18)
+CHECKED = CheckedConfig(Path("config.ini"), DIGITS, PARAMETERS, (Note("JPO-W869", "few CPUs"), Note("", "uneven")), 18, 18)
 
 
 def test_people_read_what_each_line_means() -> None:

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from jpo.agent.policy import Policy
 from jpo.agent.sealed import unseal_agent
-from jpo.commands.doctor.case import Case, exists
+from jpo.commands.doctor.case import Case
 from jpo.errors import StoreError
-from jpo.history import Store, open_store
+from jpo.history import Store
 from jpo.learning.continual import progress_of
 from jpo.learning.serving import AGENT, own_policy, policy_for, unreadable
 from jpo.project.load import LoadedSettings
-from jpo.project.project import open_history
 from jpo.project.request import decider_of
 from jpo.report.doctor import Line
 from jpo.telemetry.diagnosis.similar_names import span
@@ -26,7 +25,7 @@ SHORT = 12
 
 def agent(case: Case) -> Iterator[Line]:
     """Who decides, and why not the policy that learnt here, where there is one."""
-    with _history(case) as store:
+    with case.history() as store:
         yield decides(store, case.settings)
         if why := unreadable(store):
             yield Line("learnt policy", "warning", why, LEARN, "JPO-W636")
@@ -54,7 +53,8 @@ def decides(store: Store, settings: LoadedSettings) -> Line:
         return Line("agent", "ok", finding)
     if policy.name != "sac":
         return Line("agent", "ok", f"{policy.name} decides, as {asked} asks; on top of SAC, {version}")
-    return Line("agent", "ok", f"SAC decides: {version}, {released(policy)}{_not_yet(own, learnt_here=learnt_here)}")
+    not_yet = "; what was learnt here has not passed its release test" if own and not learnt_here else ""
+    return Line("agent", "ok", f"SAC decides: {version}, {released(policy)}{not_yet}")
 
 
 def released(policy: Policy) -> str:
@@ -65,13 +65,9 @@ def released(policy: Policy) -> str:
     return f"released for {', '.join(policy.released)}{figure}"
 
 
-def _not_yet(own: Policy | None, *, learnt_here: bool) -> str:
-    return "; what was learnt here has not passed its release test" if own and not learnt_here else ""
-
-
 def learnt(case: Case) -> Iterator[Line]:
     """What learns here: from how much, and when it last did."""
-    with _history(case) as store:
+    with case.history() as store:
         saved = store.load_agent(AGENT)
         if saved is None:
             yield Line("learnt", "ok", "nothing yet")
@@ -88,9 +84,3 @@ def learnt(case: Case) -> Iterator[Line]:
         ago = "" if when is None else f", last {span(max(0.0, case.now - when))} ago"
         of = f"{counted(runs, 'run')} of {counted(len(header['progress']), 'workload')}"
         yield Line("learnt", "ok", f"from {of}, {counted(held, 'transition')} in its memory, {counted(updates, 'update')}{ago}")
-
-
-def _history(case: Case) -> Store:
-    """The store; an empty one where there is none yet."""
-    file = case.settings.store_file
-    return open_store("sqlite://") if file and not exists(file) else open_history(case.settings, read_only=True)

@@ -8,9 +8,11 @@ from functools import cached_property
 from pathlib import Path
 
 from jpo.errors import JpoError
+from jpo.history import Store, open_store
 from jpo.http.endpoint import Endpoint
 from jpo.inventory.machine import Machine, machine_here
 from jpo.project.load import LoadedSettings
+from jpo.project.project import open_history
 from jpo.project.sources import prometheus_of
 from jpo.project.workload import read_workload
 from jpo.records import Identity, Workload
@@ -61,6 +63,11 @@ class Case:
     @cached_property
     def server(self) -> Endpoint | None:
         return prometheus_of(self.settings)
+
+    def history(self) -> Store:
+        """The store, to be read; an empty one where there is none yet."""
+        file = self.settings.store_file
+        return open_store("sqlite://") if file and not exists(file) else open_history(self.settings, read_only=True)
 
 
 Check = Callable[[Case], Iterator[Line]]

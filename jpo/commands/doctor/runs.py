@@ -7,9 +7,7 @@ from collections.abc import Iterator
 
 from jpo.commands.doctor.case import Case, exists
 from jpo.errors import JpoError
-from jpo.history import open_store
 from jpo.http.endpoint import Endpoint
-from jpo.project.project import open_history
 from jpo.project.running import running_now
 from jpo.project.secrets import travels_openly
 from jpo.project.sources import asked_since, names_of, own_names
@@ -81,11 +79,10 @@ def prometheus(case: Case) -> Iterator[Line]:
 
 def going_on(case: Case) -> list[Line]:
     """Whether runs of the workload go on, which nothing else shows; no line where none does, or nobody can tell."""
-    file = case.settings.store_file
     if case.identity is None:
         return []
     try:
-        with open_history(case.settings, read_only=True) if file is None or exists(file) else open_store("sqlite://") as store:
+        with case.history() as store:
             runs = running_now(case.server, case.identity, case.settings, store)
     except JpoError:
         return []  # the server stopped answering, or the store has a line of its own
