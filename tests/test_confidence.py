@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from jpo.agent.acquisition import WORSE
 from jpo.agent.decide import decide
 from jpo.agent.problem import Problem
 from jpo.agent.reward import objective
+from jpo.agent.safety.risk import WORSE
 from jpo.forecast import posterior
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 from jpo.simulate import draw_jobs, draw_noise, observe, random_candidates

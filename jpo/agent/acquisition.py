@@ -14,6 +14,7 @@ import numpy as np
 
 from jpo.agent.horizon import UNTOLD
 from jpo.agent.preference import FAILURE_CHARGE, scalarise
+from jpo.agent.safety.risk import chance_of_harm
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats, Preference
@@ -22,12 +23,6 @@ WORTH = 0.1
 """Least saving over the horizon, in runs of the incumbent, for which a trial is worth it. Against 0: equal cost up
 to 20 runs on 60 simulated jobs, 1 to 2% less on the recorded ones, harm 2% instead of 3 to 8; but 1 to 2% more cost after 40, and
 LCBench's regret after 10 runs is .19 instead of .15: who searches for the best model at any price gives up too early."""
-
-WORSE = math.log(1.1)
-"""More than a tenth worse is harm; less is within what users accept for learning something."""
-
-INFLATION = 1.2
-"""The belief's spread is widened by this factor when harm is judged: its forecasts were measured to be slightly optimistic."""
 
 CLIP = 3.0
 """Log ratios beyond e^3 = 20-fold are equally out of the question, and would drown every mean."""
@@ -94,29 +89,14 @@ def acquisition_values(
         mean=mean,
         sd=np.sqrt(np.maximum(w @ log_ratio**2 - mean**2, 0)),
         p_better=p_ok * (w @ (log_ratio < 0)),
-        p_worse=_p_harm(log_ratio, w, belief.p_fail, incumbent, interval_factor=interval_factor),
-        p_worse_today=_p_harm(today, w, belief.p_fail, candidates.current, interval_factor=interval_factor),
+        p_worse=chance_of_harm(belief, log_ratio, incumbent, interval_factor=interval_factor),
+        p_worse_today=chance_of_harm(belief, today, candidates.current, interval_factor=interval_factor),
         improvement=improvement,
         p_optimum=_p_optimum(log_ratio, w, candidates.admissible),
         regret=_regret(log_ratio, ratio, belief, candidates),
         horizon=UNTOLD,
         score=expected - UNTOLD * improvement + WORTH * ~belief.tried,
     )
-
-
-def p_beyond(belief: Belief, candidates: Candidates, today: Floats, allowance: float, *, interval_factor: float = 1.0) -> Floats:
-    """Probability, under the widened belief, that a run costs more than today's by more than an allowance.
-
-    Args:
-        today: see `acquisition_values`.
-        allowance: in multiples of a run of today's configuration, at least 0. One that fails costs FAILURE_CHARGE of them.
-        interval_factor: see `acquisition_values`.
-
-    Returns:
-        Shape (K,), 0 for today's configuration.
-    """
-    fails = belief.p_fail if allowance < FAILURE_CHARGE - 1 else np.zeros_like(belief.p_fail)
-    return _p_harm(today, belief.weights, fails, candidates.current, math.log1p(allowance), interval_factor)
 
 
 def log_objective(belief: Belief, preference: Preference, reference: int) -> Floats:
@@ -174,17 +154,6 @@ def clearly_better(belief: Belief, mean: Floats, row: int, than: int) -> bool:
     """
     runs = np.maximum(belief.runs, 1)
     return bool(mean[row] - mean[than] < -belief.noise * math.sqrt(1 / runs[row] + 1 / runs[than]))
-
-
-def _p_harm(
-    log_ratio: Floats, weights: Floats, p_fail: Floats, base: int, limit: float = WORSE, interval_factor: float = 1.0
-) -> Floats:
-    """Probability, under the widened belief, that a run fails or is beyond the limit against `base` (itself: never)."""
-    mean = weights @ log_ratio
-    widened = log_ratio > mean + (limit - mean) / (INFLATION * interval_factor)  # mean + factor (x - mean) > limit, solved for x
-    harm: Floats = p_fail + (1 - p_fail) * (weights @ widened)
-    harm[base] = 0.0
-    return np.clip(harm, 0, 1)
 
 
 def _p_optimum(log_ratio: Floats, weights: Floats, rows: Bools) -> Floats:

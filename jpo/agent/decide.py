@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent import reasons
-from jpo.agent.policy_override import of_policy
+from jpo.agent.policy_override import override_notes
 from jpo.agent.problem import Problem
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_nothing_better
 from jpo.agent.safety.promise import LOWER
@@ -54,8 +54,8 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
         return Decision(candidates.current, None, "no evidence", (reasons.without_evidence(runs_finished),))
     decided_by: PolicyName = "belief"
     if (back := gone_back_to(problem)) is not None:
-        told = reasons.of_decision(problem, back, back, "known", by=decided_by)
-        return Decision(back, min(1 - float(problem.belief.p_fail[back]), MOST), decided_by, told, "known")
+        notes = reasons.decision_reasons(problem, back, back, "known", by=decided_by)
+        return Decision(back, min(1 - float(problem.belief.p_fail[back]), MOST), decided_by, notes, "known")
     if explore != "off" and in_failure(problem):
         choice = way_back(problem)
         return Decision(
@@ -68,20 +68,20 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     pick = partial(by_rule, problem)
     if policy is not None and policy.decides(explore, *problem.context.scenarios):
         decided_by, pick = policy.name, partial(by_policy, problem, policy)
-    choice = of_better_loss(problem, problem.allowed, pick(problem.allowed))
+    choice = least_loss_among_equals(problem, problem.allowed, pick(problem.allowed))
     anything = (
         problem.exploration.exploring or problem.exploration.only_measured or (problem.allowed == candidates.admissible).all()
     )
-    favourite = choice if anything else of_better_loss(problem, candidates.admissible, pick(candidates.admissible))
+    favourite = choice if anything else least_loss_among_equals(problem, candidates.admissible, pick(candidates.admissible))
     if problem.allowed[favourite]:  # SAC weighs against the rule's choice, which may differ between the two sets
         favourite = choice
     step = step_to(problem, choice, favourite)
-    told = reasons.of_decision(problem, choice, favourite, step, by=decided_by)
+    notes = reasons.decision_reasons(problem, choice, favourite, step, by=decided_by)
     if policy is not None and decided_by == policy.name:
-        told = (*told, *of_policy(problem, policy, problem.allowed, choice))
+        notes = (*notes, *override_notes(problem, policy, problem.allowed, choice))
     elif policy is not None and policy.withdrawn:
-        told = (*told, Note("JPO-W633", policy.withdrawn))
-    return Decision(choice, _confidence(problem, choice), decided_by, told, step)
+        notes = (*notes, Note("JPO-W633", policy.withdrawn))
+    return Decision(choice, _confidence(problem, choice), decided_by, notes, step)
 
 
 def _confidence(problem: Problem, choice: int) -> float:
@@ -134,7 +134,7 @@ def way_back(problem: Problem) -> int:
     return int(np.lexsort((expected, apart, failing, ~candidates.admissible))[0])
 
 
-def of_better_loss(problem: Problem, allowed: Bools, choice: int) -> int:
+def least_loss_among_equals(problem: Problem, allowed: Bools, choice: int) -> int:
     """The choice, or of the allowed rows that cost as much and teach as much, within half of the noise of a run, the one with the
     least loss: it is worth taking under every preference. A loss that is lower by less than LOWER is the same.
     """

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jpo.agent.sealed import of_this_schema, seal, unseal
+from jpo.agent.sealed import seal, unseal, widened_to_schema
 from jpo.agent.state import OWN, SCHEMA, WIDTH, WITHOUT_PHASES, WITHOUT_QUEUE
 from jpo.errors import StoreError
 from jpo.files.reading import contents
@@ -41,7 +41,7 @@ SCORE_HERE = OWN.index("belief rule score here")
 TEMPERATURE = 0.1
 """Runs: how much a candidate must save to be e times as likely, against the rule's own softmax of the same temperature."""
 MARGIN = 0.1
-"""Runs which a departure must save, beyond a standard deviation of the ensemble."""
+"""Runs which an override must save, beyond a standard deviation of the ensemble."""
 MOST_BYTES = 64 << 20
 """Of a file of weights; the largest that came with JPO has a quarter of a megabyte."""
 SHIPPED = Path(__file__).with_name("weights") / "policy.safetensors"
@@ -76,7 +76,7 @@ class Policy:
         released: domains (settings of `explore`, scenarios) in which it passed the release test, and may decide.
         card: how it was made: command, seeds and figures, for reports.
         withdrawn: why real runs took its release away; "" where they did not.
-        margin: runs that a departure must save, beyond a standard deviation of the ensemble.
+        margin: runs that an override must save, beyond a standard deviation of the ensemble.
         name: by which users know it; another than SAC is one of alternatives/.
         judge: how many runs each candidate surely saves, (K, WIDTH) and what is allowed -> (K,).
     """
@@ -191,7 +191,7 @@ def load_policy(source: bytes | Path = SHIPPED, shapes: Shapes = SHAPES) -> Poli
     unreadable = partial(StoreError, place, remedy=REMEDY, code="JPO-E601")
     data = contents(source, MOST_BYTES, unreadable) if isinstance(source, Path) else source
     tensors, header = unseal(data, place, REMEDY)
-    known = of_this_schema(tensors, header)
+    known = widened_to_schema(tensors, header)
     tensors = tensors if known is None else known
     members = len(tensors) // len(shapes)
     wanted = {f"{i}.{name}": shape for i in range(members) for name, shape in shapes.items()}

@@ -51,7 +51,7 @@ def runs_saved(problem: Problem, policy: Policy, allowed: Bools, choice: int) ->
     return float(policy.savings(seen.features, seen.allowed).mean(axis=0)[seen.index(choice)])
 
 
-def of_policy(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> Iterator[Note]:
+def override_notes(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> Iterator[Note]:
     """What SAC did, or the policy that the user named instead."""
     name = "SAC" if policy.name == "sac" else f"policy {policy.name}"
     if np.count_nonzero(allowed) == 1:

@@ -13,7 +13,7 @@ from jpo.agent.budget import Boldness, Explore, Leeway
 from jpo.agent.comparison import Comparison
 from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.safety.exploration import Exploration
-from jpo.agent.safety.vetoes import Hold, held
+from jpo.agent.safety.vetoes import Veto, held
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates
@@ -34,7 +34,7 @@ class Problem:
     boldness: Boldness = field(default_factory=Boldness)
     leeway: Leeway = field(default_factory=Leeway)
     context: Context = UNKNOWN
-    holds: tuple[Hold, ...] = ()
+    holds: tuple[Veto, ...] = ()
 
     @property
     def candidates(self) -> Candidates:

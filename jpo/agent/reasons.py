@@ -48,10 +48,10 @@ def out_of_failure(problem: Problem, choice: int) -> tuple[Note, ...]:
     chance = numbers.chance(float(belief.p_fail[choice]))
     nearest = f"{_name(choice, candidates)} comes nearest to it and fails with a chance of {chance}"
     code = failing.CODE if problem.comparison.leaves_today else "JPO-W617"
-    return (Note(code, f"{finding}; {nearest}"), *of_watch(problem.comparison.calibration.interval_factor))
+    return (Note(code, f"{finding}; {nearest}"), *interval_warnings(problem.comparison.calibration.interval_factor))
 
 
-def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by: str) -> tuple[Note, ...]:
+def decision_reasons(problem: Problem, choice: int, favourite: int, step: str, *, by: str) -> tuple[Note, ...]:
     """Reasons for a choice that was made with evidence.
 
     Args:
@@ -68,7 +68,7 @@ def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by:
         *_of_the_moment(problem, choice),
         *_of_memory(problem, choice, favourite),
         *_guard(problem, choice, favourite, step),
-        *of_watch(problem.comparison.calibration.interval_factor),
+        *interval_warnings(problem.comparison.calibration.interval_factor),
     )
 
 
@@ -243,7 +243,7 @@ def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> Note:
     return Note("JPO-I608", f"{than} looks promising but may cost more than exploring may; {risk}")
 
 
-def of_watch(interval_factor: float) -> tuple[Note, ...]:
+def interval_warnings(interval_factor: float) -> tuple[Note, ...]:
     """Reason where the calibration watch widened the intervals of durations."""
     if interval_factor <= 1:
         return ()
@@ -252,7 +252,7 @@ def of_watch(interval_factor: float) -> tuple[Note, ...]:
     return (Note("JPO-W616", sentence),)
 
 
-def of_loss_watch(interval_factor: float, judged: Quality = VAL_LOSS) -> tuple[Note, ...]:
+def loss_interval_warnings(interval_factor: float, judged: Quality = VAL_LOSS) -> tuple[Note, ...]:
     """Reason where it widened the intervals of validation losses, or of what runs are judged by instead."""
     if interval_factor <= 1:
         return ()

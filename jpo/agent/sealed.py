@@ -66,13 +66,13 @@ def unseal_agent(data: bytes) -> tuple[Tensors, dict[str, Any]]:
         StoreError: JPO-E601 like `unseal`; JPO-E603 if another version of the agent wrote it.
     """
     tensors, header = unseal(data)
-    known = of_this_schema(tensors, header)
+    known = widened_to_schema(tensors, header)
     if header.get("format") != FORMAT or known is None:
         raise StoreError(PLACE, "was written by another version of the agent", REMEDY, code="JPO-E603")
     return known, header
 
 
-def of_this_schema(tensors: Tensors, header: Mapping[str, Any]) -> Tensors | None:
+def widened_to_schema(tensors: Tensors, header: Mapping[str, Any]) -> Tensors | None:
     """Tensors of a file as today's networks have them; None where they were made for a state that is not known.
 
     Networks that did not see phases, or a queue, give them no weight, and in states without them they were not known: both are 0.

@@ -69,7 +69,7 @@ def posterior(
         The prior where nothing was measured.
     """
     candidate_runs, work = runs_at_candidates(candidates, runs), work_of(runs)
-    draws, time = of_kind(draws, work), measured_durations(candidates, candidate_runs, work)
+    draws, time = keep_kind(draws, work), measured_durations(candidates, candidate_runs, work)
     ends = by_end(candidate_runs)
     succeeded, failed, stopped = ends[End.WELL], [*ends[End.FAILED], *ends[End.MISSED]], ends[End.STOPPED]
     loss = measured_losses(candidates, succeeded, slope_of(succeeded, work), work)
@@ -124,10 +124,10 @@ def posterior(
     )
 
 
-def of_kind(draws: Draws, work: Work) -> Draws:
+def keep_kind(draws: Draws, work: Work) -> Draws:
     """The simulated jobs that are of fixed work where the runs are; all of them elsewhere."""
     kept = kind_of(draws, work)
-    return draws if kept.all() else of_jobs(draws, np.flatnonzero(kept))
+    return draws if kept.all() else pick_jobs(draws, np.flatnonzero(kept))
 
 
 def kind_of(draws: Draws, work: Work) -> Bools:
@@ -141,7 +141,7 @@ def kind_of(draws: Draws, work: Work) -> Bools:
     return ~draws.to_target
 
 
-def of_jobs(draws: Draws, jobs: Ints) -> Draws:
+def pick_jobs(draws: Draws, jobs: Ints) -> Draws:
     """Some of the simulated jobs."""
     arrays = {f.name: getattr(draws, f.name) for f in fields(Draws)}
     return replace(draws, **{name: array[jobs] for name, array in arrays.items() if array is not None})

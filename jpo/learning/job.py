@@ -19,7 +19,7 @@ from jpo.agent.change_detection import Chart
 from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
 from jpo.agent.reward import OVERSPENT, failed_like, objective
 from jpo.forecast import posterior
-from jpo.forecast.belief import of_jobs
+from jpo.forecast.belief import pick_jobs
 from jpo.learning.scenarios import SCENARIOS, Script, vectors_of
 from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Identity, Outcome, Preference, Run, RunStatus
 from jpo.simulate import SimulatedRun, draw_jobs, draw_noise, random_candidates
@@ -194,7 +194,7 @@ def _true_job(installation: Installation, rng: np.random.Generator, like: Residu
         if like is not None:
             earlier = residual_forecast(like, candidates)
             several = bent(draw_jobs(candidates, FEW_PARTICLES, rng), earlier, int(rng.integers(2**31)))
-            truth = of_jobs(several, rng.integers(FEW_PARTICLES, size=1))
+            truth = pick_jobs(several, rng.integers(FEW_PARTICLES, size=1))
         if not (truth.fails[0, candidates.current] or hopeless(candidates, truth)):
             return candidates, truth
 

@@ -17,7 +17,7 @@ from jpo.agent.candidate_rows import rows_of, rows_of_runs
 from jpo.agent.decide import decide
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
-from jpo.agent.reasons import of_loss_watch, of_watch
+from jpo.agent.reasons import interval_warnings, loss_interval_warnings
 from jpo.agent.safety import failing, recovery
 from jpo.agent.safety.setback import outlasting, setback
 from jpo.cost import usd_per_hour
@@ -27,7 +27,7 @@ from jpo.forecast import predict
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import TargetForecast, memory_holds, target_forecasts, to_be_lowered, trade_holds, within_sla
+from jpo.optimizer.sla import TargetForecast, memory_vetoes, target_forecasts, to_be_lowered, trade_vetoes, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import SET_BY_HAND, Belief, Candidates, Decision, Forecast, Known, Note, Parameters, Run, RunStatus, Undo
 from jpo.wording import numbers
@@ -72,7 +72,7 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) 
     chosen = request.allowed.chosen
     asked = [with_followers(request, chosen)] if chosen else []
     surrogate = surrogate_of(request, known, seed=seed, asked=asked)
-    warned = of_watch(surrogate.calibration.interval_factor)
+    warned = interval_warnings(surrogate.calibration.interval_factor)
     undone, problem = None, None
     if chosen:
         setting = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
@@ -97,7 +97,7 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) 
             decision = Decision(candidates.current, None, "no evidence", (Note(BASELINE, reason), *warned))
         else:
             decision = choose(problem, request, policy, len(known.runs))
-    lost = of_loss_watch(surrogate.calibration.loss_interval_factor, surrogate.belief.quality)
+    lost = loss_interval_warnings(surrogate.calibration.loss_interval_factor, surrogate.belief.quality)
     decision = replace(decision, reasons=(*decision.reasons, *lost))
     now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
     suggested = (
@@ -129,7 +129,7 @@ def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> 
 
 def _problem_among(candidates: Candidates, surrogate: Surrogate, request: Request, known: Known) -> Problem:
     problem = problem_of(candidates, surrogate.belief, request, known, surrogate.calibration)
-    return replace(problem, holds=(*problem.holds, *trade_holds(surrogate, request), *memory_holds(surrogate)))
+    return replace(problem, holds=(*problem.holds, *trade_vetoes(surrogate, request), *memory_vetoes(surrogate)))
 
 
 def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
@@ -159,7 +159,7 @@ def choose(problem: Problem, request: Request, policy: Policy | None, runs_finis
 def out_of_failure(problem: Problem, runs: Sequence[Run]) -> Decision:
     """Decision where no run ended well; of how well it does nothing is known."""
     row = recovery.step_out(problem.candidates, problem.belief, runs)
-    why = recovery.told(problem.candidates, runs, row)
+    why = recovery.recovery_reason(problem.candidates, runs, row)
     if row is None:
         return Decision(problem.candidates.current, None, "no evidence", (why,))
     return Decision(row, None, "recovery", (why,), "try")
@@ -229,6 +229,6 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
         row,
         float(problem.comparison.p_claim[row]),
         "rollback",
-        (undone, *of_watch(surrogate.calibration.interval_factor)),
+        (undone, *interval_warnings(surrogate.calibration.interval_factor)),
         "known",
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from jpo.agent.safety.host_memory import with_enough_memory
 from jpo.forecast import posterior
-from jpo.forecast.belief import at_rows, kind_of, of_jobs
+from jpo.forecast.belief import at_rows, kind_of, pick_jobs
 from jpo.forecast.empirical_bayes import Evidence, reweighted
 from jpo.forecast.evidence.work import work_of
 from jpo.forecast.siblings.conditioning import conditioned_draws, log_likelihood_of, log_mean_exp
@@ -133,7 +133,7 @@ def beside(prior: Prior, candidates: Candidates, runs: Sequence[Run], belief: Be
 
 def thinned(prior: Prior, particles: int) -> Prior:
     """The same prior with fewer simulated jobs, where many beliefs are formed in one answer."""
-    return Prior(of_jobs(prior.draws, np.arange(min(particles, len(prior.draws.fails)))), prior.recalled)
+    return Prior(pick_jobs(prior.draws, np.arange(min(particles, len(prior.draws.fails)))), prior.recalled)
 
 
 def prior_at(prior: Prior, rows: Ints) -> Prior:

@@ -16,10 +16,10 @@ from jpo.agent.candidate_rows import base_row, rows_of, rows_of_runs
 from jpo.agent.comparison import Comparison
 from jpo.agent.context import UNKNOWN, Context, after_misses, watched
 from jpo.agent.problem import Problem
-from jpo.agent.safety.distances import of_trials
+from jpo.agent.safety.distances import trial_vetoes
 from jpo.agent.safety.promise import Promise, promise_of
-from jpo.agent.safety.queue_ahead import of_queue
-from jpo.agent.safety.vetoes import Hold, held, holds_of, of_failing, of_loss, of_phases, of_unmeasured
+from jpo.agent.safety.queue_ahead import queue_vetoes
+from jpo.agent.safety.vetoes import Veto, failing_vetoes, held, loss_vetoes, phase_vetoes, unmeasured_vetoes, vetoes
 from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request
@@ -52,11 +52,16 @@ def problem_of(
     left = budget_left([cost for cost, _ in costs], request.boldness.budget)
     if request.boldness.nightly:
         left = replenished_budget(costs, request.boldness.budget)
-    queued = of_queue(
+    queued = queue_vetoes(
         candidates, belief, request.queue, request.wanted.targets.get("time_max") if request.wanted.done_by else None
     )
-    failing = of_failing(candidates, belief)
-    lasting = (*failing, *holds_of(candidates, runs, request.allowed.bounded), *of_phases(candidates, known.phase_needs), *queued)
+    failing = failing_vetoes(candidates, belief)
+    lasting = (
+        *failing,
+        *vetoes(candidates, runs, request.allowed.bounded),
+        *phase_vetoes(candidates, known.phase_needs),
+        *queued,
+    )
     usable = open_to_all = without(candidates, lasting)
     promise, beliefs = None, (belief, *belief.besides)
     if request.boldness.explore != "off":
@@ -74,12 +79,12 @@ def problem_of(
     low = [
         hold
         for each in floored
-        for hold in of_loss(
+        for hold in loss_vetoes(
             candidates, each, reference, floor, calibration.loss_interval_factor, trial_risk=request.wanted.quality_risk
         )
     ]
     if request.wanted.quality_floor is not None and known.runs and known.runs[-1].tells_no_quality:
-        low += of_unmeasured(candidates, belief, reference)
+        low += unmeasured_vetoes(candidates, belief, reference)
     usable, holds = without(usable, low), (*lasting, *low)
     context = replace(
         context_of(candidates, belief, quality.judged(known.runs), request.horizon_runs),
@@ -98,12 +103,12 @@ def problem_of(
     problem = Problem(comparison, request.boldness, leeway, after_misses(context, calibration.misses), holds)
     if leeway.exploration_runs_left and request.boldness.exploration_runs:
         best = problem.acquisition.incumbent
-        trials = of_trials(candidates, belief, problem.open_rows, best, request.allowed.admissible)
+        trials = trial_vetoes(candidates, belief, problem.open_rows, best, request.allowed.admissible)
         problem = replace(problem, holds=(*holds, *trials))
     return problem if known.residuals is None else with_earlier_jobs(problem, runs, known.residuals)
 
 
-def without(candidates: Candidates, holds: Sequence[Hold]) -> Candidates:
+def without(candidates: Candidates, holds: Sequence[Veto]) -> Candidates:
     """The candidates without those that are held for good; all of them where none would be left."""
     admissible = candidates.admissible & ~held(holds, lasting=True)
     unchanged = (admissible == candidates.admissible).all() or not admissible.any()

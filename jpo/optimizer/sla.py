@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.safety.host_memory import MEMORY
-from jpo.agent.safety.vetoes import Hold, of_too_little_memory
+from jpo.agent.safety.vetoes import Veto, too_little_memory_vetoes
 from jpo.cost.saved_hour import trade_off
 from jpo.cost.sla import SLA_TARGETS, sla_target
 from jpo.errors import NothingAdmissible
@@ -91,8 +91,8 @@ def within_sla(surrogate: Surrogate, request: Request) -> Candidates:
     return replace(surrogate.candidates, admissible=keeps)
 
 
-def trade_holds(surrogate: Surrogate, request: Request) -> tuple[Hold, ...]:
-    """Hold on what trades time for money, or money for time, at a price that the user's worth of an hour makes not acceptable.
+def trade_vetoes(surrogate: Surrogate, request: Request) -> tuple[Veto, ...]:
+    """Veto on what trades time for money, or money for time, at a price that the user's worth of an hour makes not acceptable.
 
     Today's row is never held; nothing is where an hour's worth, a time or a price is not known.
     """
@@ -106,15 +106,15 @@ def trade_holds(surrogate: Surrogate, request: Request) -> tuple[Hold, ...]:
     rows = np.array([trade is not None and not trade.acceptable for trade in trades], dtype=np.bool_)
     worth = numbers.money(request.wanted.usd_per_saved_hour, request.currency)
     words = f"trades time and money at a price that is not acceptable: an hour is worth {worth} to you"
-    return (Hold(rows, words, "JPO-I641", lasting=False),) if rows.any() else ()
+    return (Veto(rows, words, "JPO-I641", lasting=False),) if rows.any() else ()
 
 
-def memory_holds(surrogate: Surrogate) -> tuple[Hold, ...]:
-    """Hold on what is forecast to run out of host memory: of what it asks for, of the quota, or of this machine's."""
+def memory_vetoes(surrogate: Surrogate) -> tuple[Veto, ...]:
+    """Veto on what is forecast to run out of host memory: of what it asks for, of the quota, or of this machine's."""
     if not surrogate.p_short_of_memory.any():
         return ()
     need = surrogate.demands[MEMORY].mean
-    return of_too_little_memory(
+    return too_little_memory_vetoes(
         surrogate.candidates, surrogate.belief, surrogate.p_short_of_memory, need, surrogate.memory_gib_there
     )
 

@@ -93,7 +93,7 @@ def suggestion_of(
     as_run = {name: advice.current[name] for name in request.as_run}
     changed = [p for p in workload.parameters if p.key in edits]
     new = {p.name for p in changed if not already_run(p, proposal.executed, advice)}
-    changes = (change(p, edits[p.key], proposal.executed, advice, known, explanation.alone) for p in changed)
+    changes = (change(p, edits[p.key], proposal.executed, advice, known, explanation.single_effects) for p in changed)
     values = SuggestedValues(
         keys={p.name: named_row(p, edited=p.key in edits) for p in workload.parameters},
         current={**workload.current, **as_run},
@@ -104,7 +104,7 @@ def suggestion_of(
     on_record = DecisionOnRecord(
         decided_by=decision.decided_by,
         confidence=decision.confidence,
-        reasons=(*decision.reasons, *of_change(advice, request, proposal, known)),
+        reasons=(*decision.reasons, *change_reasons(advice, request, proposal, known)),
         preference=request.wanted.preference,
         seed=advice.seed,
         policy=decider(policy, decision.decided_by),
@@ -120,7 +120,7 @@ def suggestion_of(
         now=advice.now,
         next=advice.next,
         guard=proposal.guard,
-        evidence=replace(known.evidence, run_ids=telling_runs(known.runs, advice.current, proposal.executed)),
+        evidence=replace(known.evidence, run_ids=evidence_runs(known.runs, advice.current, proposal.executed)),
         decision=on_record,
         prospects=Prospects(
             check_sla(request.wanted.targets, advice.next),
@@ -136,7 +136,7 @@ def instances_of(suggestion: Suggestion, prices: Prices, *, now: float) -> tuple
     return rented(suggestion.values.current, prices, now=now), rented(suggestion.values.suggested, prices, now=now)
 
 
-def of_change(advice: Advice, request: Request, proposal: Proposal, known: Known) -> Iterator[Note]:
+def change_reasons(advice: Advice, request: Request, proposal: Proposal, known: Known) -> Iterator[Note]:
     """What else a change means: for the batch in all, for time against money, for each GPU's batch; and how likely a run of it
     fails, and where that comes from, as `jpo predict` and `jpo pareto` say it.
     """
@@ -174,7 +174,7 @@ def number_in(parameter: Parameter, text: str) -> float:
     return value
 
 
-def telling_runs(runs: Sequence[Run], *configurations: Parameters) -> tuple[str, ...]:
+def evidence_runs(runs: Sequence[Run], *configurations: Parameters) -> tuple[str, ...]:
     """Ids of the newest TELLING runs with each of these configurations, oldest first."""
     newest = [run for run in reversed(runs) if run.parameters]
     alike = (islice((run for run in newest if same(run.parameters, values)), TELLING) for values in configurations)
@@ -183,7 +183,7 @@ def telling_runs(runs: Sequence[Run], *configurations: Parameters) -> tuple[str,
 
 
 def change(
-    parameter: Parameter, edit: Edit, executed: Parameters, advice: Advice, known: Known, alone: Mapping[str, str]
+    parameter: Parameter, edit: Edit, executed: Parameters, advice: Advice, known: Known, single_effects: Mapping[str, str]
 ) -> Change:
     """Change of one parameter: a line of the suggestion, what it is expected to do and on what ground."""
     name, new = parameter.name, executed[parameter.name]
@@ -192,7 +192,7 @@ def change(
         if name in advice.by_hand
         else why(name, new, advice.current, known.runs) + elsewhere(name, new, advice.current, known)
     )
-    reason = f"{alone[name]}; {ground}" if name in alone else ground
+    reason = f"{single_effects[name]}; {ground}" if name in single_effects else ground
     if known.phase_needs and name in ("cpus", "memory_gib"):
         reason = f"{reason}; {known.phase_needs}"
     if already_run(parameter, executed, advice):

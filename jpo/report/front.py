@@ -22,7 +22,7 @@ PUBLISHED = {"%": " %", "duration": "time", "utilisation": "busy"}
 def document(front: Front) -> Document:
     """The tables and what must be known to read them."""
     axes = ", ".join(f"{names.heading(q)} (more is better)" if front.maximised(q) else names.heading(q) for q in front.quantities)
-    measured, predicted = front.of_kind(measured=True), front.of_kind(measured=False)
+    measured, predicted = front.points_of_kind(measured=True), front.points_of_kind(measured=False)
     shown, hidden = without_most_dominated(measured)
     parameters = differing([*shown, *predicted])
     more = f"and {hidden} more that are dominated" if hidden else ""

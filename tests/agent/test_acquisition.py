@@ -4,9 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent import acquisition
-from jpo.agent.acquisition import INFLATION, WORSE, WORTH, clearly_better
+from jpo.agent.acquisition import WORTH, clearly_better
 from jpo.agent.horizon import UNTOLD
+from jpo.agent.safety.risk import INFLATION, WORSE
 from jpo.records import Preference
 from tests.asked import a_problem
 
@@ -16,11 +16,6 @@ HALF, DOUBLE = math.log(0.5), math.log(2)
 
 def acquisition_values(belief, candidates, preference, **options):
     return a_problem(candidates, belief, preference, **options).comparison.weighed
-
-
-def p_beyond(belief, candidates, preference, allowance, *, reference=None, **options):
-    today = a_problem(candidates, belief, preference, reference=reference).comparison.against_today
-    return acquisition.p_beyond(belief, candidates, today, allowance, **options)
 
 
 def test_weighs_cost_now_against_gain_later(grid, belief):
@@ -89,20 +84,6 @@ def test_clearly_better_means_by_more_than_the_noise_of_the_means(belief):
     assert [clearly_better(believed, mean, row, 0) for row in range(3)] == [False, False, True]  # 0.112, 0.071
 
 
-def test_a_run_beyond_the_allowance_is_judged_under_the_widened_belief(grid, belief):
-    believed = belief([[0, -0.3, 0.3], [0, 0.3, 0.3]], runs=(1, 0, 0), noise=0.05)
-    limit = math.expm1(0.3 * INFLATION)  # the widened particle at 0.36 just reaches it
-    assert p_beyond(believed, grid(), TIME, limit * 0.99) == pytest.approx([0, 0.5, 0])
-    assert p_beyond(believed, grid(), TIME, limit * 1.01) == pytest.approx([0, 0, 0])
-    assert p_beyond(believed, grid(), TIME, limit * 1.01, interval_factor=2.0) == pytest.approx([0, 0.5, 0])
-
-
-def test_a_failure_is_beyond_the_allowance_unless_it_can_be_paid(grid, belief):
-    believed = belief([[0, HALF, HALF]], p_fail=(0.5, 0.3, 0))
-    assert p_beyond(believed, grid(), TIME, 0.99) == pytest.approx([0, 0.3, 0])
-    assert p_beyond(believed, grid(), TIME, 1.0) == pytest.approx([0, 0, 0])
-
-
 def test_a_worse_model_is_one_worse_than_what_the_agent_found(grid, belief):
     believed = belief([[0, 0, 0]], val_loss=0.4)
     believed = replace(believed, log_loss=np.log([[1 / 1.02, 1, 1.02]]))  # each step adds what is tolerated
@@ -110,8 +91,6 @@ def test_a_worse_model_is_one_worse_than_what_the_agent_found(grid, belief):
     held = acquisition_values(believed, grid(current=1), TIME, reference=0)
     assert crept.mean[2] == pytest.approx(crept.mean[1], abs=1e-3)
     assert held.mean[2] - held.mean[1] == pytest.approx(3 * math.log(1.02))
-    assert p_beyond(believed, grid(current=1), TIME, 0.05, reference=0)[2] == 1.0
-    assert p_beyond(believed, grid(current=1), TIME, 0.05)[2] == 0.0
 
 
 def test_harm_is_judged_under_a_widened_belief(grid, belief):

@@ -4,8 +4,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.reasons import measured, of_decision, of_loss_watch, of_watch, out_of_failure, without_evidence
-from jpo.agent.safety.vetoes import Hold
+from jpo.agent.reasons import (
+    decision_reasons,
+    interval_warnings,
+    loss_interval_warnings,
+    measured,
+    out_of_failure,
+    without_evidence,
+)
+from jpo.agent.safety.vetoes import Veto
 from jpo.records import Note, Preference, codes_of, texts_of
 from tests.asked import a_problem
 
@@ -19,7 +26,7 @@ def problem_of(candidates, believed, **more):
 
 def said(*arguments, **more):
     """Sentences and codes."""
-    found = of_decision(*arguments, **more)
+    found = decision_reasons(*arguments, **more)
     return texts_of(found), codes_of(found)
 
 
@@ -32,20 +39,20 @@ def test_before_a_run_that_ended_well_the_reason_says_which_one_is_needed():
 
 def test_a_trial_is_explained_with_what_is_expected_its_risk_and_what_it_may_save(grid, belief):
     problem = problem_of(grid(), belief([[0, HALF, 0], [0, math.log(2), 0]]))
-    what, why, _budget = found = of_decision(problem, 1, 1, "try", by="belief")
+    what, why, _budget = found = decision_reasons(problem, 1, 1, "try", by="belief")
     assert what.text == (
         "batch_size 64 was not run yet and is expected to take the same time and cost the same;"
         " chance of being more than 10% worse than today: 50%"
     )
     assert why.text == "trying it may cost a little now and can save over the next 6 runs"
     assert codes_of(found) == ("JPO-I604", "JPO-I605", "JPO-I615")
-    assert "JPO-I605" not in codes_of(of_decision(problem, 1, 1, "try", by="sac")), "the agent weighs by its own critics"
+    assert "JPO-I605" not in codes_of(decision_reasons(problem, 1, 1, "try", by="sac")), "the agent weighs by its own critics"
 
 
 @pytest.mark.parametrize(("explore", "left", "code"), [("off", 1.0, "JPO-I607"), ("safe", -0.5, "JPO-W606")])
 def test_keeping_says_why_nothing_was_tried(grid, belief, explore, left, code):
     problem = problem_of(grid(), belief([[0, HALF, 0]]), explore=explore, budget=1, budget_left=left)
-    found = of_decision(problem, 0, 1, "keep", by="belief")
+    found = decision_reasons(problem, 0, 1, "keep", by="belief")
     assert (found[0].code, found[-1].code) == ("JPO-I602", code)
     assert found[-1].text.startswith({"off": "exploring is off", "safe": "the last suggestions cost 1.5 runs"}[explore])
 
@@ -66,9 +73,9 @@ def test_the_way_out_of_failure_names_the_failures_and_the_chance_of_the_next_on
 
 
 def test_the_watches_speak_only_of_intervals_that_were_widened():
-    assert of_watch(1.0) == of_loss_watch(1.0) == ()
-    assert (codes_of(of_watch(1.5)), codes_of(of_loss_watch(2.0))) == (("JPO-W616",), ("JPO-W816",))
-    assert "by a factor of 1.5" in of_watch(1.5)[0].text
+    assert interval_warnings(1.0) == loss_interval_warnings(1.0) == ()
+    assert (codes_of(interval_warnings(1.5)), codes_of(loss_interval_warnings(2.0))) == (("JPO-W616",), ("JPO-W816",))
+    assert "by a factor of 1.5" in interval_warnings(1.5)[0].text
 
 
 def test_after_several_equal_answers_the_next_trial_and_its_cost_are_named(grid, belief):
@@ -83,7 +90,7 @@ def test_after_several_equal_answers_the_next_trial_and_its_cost_are_named(grid,
 
 def test_what_holds_the_favourite_back_is_said(grid, belief):
     believed = belief([[0, -0.2, 0.4], [0, 0.2, 0.4]])
-    why = Hold(np.array([False, True, False]), "asks for more gpus than any run so far", "JPO-I622", lasting=False)
+    why = Veto(np.array([False, True, False]), "asks for more gpus than any run so far", "JPO-I622", lasting=False)
     for more, code in (({"holds": (why,)}, "JPO-I622"), ({"min_confidence": 0.7}, "JPO-I624")):
         sentences, codes = said(problem_of(grid(), believed, **more), 0, 1, "keep", by="belief")
         assert code in codes
@@ -121,7 +128,7 @@ def test_a_value_that_ran_beside_other_ones_is_new_with_those_of_today_alone(gri
 
 
 def test_what_too_little_memory_keeps_from_is_said_though_nobody_would_choose_it(grid, belief):
-    hold = Hold(np.array([False, True, False]), "needs more host memory than it may have", "JPO-I648", lasting=False)
+    hold = Veto(np.array([False, True, False]), "needs more host memory than it may have", "JPO-I648", lasting=False)
     believed = belief([[0, HALF, 0]], p_fail=(0, 0.8, 0))
     sentences, codes = said(problem_of(grid(), believed, holds=(hold,)), 0, 0, "keep", by="belief")
     assert "batch_size 64 looks promising but needs more host memory than it may have" in sentences

@@ -7,7 +7,7 @@ from constraints import Facts, Limits, approves
 from jpo.cost import check_sla
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import trade_holds, within_sla
+from jpo.optimizer.sla import trade_vetoes, within_sla
 from jpo.records import Candidates, Currency, Forecast, Interval, Preference
 from tests.asked import a_request, changed
 
@@ -92,8 +92,8 @@ def test_what_trades_time_and_money_at_a_price_that_is_not_acceptable_is_held() 
     hours, usd = [4.0, 2.0, 6.0], [10.0, 30.0, 2.0]  # an hour saved costs 10; an hour longer saves 4
     seen = Foreseen(duration_seconds=[3600 * each for each in hours], cost_usd=usd)
     for worth, held in ((5.0, [False, True, True]), (3.0, [False, True, False]), (20.0, [False, False, True])):
-        (hold,) = trade_holds(seen, changed(request({}), usd_per_saved_hour=worth))  # type: ignore[arg-type]
+        (hold,) = trade_vetoes(seen, changed(request({}), usd_per_saved_hour=worth))  # type: ignore[arg-type]
         assert (hold.rows.tolist(), hold.code, hold.lasting) == (held, "JPO-I641", False)
-    assert not trade_holds(seen, request({}))  # type: ignore[arg-type]
+    assert not trade_vetoes(seen, request({}))  # type: ignore[arg-type]
     unpriced = Foreseen(duration_seconds=[3600.0] * 3)
-    assert not trade_holds(unpriced, changed(request({}), usd_per_saved_hour=5.0))  # type: ignore[arg-type]
+    assert not trade_vetoes(unpriced, changed(request({}), usd_per_saved_hour=5.0))  # type: ignore[arg-type]

@@ -13,11 +13,11 @@ from jpo.optimizer.suggestion import (
     Proposal,
     decider,
     elsewhere,
+    evidence_runs,
     gpu_memory_gib_now,
     median_seconds,
     number_in,
     suggestion_of,
-    telling_runs,
     why,
 )
 from jpo.records import Edit, Evidence, Guarded, Known, Outcome, Parameter, Run, Workload
@@ -64,7 +64,7 @@ def test_a_value_is_explained_by_the_runs_at_it_and_by_what_it_changes_alone() -
 
 def test_the_newest_three_runs_of_each_configuration_are_the_evidence_oldest_first() -> None:
     runs = [a_run(number, 100.0, batch_size=batch) for number, batch in enumerate((16, 64, 16, 16, 32, 16))]
-    assert telling_runs(runs, NOW, {**NOW, "batch_size": 64.0}) == ("r1", "r2", "r3", "r5")
+    assert evidence_runs(runs, NOW, {**NOW, "batch_size": 64.0}) == ("r1", "r2", "r3", "r5")
 
 
 def test_gpu_memory_is_that_of_runs_with_todays_batch_and_gpus_whatever_else_they_had() -> None:

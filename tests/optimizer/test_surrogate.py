@@ -9,7 +9,7 @@ import pytest
 from jpo.cost import Prices, run_cost_usd
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import memory_holds
+from jpo.optimizer.sla import memory_vetoes
 from jpo.optimizer.surrogate import Surrogate, surrogate_of, with_configuration
 from jpo.records import Forecast, Identity, Known, Outcome, Parameters, Preference, Run, RunStatus, texts_of
 from tests.asked import a_request, changed
@@ -66,9 +66,9 @@ def test_a_larger_batch_is_likelier_to_fail_where_the_memory_it_needs_is_not_the
     assert tight.belief.p_fail[twice] > wide.belief.p_fail[wide.row({**NOW, "batch_size": 64.0})] + 0.3
     assert "that host memory runs out" in tight.failure_chance(twice).basis
     assert tight.belief.p_fail[today] < 0.15
-    (held,) = memory_holds(tight)
+    (held,) = memory_vetoes(tight)
     assert (held.rows[[twice, today]].tolist(), held.code) == ([True, False], "JPO-I648")
-    assert memory_holds(surrogate(*runs)) == ()
+    assert memory_vetoes(surrogate(*runs)) == ()
 
 
 def test_a_configuration_that_is_added_is_judged_by_the_same_room() -> None:

@@ -9,6 +9,7 @@
     distances.py  how far trials keep from what missed, and that there is a way back to the best
     exploration.py  whether something untried is to be run next, and which rows may be run at all
     recovery.py   which step to take while no run has ended well
+    risk.py       the chance that a run does harm: that it fails or is more than a tenth worse
     setback.py    whether the last change did harm and is to be undone
 
 All of it says which rows may be run, never which of them is liked: belief rule and policy choose among the same.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import INFLATION, WORSE
+from jpo.agent.safety.risk import INFLATION, WORSE
 from jpo.records import CALIBRATED, RESOURCES
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def p_claim(
 
 
 def p_nothing_better(belief: Belief, today: Floats, rows: Bools, *, interval_factor: float = 1.0) -> float:
-    """Chance that none of these rows is better than today's by more than the noise of a run; `today`: see `p_beyond`.
+    """Chance that none of these rows is better than today's by more than the noise of a run; `today`: see `acquisition_values`.
 
     INFLATION is for one row at a time: with it, the best of many was stated to be no better with .38 where .47 happened, without
     it with .50 (333 decisions on 300 simulated jobs).

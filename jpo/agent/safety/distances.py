@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
-from jpo.agent.safety.vetoes import Hold
+from jpo.agent.safety.vetoes import Veto
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats, Parameters
@@ -28,7 +28,7 @@ batch sizes, one of learning rates (docs/decisions/0092)."""
 _ROUNDING = 1e-6
 
 
-def of_trials(candidates: Candidates, belief: Belief, open_rows: Bools, best: int, admissible: Admissible) -> Iterator[Hold]:
+def trial_vetoes(candidates: Candidates, belief: Belief, open_rows: Bools, best: int, admissible: Admissible) -> Iterator[Veto]:
     """What is not tried now: what has no way back to the best, unless nothing has one, and what is near to a miss, unless nothing
     else is left.
 
@@ -42,12 +42,12 @@ def of_trials(candidates: Candidates, belief: Belief, open_rows: Bools, best: in
     new = others & ~belief.tried
     if back.any() and (new & ~back).any():
         words = "is more than one step from the best that was measured, to which the next run may have to go back"
-        yield Hold(new & ~back, words, NO_WAY_BACK)
+        yield Veto(new & ~back, words, NO_WAY_BACK)
         new = new & back
     near = new & near_a_miss(candidates, belief)
     if near.any() and (new & ~near & (belief.p_fail < LIKELY_TO_FAIL)).any():
         words = f"is within a factor of {APART:g} of values that were tried, and of which no run ended well"
-        yield Hold(near, words, NEAR_A_MISS)
+        yield Veto(near, words, NEAR_A_MISS)
 
 
 def near_a_miss(candidates: Candidates, belief: Belief) -> Bools:

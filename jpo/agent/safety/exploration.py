@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import clearly_better, p_beyond
+from jpo.agent.acquisition import clearly_better
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
+from jpo.agent.safety.risk import chance_of_harm
 from jpo.records import PARAMETERS
 
 if TYPE_CHECKING:
@@ -131,10 +132,10 @@ class Exploration:
         comparison, rows = self.comparison, self.open_rows
         if self.boldness.explore == "on":
             return rows
-        risk = p_beyond(
+        risk = chance_of_harm(
             comparison.belief,
-            comparison.candidates,
             comparison.against_today,
+            comparison.candidates.current,
             max(self.leeway.budget_left, 0.0),
             interval_factor=comparison.calibration.interval_factor,
         )

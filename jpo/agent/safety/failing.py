@@ -42,8 +42,8 @@ def often_failing(runs: Ints, failures: Ints) -> Bools:
         runs, failures: shape (K,), runs there that ended well, and that failed. Those stopped from outside are neither.
     """
     often = np.zeros(len(runs), dtype=np.bool_)
-    telling, suspected = runs > failures, np.flatnonzero(failures >= FEWEST)
-    lost, well = np.where(telling, failures, 0), np.where(telling, runs, 0)
+    informative, suspected = runs > failures, np.flatnonzero(failures >= FEWEST)
+    lost, well = np.where(informative, failures, 0), np.where(informative, runs, 0)
     here = _beta(_UNKNOWN, failures[suspected], runs[suspected])  # (suspected, rates)
     chance = _beta(_CLUSTER, (lost.sum() - lost)[suspected], (well.sum() - well)[suspected])  # of all others
     more = 1 - np.cumsum(here, axis=1)  # P(rate here > rate)
@@ -65,12 +65,12 @@ def chance_of_failing(runs: Ints, failures: Ints) -> Floats:
     NaN where failures are no chance, those of the configuration alone: it mostly fails, or fails too often. A failure of a
     cluster that counts for the values it met would send the next night elsewhere, where it is as likely.
     """
-    telling = (runs > failures) & ~often_failing(runs, failures)
-    lost, ended = int(failures[telling].sum()), int((runs + failures)[telling].sum())
+    informative = (runs > failures) & ~often_failing(runs, failures)
+    lost, ended = int(failures[informative].sum()), int((runs + failures)[informative].sum())
     worth = sum(_CLUSTER)
     rate = (_CLUSTER[0] + lost) / (worth + ended) if lost else 0.0
     here = (worth * rate + failures) / (worth + runs + failures)
-    return np.where(telling, here if lost else 0.0, np.where(failures > 0, np.nan, rate))
+    return np.where(informative, here if lost else 0.0, np.where(failures > 0, np.nan, rate))
 
 
 def words(belief: Belief, row: int) -> str:

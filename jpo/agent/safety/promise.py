@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import WORSE
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_loss_below
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
+from jpo.agent.safety.risk import WORSE
 from jpo.records import RESOURCES, VAL_LOSS, Note, Quality
 from jpo.wording.names import heading
 from jpo.wording.qualities import value

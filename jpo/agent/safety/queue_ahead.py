@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.safety.vetoes import Hold
+from jpo.agent.safety.vetoes import Veto
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -48,16 +48,16 @@ class QueueAhead:
         return np.array([self.waits.get(amount, math.nan) for amount in self.amounts(candidates).tolist()])
 
     @property
-    def told(self) -> dict[str, float]:
+    def numbers(self) -> dict[str, float]:
         """All of it by name, in seconds and numbers, for the record."""
         found = {f"seconds that a run with {amount:g} {self.resource} would wait": wait for amount, wait in self.waits.items()}
         more = {f"{self.resource} that are free": self.free, f"{self.resource} that one run may have": self.most}
         return found | {name: amount for name, amount in more.items() if amount is not None}
 
 
-def of_queue(
+def queue_vetoes(
     candidates: Candidates, belief: Belief, queue: QueueAhead | None, deadline_seconds: float | None = None
-) -> tuple[Hold, ...]:
+) -> tuple[Veto, ...]:
     """What the engine never gives to one run, and what would be done in time if it did not have to wait.
 
     Args:
@@ -66,14 +66,14 @@ def of_queue(
     return () if queue is None else (*_too_much(candidates, queue), *_too_late(candidates, belief, queue, deadline_seconds))
 
 
-def _too_much(candidates: Candidates, queue: QueueAhead) -> Iterator[Hold]:
+def _too_much(candidates: Candidates, queue: QueueAhead) -> Iterator[Veto]:
     amounts = queue.amounts(candidates)
     if queue.most is not None and amounts[candidates.current] <= queue.most:
         words = f"asks for more {queue.resource} than the {queue.most:g} that one run may have now"
-        yield Hold(amounts > queue.most, words, TOO_MUCH)
+        yield Veto(amounts > queue.most, words, TOO_MUCH)
 
 
-def _too_late(candidates: Candidates, belief: Belief, queue: QueueAhead, deadline_seconds: float | None) -> Iterator[Hold]:
+def _too_late(candidates: Candidates, belief: Belief, queue: QueueAhead, deadline_seconds: float | None) -> Iterator[Veto]:
     if deadline_seconds is None or belief.duration_seconds is None:
         return
     seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)  # (K,)
@@ -83,7 +83,7 @@ def _too_late(candidates: Candidates, belief: Belief, queue: QueueAhead, deadlin
         waits = f"wait {numbers.duration(wait)} for its {amount:g} {queue.resource}, and " if wait else ""  # too slow anyway
         words = f"would {waits}be done after the deadline"
         if late.any():
-            yield Hold(late, words, TOO_LATE)
+            yield Veto(late, words, TOO_LATE)
 
 
 def features_of(queue: QueueAhead | None, candidates: Candidates, belief: Belief) -> Floats:

@@ -197,7 +197,7 @@ def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:
     return out
 
 
-def told(candidates: Candidates, runs: Sequence[Run], row: int | None) -> Note:
+def recovery_reason(candidates: Candidates, runs: Sequence[Run], row: int | None) -> Note:
     """Reason for a step out of failure."""
     cause = cause_of_last(runs)
     finding = f"no run has ended well yet ({len(runs)} did not), and {SENTENCES[cause]}"

@@ -30,8 +30,8 @@ TOO_LITTLE_MEMORY = "JPO-I648"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Hold:
-    """Hold on some candidates.
+class Veto:
+    """Veto on some candidates.
 
     Attributes:
         rows: shape (K,), True = must not be run now.
@@ -46,7 +46,7 @@ class Hold:
     lasting: bool = True
 
 
-def holds_of(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) -> tuple[Hold, ...]:
+def vetoes(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) -> tuple[Veto, ...]:
     """What the runs so far, oldest first, and the lack of limits hold back.
 
     Args:
@@ -54,7 +54,7 @@ def holds_of(candidates: Candidates, runs: Sequence[Run], named: Collection[str]
     """
     failing = ruled_out(candidates, runs) if any(not run.ended_well for run in runs) else _none(candidates)
     held = [
-        Hold(failing, "asks for no less than what failed", "JPO-I620"),
+        Veto(failing, "asks for no less than what failed", "JPO-I620"),
         *_memory(candidates, runs, named),
         *_cpus(candidates, runs),
     ]
@@ -63,9 +63,9 @@ def holds_of(candidates: Candidates, runs: Sequence[Run], named: Collection[str]
             column = candidates.values[:, candidates.names.index(name)]
             most = _most(name, candidates, runs)
             words = f"asks for more {name} than any run so far, and [parameters] {name} names no max or choices"
-            held.append(Hold(column > most * (1 + 1e-9), words, "JPO-I622", lasting=False))
+            held.append(Veto(column > most * (1 + 1e-9), words, "JPO-I622", lasting=False))
     today = np.arange(len(candidates.values)) == candidates.current
-    return tuple(Hold(hold.rows & ~today, hold.why, hold.code, hold.lasting) for hold in held)
+    return tuple(Veto(hold.rows & ~today, hold.why, hold.code, hold.lasting) for hold in held)
 
 
 def _none(candidates: Candidates) -> Bools:
@@ -80,7 +80,7 @@ def _most(name: str, candidates: Candidates, runs: Sequence[Run]) -> float:
     return max(now, *(run.parameters.get(name, now) for run in runs), now)
 
 
-def _memory(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) -> Iterator[Hold]:
+def _memory(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) -> Iterator[Veto]:
     """Less host memory than the highest that was measured and some headroom; less than today where none was."""
     if "memory_gib" not in candidates.names:
         return
@@ -90,13 +90,13 @@ def _memory(candidates: Candidates, runs: Sequence[Run], named: Collection[str])
     if need is None and MEMORY in named:
         return
     if need is None:
-        yield Hold(less, "asks for less memory_gib than today, and no run has measured what it uses", "JPO-I621", lasting=False)
+        yield Veto(less, "asks for less memory_gib than today, and no run has measured what it uses", "JPO-I621", lasting=False)
     else:
         words = f"asks for less memory_gib than the {need:.3g} that runs need with a headroom of {HEADROOM:.0%}"
-        yield Hold(less & (column < need), words, "JPO-I621")
+        yield Veto(less & (column < need), words, "JPO-I621")
 
 
-def _cpus(candidates: Candidates, runs: Sequence[Run]) -> Iterator[Hold]:
+def _cpus(candidates: Candidates, runs: Sequence[Run]) -> Iterator[Veto]:
     """Fewer CPUs than runs like today's kept busy on the mean, with no smaller batch and no fewer GPUs: their work takes time.
 
     CPUs that compute are left out: how well they share the work, the forecast knows.
@@ -118,12 +118,12 @@ def _cpus(candidates: Candidates, runs: Sequence[Run]) -> Iterator[Hold]:
         column = candidates.values[:, candidates.names.index("cpus")]
         as_much = (candidates.values[:, demands] >= candidates.values[candidates.current, demands]).all(axis=1)
         words = f"asks for fewer cpus than the {min(busy):.3g} that runs keep busy"
-        yield Hold(as_much & (column < min(busy)), words, "JPO-I637")
+        yield Veto(as_much & (column < min(busy)), words, "JPO-I637")
 
 
-def of_too_little_memory(
+def too_little_memory_vetoes(
     candidates: Candidates, belief: Belief, p_short: Floats, need: Floats, there: Floats
-) -> tuple[Hold, ...]:
+) -> tuple[Veto, ...]:
     """What host memory is likelier than not to be too little for, before a run is killed for it; not what has ended well already.
 
     A smaller chance is weighed with all others: memory may not grow with the batch at all, and only a run shows that.
@@ -137,10 +137,10 @@ def of_too_little_memory(
         return ()
     first = int(np.argmin(np.where(rows, need, np.inf)))
     words = f"needs more host memory than it may have: from {need[first]:.3g} GiB expected, where {there[first]:.3g} are allowed"
-    return (Hold(rows, words, TOO_LITTLE_MEMORY, lasting=False),)
+    return (Veto(rows, words, TOO_LITTLE_MEMORY, lasting=False),)
 
 
-def of_failing(candidates: Candidates, belief: Belief) -> tuple[Hold, ...]:
+def failing_vetoes(candidates: Candidates, belief: Belief) -> tuple[Veto, ...]:
     """What fails more often than chance would have it, and what goes as far away from what ends well and was not seen to do so;
     today's values too, where what ended well may be gone back to.
     """
@@ -150,19 +150,19 @@ def of_failing(candidates: Candidates, belief: Belief) -> tuple[Hold, ...]:
     held = []
     for row in map(int, np.flatnonzero(often)):
         says = failing_words(belief, row)
-        held += [Hold((rows == row) & (leaves or row != now), says, OFTEN_FAILING)]
-        held += [Hold(no_less_than(candidates, belief, row, often) & ~often & (rows != now), beyond + says, OFTEN_FAILING)]
+        held += [Veto((rows == row) & (leaves or row != now), says, OFTEN_FAILING)]
+        held += [Veto(no_less_than(candidates, belief, row, often) & ~often & (rows != now), beyond + says, OFTEN_FAILING)]
     return tuple(hold for hold in held if hold.rows.any())
 
 
-def of_phases(candidates: Candidates, needs: PhaseNeeds | None) -> tuple[Hold, ...]:
+def phase_vetoes(candidates: Candidates, needs: PhaseNeeds | None) -> tuple[Veto, ...]:
     """Fewer CPUs or less memory than today that are below the peaks of the last runs' phases and some headroom."""
     held = []
     for name, need in (("cpus", needs.cpus), ("memory_gib", needs.memory_gib)) if needs else ():
         if name in candidates.names:
             column = candidates.values[:, candidates.names.index(name)]
             rows = (column < column[candidates.current] * (1 - 1e-9)) & (column < need * (1 - 1e-9))
-            held.append(Hold(rows, f"asks for less {name} than the {need:.3g} that the phases of the last runs need", "JPO-I870"))
+            held.append(Veto(rows, f"asks for less {name} than the {need:.3g} that the phases of the last runs need", "JPO-I870"))
     return tuple(held)
 
 
@@ -172,7 +172,7 @@ def _busy_cores(run: Run) -> float | None:
     return run.outcome.cpu_cores_mean or (share * cpus if share is not None and cpus else None)
 
 
-def held(holds: Iterable[Hold], *, lasting: bool = False) -> Bools | np.bool_:
+def held(holds: Iterable[Veto], *, lasting: bool = False) -> Bools | np.bool_:
     """Rows that any of these holds, (K,); `lasting`: those alone that count where anything may be explored."""
     rows = [hold.rows for hold in holds if hold.lasting or not lasting]
     return np.asarray(np.logical_or.reduce(rows), dtype=np.bool_) if rows else np.bool_(False)
@@ -190,7 +190,7 @@ STEP = 2.0
 """Factor of batch size, learning rate and the like within which a trial is a small step from what ended well."""
 
 
-def of_loss(
+def loss_vetoes(
     candidates: Candidates,
     belief: Belief,
     reference: int | None,
@@ -198,7 +198,7 @@ def of_loss(
     loss_interval_factor: float = 1.0,
     *,
     trial_risk: float = LOSS_RISK,
-) -> tuple[Hold, ...]:
+) -> tuple[Veto, ...]:
     """The quality floor: what is likely to end with a validation loss worse than the reference's by more than `floor`.
 
     What was never run must be likelier than not to keep it, and a much worse loss unlikely, if it is a small step. Nothing is
@@ -220,10 +220,10 @@ def of_loss(
     rows[base] = False
     level = belief.val_loss * math.exp(float(belief.weights @ belief.log_loss[:, base]))
     words = f"is likely to end with {worse_than(belief.quality, level, floor)}"
-    return (Hold(rows, words, "JPO-I623"),)
+    return (Veto(rows, words, "JPO-I623"),)
 
 
-def of_unmeasured(candidates: Candidates, belief: Belief, reference: int | None) -> tuple[Hold, ...]:
+def unmeasured_vetoes(candidates: Candidates, belief: Belief, reference: int | None) -> tuple[Veto, ...]:
     """Models whose loss nobody would see: where runs report none, only those are run of which some run measured one, today's, and
     the reference's. Hardware is no part of the model. A job that only ever failed has none to lose.
     """
@@ -235,7 +235,7 @@ def of_unmeasured(candidates: Candidates, belief: Belief, reference: int | None)
     known[[now, base_row(candidates, reference)]] = True
     _, model = np.unique(candidates.values[:, at], axis=0, return_inverse=True)
     rows = ~np.isin(model.reshape(-1), model.reshape(-1)[known])
-    return (Hold(rows, "trains another model, and the runs do not report how good it is", "JPO-I660"),)
+    return (Veto(rows, "trains another model, and the runs do not report how good it is", "JPO-I660"),)
 
 
 def _small_steps(candidates: Candidates, belief: Belief) -> Bools:

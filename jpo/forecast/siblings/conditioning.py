@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jpo.forecast.belief import of_jobs
+from jpo.forecast.belief import pick_jobs
 from jpo.forecast.discrepancy import correlation, student_t
 from jpo.forecast.siblings.evidence import SiblingEvidence, SiblingQuantity
 from jpo.forecast.weights import flattened
@@ -63,7 +63,7 @@ def conditioned_draws(draws: Draws, candidates: Candidates, evidence: SiblingEvi
         log_likelihood = log_likelihood_of(draws, evidence, misfit)
         picked = systematic(flattened(log_likelihood, _LEAST_SHARE), round(share * jobs), rng)
         around = flattened(log_likelihood, _ADJUSTING_SHARE)
-        chosen = of_jobs(draws, picked)
+        chosen = pick_jobs(draws, picked)
         moved: dict[str, Any] = {
             name: _moved(getattr(draws, name), around, picked, (quantity, own * misfit), candidates, rng)
             for name, own in QUANTITIES.items()
@@ -71,10 +71,10 @@ def conditioned_draws(draws: Draws, candidates: Candidates, evidence: SiblingEvi
         }
         parts.append(_at_equal_work(chosen, replace(chosen, **moved)))
     unmoved = jobs - sum(len(part.fails) for part in parts)
-    parts.append(of_jobs(draws, rng.choice(jobs, unmoved, replace=False)))
+    parts.append(pick_jobs(draws, rng.choice(jobs, unmoved, replace=False)))
     told = [f.name for f in fields(Draws) if getattr(draws, f.name) is not None]
     whole = replace(draws, **{name: np.concatenate([getattr(part, name) for part in parts]) for name in told})
-    return of_jobs(whole, rng.permutation(jobs))
+    return pick_jobs(whole, rng.permutation(jobs))
 
 
 def _at_equal_work(draws: Draws, moved: Draws) -> Draws:

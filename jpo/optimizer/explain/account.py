@@ -12,7 +12,7 @@ from jpo.optimizer.advise import Advice, problem_despite_sla
 from jpo.optimizer.explain.alternatives import alternatives
 from jpo.optimizer.explain.counterfactuals import break_even, capped_by, counterfactuals
 from jpo.optimizer.explain.scene import DecisionScene
-from jpo.optimizer.explain.single_effects import alone
+from jpo.optimizer.explain.single_effects import single_effects
 from jpo.optimizer.request import Request
 from jpo.records import LOSS_KEPT, Alternative, Known
 
@@ -26,14 +26,14 @@ class Account:
         seen: see `seen`.
         would_change: a sentence for each thing that would have led to another answer.
         capped_by: changed parameter -> the limit that its value has reached, where a step further was expected to pay off.
-        alone: changed parameter -> what that change is expected to do by itself.
+        single_effects: changed parameter -> what that change is expected to do by itself.
     """
 
     alternatives: tuple[Alternative, ...] = ()
     seen: Mapping[str, float] = field(default_factory=dict)
     would_change: tuple[str, ...] = ()
     capped_by: Mapping[str, str] = field(default_factory=dict)
-    alone: Mapping[str, str] = field(default_factory=dict)
+    single_effects: Mapping[str, str] = field(default_factory=dict)
 
 
 def account_of(
@@ -61,7 +61,7 @@ def account_of(
     lifted = (f"without {limit} a step of {name} to {beyond:.4g} could be tried" for name, (limit, beyond) in capped.items())
     changes = (*break_even(scene), *counterfactuals(scene), *lifted)
     held = {name: limit for name, (limit, _) in capped.items()}
-    return Account(alternatives(scene), seen(scene), changes, held, dict(alone(scene)))
+    return Account(alternatives(scene), seen(scene), changes, held, dict(single_effects(scene)))
 
 
 def seen(scene: DecisionScene) -> dict[str, float]:
@@ -90,4 +90,4 @@ def seen(scene: DecisionScene) -> dict[str, float]:
     if (kept := scene.problem.comparison.p_loss_kept) is not None and not scene.problem.comparison.promise:
         numbers[LOSS_KEPT] = kept[row]
     queue = scene.problem.context.queue
-    return {name: float(value) for name, value in numbers.items() if math.isfinite(value)} | (queue.told if queue else {})
+    return {name: float(value) for name, value in numbers.items() if math.isfinite(value)} | (queue.numbers if queue else {})

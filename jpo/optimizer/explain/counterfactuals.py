@@ -14,7 +14,7 @@ from jpo.optimizer.advise import BASELINE, choose, set_back
 from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, named, neighbours
 from jpo.optimizer.problem import exploration_runs_left, problem_of
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import trade_holds, within_sla
+from jpo.optimizer.sla import trade_vetoes, within_sla
 from jpo.records import NAMED_PREFERENCES, TRAINED, WHOLE, Belief, Word
 from jpo.wording.numbers import duration
 
@@ -119,7 +119,7 @@ def chosen_with(scene: DecisionScene, request: Request) -> int | None:
         else:
             likely = without_the_unlikely(scene.belief)
             problem = problem_of(candidates, likely, request, known, surrogate.calibration)
-            problem = replace(problem, holds=(*problem.holds, *trade_holds(surrogate, request)))
+            problem = replace(problem, holds=(*problem.holds, *trade_vetoes(surrogate, request)))
         if known.last and not scene.advice.undo and (undone := set_back(surrogate, problem, request, known.last)):
             return undone.choice
         return choose(problem, request, scene.policy, len(known.runs)).choice

@@ -9,7 +9,7 @@ from jpo.optimizer.explain.alternatives import trade
 from jpo.optimizer.explain.scene import DecisionScene, moved
 
 
-def alone(scene: DecisionScene) -> Iterator[tuple[str, str]]:
+def single_effects(scene: DecisionScene) -> Iterator[tuple[str, str]]:
     """Changed parameter -> what that change alone is expected to do, others as today and followers as they follow.
 
     Nothing of a value that follows another one, or whose change alone is no candidate: the belief has not looked there.

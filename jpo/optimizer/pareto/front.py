@@ -98,7 +98,7 @@ class Front:
         """Whether more of an objective is better."""
         return maximised(quantity, self.metric)
 
-    def of_kind(self, *, measured: bool) -> tuple[Point, ...]:
+    def points_of_kind(self, *, measured: bool) -> tuple[Point, ...]:
         """Points that were measured, or predicted."""
         return tuple(point for point in self.points if bool(point.runs) is measured)
 

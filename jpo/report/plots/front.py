@@ -86,7 +86,7 @@ def axis_of(front: Front, quantity: str) -> Axis:
 
 def draw(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
     """One panel: points with intervals, the front, today's and the suggested configuration."""
-    measured, predicted = (drawable(front.of_kind(measured=kind), x, y) for kind in (True, False))
+    measured, predicted = (drawable(front.points_of_kind(measured=kind), x, y) for kind in (True, False))
     for points, colour, kind in ((measured, MEASURED, "measured"), (predicted, PREDICTED, "predicted")):
         dots(axes, [point for point in points if not at_front(point)], x, y, DOMINATED, f"{kind}, dominated")
         dots(axes, [point for point in points if at_front(point)], x, y, colour, f"{kind}, on the front")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from jpo.agent.budget import PATIENCE
-from jpo.agent.safety.vetoes import Hold
+from jpo.agent.safety.vetoes import Veto
 from jpo.records import Candidates, Preference
 from tests.asked import a_problem, changed
 
@@ -46,7 +46,7 @@ def test_a_trial_that_was_stopped_is_not_stayed_at_however_cheap_its_run_seems(g
 
 
 def hold(*rows, lasting=True):
-    return Hold(np.array(rows), "asks for too much", "JPO-I622", lasting)
+    return Veto(np.array(rows), "asks for too much", "JPO-I622", lasting)
 
 
 def test_what_is_held_may_not_be_run_and_only_lasting_holds_count_where_anything_may_be_tried(grid, belief):

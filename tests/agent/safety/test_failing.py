@@ -5,7 +5,7 @@ import pytest
 
 from jpo.agent.decide import decide
 from jpo.agent.safety.failing import CODE, chance_of_failing, no_less_than, often_failing, words
-from jpo.agent.safety.vetoes import held, of_failing
+from jpo.agent.safety.vetoes import failing_vetoes, held
 from jpo.records import Candidates, Preference
 from tests.asked import a_problem
 
@@ -47,7 +47,7 @@ def test_a_failure_that_is_chance_is_as_likely_everywhere():
 def problem(grid, belief, explore="safe", runs=(5, 1, 0), failures=(0, 2, 0), admissible=None, p_fail=0.5):
     candidates = grid((64, 128, 256), current=1, admissible=admissible)
     believed = belief([[0.3, 0.0, -0.3]], runs=runs, failures=failures, p_fail=(0.02, p_fail, 0.5))
-    holds = of_failing(candidates, believed)
+    holds = failing_vetoes(candidates, believed)
     return a_problem(candidates, believed, Preference(1, 0, 0), explore=explore, holds=holds, min_confidence=0.7)
 
 
@@ -83,9 +83,9 @@ def test_beyond_one_step_what_lies_nearest_to_it_is_tried(grid, belief):
 def test_what_asks_for_no_less_is_held_too_until_one_of_them_ends_well(grid, belief):
     candidates = grid((64, 128, 256), current=0)
     seen = belief([[0, 0, 0]], runs=(5, 1, 0), failures=(0, 2, 0))
-    assert np.asarray(held(of_failing(candidates, seen), lasting=True)).tolist() == [False, True, True]
+    assert np.asarray(held(failing_vetoes(candidates, seen), lasting=True)).tolist() == [False, True, True]
     better = belief([[0, 0, 0]], runs=(5, 1, 1), failures=(0, 2, 0))
-    assert np.asarray(held(of_failing(candidates, better))).tolist() == [False, True, False]
+    assert np.asarray(held(failing_vetoes(candidates, better))).tolist() == [False, True, False]
     assert words(seen, 1) == "failed in 2 of 3 runs, and runs with other values none of 5: more often than by chance"
 
 

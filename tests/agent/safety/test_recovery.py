@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.safety.recovery import cause_of, cause_of_last, ruled_out, step_out, told
+from jpo.agent.safety.recovery import cause_of, cause_of_last, recovery_reason, ruled_out, step_out
 from jpo.records import Belief, Candidates, Identity, Outcome, Run, RunStatus
 
 JOB = Identity("d", "m", "f")
@@ -83,7 +83,7 @@ def test_a_run_that_did_well_until_it_ended_is_made_faster():
     times = [0.0, -0.2, -0.4, 0.1, -0.1, -0.9]
     assert cause_of(cut_off(9.0)) == "cut off"
     assert step_out(LADDER, nothing_known(6, times), [cut_off(9.0)]) == 5
-    assert "as at a time limit" in told(LADDER, [cut_off(9.0)], 5).text
+    assert "as at a time limit" in recovery_reason(LADDER, [cut_off(9.0)], 5).text
 
 
 @pytest.mark.parametrize("epochs", [None, 1.0, 12.0])
@@ -101,13 +101,13 @@ def test_what_failed_is_not_asked_again_and_nothing_is_left_in_the_end():
     held = candidates(TODAY, (512.0, 0.2, 1.0, 16.0))
     run = a_run(status=DIVERGED)
     assert step_out(held, nothing_known(2), [run]) is None
-    found = told(held, [run], None)
+    found = recovery_reason(held, [run], None)
     assert found.text.endswith("the last run diverged; nothing that may be changed is expected to help")
     assert found.code == "JPO-I610"
 
 
 def test_the_step_is_told_with_its_reason():
-    found = told(LADDER, [a_run(status=OOM, memory_gib=6.0)], 1)
+    found = recovery_reason(LADDER, [a_run(status=OOM, memory_gib=6.0)], 1)
     assert found.text == "no run has ended well yet (1 did not), and the last run ran out of GPU memory: batch_size 512 -> 256"
     assert found.code == "JPO-W618"
 
@@ -140,8 +140,8 @@ def test_after_four_steps_that_failed_for_one_cause_the_next_parameter_is_tried_
         runs = [a_run((batch, *TODAY[1:]), OOM, at, memory_gib=used) for at, batch in enumerate(HALVINGS[:5])]
         row = step_out(ladder, nothing_known(3), runs)
         assert row == better  # where only the batch may help, it goes on
-        assert f"4 steps of batch_size did not help, so {why} may not fit" in told(ladder, runs, row).text
-        assert "did not help" not in told(ladder, runs[1:], 1).text
+        assert f"4 steps of batch_size did not help, so {why} may not fit" in recovery_reason(ladder, runs, row).text
+        assert "did not help" not in recovery_reason(ladder, runs[1:], 1).text
 
 
 def test_at_the_smallest_value_it_is_said_and_the_next_parameter_is_tried():
@@ -151,7 +151,10 @@ def test_at_the_smallest_value_it_is_said_and_the_next_parameter_is_tried():
     diverged = [a_run((64.0, rate, 1.0, 16.0), DIVERGED, at) for at, rate in enumerate((0.2, 0.1))]
     row = step_out(rows, nothing_known(3), diverged)
     assert row == 1
-    assert "learning_rate 0.1 is the smallest value that may be tried, so the data, the loss" in told(rows, diverged, row).text
+    assert (
+        "learning_rate 0.1 is the smallest value that may be tried, so the data, the loss"
+        in recovery_reason(rows, diverged, row).text
+    )
 
 
 def test_one_run_that_ended_well_does_not_clear_what_fails_often():

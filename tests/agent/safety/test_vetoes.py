@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from jpo.agent.safety.vetoes import held, holds_of, of_loss, of_phases, of_too_little_memory, of_unmeasured
+from jpo.agent.safety.vetoes import held, loss_vetoes, phase_vetoes, too_little_memory_vetoes, unmeasured_vetoes, vetoes
 from jpo.records import Candidates, Identity, Outcome, PhaseNeeds, Run, RunStatus
 
 NAMES = ("batch_size", "gpus", "memory_gib")
@@ -23,7 +23,7 @@ def a_run(at=0, row=0, status=RunStatus.SUCCEEDED, memory_gib=None):
 
 
 def rows_held(*arguments, lasting=False):
-    return np.flatnonzero(held(holds_of(*arguments), lasting=lasting)).tolist()
+    return np.flatnonzero(held(vetoes(*arguments), lasting=lasting)).tolist()
 
 
 def test_no_more_than_ever_was_unless_the_user_named_it():
@@ -52,10 +52,10 @@ def test_memory_may_grow_where_it_ran_out():
 
 def test_what_is_forecast_to_run_out_of_host_memory_is_held_unless_it_ended_well(grid, belief):
     need, there = np.array([3.0, 4.5, 6.0]), np.full(3, 4.0)
-    (hold,) = of_too_little_memory(grid(), belief([[0, 0, 0]]), np.array([0.6, 0.49, 0.9]), need, there)
+    (hold,) = too_little_memory_vetoes(grid(), belief([[0, 0, 0]]), np.array([0.6, 0.49, 0.9]), need, there)
     assert (hold.rows.tolist(), hold.code, hold.lasting) == ([False, False, True], "JPO-I648", False)
     assert hold.why == "needs more host memory than it may have: from 6 GiB expected, where 4 are allowed"
-    assert of_too_little_memory(grid(), belief([[0, 0, 0]], runs=(1, 1, 1)), np.ones(3), need, there) == ()
+    assert too_little_memory_vetoes(grid(), belief([[0, 0, 0]], runs=(1, 1, 1)), np.ones(3), need, there) == ()
 
 
 def test_todays_row_is_never_held_by_what_it_asks_for():
@@ -64,10 +64,10 @@ def test_todays_row_is_never_held_by_what_it_asks_for():
 
 def test_the_quality_floor_holds_what_is_likely_to_end_worse(grid, belief):
     believed = belief([[0, 0, 0]] * 4)
-    assert of_loss(grid(), believed, 0, 0.02) == ()
+    assert loss_vetoes(grid(), believed, 0, 0.02) == ()
     measured = replace(believed, val_loss=0.3, log_loss=np.array([[0, 0.1, 0.1], [0, 0, 0.1], [0, 0, 0.1], [0, 0, 0]]))
-    assert of_loss(grid(), measured, 0, None) == ()
-    (hold,) = of_loss(grid(), measured, 0, 0.02)
+    assert loss_vetoes(grid(), measured, 0, None) == ()
+    (hold,) = loss_vetoes(grid(), measured, 0, 0.02)
     assert hold.rows.tolist() == [False, True, True]
     assert hold.lasting
 
@@ -76,23 +76,23 @@ def test_todays_values_are_given_up_for_their_loss_when_it_is_likelier_lost_than
     measured = replace(
         belief([[0, 0, 0]] * 4), val_loss=0.3, log_loss=np.array([[0, 0.1, 0.1], [0, 0, 0.1], [0, 0, 0.1], [0, 0, 0]])
     )
-    assert [of_loss(grid(current=row), measured, 0, 0.02)[0].rows[row] for row in (1, 2)] == [False, True]
+    assert [loss_vetoes(grid(current=row), measured, 0, 0.02)[0].rows[row] for row in (1, 2)] == [False, True]
 
 
 def test_where_nobody_sees_how_good_a_model_is_only_hardware_is_changed(grid, belief):
     believed = belief([[0, 0, 0]] * 4)
-    (hold,) = of_unmeasured(grid(), believed, 0)
+    (hold,) = unmeasured_vetoes(grid(), believed, 0)
     assert (hold.rows.tolist(), hold.lasting) == ([False, True, True], True)
     measured = replace(believed, loss_runs=np.array([1, 1, 0]))
-    assert of_unmeasured(grid(), measured, 0)[0].rows.tolist() == [False, False, True], "a model whose loss some run measured"
+    assert unmeasured_vetoes(grid(), measured, 0)[0].rows.tolist() == [False, False, True], "a model whose loss some run measured"
     hardware = Candidates(NAMES, np.array(ROWS, float), 0, np.ones(5, bool), np.zeros(5))
-    assert not of_unmeasured(hardware, belief([[0] * 5] * 4), 0)[0].rows.any()
+    assert not unmeasured_vetoes(hardware, belief([[0] * 5] * 4), 0)[0].rows.any()
 
 
 def test_less_than_the_phases_need_is_held_and_more_is_not_asked_for():
     needs = PhaseNeeds(runs=3, phases=5, cpus=2.0, memory_gib=6.0, peak_to_mean=1.5, drifted=0.0)
-    (hold,) = of_phases(candidates(), needs)
+    (hold,) = phase_vetoes(candidates(), needs)
     assert np.flatnonzero(hold.rows).tolist() == [4]  # 4 GiB; 8 GiB are enough
-    (hold,) = of_phases(candidates(current=4), needs)
+    (hold,) = phase_vetoes(candidates(current=4), needs)
     assert not hold.rows.any()  # what is asked for today may be kept
-    assert of_phases(candidates(), None) == ()
+    assert phase_vetoes(candidates(), None) == ()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from jpo.agent.candidate_rows import row_of
 from jpo.optimizer.explain.alternatives import trade
 from jpo.optimizer.explain.scene import DecisionScene
-from jpo.optimizer.explain.single_effects import alone
+from jpo.optimizer.explain.single_effects import single_effects
 from tests.optimizer.explain.decided import NOW
 from tests.optimizer.explain.test_scene import Decided, scene_of
 
@@ -21,12 +21,12 @@ def choosing(scene: DecisionScene, **values: float) -> DecisionScene:
 
 def test_the_only_change_does_what_the_choice_does(decided: Decided) -> None:
     scene = choosing(scene_of(decided[0]), batch_size=128.0)
-    assert dict(alone(scene)) == {"batch_size": f"expected: {trade(scene, scene.choice, than=scene.candidates.current)}"}
+    assert dict(single_effects(scene)) == {"batch_size": f"expected: {trade(scene, scene.choice, than=scene.candidates.current)}"}
 
 
 def test_of_two_changes_each_is_told_without_the_other(decided: Decided) -> None:
     scene = choosing(scene_of(decided[0]), batch_size=128.0, gpus=4.0)
-    told = dict(alone(scene))
+    told = dict(single_effects(scene))
     for name, value in (("batch_size", 128.0), ("gpus", 4.0)):
         row = row_of(scene.candidates, {**NOW, name: value})
         assert told[name] == f"expected alone: {trade(scene, row, than=scene.candidates.current)}"
@@ -35,7 +35,7 @@ def test_of_two_changes_each_is_told_without_the_other(decided: Decided) -> None
 
 def test_what_follows_says_whom_and_what_stays_says_nothing(decided: Decided) -> None:
     scene = choosing(scene_of(decided[0], follow={"gpus": "batch_size:linear"}), batch_size=128.0, gpus=4.0)
-    told = dict(alone(scene))
+    told = dict(single_effects(scene))
     assert told["gpus"] == "follows batch_size (linear rule)"
     assert told["batch_size"].startswith("expected: "), "with what follows it"
-    assert dict(alone(choosing(scene_of(decided[0])))) == {}
+    assert dict(single_effects(choosing(scene_of(decided[0])))) == {}
