@@ -3,7 +3,7 @@
     names.py             well-known option names; the text of a value -> a number
     limit.py             the limit of one parameter
     limits.py            limits: built-in defaults, and jpo.toml's tables; numbers.py: numbers in them
-    unknown.py           sections and keys that nobody knows, and the names that were meant; the tables that are checked for them
+    unknown.py           unknown sections and keys, and the names that were meant; the tables that are checked for them
     own.py               parameters of a team's own, which it declares in [parameters]; words.py: their words as numbers
     rules.py             one function per rule; RULES is the tuple of them
     counting.py          batch and GPUs that a file says per device and per node

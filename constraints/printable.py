@@ -7,7 +7,7 @@ import re
 LONGEST_WORD, LONGEST_TEXT = 256, 4000
 """Characters; what is longer loses its middle."""
 UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef]")
-"""What Python calls printable and nobody sees."""
+"""What Python calls printable and cannot be seen."""
 MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 """Signs above and below a letter; more than three grow into other lines."""
 COMMANDS = re.compile(r"#(?=#[\w.-]*\[)|(?:section_(?:start|end)|travis_(?:fold|time))(?=:)")

@@ -34,7 +34,7 @@ TO_LOOK = {
     "BPF": 39,
     "CHECKPOINT_RESTORE": 40,
 }
-"""Capabilities by which root reads other processes whatever else holds; linux/capability.h."""
+"""Capabilities by which root reads other processes no matter what else holds; linux/capability.h."""
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 """System calls of Landlock, the same on all architectures but Alpha."""
 ASK_VERSION, PATH_BENEATH, REFER = 1, 1, 1 << 13
@@ -62,7 +62,7 @@ def main(answer: int, command: Sequence[str]) -> None:
         give_up_looking()
         ended = watched(command)
         end_all()
-        with suppress(OSError):  # nobody listens any more
+        with suppress(OSError):  # JPO does not listen any more
             os.write(answer, ended.encode())
 
 

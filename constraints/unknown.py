@@ -1,4 +1,4 @@
-"""Names in settings that nobody knows: a mistyped limit must not become a missing one, so each is refused with the name meant."""
+"""Unknown names in settings: a mistyped limit must not become a missing one, so each is refused with the name meant."""
 
 from __future__ import annotations
 

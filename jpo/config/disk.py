@@ -77,7 +77,7 @@ def caveats(path: Path) -> tuple[Note, ...]:
 
 def _editable(path: Path, place: str) -> Path:
     """The file to replace; EditError where a link leads out of the project, or it is write-protected."""
-    path.stat()  # a missing file is a conflict, whatever its links say
+    path.stat()  # a missing file is a conflict, no matter what its links say
     try:
         target = followed(path)
     except PermissionError as error:

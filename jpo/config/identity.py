@@ -56,7 +56,7 @@ def named_sections(options: Sequence[IniOption], section: str) -> list[IniOption
 
 
 def _hardware(options: Sequence[IniOption], names: OptionNames, references: Interpolation, place: str) -> str:
-    """The label of the hardware, or empty text when nobody says."""
+    """The label of the hardware, or empty text where it is not said."""
     if key := names.identity_keys.get("hardware"):
         return _label(keyed(options, "workload.identity.hardware", key, place), references, place)
     said = [option for option in named(options, {"hardware"}) if option.section == HARDWARE_SECTION]

@@ -42,7 +42,7 @@ Refusal = Callable[[str], JpoError]
 
 
 def opened(path: Path, refusal: Refusal) -> BufferedReader:
-    """A regular file open for reading, found without waiting for anybody.
+    """A regular file open for reading, opened without waiting for a writer.
 
     Args:
         refusal: makes the error that names the file.
@@ -79,7 +79,7 @@ def soon_read(path: Path, most_bytes: int, *, seconds: float) -> bytes:
     """The bytes of a small file, which may be a pipe that is written meanwhile.
 
     Raises:
-        OSError: it cannot be read, nobody writes into it in time, or it is larger.
+        OSError: it cannot be read, nothing is written into it in time, or it is larger.
     """
     deadline, data = time.monotonic() + seconds, b""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -90,7 +90,7 @@ def soon_read(path: Path, most_bytes: int, *, seconds: float) -> bytes:
             data += part
             if not part and (data or not stat.S_ISFIFO(os.fstat(handle).st_mode)):
                 return data
-            time.sleep(0 if part else 0.01)  # a pipe into which nobody writes yet is at its end, too
+            time.sleep(0 if part else 0.01)  # a pipe into which nothing is written yet is at its end, too
         raise OSError("too large" if len(data) > most_bytes else "nothing was written in time")
     finally:
         os.close(handle)

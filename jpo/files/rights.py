@@ -1,6 +1,6 @@
 """Rights of a file and what else belongs to it, for the file that replaces it: owner, group, mode, POSIX ACL, attributes.
 
-The rule is that a replacement takes nothing from anyone and gives nobody more. Where the system does not let JPO hand something
+The rule is that a replacement takes nothing from anyone and gives no one more. Where the system does not let JPO hand something
 on, it is an error that names it, but for an owner who loses nothing by it.
 """
 

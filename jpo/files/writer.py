@@ -85,7 +85,7 @@ def successor(
 
     Raises:
         NotKept: the old file has something that the new one cannot get.
-        OSError: whatever else is in the way; the old file is as it was.
+        OSError: anything else is in the way; the old file is as it was.
     """
     replaces = over and target.exists()
     if replaces:
@@ -124,7 +124,7 @@ def refuse_write_protected(target: Path) -> None:
 
 
 def _device(target: Path) -> BinaryIO:
-    """What is no plain file, open for writing; OSError where it is a pipe and nobody comes to read it."""
+    """What is no plain file, open for writing; OSError where it is a pipe that is not read."""
     deadline = time.monotonic() + READER_SECONDS
     while True:
         try:

@@ -5,8 +5,7 @@ sql.py             SqlStore: the statements, for every database; rows.py: record
 database.py        Database: what the statements need; sqlite.py and postgres/ fulfil it; copy_on_write.py for reading only
 migrations.py      the schema of SQLite; failures.py: errors of SQLite and the file system
 runs.py            recorded runs; series.py: time series as bytes; figures.py: statistics by workload
-followed.py        runs that followed a suggestion, and what it replaced
-following/         who took its values, who contradicts it, and of whom nobody knows
+following/         runs that took a suggestion's values, that contradict it, and that do not say
 retention/         what the store keeps of old runs
 audit.py           the audit log's hash chain; events.py: what goes into it
 archive.py         the whole history as JSON Lines; canonical.py: JSON with one form

@@ -123,7 +123,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) STRICT
         """,
     ),
-    # Hardware is part of what identifies a workload; '' is hardware that nobody names. Two tables are made anew, because SQLite
+    # Hardware is part of what identifies a workload; '' is hardware that is not named. Two tables are made anew, because SQLite
     # cannot change what is unique in them; foreign keys are not watched while migrations run, and the numbers stay.
     (
         "ALTER TABLE suggestions ADD COLUMN hardware TEXT NOT NULL DEFAULT ''",

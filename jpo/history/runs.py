@@ -85,9 +85,9 @@ def fuller(recorded: Run, report: Run) -> Run:
     later silence, takes its place.
     """
     if recorded.fell_silent and (not report.fell_silent or report.ended_at > recorded.ended_at):
-        parameters, assumed = _of_both(report, recorded)
+        parameters, assumed = _merged_parameters(report, recorded)
         return replace(report, parameters=parameters, assumed=assumed)
-    parameters, assumed = _of_both(recorded, report)
+    parameters, assumed = _merged_parameters(recorded, report)
     starts = report.started_at is not None and report.started_at <= recorded.ended_at
     return replace(
         recorded,
@@ -98,7 +98,7 @@ def fuller(recorded: Run, report: Run) -> Run:
     )
 
 
-def _of_both(stronger: Run, weaker: Run) -> tuple[dict[str, float], tuple[str, ...]]:
+def _merged_parameters(stronger: Run, weaker: Run) -> tuple[dict[str, float], tuple[str, ...]]:
     """The parameters of two reports of one run, and which of them none of the two reports: what is assumed gives way."""
     reported = {**_reported(weaker), **_reported(stronger)}
     values = {**weaker.parameters, **stronger.parameters, **reported}

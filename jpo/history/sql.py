@@ -345,5 +345,5 @@ class SqlStore:
 
 
 def _job(identity: Identity) -> str:
-    """The job of a workload, on whatever hardware, as the subject of a transaction."""
+    """The job of a workload, on any hardware, as the subject of a transaction."""
     return canonical([identity.dataset, identity.model, identity.framework])

@@ -76,7 +76,7 @@ class SqliteDatabase:
 
     @contextmanager
     def transaction(self, *_subjects: str) -> Iterator[Changes]:
-        """A file has one lock, whatever it is about."""
+        """A file has one lock for all subjects."""
         changes = Changes()
         with self.alone():
             yield changes

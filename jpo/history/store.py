@@ -86,13 +86,13 @@ class Store(Protocol):
         """
 
     def forget_runs(self, identity: Identity, *, newest: int, now: float) -> ForgottenRuns:
-        """Delete the runs of a workload, and their time series, that are old and tell nothing: see retention/needed_runs.py.
+        """Delete the runs of a workload, and their time series, that are old and not needed: see retention/needed_runs.py.
 
         With an audit record "forgotten" in the same transaction if there was anything to delete. What a source says of a run
         from before is not recorded any more.
 
         Args:
-            newest: how many of the newest stay whatever they tell.
+            newest: how many of the newest stay in any case.
         """
 
     def numbers_of_runs(self) -> Mapping[Identity, int]:

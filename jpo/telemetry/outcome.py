@@ -158,7 +158,9 @@ def to_run(measured: MeasuredRun, source: str, own: Own = NONE_OWN) -> Run:
             status=status,
             started_at=start,
             ended_at=end,
-            outcome=_outcome(replace(measured, values=_of_all(measured.values, parameters)), parameters.get("cpus")),
+            outcome=_outcome(
+                replace(measured, values=_without_partial_totals(measured.values, parameters)), parameters.get("cpus")
+            ),
             source=source,
             fell_silent=not (measured.closed or measured.statuses or measured.seen_to_end),
         )
@@ -203,7 +205,7 @@ def own_values(texts: Mapping[str, str], own: Mapping[str, bool]) -> dict[str, f
     return {name: values[name] for name in own if name in values}
 
 
-def _of_all(values: MeasuredValues, parameters: Mapping[str, float]) -> MeasuredValues:
+def _without_partial_totals(values: MeasuredValues, parameters: Mapping[str, float]) -> MeasuredValues:
     """The values without totals of fewer GPUs (else pods) than the run had: in distributed training one pod may report alone."""
     gpus = parameters.get("gpus")
     if gpus and values.gpus_seen is not None:

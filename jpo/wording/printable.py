@@ -16,7 +16,7 @@ LONGEST_TEXT = 4000
 LONGEST_QUOTE = 300
 """Characters that are repeated of what a program or a server says."""
 UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef"
-"""What Python calls printable and nobody sees: fillers and selectors of variants, but for those of emoji (U+FE0E, U+FE0F).
+"""What Python calls printable and cannot be seen: fillers and selectors of variants, but for those of emoji (U+FE0E, U+FE0F).
 
 Source: Unicode 15.1, DerivedCoreProperties.txt, Default_Ignorable_Code_Point.
 """

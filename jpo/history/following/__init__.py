@@ -1,1 +1,1 @@
-"""What followed a suggestion: the runs that took its values, those that contradict it, and those of which nobody says so."""
+"""What followed a suggestion: the runs that took its values, those that contradict it, and those that do not say."""

@@ -22,7 +22,7 @@ CLOCKS_DIFFER_SECONDS = 300.0
 """By which a run may seem to begin before the suggestion whose values it has."""
 
 LIMITED = frozenset({"batch_size", "gpus", "cpus", "memory_gib"})
-"""Parameters to which quotas, nodes and scripts set limits; whatever else comes out different is scaled, or not understood."""
+"""Parameters to which quotas, nodes and scripts set limits; what else comes out different is scaled, or not understood."""
 
 
 def behind(run: Run, suggestions: Sequence[Suggestion]) -> str | None:

@@ -39,7 +39,7 @@ def _overlap(run: Run, other: Run) -> float:
 
 
 def counted_once(recorded: Sequence[RecordedRun]) -> tuple[RecordedRun, ...]:
-    """Runs on record without labelled pods of which another source told later, or imported what it knew."""
+    """Runs on record without labelled pods that another source reported later, or imported what it knew."""
     kept = {id(run) for run in without_doubles([entry.run for entry in recorded])}
     return tuple(entry for entry in recorded if id(entry.run) in kept)
 

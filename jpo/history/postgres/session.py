@@ -56,7 +56,7 @@ def connect(parameters: Mapping[str, Any], place: str, timeout_seconds: float) -
     """A connection; waits for a server that is starting or restarting. One that is up is tried twice at most.
 
     Raises:
-        StoreError: JPO-E513, there was none within the timeout, whatever hangs: name server, network, TLS, login.
+        StoreError: JPO-E513, there was none within the timeout, no matter what hangs: name server, network, TLS, login.
     """
 
     def attempts() -> psycopg.Connection[Any]:
@@ -103,7 +103,7 @@ class Connection(psycopg.Connection[Any]):
     """A connection that does not hold up who presses Ctrl-C: psycopg would wait for a frozen server for ten seconds more."""
 
     def cancel_safe(self, *, timeout: float = CANCEL_SECONDS) -> None:
-        """What psycopg calls when it is interrupted: the server is asked to stop, and then left, whatever it says.
+        """What psycopg calls when it is interrupted: the server is asked to stop, and then left, no matter what it says.
 
         Raises:
             KeyboardInterrupt: always; the interruption goes on.

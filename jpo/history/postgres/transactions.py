@@ -150,7 +150,7 @@ class PostgresDatabase:
 
     @contextmanager
     def _in_doubt(self) -> Iterator[None]:
-        """Where the server is gone before it has answered a COMMIT, nobody here knows whether it took place."""
+        """Where the server is gone before it has answered a COMMIT, it is not known here whether it took place."""
         try:
             yield
         except StoreError as error:
@@ -280,7 +280,7 @@ def _bounded(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def _lock(subject: str) -> str:
-    """The statement that waits until nobody else writes about a subject, until the transaction ends."""
+    """The statement that waits until no other client writes about a subject, until the transaction ends."""
     number = int.from_bytes(hashlib.sha256(subject.encode()).digest()[:4], signed=True)
     return f"SELECT pg_advisory_xact_lock({WRITERS}, {number})"
 

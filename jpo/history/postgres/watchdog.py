@@ -1,4 +1,4 @@
-"""Watchdog: nobody waits for a server that has stopped answering.
+"""Watchdog: no wait for a server that has stopped answering is longer than its limit.
 
 A frozen server, a pooler that hangs or a path that a firewall dropped says nothing, and TCP keeps such a connection for minutes
 or for ever. So a thread looks at the clock while an answer is awaited, and cuts the connection when its time is up: the wait ends

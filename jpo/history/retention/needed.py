@@ -1,4 +1,4 @@
-"""Old runs that still tell something: those without which a suggestion, its explanation or an undo would be another one.
+"""Old runs that are still needed: those without which a suggestion, its explanation or an undo would be another one.
 
 Besides the newest runs, on which forecasts rest, a suggestion looks at the start of a history, at what did best, at what failed,
 at how much memory a configuration took, and at what followed a suggestion that may still be undone. Nothing here knows a store.
@@ -36,7 +36,7 @@ def needed_runs(recorded: Sequence[RecordedRun], *, newest: int, followed: Colle
 
     Args:
         recorded: all runs of one workload on record, oldest first.
-        newest: how many of the newest are kept whatever they tell.
+        newest: how many of the newest are kept in any case.
         followed: ids of the suggestions whose runs are kept.
     """
     runs = [entry.run for entry in recorded]

@@ -27,7 +27,7 @@ LARGEST_BYTES = 256 * 2**20
 """Of what is remembered, unpacked."""
 
 Stamp = tuple[int, int]
-"""Size in bytes and time of the last change in ns; the same as long as nobody has changed the file."""
+"""Size in bytes and time of the last change in ns; the same as long as the file was not changed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Probe of labelled pods: runs without instrumentation, which kube-state-metrics shows only if it is told to."""
+"""Probe of labelled pods: runs without instrumentation, which kube-state-metrics shows only if it is configured to."""
 
 from __future__ import annotations
 

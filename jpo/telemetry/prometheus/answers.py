@@ -101,7 +101,7 @@ def _warnings(document: Mapping[str, object]) -> list[str]:
 
 
 def _partial(headers: Mapping[str, str], document: Mapping[str, object]) -> list[str]:
-    """What else says that something is missing. Only a plain no is one: whatever else stands there, the server had a reason."""
+    """What else says that something is missing. Only a plain no says that nothing is: all else has a reason."""
     data = document.get("data")
     places = [document, data] if isinstance(data, dict) else [document]
     flags = [place.get(name) for place in places for name in PARTIAL]

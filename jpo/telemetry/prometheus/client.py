@@ -54,7 +54,7 @@ class Client:
         """
         limits = {"time": f"{at:.3f}", "timeout": f"{max(0.001, self.session.left()):.3f}"}
         data = self._data(lambda: self._connect.custom_query(promql, params=limits))
-        if self.session.answer.warnings:  # whatever may be wrong with its rows: the server's own reason is nearer
+        if self.session.answer.warnings:  # before its rows are judged: the server's own reason is nearer
             raise PartialAnswer(self.place, "answered in part", "ask again later", code="JPO-E113")
         return rows(self.place, data, "vector", at, at) if since is None else rows(self.place, data, "matrix", since, at)
 

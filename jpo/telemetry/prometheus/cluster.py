@@ -154,8 +154,8 @@ def usage_queries(scope: Scope, labellings: tuple[Labelling, ...]) -> dict[str, 
     span = queries.window(scope.begin, scope.until)
     asked: dict[str, str] = {}
     for n, labelling in enumerate(labellings):
-        asked |= _of_containers(scope, labelling, span, n)
-        asked |= _of_gpus(scope, labelling, span, n)
+        asked |= _container_queries(scope, labelling, span, n)
+        asked |= _gpu_queries(scope, labelling, span, n)
     return asked
 
 
@@ -172,7 +172,7 @@ def usage(rows: Iterable[tuple[str, AnswerRow]]) -> dict[Pod, PodUsage]:
     return dict(by_pod)
 
 
-def _of_containers(scope: Scope, labelling: Labelling, span: str, n: int) -> dict[str, str]:
+def _container_queries(scope: Scope, labelling: Labelling, span: str, n: int) -> dict[str, str]:
     container, identifier = f"{labelling.pod}, {labelling.labels[2]}", scope.names.label("container_id")
     series = labelling.containers(scope) + span
     return {
@@ -182,7 +182,7 @@ def _of_containers(scope: Scope, labelling: Labelling, span: str, n: int) -> dic
     }
 
 
-def _of_gpus(scope: Scope, labelling: Labelling, span: str, n: int) -> dict[str, str]:
+def _gpu_queries(scope: Scope, labelling: Labelling, span: str, n: int) -> dict[str, str]:
     """Queries for GPUs. A GPU that several pods share shows the use of all: take means over a pod's GPUs, never sums."""
     gpu = ", ".join([labelling.pod, *scope.names.labelled("node"), *scope.names.labelled("gpu")])
     asked = {}

@@ -86,7 +86,7 @@ def new(marks_of: Mapping[str, Marks], scope: Scope) -> dict[str, Marks]:
 
 
 def running(marks_of: Mapping[str, Marks], until: float) -> frozenset[str]:
-    """The runs that are still going on, whatever was read before."""
+    """The runs that are still going on, no matter what was read before."""
     return frozenset(run_id for run_id, marks in marks_of.items() if not _may_be_over(marks, -math.inf, until))
 
 

@@ -1,4 +1,4 @@
-"""Ids of the runs that reported in a window: cheap to ask, whatever was read before.
+"""Ids of the runs that reported in a window: cheap to ask, no matter what was read before.
 
 Runs become visible late: behind a backlog of remote write, while a store gateway is away, after a Pushgateway comes back, from a
 machine whose clock is slow. By their times they would never be seen, since younger runs moved the watermark past them; by

@@ -78,7 +78,7 @@ def read(scope: Scope, runs: Sequence[SampledRun], labellings: Sequence[Labellin
         narrow = replace(labelling, chosen=_matchers(labelling, pods))
         for quantity, rows, factor in _cluster_rows(scope, narrow):
             for run in runs:
-                if points := _of_run(run, rows, quantity, factor):
+                if points := _run_points(run, rows, quantity, factor):
                     series.setdefault((run.run_id, quantity), points)
     for quantity, role, factor in OWN:
         missing = {run.run_id: run for run in runs if (run.run_id, quantity) not in series}
@@ -103,7 +103,7 @@ def _cluster_rows(scope: Scope, labelling: Labelling) -> Iterator[tuple[str, lis
                 yield quantity, scope.ask(name + chosen + span, samples=True), factor
 
 
-def _of_run(run: SampledRun, rows: Sequence[AnswerRow], quantity: str, factor: float) -> list[Point]:
+def _run_points(run: SampledRun, rows: Sequence[AnswerRow], quantity: str, factor: float) -> list[Point]:
     """One time series for a run from those of its pods: its trainer's, or all of its GPUs'."""
     series: dict[Pod, list[list[Point]]] = defaultdict(list)
     for row in rows:

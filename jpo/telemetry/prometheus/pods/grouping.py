@@ -34,7 +34,7 @@ class LabelledPod:
         container: the trainer's, if it is known.
         started_at: unix seconds at which its trainer began to work; None: not observed.
         ended_at: unix seconds; None: it goes on, or may.
-        end_seen: kube-state-metrics told how it ended; else it was only last seen at `ended_at`.
+        end_seen: kube-state-metrics reported how it ended; else it was only last seen at `ended_at`.
     """
 
     id: PodId
@@ -48,7 +48,7 @@ class LabelledPod:
 
     @property
     def status(self) -> RunStatus | None:
-        """How it ended; None where nobody saw it."""
+        """How it ended; None where it was not seen."""
         if self.ended_at is None or not self.end_seen:
             return None
         reasons = self.life.reasons(self.container)

@@ -27,7 +27,7 @@ from jpo.telemetry.prometheus.scope import Scope
 from jpo.telemetry.prometheus.time_series import SampledRun
 
 SILENT_SECONDS = 900.0
-"""A pod that nobody saw to end is over when nothing was measured of it for this long: longer than most gaps between scrapes."""
+"""A pod whose end was not seen is over when nothing was measured of it for this long: longer than most gaps between scrapes."""
 OUTLIVED_SECONDS = 120.0
 """Two scrapes at most lie between the last sample of a trainer and its end."""
 BEFORE_START_SECONDS = 60.0

@@ -78,7 +78,7 @@ class PodLife:
         return {*self.requests, *self.terminated}
 
     def reasons(self, container: str | None) -> set[str]:
-        """Why a container ended for good; empty where it was started again, and nobody saw the last time."""
+        """Why a container ended for good; empty where it was started again, and the last time was not seen."""
         name = container or ""
         if name in self.just_terminated:
             return {self.just_terminated[name]}
