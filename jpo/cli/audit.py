@@ -9,7 +9,7 @@ import click
 
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import answer, for_people, put, stream
-from jpo.cli.options import options, output_options, toml_option, verbose_option
+from jpo.cli.options import output_options, settings_options
 from jpo.cli.output import READABLE, Output, shown, width
 from jpo.cli.subject import config_ini
 
@@ -23,7 +23,7 @@ def audit() -> None:
 @config_ini
 @output_options(*READABLE)
 @click.option("--limit", type=click.IntRange(1), help="Newest N only.")
-@options(toml_option, verbose_option)
+@settings_options
 def show(given: Path | None, output: Output, limit: int | None, toml: Path | None) -> None:
     """Print the log, oldest first; `-o json` has all of it.
 
@@ -53,7 +53,7 @@ def show(given: Path | None, output: Output, limit: int | None, toml: Path | Non
 @config_ini
 @click.option("--anchor", is_flag=True, help="Print the head alone, to be noted outside the store.")
 @click.option("--head", metavar="ANCHOR", help="An anchor noted earlier: it must still be in the log.")
-@options(toml_option, verbose_option)
+@settings_options
 def verify(given: Path | None, head: str | None, toml: Path | None, *, anchor: bool) -> None:
     """Verify the hash chain; a bad record: exit 5.
 
@@ -79,7 +79,7 @@ def verify(given: Path | None, head: str | None, toml: Path | None, *, anchor: b
 @config_ini
 @click.option("-o", "--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
 @click.option("--since", metavar="WHEN", help="Only what happened since, e.g. 2026-11-21, 2026-11-21T03:00Z or 90d.")
-@options(toml_option, verbose_option)
+@settings_options
 def export(given: Path | None, form: str, since: str | None, toml: Path | None) -> None:
     """Print the log as JSON Lines of CloudEvents, or CSV.
 

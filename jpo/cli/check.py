@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.options import options, output_options, toml_option, verbose_option
+from jpo.cli.options import output_options, settings_options
 from jpo.cli.output import READABLE, Output
 from jpo.cli.subject import config_ini
 
@@ -16,7 +16,7 @@ from jpo.cli.subject import config_ini
 @click.command()
 @config_ini
 @output_options(*READABLE)
-@options(toml_option, verbose_option)
+@settings_options
 def check(given: Path | None, toml: Path | None, *, output: Output) -> None:
     """Is CONFIG.INI valid, identified and within limits?
 

@@ -8,18 +8,18 @@ import click
 
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import answer, put
-from jpo.cli.options import ExplainingGroup, colour_option, network_options, options, toml_option, verbose_option
+from jpo.cli.options import ExplainingGroup, colour_option, network_options, options, settings_options
 from jpo.cli.subject import config_ini
 
 
-@click.group("config", cls=ExplainingGroup, shared=options(toml_option, network_options, colour_option, verbose_option))
+@click.group("config", cls=ExplainingGroup, shared=options(network_options, colour_option, settings_options))
 def config() -> None:
     """Effective settings and their JSON Schema."""
 
 
 @config.command("check")
 @config_ini
-@options(toml_option, verbose_option)
+@settings_options
 def check_settings(given: Path | None, toml: Path | None) -> None:
     """Are jpo.toml and the environment valid?
 
@@ -34,7 +34,7 @@ def check_settings(given: Path | None, toml: Path | None) -> None:
 
 @config.command("show")
 @config_ini
-@options(toml_option, verbose_option)
+@settings_options
 def show_settings(given: Path | None, toml: Path | None) -> None:
     """Every effective setting, and where it comes from.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import load_settings
-from jpo.cli.options import Network, network_options, options, output_options, toml_option, verbose_option
+from jpo.cli.options import Network, network_options, options, output_options, settings_options
 from jpo.cli.output import READABLE, Output
 from jpo.cli.subject import config_ini
 
@@ -17,7 +17,7 @@ from jpo.cli.subject import config_ini
 @click.command()
 @config_ini
 @output_options(*READABLE)
-@options(network_options, toml_option, verbose_option)
+@options(network_options, settings_options)
 def doctor(given: Path | None, toml: Path | None, *, network: Network, output: Output) -> int:
     """Check everything that JPO needs; write nothing.
 

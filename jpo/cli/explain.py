@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import load_settings
-from jpo.cli.options import Network, network_options, options, output_options, toml_option, verbose_option
+from jpo.cli.options import Network, network_options, options, output_options, settings_options
 from jpo.cli.output import READABLE, Output
 from jpo.cli.subject import config_and_suggestion
 
@@ -15,7 +15,7 @@ from jpo.cli.subject import config_and_suggestion
 @click.command()
 @config_and_suggestion
 @output_options(*READABLE)
-@options(network_options, toml_option, verbose_option)
+@options(network_options, settings_options)
 def explain(suggestion_id: str | None, given: Path | None, toml: Path | None, *, network: Network, output: Output) -> None:
     """Why these values, and what came of them?
 

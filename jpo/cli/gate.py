@@ -70,7 +70,7 @@ class Gate(TextIOBase):
         """Write released text; colours reach a terminal alone."""
         if text == "":
             return 0  # click asks with no text whether a stream takes texts, and would swallow the answer of a full disk
-        with self._told():
+        with self._failing_once():
             if self.stream is None:
                 raise OSError(None, "closed")
             self.stream.write(encodable(released(text, colours=self.isatty()), self.encoding))
@@ -78,12 +78,12 @@ class Gate(TextIOBase):
 
     def flush(self) -> None:
         """Hand over what is written; a full disk is often noticed only now."""
-        with self._told():
+        with self._failing_once():
             if self.stream is not None:
                 self.stream.flush()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _failing_once(self) -> Iterator[None]:
         """A stream that cannot be written is said once; what is left in its buffer then goes nowhere, or Python complains.
 
         Raises:

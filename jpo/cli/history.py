@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
+from jpo.cli.options import FILE, output_options, settings_options
 from jpo.cli.output import Output, writable
 from jpo.cli.subject import config_ini, named_once
 from jpo.errors import UsageError
@@ -21,7 +21,7 @@ from jpo.errors import UsageError
 @click.option("--compare", is_flag=True, help="Time, cost, utilisation and loss before JPO's first change and after it.")
 @click.option("--for", "by_option", type=FILE, metavar="CONFIG.INI", help="With --compare: the same as CONFIG.INI.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="With --compare: the ratios as a picture, .png or .svg.")
-@options(toml_option, verbose_option)
+@settings_options
 def history(
     output: Output,
     limit: int | None,

@@ -9,7 +9,7 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer
-from jpo.cli.options import FILE, options, seed_option, toml_option, verbose_option
+from jpo.cli.options import FILE, seed_option, settings_options
 from jpo.cli.output import track
 from jpo.cli.subject import config_ini
 from jpo.errors import UsageError
@@ -30,7 +30,7 @@ START_SECONDS = 1.0
 @click.option("--policy", type=click.Choice(TRAINED), help="With --pretrain: which policy; default: sac.")
 @click.option("--jobs", type=click.IntRange(10), help="With --pretrain: simulated jobs per agent; default: as shipped.")
 @seed_option
-@options(toml_option, verbose_option)
+@settings_options
 def learn(
     given: Path | None,
     toml: Path | None,

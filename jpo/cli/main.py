@@ -36,7 +36,7 @@ class FrontDoor(click.Group):
         if cmd_name in CORE:
             command: click.Command = plugin.load(f"jpo.cli.{cmd_name}:{cmd_name}")
             return command
-        found = of_plugins(cmd_name, others=False) or of_plugins(cmd_name, others=True)
+        found = plugin_command(cmd_name, others=False) or plugin_command(cmd_name, others=True)
         return found if isinstance(found, click.Command) else None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
@@ -47,7 +47,7 @@ class FrontDoor(click.Group):
             group, *rest = new.split()
             return group, self.get_command(ctx, group), [*rest, *args[1:]]
         if self.get_command(ctx, word) is None and not word.startswith("-"):
-            for failure in (*plugin.broken(of_others=True), of_plugins(word, others=True)):
+            for failure in (*plugin.broken(of_others=True), plugin_command(word, others=True)):
                 if isinstance(failure, plugin.Broken):
                     complain(f"{failure} [{plugin.CODE}]")
             meant = f"jpo suggest {word}" if word.endswith(".ini") else " ".join(["jpo", *args[1:2], "--help"])
@@ -73,7 +73,7 @@ def line_of(each: plugin.Plugin) -> str:
     return each.summary if [*each.commands] == [each.name] else f"{', '.join(each.commands)}: {each.summary}"
 
 
-def of_plugins(name: str, *, others: bool) -> click.Command | plugin.Broken | None:
+def plugin_command(name: str, *, others: bool) -> click.Command | plugin.Broken | None:
     """The plugins' command of this name, or why it cannot be imported; None where no plugin has it."""
     found = (plugin.part_of(each, each.commands[name]) for each in plugin.plugins(of_others=others) if name in each.commands)
     return next(found, None)

@@ -10,7 +10,7 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings, pairs
 from jpo.cli.gate import answer, progress_stream
-from jpo.cli.options import FILE, Network, network_options, options, toml_option, verbose_option
+from jpo.cli.options import FILE, Network, network_options, options, settings_options
 from jpo.cli.subject import config_and_run, for_option
 
 STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
@@ -37,7 +37,7 @@ STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
 @click.option("--status", type=click.Choice(STATUSES), help="How RUN ended; with --metric, by default: succeeded.")
 @for_option
 @click.option("--again", metavar="DURATION", help="Look for runs that are not on record this far back, e.g. 30d.")
-@options(network_options, toml_option, verbose_option)
+@options(network_options, settings_options)
 def observe(
     run: str | None,
     logs: Sequence[Path],

@@ -127,6 +127,9 @@ def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
+settings_options = options(toml_option, verbose_option)
+
+
 def network_options(function: F) -> F:
     """--offline, --prometheus-url, --timeout and --since, as the argument `network`."""
     shared = partial(click.option, cls=SharedOption)

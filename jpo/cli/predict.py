@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings, seconds_until
-from jpo.cli.options import FILE, options, output_options, seed_option, toml_option, verbose_option
+from jpo.cli.options import FILE, options, output_options, seed_option, settings_options
 from jpo.cli.output import READABLE, Output, writable
 from jpo.cli.subject import config_ini
 from jpo.errors import UsageError
@@ -26,7 +26,7 @@ from jpo.errors import UsageError
 @click.option("--deadline", metavar="WHEN", help="The cheapest that is done by then: 6h, or 2026-11-22T06:00Z.")
 @click.option("--max-cost", metavar="AMOUNT", help="The fastest that costs no more, in USD, or e.g. 20EUR.")
 @output_options(*READABLE, files=True)
-@options(seed_option, toml_option, verbose_option)
+@options(seed_option, settings_options)
 def predict(
     given: Path | None,
     chosen: Sequence[str],

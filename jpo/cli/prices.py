@@ -9,7 +9,7 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer
-from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
+from jpo.cli.options import FILE, output_options, settings_options, verbose_option
 from jpo.cli.output import READABLE, Output, can_be_kept, not_settings
 from jpo.cli.subject import config_ini
 
@@ -23,7 +23,7 @@ def prices() -> None:
 @config_ini
 @click.option("--gpu-type", metavar="TYPE", help="Only instances with these GPUs, e.g. a10g.")
 @output_options(*READABLE)
-@options(toml_option, verbose_option)
+@settings_options
 def show_prices(given: Path | None, gpu_type: str | None, output: Output, toml: Path | None) -> None:
     """Show the prices in force, with source and date.
 
@@ -50,7 +50,7 @@ def show_prices(given: Path | None, gpu_type: str | None, output: Output, toml: 
     "--families", default="p3,p3dn,p4d,p4de,p5,g4dn,g5,g6", show_default=True, metavar="A,B,...", help="Instance families."
 )
 @click.option("--timeout", metavar="DURATION", default="60s", show_default=True, help="Deadline for all requests together.")
-@options(verbose_option)
+@verbose_option
 def refresh_prices(file: Path, region: str, families: str, timeout: str) -> None:
     """Read today's AWS prices into a catalogue file.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings, new_id
-from jpo.cli.options import options, output_options, toml_option, verbose_option
+from jpo.cli.options import output_options, settings_options
 from jpo.cli.output import READABLE, Output
 from jpo.cli.subject import config_and_suggestion, for_option
 from jpo.errors import UsageError
@@ -25,7 +25,7 @@ from jpo.errors import UsageError
 @click.option("--dry-run", is_flag=True, help="Write nothing anywhere.")
 @click.option("--diff", is_flag=True, help="Show the change as a unified diff too.")
 @output_options(*READABLE)
-@options(toml_option, verbose_option)
+@settings_options
 def rollback(
     suggestion_id: str | None,
     given: Path | None,

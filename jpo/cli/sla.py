@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
+from jpo.cli.options import FILE, output_options, settings_options
 from jpo.cli.output import READABLE, Output
 from jpo.cli.subject import config_and_run, config_ini, for_option
 from jpo.errors import UsageError
@@ -28,7 +28,7 @@ def sla() -> None:
 @click.option("--csv", "logs", type=FILE, multiple=True, metavar="FILE", help="CSV log of a run; may be repeated.")
 @for_option
 @output_options(*READABLE)
-@options(toml_option, verbose_option)
+@settings_options
 def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output: Output, toml: Path | None) -> int:
     """Check a run against [sla]; exit code 3 if violated.
 
@@ -63,7 +63,7 @@ def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output:
 @click.option("--write", is_flag=True, help="Put the lines into jpo.toml; what is promised there stays.")
 @click.option("--replace", is_flag=True, help="With --write: in place of what is promised there.")
 @output_options(*READABLE)
-@options(toml_option, verbose_option)
+@settings_options
 def suggest_sla(given: Path | None, share: float, output: Output, toml: Path | None, *, write: bool, replace: bool) -> None:
     """Propose thresholds for [sla] as lines for jpo.toml.
 

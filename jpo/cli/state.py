@@ -9,7 +9,7 @@ import click
 
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import answer, stream
-from jpo.cli.options import options, toml_option, verbose_option
+from jpo.cli.options import settings_options
 from jpo.cli.output import writable
 from jpo.cli.subject import config_and_file, config_ini
 
@@ -21,7 +21,7 @@ def state() -> None:
 
 @state.command("export")
 @config_and_file("FILE|-")
-@options(toml_option, verbose_option)
+@settings_options
 def export_state(given: Path | None, file: Path, toml: Path | None) -> None:
     """Write the whole store to FILE as JSON Lines.
 
@@ -46,7 +46,7 @@ def export_state(given: Path | None, file: Path, toml: Path | None) -> None:
 
 @state.command("import")
 @config_and_file("FILE")
-@options(toml_option, verbose_option)
+@settings_options
 def import_state(given: Path | None, file: Path, toml: Path | None) -> None:
     """Fill an empty store with an export.
 
@@ -64,7 +64,7 @@ def import_state(given: Path | None, file: Path, toml: Path | None) -> None:
 @state.command()
 @config_ini
 @click.option("--dry-run", is_flag=True, help="Only say what would be forgotten.")
-@options(toml_option, verbose_option)
+@settings_options
 def gc(given: Path | None, toml: Path | None, *, dry_run: bool) -> None:
     """Forget what is too old to be of use.
 

@@ -78,7 +78,7 @@ def is_file(word: str) -> bool:
         return False
 
 
-def told_apart(words: Sequence[str], metavar: str, is_config: Callable[[str], bool]) -> tuple[Path | None, str | None]:
+def config_and_id(words: Sequence[str], metavar: str, is_config: Callable[[str], bool]) -> tuple[Path | None, str | None]:
     """CONFIG.INI and the id that the words of a command name.
 
     Raises:
@@ -122,7 +122,7 @@ def _words(name: str, metavar: str, is_config: Callable[[str], bool]) -> Callabl
     def decorate(function: F) -> F:
         @wraps(function)
         def with_both(*args: object, words: tuple[str, ...], by_option: Path | None = None, **kwargs: object) -> object:
-            given, kwargs[name] = told_apart(words, metavar, is_config)
+            given, kwargs[name] = config_and_id(words, metavar, is_config)
             return function(*args, given=named_once(given, by_option), **kwargs)
 
         return click.argument("words", nargs=-1, metavar=f"[CONFIG.INI] [{metavar}]")(with_both)  # type: ignore[return-value]

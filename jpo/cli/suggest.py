@@ -10,16 +10,7 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings, new_id, targets_for_once
 from jpo.cli.gate import save_copy
-from jpo.cli.options import (
-    FILE,
-    Network,
-    network_options,
-    options,
-    output_options,
-    seed_option,
-    toml_option,
-    verbose_option,
-)
+from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option, settings_options
 from jpo.cli.output import READABLE, Output, writable
 from jpo.cli.subject import config_ini
 
@@ -47,7 +38,7 @@ WOULD_CHANGE = 10
 @seed_option
 @click.option("--strict", is_flag=True, help="Fail (exit 4) if a source of runs cannot be read completely.")
 @output_options(*READABLE, files=True)
-@options(network_options, toml_option, verbose_option)
+@options(network_options, settings_options)
 def suggest(
     given: Path | None,
     toml: Path | None,

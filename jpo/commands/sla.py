@@ -73,13 +73,13 @@ def runs_of(job: Project, known: Known, wanted: WantedRuns) -> Sequence[Run]:
     identity = job.workload.identity
     if wanted.logs:
         own = own_names(job.settings)
-        return [of_workload(str(path), read_log(path, now=job.now, own=own), identity) for path in wanted.logs]
+        return [require_workload(str(path), read_log(path, now=job.now, own=own), identity) for path in wanted.logs]
     if wanted.run_id is None:
         return known.runs[-1:]
     run = next((run for run in known.runs if run.run_id == wanted.run_id), None) or job.store.run(wanted.run_id)
     if run is None:
         raise UsageError(f"RUN {wanted.run_id!r}", "is not on record", "see `jpo history`", code="JPO-E814")
-    return [of_workload(f"RUN {wanted.run_id!r}", run, identity)]
+    return [require_workload(f"RUN {wanted.run_id!r}", run, identity)]
 
 
 def as_known(job: Project, runs: Sequence[Run]) -> dict[str, Run]:
@@ -93,7 +93,7 @@ def as_known(job: Project, runs: Sequence[Run]) -> dict[str, Run]:
     return {run.run_id: run for run in as_they_ran(effective, entries, workload.current)}
 
 
-def of_workload(place: str, run: Run, identity: Identity) -> Run:
+def require_workload(place: str, run: Run, identity: Identity) -> Run:
     """The run, if it is one of this workload: others have promises of their own."""
     if run.identity != identity:
         finding = f"is of {run.identity}, and config.ini of {identity}"

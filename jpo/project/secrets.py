@@ -39,7 +39,7 @@ SECRETS_OF_LIBPQ = ("PGPASSWORD", "PGSERVICE", "PGSSLKEY", "PGSSLPASSWORD")
 """Variables by which libpq gets a secret, or the name of one, for any host."""
 
 
-def of_the_runner(settings: LoadedSettings, key: str) -> bool:
+def set_by_runner(settings: LoadedSettings, key: str) -> bool:
     """Whether a setting is the runner's word; what no file of the branch says either is nobody's, and harmless."""
     return key not in settings.origins or bool(OF_THE_RUNNER.fullmatch(settings.origins[key]))
 
@@ -55,13 +55,13 @@ def check_prometheus(settings: LoadedSettings) -> None:
     for key in FILES:
         _check_file(settings, f"prometheus.{key}", _file_of(settings, key))
     secrets = secrets_sent(settings)
-    ours = [what for what, of_the_runner_ in secrets.items() if of_the_runner_]
+    ours = [what for what, by_runner in secrets.items() if by_runner]
     url = str(table.url)
     if _server(url) is None:
         return  # nothing can be sent there: Endpoint says why
-    if ours and not of_the_runner(settings, "prometheus.url"):
+    if ours and not set_by_runner(settings, "prometheus.url"):
         _check_address(settings, "prometheus.url", url, ours[0], f"set PROMETHEUS_URL={_base(url)}")
-    if ours and table.insecure and not of_the_runner(settings, "prometheus.insecure"):
+    if ours and table.insecure and not set_by_runner(settings, "prometheus.insecure"):
         finding = f"[prometheus] insecure would send {ours[0]} to whoever answers"
         remedy = "set ca_file instead, or JPO_PROMETHEUS__INSECURE=true where the secret is set"
         raise UsageError(settings.origins["prometheus.insecure"], finding, remedy, code="JPO-E321")
@@ -91,7 +91,7 @@ def check_store(settings: LoadedSettings) -> None:
         return
     options = _as_libpq_reads(settings.values.store.url)
     _check_libpqs_files(options, os.environ, settings.store_place)
-    if of_the_runner(settings, "store.url"):
+    if set_by_runner(settings, "store.url"):
         return
     for name in FILES_OF_LIBPQ:
         if name in options:
@@ -135,17 +135,17 @@ def secrets_sent(settings: LoadedSettings) -> Mapping[str, bool]:
         found[f"the {name} of JPO_PROMETHEUS__AUTH__{name.upper()}"] = True
     elif name:
         key = f"{name}_file"
-        found[f"the {name} in {key} {getattr(auth, key)}"] = of_the_runner(settings, f"prometheus.auth.{key}")
+        found[f"the {name} in {key} {getattr(auth, key)}"] = set_by_runner(settings, f"prometheus.auth.{key}")
     elif auth.type == "sigv4":
         found["a signature with this machine's AWS credentials"] = True
     if "@" in urlsplit(str(table.url)).netloc:
-        found["the user and password in its URL"] = of_the_runner(settings, "prometheus.url")
+        found["the user and password in its URL"] = set_by_runner(settings, "prometheus.url")
     for header in table.headers:
-        if of_the_runner(settings, f"prometheus.headers.{header}"):
+        if set_by_runner(settings, f"prometheus.headers.{header}"):
             found[f"the header {header}"] = True
     if table.cert_file:
         key = "key_file" if table.key_file else "cert_file"
-        found[f"proof of the client certificate {table.cert_file}"] = of_the_runner(settings, f"prometheus.{key}")
+        found[f"proof of the client certificate {table.cert_file}"] = set_by_runner(settings, f"prometheus.{key}")
     return found
 
 
@@ -173,7 +173,7 @@ def _check_address(settings: LoadedSettings, key: str, url: str, secret: str, in
 
 def _check_file(settings: LoadedSettings, key: str, file: str | None) -> None:
     """Refuse a file that the branch names and that is not the project's, or is Git's own (credentials may be in it)."""
-    if file is None or of_the_runner(settings, key) or "\0" in file:  # which no file can be called: reading it says so
+    if file is None or set_by_runner(settings, key) or "\0" in file:  # which no file can be called: reading it says so
         return
     project, target = project_of(settings.root / "jpo.toml"), Path(os.path.realpath(settings.root / file))
     if not target.is_relative_to(project) or ".git" in target.relative_to(project).parts:

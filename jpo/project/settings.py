@@ -321,6 +321,6 @@ class Settings(SettingsTable):
 
     @field_validator("preference", mode="before")
     @classmethod
-    def of_a_name(cls, given: object, others: ValidationInfo) -> object:
+    def named_weights(cls, given: object, others: ValidationInfo) -> object:
         own: dict[str, PreferenceTable] = others.data.get("preferences", {})
         return weights(given, {**NAMED_PREFERENCES, **{name: table.record() for name, table in own.items()}})

@@ -86,7 +86,7 @@ def unmeasured(settings: Settings, runs: Sequence[Run]) -> list[Note]:
     ]
 
 
-def of_labelled_pods(settings: Settings, runs: Sequence[Run]) -> list[Note]:
+def labelled_pod_notes(settings: Settings, runs: Sequence[Run]) -> list[Note]:
     """What labelled pods do not say, and what that means."""
     notes = []
     labelled = sum(run.source == KUBERNETES for run in runs)

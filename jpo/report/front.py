@@ -32,7 +32,7 @@ def document(front: Front) -> Document:
         Section("Measured: medians of the runs that ended well", (points_table(shown, parameters, front), more)),
         Section("Predicted, not measured: with 90% intervals", (forecasts,)),
     )
-    blocks: tuple[Block, ...] = (*tables, *of_reference(front), *sentences(front, parameters), *front.evidence.notes)
+    blocks: tuple[Block, ...] = (*tables, *reference_sentences(front), *sentences(front, parameters), *front.evidence.notes)
     return Document(title, blocks, currency=front.currency)
 
 
@@ -105,7 +105,7 @@ def remarks(point: Point, currency: Currency = USD) -> Inline:
     return Span(marks), "; " if marks and against else "", Span("; ".join(against), "warning")
 
 
-def of_reference(front: Front) -> list[str]:
+def reference_sentences(front: Front) -> list[str]:
     """The reference point and the hypervolumes up to it."""
     volumes = front.volumes
     if volumes is None:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from command_lines import leaves
 
 from jpo.cli.main import cli
-from jpo.cli.subject import config_first, looks_like_config, looks_like_config_file, named_once, told_apart
+from jpo.cli.subject import config_and_id, config_first, looks_like_config, looks_like_config_file, named_once
 from jpo.errors import UsageError
 
 ID = "20261121-060000-3fa9c1"
@@ -43,14 +43,14 @@ def test_a_path_is_told_from_an_id(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "here").touch()
-    assert told_apart(words, "ID", looks_like_config) == expected
+    assert config_and_id(words, "ID", looks_like_config) == expected
 
 
 def test_a_run_may_be_called_like_a_path_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for run in ("team/run-3", "", "train", "\0", "x" * 5000):
-        assert told_apart([run], "RUN", looks_like_config_file) == (None, run)
-    assert told_apart(["a.ini", "b.ini"], "RUN", looks_like_config_file) == (Path("a.ini"), "b.ini")
+        assert config_and_id([run], "RUN", looks_like_config_file) == (None, run)
+    assert config_and_id(["a.ini", "b.ini"], "RUN", looks_like_config_file) == (Path("a.ini"), "b.ini")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_run_may_be_called_like_a_path_that_is_not_there(tmp_path: Path, monke
 )
 def test_another_order_is_answered_with_the_right_one(words: Sequence[str], said: str) -> None:
     with pytest.raises(UsageError) as caught:
-        told_apart(words, "ID", looks_like_config)
+        config_and_id(words, "ID", looks_like_config)
     assert said in str(caught.value)
 
 
@@ -103,4 +103,4 @@ def test_a_workload_of_its_own_is_shown_alone(jpo: Callable[..., str], tmp_path:
 
 def test_an_id_of_bytes_that_are_no_text_is_refused() -> None:
     with pytest.raises(UsageError, match=r"'a\\udcff': is not UTF-8, as each ID is; see `jpo history`"):
-        told_apart(["a\udcff"], "ID", looks_like_config)
+        config_and_id(["a\udcff"], "ID", looks_like_config)

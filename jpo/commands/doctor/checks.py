@@ -11,8 +11,8 @@ from jpo.commands.doctor.agent import agent, learnt
 from jpo.commands.doctor.case import Check
 from jpo.commands.doctor.history_store import gpus_at_work, place, record
 from jpo.commands.doctor.installed import guard, learning, packages, pipeline, python
-from jpo.commands.doctor.of_plugins import plugins
 from jpo.commands.doctor.own_files import config_ini, limits, secrets, settings, writable
+from jpo.commands.doctor.plugin_checks import plugins
 from jpo.commands.doctor.runs import access, csv_logs, prometheus
 from jpo.commands.doctor.this_machine import cpus_and_memory, gpus, room
 

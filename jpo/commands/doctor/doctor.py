@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from jpo.commands.doctor.case import Case, Check
 from jpo.commands.doctor.checks import CHECKS
-from jpo.commands.doctor.of_plugins import checks_under
+from jpo.commands.doctor.plugin_checks import checks_under
 from jpo.errors import JpoError
 from jpo.report.doctor import Checkup, Line
 from jpo.version import __version__

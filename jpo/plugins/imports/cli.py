@@ -13,7 +13,7 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer
-from jpo.cli.options import ChoiceOrInstalled, options, path, toml_option, verbose_option
+from jpo.cli.options import ChoiceOrInstalled, path, settings_options
 from jpo.cli.subject import config_first, for_option, named_once
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def place(text: str) -> Path | str:
 @click.option("--hardware", metavar="NAME", help="Hardware of all these runs.")
 @click.option("--set", "values", multiple=True, metavar="NAME=VALUE", help="Parameter of all these runs, e.g. gpus=4.")
 @for_option
-@options(toml_option, verbose_option)
+@settings_options
 def import_(
     words: Sequence[str],
     form: str | None,

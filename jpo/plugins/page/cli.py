@@ -10,7 +10,7 @@ import click
 
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import save, save_together
-from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
+from jpo.cli.options import FILE, output_options, settings_options
 from jpo.cli.output import Output, shown, writable
 from jpo.cli.subject import config_ini
 from jpo.errors import UsageError
@@ -26,7 +26,7 @@ MOST_ROWS = 20
 @click.option("--html", "page", type=FILE, metavar="FILE", help="All of it as one page that needs nothing else.")
 @click.option("--csv", "folder", type=FILE, metavar="DIR", help="Its figures as CSV files in this folder.")
 @output_options("text", "json", "markdown")
-@options(toml_option, verbose_option)
+@settings_options
 def report(given: Path | None, page: Path | None, folder: Path | None, output: Output, toml: Path | None) -> None:
     """Show what JPO did, and what came of it.
 

@@ -93,14 +93,14 @@ def last_about(workload: Workload, applied: Sequence[Suggestion], here: Checkout
     What a file of this branch was left with may be what another branch has committed. Of suggestions for files that may be kept
     only the newest has replaced what counts: a file that has older values again was set so by a person.
     """
-    newest = next((made for made in reversed(applied) if of_branch(made, here)), None)
+    newest = next((made for made in reversed(applied) if for_branch(made, here)), None)
     for number, made in reversed([*enumerate(applied)]):
         committed = made.values.checkout.committed if made.values.checkout else None
-        ends = (made.values.suggested, *([made.values.current] if made is newest else [])) if of_branch(made, here) else ()
+        ends = (made.values.suggested, *([made.values.current] if made is newest else [])) if for_branch(made, here) else ()
         if any(same(values, workload.current) for values in ends):
             return made
         if committed is not None and same(committed, workload.current):
-            return continued(made, [later for later in applied[number + 1 :] if of_branch(later, here)])
+            return continued(made, [later for later in applied[number + 1 :] if for_branch(later, here)])
     return None
 
 
@@ -112,7 +112,7 @@ def continued(made: Suggestion, later: Sequence[Suggestion]) -> Suggestion:
     return made
 
 
-def of_branch(made: Suggestion, here: Checkout) -> bool:
+def for_branch(made: Suggestion, here: Checkout) -> bool:
     """Whether a suggestion was made for this branch; where one of them is not known it may have been."""
     branch = made.values.checkout.branch if made.values.checkout else None
     return branch is None or here.branch is None or branch == here.branch
@@ -121,7 +121,7 @@ def of_branch(made: Suggestion, here: Checkout) -> bool:
 def set_by_a_person(workload: Workload, applied: Sequence[Suggestion], here: Checkout) -> tuple[Note, ...]:
     """That the file has been set to other values since the last suggestion for it, where it is a checkout's; they may be those
     of an older suggestion."""
-    last = next((made for made in reversed(applied) if of_branch(made, here)), None)
+    last = next((made for made in reversed(applied) if for_branch(made, here)), None)
     if (
         last is None
         or last.values.checkout is None
@@ -151,7 +151,7 @@ def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSetting
         edits = config.edits_of(workload, values, {})
         content = config.edited(workload.content, str(workload.path), edits)
         there = read_workload(workload.path, settings, now=now, content=content)
-        finding = gone(made, workload) or unlike(there, values) or refused(workload, there, limits, settings)
+        finding = missing_keys(made, workload) or unlike(there, values) or refused(workload, there, limits, settings)
     except (EditError, UsageError, ValueError, OverflowError) as error:  # the last two: the record holds no possible value
         finding = str(error)
     if finding:
@@ -166,12 +166,12 @@ def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSetting
     return Start(replace(there, committed=committed, checkout=checkout), (told,))
 
 
-def gone(made: Suggestion, workload: Workload) -> str:
+def missing_keys(made: Suggestion, workload: Workload) -> str:
     """Which changed values have no place in the file any more; "" where all have."""
     replaced = (made.values.checkout.committed if made.values.checkout else None) or made.values.current
     changed = {name for name, value in made.values.suggested.items() if name in replaced and not same({name: value}, replaced)}
     missing = [made.values.keys[name] for name in made.values.suggested if name in changed - workload.current.keys()]
-    return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} gone" if missing else ""
+    return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing_keys" if missing else ""
 
 
 def unlike(there: Workload, values: Parameters) -> str:

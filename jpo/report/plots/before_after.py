@@ -47,7 +47,7 @@ def plot(workload: WorkloadChange, file: Path) -> None:
     axes.set_xscale("log")
     low, high = (edge(bound for _, change in lines for bound in (change.low, change.high, 1.0)) for edge in (min, max))
     axes.set(xlim=(low / 1.15, high * 1.15 * (high / low) ** 0.45), ylim=(-0.6, len(lines) - 0.4), xlabel="after / before")
-    axes.set_yticks(range(len(lines)), [of_forecast(line) for line, _ in lines])
+    axes.set_yticks(range(len(lines)), [axis_label(line) for line, _ in lines])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}"))
     axes.xaxis.set_minor_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}") if high / low < 12 else NullFormatter())
     axes.tick_params(axis="x", which="both", labelsize=8, length=4, pad=4)
@@ -58,6 +58,6 @@ def plot(workload: WorkloadChange, file: Path) -> None:
     save(figure, file)
 
 
-def of_forecast(line: BeforeAfter) -> str:
+def axis_label(line: BeforeAfter) -> str:
     """The quantity, and that it is held against a forecast where it is."""
     return f"{label(line)}\n(before: forecast)" if line.basis == "forecast" else label(line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 
-from jpo.commands.doctor import agent, history_store, installed, of_plugins, own_files, runs, this_machine
+from jpo.commands.doctor import agent, history_store, installed, own_files, plugin_checks, runs, this_machine
 from jpo.commands.doctor.case import Case
 from jpo.commands.doctor.checks import CHECKS
 from jpo.report.doctor import Line
@@ -14,7 +14,7 @@ from jpo.report.doctor import Line
 def test_every_check_of_every_module_is_made_once() -> None:
     written = [
         function
-        for module in (installed, of_plugins, own_files, this_machine, runs, history_store, agent)
+        for module in (installed, plugin_checks, own_files, this_machine, runs, history_store, agent)
         for function in vars(module).values()
         if inspect.isfunction(function) and inspect.signature(function).return_annotation == "Iterator[Line]"
     ]

@@ -10,7 +10,7 @@ import click
 
 from jpo.cli.arguments import load_settings, seconds_until
 from jpo.cli.gate import answer, complain, put, save
-from jpo.cli.options import FILE, options, toml_option, verbose_option
+from jpo.cli.options import FILE, settings_options
 from jpo.cli.output import can_be_kept, not_settings
 from jpo.cli.subject import config_and_suggestion
 from jpo.errors import JpoError
@@ -27,7 +27,7 @@ IN_A_PIPELINE = ("gitlab", "github")
 @click.option("--output-file", "files", type=FILE, multiple=True, help="Write the Markdown there too.")
 @click.option("--strict", is_flag=True, help="Fail where the note cannot be written; else a pipeline goes on.")
 @click.option("--timeout", metavar="DURATION", default="30s", show_default=True, help="Deadline for all requests together.")
-@options(toml_option, verbose_option)
+@settings_options
 def comment(
     suggestion_id: str | None,
     given: Path | None,

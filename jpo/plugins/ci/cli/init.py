@@ -9,7 +9,7 @@ from typing import Literal
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.options import Network, network_options, options, output_options, toml_option, verbose_option
+from jpo.cli.options import Network, network_options, options, output_options, settings_options
 from jpo.cli.output import READABLE, Output
 from jpo.cli.subject import config_ini
 
@@ -19,7 +19,7 @@ from jpo.cli.subject import config_ini
 @click.option("--ci", type=click.Choice(["gitlab", "github", "none"]), help="Whose pipeline; default: what the repository shows.")
 @click.option("--dry-run", is_flag=True, help="Print the files; make none.")
 @output_options(*READABLE)
-@options(network_options, toml_option, verbose_option)
+@options(network_options, settings_options)
 def init(
     given: Path | None,
     ci: Literal["gitlab", "github", "none"] | None,

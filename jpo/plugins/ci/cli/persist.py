@@ -9,7 +9,7 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings, seconds_until
 from jpo.cli.gate import answer, complain, put
-from jpo.cli.options import FILE, options, toml_option, verbose_option
+from jpo.cli.options import FILE, settings_options
 from jpo.cli.subject import config_ini
 from jpo.errors import JpoError
 from jpo.files.links import within_project
@@ -24,7 +24,7 @@ IN_A_PIPELINE = ("gitlab", "github")
 @click.option("--dry-run", is_flag=True, help="Print branch, title and text; ask no server.")
 @click.option("--strict", is_flag=True, help="Fail where nothing can be proposed; else a pipeline goes on.")
 @click.option("--timeout", metavar="DURATION", default="60s", show_default=True, help="Deadline for all requests together.")
-@options(toml_option, verbose_option)
+@settings_options
 def persist(
     given: Path | None, source: Path | None, link: str | None, toml: Path | None, timeout: str, *, dry_run: bool, strict: bool
 ) -> int:

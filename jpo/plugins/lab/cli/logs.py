@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import load_settings
-from jpo.cli.options import FILE, options, output_options, path, toml_option, verbose_option
+from jpo.cli.options import FILE, output_options, path, settings_options
 from jpo.cli.output import Output, track, writable
 from jpo.cli.subject import config_first
 from jpo.errors import UsageError
@@ -23,7 +23,7 @@ from jpo.files.reading import same_file
     "--extended", "file", type=FILE, metavar="FILE", help="Write all runs there as CSV, with suggestion, reward and SLA."
 )
 @click.option("--epochs", type=FILE, metavar="FILE", help="Write all epochs there as CSV, with the suggestion behind each run.")
-@options(toml_option, verbose_option)
+@settings_options
 def logs(words: Sequence[str], output: Output, file: Path | None, epochs: Path | None, toml: Path | None) -> None:
     """Sum up many CSV logs: endings, figures, best settings.
 

@@ -12,16 +12,7 @@ import click
 
 from jpo.cli.arguments import as_started, load_settings, targets_for_once
 from jpo.cli.gate import progress_stream
-from jpo.cli.options import (
-    FILE,
-    Network,
-    network_options,
-    options,
-    output_options,
-    seed_option,
-    toml_option,
-    verbose_option,
-)
+from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option, settings_options
 from jpo.cli.output import Output, writable
 from jpo.cli.subject import ENDINGS, config_file
 from jpo.errors import UsageError
@@ -57,7 +48,7 @@ if TYPE_CHECKING:
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Time of every run as a picture, .png or .svg.")
 @seed_option
 @output_options("text", "json", "markdown", "html", "csv", files=True)
-@options(network_options, toml_option, verbose_option)
+@options(network_options, settings_options)
 def optimize(
     words: Sequence[str],
     toml: Path | None,

@@ -11,7 +11,7 @@ import click
 
 from jpo.cli.arguments import as_started, config_of, load_settings
 from jpo.cli.gate import progress_stream
-from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
+from jpo.cli.options import FILE, output_options, settings_options
 from jpo.cli.output import Output
 from jpo.cli.subject import config_first
 from jpo.plugins.launch.cli.engine import engine_option
@@ -26,7 +26,7 @@ from jpo.plugins.launch.cli.engine import engine_option
 @click.option("--dry-run", is_flag=True, help="Show what would be started; nothing is started or written.")
 @click.option("--skypilot", type=FILE, metavar="FILE", help="Write a task of SkyPilot; start nothing.")
 @output_options("text", "json")
-@options(toml_option, verbose_option)
+@settings_options
 def run(
     words: Sequence[str],
     on: str | None,

@@ -12,7 +12,7 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer, complain, for_people, progress_stream, put
-from jpo.cli.options import FILE, Network, network_options, options, output_options, toml_option, verbose_option
+from jpo.cli.options import FILE, Network, network_options, options, output_options, settings_options
 from jpo.cli.output import READABLE, Output, shown, width
 from jpo.cli.subject import config_and_run
 from jpo.errors import UsageError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--apply", is_flag=True, help="Carry decisions out: stop the run, release what it does not use.")
 @click.option("--trial", is_flag=True, help="Nobody needs the model of this run: stopping it costs no other run.")
 @output_options(*READABLE)
-@options(network_options, toml_option, verbose_option)
+@options(network_options, settings_options)
 def watch(
     run: str | None,
     given: Path | None,

@@ -18,7 +18,7 @@ from jpo.plugins.launch.project.engines import engine_of, launcher_of, ledger_of
 from jpo.plugins.launch.project.finished import EndedRun, put_on_record
 from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
-from jpo.project.secrets import of_the_runner
+from jpo.project.secrets import set_by_runner
 from jpo.records import Note
 from jpo.timeouts import NoAnswerInTime, within
 from jpo.wording.numbers import counted
@@ -110,7 +110,7 @@ def _ask(mine: Sequence[Entry], settings: LoadedSettings, environ: Mapping[str, 
     """Ask one engine how its runs go; `why` gets what it says where it cannot be asked, "" where it can."""
     engine, said = mine[0].engine, ""
     try:
-        if engine == "kubernetes" and not of_the_runner(settings, CONTEXT):
+        if engine == "kubernetes" and not set_by_runner(settings, CONTEXT):
             raise LaunchError(
                 "[launch.kubernetes] context", "chooses credentials: only a run, or its watch, uses it", code=NOT_KNOWN
             )

@@ -17,7 +17,7 @@ from jpo.plugins.launch.project.engines import launcher_of
 from jpo.plugins.launch.queued import queued
 from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
-from jpo.project.secrets import of_the_runner
+from jpo.project.secrets import set_by_runner
 from jpo.records import Forecast, Note, Parameters, Queued, Workload
 from jpo.timeouts import NoAnswerInTime, within
 
@@ -98,7 +98,7 @@ class EngineQueue:
 
 def _may_be_asked(settings: LoadedSettings) -> bool:
     """Whether there is an engine with a queue that is set up by the runner, not by a branch."""
-    return launch_table(settings).on not in WITHOUT_A_QUEUE and all(of_the_runner(settings, key) for key in OF_THE_RUNNER)
+    return launch_table(settings).on not in WITHOUT_A_QUEUE and all(set_by_runner(settings, key) for key in OF_THE_RUNNER)
 
 
 def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings) -> Needs | None:
