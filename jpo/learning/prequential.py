@@ -18,13 +18,13 @@ from jpo.history import Store
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
-    from jpo.records import Interval, Run, Suggestion
+    from jpo.records import Run, Suggestion
 
-DEPARTED, AS_THE_RULE = "JPO-I631", "JPO-I630"
+OVERRIDDEN, AS_THE_RULE = "JPO-I631", "JPO-I630"
 LAST = 200
 """Newest suggestions that are looked at."""
 FEWEST = 10
-"""Departures and agreements with an outcome that are needed to judge, of each."""
+"""Overrides and agreements with an outcome that are needed to judge, of each."""
 LARGEST = 2.5
 """Standard deviations that one run counts at most, and a failed one counts always."""
 CERTAIN = 2.33
@@ -36,27 +36,27 @@ OF_90_PERCENT = 1.645
 class PrequentialRecord:
     """Runs of changes that one policy made, where it departed from the rule and where it did as the rule would.
 
-    An installation where all runs miss their forecasts, or fail, says nothing against departures: the two are compared.
+    An installation where all runs miss their forecasts, or fail, says nothing against overrides: the two are compared.
 
     Attributes:
-        departures, agreements: standardised misses of ln duration, above 0: worse than forecast; a failed run has LARGEST.
+        overrides, agreements: standardised misses of ln duration, above 0: worse than forecast; a failed run has LARGEST.
     """
 
-    departures: tuple[float, ...]
+    overrides: tuple[float, ...]
     agreements: tuple[float, ...]
 
     @property
     def withdrawn(self) -> bool:
-        """Whether departures turn out worse against their forecasts than agreements, beyond chance."""
-        if min(len(self.departures), len(self.agreements)) < FEWEST:
+        """Whether overrides turn out worse against their forecasts than agreements, beyond chance."""
+        if min(len(self.overrides), len(self.agreements)) < FEWEST:
             return False
-        spread = max(1.0, pstdev((*self.departures, *self.agreements)))
-        error = spread * math.sqrt(1 / len(self.departures) + 1 / len(self.agreements))
-        return fmean(self.departures) - fmean(self.agreements) > CERTAIN * error
+        spread = max(1.0, pstdev((*self.overrides, *self.agreements)))
+        error = spread * math.sqrt(1 / len(self.overrides) + 1 / len(self.agreements))
+        return fmean(self.overrides) - fmean(self.agreements) > CERTAIN * error
 
     def __str__(self) -> str:
-        times, failed = numbers.times(len(self.departures)), sum(miss == LARGEST for miss in self.departures)
-        worse = fmean(self.departures) - fmean(self.agreements)
+        times, failed = numbers.times(len(self.overrides)), sum(miss == LARGEST for miss in self.overrides)
+        worse = fmean(self.overrides) - fmean(self.agreements)
         finding = f"its runs then missed their forecasts by {worse:.1f} standard deviations more than as the rule"
         return f"SAC decides no more: it departed from the rule {times}, {failed} of these runs failed, and {finding}"
 
@@ -72,8 +72,8 @@ def record_of(policy: Policy, store: Store) -> PrequentialRecord:
 def prequential_record(pairs: Iterable[tuple[Suggestion, Run]]) -> PrequentialRecord:
     """The record of changes, each with the run that followed it."""
     judged = [(suggestion.codes, miss) for suggestion, run in pairs if (miss := _miss(suggestion, run)) is not None]
-    departures, agreements = (tuple(miss for codes, miss in judged if code in codes) for code in (DEPARTED, AS_THE_RULE))
-    return PrequentialRecord(departures, agreements)
+    overrides, agreements = (tuple(miss for codes, miss in judged if code in codes) for code in (OVERRIDDEN, AS_THE_RULE))
+    return PrequentialRecord(overrides, agreements)
 
 
 def _miss(suggestion: Suggestion, run: Run) -> float | None:
@@ -83,12 +83,9 @@ def _miss(suggestion: Suggestion, run: Run) -> float | None:
         return LARGEST
     if forecast is None or not seconds:
         return None
-    sd = max(_half_width(forecast) / OF_90_PERCENT, 0.01)
+    half_width = (math.log(forecast.high) - math.log(forecast.low)) / 2
+    sd = max(half_width / OF_90_PERCENT, 0.01)
     return max(-LARGEST, min(LARGEST, math.log(seconds / forecast.mean) / sd))
-
-
-def _half_width(interval: Interval) -> float:
-    return (math.log(interval.high) - math.log(interval.low)) / 2
 
 
 def with_record(policy: Policy, store: Store) -> Policy:

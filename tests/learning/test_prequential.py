@@ -1,4 +1,4 @@
-"""The prequential record: departures that turn out worse than forecast withdraw a release, and nothing else does."""
+"""The prequential record: overrides that turn out worse than forecast withdraw a release, and nothing else does."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from jpo.history import Store, open_store
 from jpo.learning.prequential import (
     AS_THE_RULE,
     CERTAIN,
-    DEPARTED,
     FEWEST,
     LARGEST,
+    OVERRIDDEN,
     PrequentialRecord,
     prequential_record,
     record_of,
@@ -30,7 +30,7 @@ EXPECTED = Interval(100.0, 100.0 / math.exp(0.1645), 100.0 * math.exp(0.1645))
 
 def departure(number: int, seconds: float | None, policy: Policy = POLICY, **changes: object) -> tuple[Suggestion, Run]:
     """A departure, and the run that followed it; seconds None: it failed."""
-    why = Note(DEPARTED, "departs from the rule"), Note(RISK, "3%")
+    why = Note(OVERRIDDEN, "departs from the rule"), Note(RISK, "3%")
     forecast = Forecast(duration_seconds=EXPECTED)
     suggestion = a_suggestion(f"s{number}", 1000.0 * number, policy=policy.digest, reasons=why, next=forecast)
     status = RunStatus.FAILED if seconds is None else RunStatus.SUCCEEDED
@@ -59,7 +59,7 @@ def recorded(departed: list[float | None], agreed: list[float | None]) -> Preque
 
 def test_misses_count_in_standard_deviations_and_each_no_more_than_so_much() -> None:
     record = recorded([100.0 * math.exp(0.1), 1e6, 1e-6, None], [100.0])
-    assert record.departures == pytest.approx((1.0, LARGEST, -LARGEST, LARGEST))
+    assert record.overrides == pytest.approx((1.0, LARGEST, -LARGEST, LARGEST))
     assert record.agreements == (0.0,)
 
 
@@ -78,13 +78,13 @@ def test_what_cannot_be_compared_does_not_count() -> None:
         ([200.0] * FEWEST, [100.0] * (FEWEST - 1), False),
         ([200.0] * FEWEST, [100.0] * FEWEST, True),
         ([None] * FEWEST, [100.0] * FEWEST, True),
-        ([None] * FEWEST, [None] * FEWEST, False),  # an installation where all fails says nothing against departures
+        ([None] * FEWEST, [None] * FEWEST, False),  # an installation where all fails says nothing against overrides
         ([200.0, 100.0] * 10, [200.0, 100.0] * 10, False),
         ([50.0] * 20, [100.0] * 20, False),
         ([120.0, 85.0] * 10, [100.0] * 20, False),
     ],
 )
-def test_only_departures_that_turn_out_worse_than_agreements_beyond_chance_withdraw(
+def test_only_overrides_that_turn_out_worse_than_agreements_beyond_chance_withdraw(
     departed: list[float | None], agreed: list[float | None], withdrawn: bool
 ) -> None:
     assert recorded(departed, agreed).withdrawn is withdrawn
@@ -101,7 +101,7 @@ def test_the_store_withdraws_the_release_of_the_policy_that_departed_and_of_no_o
         for number in range(FEWEST):
             on_record(store, *departure(number, None))
             on_record(store, *agreement(number, 100.0))
-        assert record_of(POLICY, store).departures == (LARGEST,) * FEWEST
+        assert record_of(POLICY, store).overrides == (LARGEST,) * FEWEST
         judged = with_record(POLICY, store)
         assert judged.released == ()
         assert judged.withdrawn == (

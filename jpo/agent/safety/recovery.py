@@ -117,9 +117,8 @@ def step_out(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> int
         rows = open_rows & (np.sign(logs[:, at]) == np.sign(wanted))
         others = np.abs(np.delete(logs, at, axis=1)).sum(axis=1)  # first what changes nothing else but what follows it
         if rows.any():
-            return int(
-                np.lexsort((np.abs(logs[:, at] - wanted), others.round(9) > _following(candidates, rows, others), ~rows))[0]
-            )
+            changes = others.round(9)  # the least change of others is 0, unless one follows
+            return int(np.lexsort((np.abs(logs[:, at] - wanted), changes > changes[rows].min(), ~rows))[0])
     return None
 
 
@@ -152,11 +151,6 @@ def _given_up(candidates: Candidates, runs: Sequence[Run], row: int | None) -> I
 def _same_work(candidates: Candidates, logs: Floats) -> Bools:
     work = [at for at, name in enumerate(candidates.names) if name in ("epochs", "num_layers")]
     return np.asarray((logs[:, work] == 0).all(axis=1))
-
-
-def _following(candidates: Candidates, rows: Bools, others: Floats) -> float:
-    """The least change of other parameters among these rows: 0, unless one follows."""
-    return float(others[rows].min().round(9))
 
 
 def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:

@@ -52,7 +52,8 @@ def vetoes(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) 
     Args:
         named: parameters whose largest value the user has named.
     """
-    failing = ruled_out(candidates, runs) if any(not run.ended_well for run in runs) else _none(candidates)
+    any_failed = any(not run.ended_well for run in runs)
+    failing = ruled_out(candidates, runs) if any_failed else np.zeros(len(candidates.values), dtype=np.bool_)
     held = [
         Veto(failing, "asks for no less than what failed", "JPO-I620"),
         *_memory(candidates, runs, named),
@@ -66,10 +67,6 @@ def vetoes(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) 
             held.append(Veto(column > most * (1 + 1e-9), words, "JPO-I622", lasting=False))
     today = np.arange(len(candidates.values)) == candidates.current
     return tuple(Veto(hold.rows & ~today, hold.why, hold.code, hold.lasting) for hold in held)
-
-
-def _none(candidates: Candidates) -> Bools:
-    return np.zeros(len(candidates.values), dtype=np.bool_)
 
 
 def _most(name: str, candidates: Candidates, runs: Sequence[Run]) -> float:
