@@ -120,17 +120,16 @@ def tested_line(store: Store, request: Request, options: LearnOptions, track: Tr
     if continual.untested(store):
         try:
             result = release_if_passed(store, track, now=options.now, until=options.until, anew=options.rebuild)
-            said = how_far(result) if isinstance(result, Candidate) else how_it_ended(result)
+            if isinstance(result, Candidate):
+                played = f"{len(result.played)} of at most {len(result.seeds)} simulated jobs played"
+                said = f"{played}, goes on with the next `jpo learn`"
+            else:
+                said = how_it_ended(result)
         except StoreError as error:
             if error.code != MEANWHILE:
                 raise
             said = "another process went on with it meanwhile"
     return f"release test: {said}; {who_decides(store, request)}"
-
-
-def how_far(candidate: Candidate) -> str:
-    """That the test goes on the next time."""
-    return f"{len(candidate.played)} of at most {len(candidate.seeds)} simulated jobs played, goes on with the next `jpo learn`"
 
 
 def how_it_ended(test: ReleaseTest) -> str:

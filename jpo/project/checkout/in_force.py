@@ -37,16 +37,13 @@ class Start:
 
 def checkout_of(workload: Workload, settings: LoadedSettings) -> Checkout:
     """The checkout of a config.ini as it stands there."""
-    return Checkout(within_project(workload.path), branch_of(settings), workload.current if in_pipeline(settings) else None)
+    branch, committed = (settings.author.get("ref"), workload.current) if in_pipeline(settings) else (None, None)
+    return Checkout(within_project(workload.path), branch, committed)
 
 
 def in_pipeline(settings: LoadedSettings) -> bool:
     """Whether a CI server runs this: its checkouts have what is committed."""
     return settings.author.get("where", "local") != "local"
-
-
-def branch_of(settings: LoadedSettings) -> str | None:
-    return settings.author.get("ref") if in_pipeline(settings) else None
 
 
 def start_of(workload: Workload, store: Store, settings: LoadedSettings, limits: Limits | None, *, now: float) -> Start:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.forecast.before_after import BeforeAfter
 from jpo.report.before_after import WorkloadChange, label
 from jpo.report.plots.picture import save
 from jpo.wording import numbers
@@ -47,7 +46,8 @@ def plot(workload: WorkloadChange, file: Path) -> None:
     axes.set_xscale("log")
     low, high = (edge(bound for _, change in lines for bound in (change.low, change.high, 1.0)) for edge in (min, max))
     axes.set(xlim=(low / 1.15, high * 1.15 * (high / low) ** 0.45), ylim=(-0.6, len(lines) - 0.4), xlabel="after / before")
-    axes.set_yticks(range(len(lines)), [axis_label(line) for line, _ in lines])
+    labels = [label(line) + ("\n(before: forecast)" if line.basis == "forecast" else "") for line, _ in lines]
+    axes.set_yticks(range(len(lines)), labels)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}"))
     axes.xaxis.set_minor_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}") if high / low < 12 else NullFormatter())
     axes.tick_params(axis="x", which="both", labelsize=8, length=4, pad=4)
@@ -56,8 +56,3 @@ def plot(workload: WorkloadChange, file: Path) -> None:
     title = f"{printable(str(workload.identity))}: {counted}"
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)  # a name with $ is no formula
     save(figure, file)
-
-
-def axis_label(line: BeforeAfter) -> str:
-    """The quantity, and that it is held against a forecast where it is."""
-    return f"{label(line)}\n(before: forecast)" if line.basis == "forecast" else label(line)
