@@ -43,7 +43,7 @@ def test_of_one_execution_its_peak_is_held(traces: Traces) -> None:
 @pytest.mark.parametrize("runs", [1, 4])
 def test_samples_too_few_to_prove_anything_are_said_and_their_peak_is_held_with_a_margin(runs: int, traces: Traces) -> None:
     short = replace(
-        traces, executions=tuple(ExecutionTrace(c.execution, c.times[:14], c.values[:14]) for c in traces.executions[:runs])
+        traces, executions=tuple(ExecutionTrace(c.name, c.times[:14], c.values[:14]) for c in traces.executions[:runs])
     )
     fitted = fit_model(short)
     assert fitted.caution == (FEW_SAMPLES, FEW_SAMPLES)
