@@ -28,7 +28,8 @@ from apparatus.stamp import stamp
 from jpo import Advisor, Outcome
 from jpo.cli.output import track
 from jpo.optimizer.prior import prior_of
-from jpo.plugins.lab.replay import POLICIES, ReplayPolicy, ReplayProblem
+from jpo.plugins.lab.replay.play import ReplayPolicy, ReplayProblem
+from jpo.plugins.lab.replay.policies import POLICIES
 from jpo.records import Candidates
 from jpo.simulate import draw_jobs
 

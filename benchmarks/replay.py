@@ -25,7 +25,10 @@ from apparatus.stamp import stamp
 from jpo.agent.policy import Policy
 from jpo.cli.output import track
 from jpo.optimizer.prior import Prior
-from jpo.plugins.lab.replay import Contest, Estimate, Execution, PolicyFactory, Result, Score, Standing, Trace, hold, read_trace
+from jpo.plugins.lab.replay.contest import Contest, Result, Standing, hold
+from jpo.plugins.lab.replay.metrics import Estimate, Score
+from jpo.plugins.lab.replay.play import PolicyFactory
+from jpo.plugins.lab.replay.traces import Execution, Trace, read_trace
 from jpo.plugins.lab.report import replay
 from jpo.plugins.lab.story.replay import ALL_POLICIES, Advised
 from jpo.records import Candidates, Draws, Run

@@ -24,9 +24,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from apparatus.stamp import stamp
 
-from jpo.plugins.lab.replay import Execution, ReplayProblem, Score, Trace, play, read_trace
-from jpo.plugins.lab.replay.metrics import over_workloads, score
+from jpo.plugins.lab.replay.metrics import Score, over_workloads, score
+from jpo.plugins.lab.replay.play import ReplayProblem, play
 from jpo.plugins.lab.replay.policies.simple import Default
+from jpo.plugins.lab.replay.traces import Execution, Trace, read_trace
 from jpo.plugins.lab.story.replay import Advised
 from jpo.records import Candidates, Outcome
 from jpo.report.forms import json

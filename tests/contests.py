@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from jpo.plugins.lab.replay import POLICIES, Contest, Execution, Trace
+from jpo.plugins.lab.replay.contest import Contest
+from jpo.plugins.lab.replay.policies import POLICIES
+from jpo.plugins.lab.replay.traces import Execution, Trace
 
 
 def noisy(name: str, *seconds: float) -> Trace:

@@ -30,7 +30,7 @@ from jpo.history import open_store, verify
 from jpo.history.archive import read_lines
 from jpo.http.tls import check_files
 from jpo.inventory.gpus import _card, _slices
-from jpo.plugins.lab.replay import read_trace
+from jpo.plugins.lab.replay.traces import read_trace
 from jpo.plugins.lab.story.logs import ours
 from jpo.project.load import load
 from jpo.project.settings import AuthTable

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jpo.plugins.lab.replay import Estimate, Score, Standing
+from jpo.plugins.lab.replay.contest import Standing
+from jpo.plugins.lab.replay.metrics import Estimate, Score
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "replay.py"
 REPLAY = runpy.run_path(str(SCRIPT))

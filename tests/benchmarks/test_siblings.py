@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jpo.plugins.lab.replay import Execution, Trace
+from jpo.plugins.lab.replay.traces import Execution, Trace
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "siblings.py"
 SIBLINGS = runpy.run_path(str(SCRIPT))

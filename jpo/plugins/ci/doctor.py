@@ -36,7 +36,8 @@ def pipeline_file(case: Case) -> Iterator[Line]:
     """The pipeline's files that run JPO; what `jpo init` makes, or what a person has written."""
     root = project_of(case.config)
     config = os.path.relpath(os.path.realpath(case.config), root)
-    found = {str(file.relative_to(root)): text for file in files_of(root) if OF_JPO.search(text := said_in(file))}
+    files = (file for pattern in PLACES for file in sorted(root.glob(pattern)))
+    found = {str(file.relative_to(root)): text for file in files if OF_JPO.search(text := said_in(file))}
     ours = {name: text for name, text in found.items() if config in (configs_in(text) or [config])}
     if not found:
         hosts = " or ".join(f"--ci {host}" for host in hosts_of(root))
@@ -94,9 +95,3 @@ def tokens(case: Case) -> Iterator[Line]:
             yield Line("token", "warning", f"{error.place}: {error.finding}", error.remedy, error.code)
         else:
             yield Line("token", "ok", f"{variable}: {said}")
-
-
-def files_of(root: Path) -> Iterator[Path]:
-    """The files of pipelines in a repository."""
-    for pattern in PLACES:
-        yield from sorted(root.glob(pattern))

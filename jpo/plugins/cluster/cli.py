@@ -67,12 +67,10 @@ def evaluate(
     from jpo.plugins.cluster import batsim
     from jpo.plugins.cluster.report import evaluation as subject
     from jpo.plugins.cluster.story import evaluate as command
-    from jpo.plugins.cluster.story.scenarios import named_rules, refuse_inputs
+    from jpo.plugins.cluster.story.scenarios import named_rules
 
     kept = [file for file in (out_jobs, out_schedule) if file]
-    not_settings([*output.files, *kept])
-    refuse_inputs([*output.files, *kept], sources)
-    can_be_kept([*output.files, *kept])
+    _keepable([*output.files, *kept], sources)
     rules = named_rules(policies, backfill, resources or ("",))
     named = command.fail_conditions(conditions, rules)
     wanted = command.EvaluateOptions(rules, range(seed, seed + seeds), named, processes=processes, backend=backend)
@@ -102,11 +100,9 @@ def describe(sources: Sources, output: Output) -> None:
     """
     from jpo.plugins.cluster.description import describe as described
     from jpo.plugins.cluster.report import description as subject
-    from jpo.plugins.cluster.story.scenarios import RulesAndSeeds, refuse_inputs, scenarios_of
+    from jpo.plugins.cluster.story.scenarios import RulesAndSeeds, scenarios_of
 
-    not_settings(output.files)
-    refuse_inputs(output.files, sources)
-    can_be_kept(output.files)
+    _keepable(output.files, sources)
     output.show(subject, [described(one) for one in scenarios_of(sources, RulesAndSeeds((), range(1)), [])])
 
 
@@ -129,13 +125,11 @@ def plot(
     """
     from jpo.plugins.cluster.report.plots import plot as draw_schedule
     from jpo.plugins.cluster.story import evaluate as command
-    from jpo.plugins.cluster.story.scenarios import named_rules, refuse_inputs
+    from jpo.plugins.cluster.story.scenarios import named_rules
     from jpo.report.plots.picture import can_plot
 
     can_plot(picture)
-    not_settings([picture])
-    refuse_inputs([picture], sources)
-    can_be_kept([picture])
+    _keepable([picture], sources)
     wanted = command.EvaluateOptions(named_rules(policies, backfill, resources or ("",)), range(seed, seed + 1))
     draw_schedule(command.one_schedule(sources, wanted, "jpo cluster plot"), picture)
 
@@ -176,12 +170,10 @@ def convert(
       jpo cluster convert traces.csv --from phases --model MODEL --output jobs.csv
     """
     from jpo.plugins.cluster.story.convert import converted, converted_phases
-    from jpo.plugins.cluster.story.scenarios import Sources, refuse_inputs
+    from jpo.plugins.cluster.story.scenarios import Sources
 
     if output_file:
-        not_settings([output_file])
-        refuse_inputs([output_file], Sources((table,)), model)
-        can_be_kept([output_file])
+        _keepable([output_file], Sources((table,)), model)
     phased = converted_phases(table, form, model, gbps_per_core)
     text, left_out = converted(table, form, durations, jpo=not without_jpo) if phased is None else (phased, 0)
     if output_file:
@@ -255,11 +247,9 @@ def train(
     """
     from jpo.cli.gate import answer
     from jpo.plugins.cluster.story import agents as command
-    from jpo.plugins.cluster.story.scenarios import RulesAndSeeds, refuse_inputs, scenarios_of
+    from jpo.plugins.cluster.story.scenarios import RulesAndSeeds, scenarios_of
 
-    not_settings([model])
-    refuse_inputs([model], sources, legacy, Path(agent_file.rpartition(":")[0]) if agent_file else None)
-    can_be_kept([model])
+    _keepable([model], sources, legacy, Path(agent_file.rpartition(":")[0]) if agent_file else None)
     if legacy:
         from jpo.plugins.cluster.story import legacy as of_hdeeprm
 
@@ -312,11 +302,9 @@ def test(
     """
     from jpo.plugins.cluster.report import standings as subject
     from jpo.plugins.cluster.story import agents as command
-    from jpo.plugins.cluster.story.scenarios import RulesAndSeeds, named_rules, refuse_inputs, scenarios_of
+    from jpo.plugins.cluster.story.scenarios import RulesAndSeeds, named_rules, scenarios_of
 
-    not_settings(output.files)
-    refuse_inputs(output.files, sources, legacy, model)
-    can_be_kept(output.files)
+    _keepable(output.files, sources, legacy, model)
     rules = named_rules(against, ("none",))
     own = command.OwnAgent(agent_file, agent_limit) if agent_file else None
     if legacy:
@@ -339,3 +327,12 @@ def test(
     scenarios = scenarios_of(sources, RulesAndSeeds(rules, range(seed, seed + 1)), [])
     wanted = command.ContestOptions(command.known_objective(objective), sequences, length, split, seed)
     output.show(subject, command.test(scenarios, command.Contestant(own, model, seed, anchored), rules, wanted, track=track))
+
+
+def _keepable(results: Sequence[Path], sources: Sources, *others: Path | None) -> None:
+    """Find out before anything is computed that a result could not be kept, or would destroy what it is made of."""
+    from jpo.plugins.cluster.story.scenarios import refuse_inputs
+
+    not_settings(results)
+    refuse_inputs(results, sources, *others)
+    can_be_kept(results)

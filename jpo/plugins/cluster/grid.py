@@ -77,26 +77,21 @@ class Evaluation:
 
 def evaluate(scenario: Scenario, rule: Rule) -> Evaluation:
     """Simulate a scenario under a rule; every job fits the machine."""
-    if scenario.site is not None:
-        return _evaluate_on(scenario.site, scenario, rule)
+    jobs, processors, site = scenario.jobs, scenario.processors, scenario.site
+    owed: Bill | None = None
+    resizes: int | None = None
     began = time.perf_counter()
-    starts = simulate(scenario.jobs, scenario.processors, rule, seed=scenario.seed)
-    seconds = time.perf_counter() - began
-    metrics = queue_metrics(scenario.jobs, starts, scenario.processors)
-    speed = len(scenario.jobs) / max(seconds, 1e-9)
-    return Evaluation(scenario.name, scenario.processors, rule, scenario.seed, metrics, speed)
-
-
-def _evaluate_on(site: Site, scenario: Scenario, rule: Rule) -> Evaluation:
-    jobs, demand = scenario.jobs, site.demand
-    began = time.perf_counter()
-    schedule = run(jobs, demand, site.platform, discipline(site, rule, scenario.seed))
-    seconds = time.perf_counter() - began
-    metrics = schedule_metrics(jobs, demand, scenario.processors, schedule)
+    if site is None:
+        starts = simulate(jobs, processors, rule, seed=scenario.seed)
+        seconds = time.perf_counter() - began
+        metrics = queue_metrics(jobs, starts, processors)
+    else:
+        schedule = run(jobs, site.demand, site.platform, discipline(site, rule, scenario.seed))
+        seconds = time.perf_counter() - began
+        metrics = schedule_metrics(jobs, site.demand, processors, schedule)
+        owed, resizes = bill(jobs, site.demand, site.platform, schedule), schedule.resizes if rule.elastic else None
     speed = len(jobs) / max(seconds, 1e-9)
-    owed = bill(jobs, demand, site.platform, schedule)
-    resizes = schedule.resizes if rule.elastic else None
-    return Evaluation(scenario.name, scenario.processors, rule, scenario.seed, metrics, speed, owed, resizes)
+    return Evaluation(scenario.name, processors, rule, scenario.seed, metrics, speed, owed, resizes)
 
 
 def schedule_metrics(jobs: JobTable, demand: DemandTable, processors: int, schedule: Schedule) -> QueueMetrics:

@@ -19,10 +19,12 @@ MOST_CELLS = 2000
 LONGEST_CELL = 4096
 """Characters; what is longer is a prompt or a notebook, and no value of a run."""
 
+MOST_POINTS = 1000
+"""Of a curve; of more, every second one of the earlier is left out."""
 NOT_MEASURED = {"", "-", "~", "none", "null", "n/a", "na", "nil"}
 """Cells that hold nothing, in lower case. "nan" is not among them: a loss that is NaN has diverged; of all else it is unknown."""
 
-Course = tuple[tuple[float, float], ...]
+Curve = tuple[tuple[float, float], ...]
 """How one metric went: epoch (or step) and value."""
 
 
@@ -49,7 +51,7 @@ class ForeignRun:
         place: file and row, for messages and as provenance.
         key: what tells it from all other runs wherever the file is moved; None: its mapped cells do.
         cells: text by name; an empty text is left out.
-        courses: by name of a cell, how it went.
+        curves: by name of a cell, how it went.
         silent: nothing says that it is over: its file was last written when it seems to have ended.
         parent: key of the run that it is a part of; the parent of others (a sweep) is no run of a job.
     """
@@ -57,7 +59,7 @@ class ForeignRun:
     place: str
     key: str | None
     cells: Mapping[str, str]
-    courses: Mapping[str, Course] = field(default_factory=dict)
+    curves: Mapping[str, Curve] = field(default_factory=dict)
     silent: bool = False
     parent: str = ""
 
@@ -141,15 +143,23 @@ def as_text(value: object) -> str:
     return text if len(text) <= LONGEST_CELL and text.lower() not in NOT_MEASURED else ""
 
 
-def of_a_step(metric: str) -> bool:
+def add_point(curves: dict[str, list[tuple[float, float]]], name: str, step: float, value: float) -> None:
+    """Add a point to a curve, which has MOST_POINTS at most."""
+    curve = curves.setdefault(name, [])
+    if len(curve) == MOST_POINTS:
+        del curve[::2]
+    curve.append((step, value))
+
+
+def is_of_a_step(metric: str) -> bool:
     """Whether a metric is not the run's but a step's: the last rate of a schedule is not the rate which the run was given."""
     return re.split(r"[./|]", metric.lower())[-1].startswith(("lr", "learning_rate"))
 
 
 def digest_of(parts: Iterable[tuple[str, str]]) -> str:
     """Twelve hexadecimal digits of names and texts, whatever their order."""
-    told = "\n".join(f"{len(name)} {name} {len(text)} {text}" for name, text in sorted(parts))
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    lines = "\n".join(f"{len(name)} {name} {len(text)} {text}" for name, text in sorted(parts))
+    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def json_of(path: Path, most_bytes: int) -> dict[str, object]:

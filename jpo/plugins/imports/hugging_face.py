@@ -75,7 +75,7 @@ def read_trainer_state(path: Path) -> ForeignRuns:
     notes += [] if "(samples per step)" in derived else [UNKNOWN_BATCH]
     notes += [] if "learning_rate" in cells else [NO_RATE]
     key = digest_of((f"{index}.{name}", text) for index, entry in enumerate(entries) for name, text in flat(entry, path).items())
-    run = ForeignRun(str(path), key, cells, {"eval_loss": tuple(_course(entries))})
+    run = ForeignRun(str(path), key, cells, {"eval_loss": tuple(_curve(entries))})
     return ForeignRuns("huggingface", str(path), (run,), KNOWN, notes=tuple(notes))
 
 
@@ -84,7 +84,7 @@ def _beside(path: Path) -> dict[str, str]:
     return flat(json_of(path, LARGEST_BESIDE_BYTES), path)
 
 
-def _course(entries: list[dict[str, object]]) -> Iterator[tuple[float, float]]:
+def _curve(entries: list[dict[str, object]]) -> Iterator[tuple[float, float]]:
     for entry in entries:
         epoch, loss = entry.get("epoch"), entry.get("eval_loss")
         if isinstance(epoch, int | float) and isinstance(loss, int | float):
@@ -104,16 +104,16 @@ def _samples_and_batch(cells: Mapping[str, str], *, done: bool) -> dict[str, str
     if not (done and 0 < rate <= LARGEST and 0 < runtime <= LARGEST and 1 <= steps <= LARGEST):
         return {}
     samples = rate * runtime
-    told = {"(samples)": repr(float(round(samples)))}
+    known = {"(samples)": repr(float(round(samples)))}
     if not (1 <= each <= LARGEST and 1 <= epochs <= LARGEST):
-        return told
+        return known
     per_step, per_epoch, rounded = samples / steps, steps / epochs, 0.0005 / rate
     if per_epoch <= 1:
-        return told
+        return known
     least = per_step * (1 - rounded) * per_epoch / (per_epoch + 1)
     most = per_step * (1 + rounded) * per_epoch / (per_epoch - 1)
     possible = range(math.ceil(least / each), math.floor(most / each) + 1)
-    return {**told, "(samples per step)": repr(possible[0] * each)} if len(possible) == 1 else told
+    return {**known, "(samples per step)": repr(possible[0] * each)} if len(possible) == 1 else known
 
 
 def _number(text: str | None) -> float:

@@ -19,8 +19,8 @@ from jpo.plugins.imports.foreign import (
     contents,
     digest_of,
     flat,
+    is_of_a_step,
     modified_at,
-    of_a_step,
     unreadable,
 )
 from jpo.plugins.imports.table import read_table
@@ -54,10 +54,10 @@ def read_lightning(path: Path) -> ForeignRuns:
     last: dict[str, str] = {}
     for row in rows:
         last |= row.cells
-    measured = {name: text for name, text in last.items() if not of_a_step(name)}
+    measured = {name: text for name, text in last.items() if not is_of_a_step(name)}
     hparams_file = path.with_name(HPARAMS)
     hparams = flat(yaml_of(hparams_file, LARGEST_HPARAMS_BYTES), hparams_file) if hparams_file.exists() else {}
-    courses = {
+    curves = {
         name: tuple(
             (number(row.cells["epoch"]) + 1, number(row.cells[name])) for row in rows if {"epoch", name} <= row.cells.keys()
         )
@@ -72,7 +72,7 @@ def read_lightning(path: Path) -> ForeignRuns:
     notes = (
         (MODIFIED,) if any("time" in name.lower() or "duration" in name.lower() for name in measured) else (MODIFIED, NO_DURATION)
     )
-    run = ForeignRun(str(path), digest_of(first.items()), cells, courses, silent=True)
+    run = ForeignRun(str(path), digest_of(first.items()), cells, curves, silent=True)
     return ForeignRuns("lightning", str(path), (run,), KNOWN, notes=notes)
 
 

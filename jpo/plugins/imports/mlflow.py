@@ -25,7 +25,7 @@ from jpo.plugins.imports.foreign import (
     ForeignRun,
     ForeignRuns,
     as_text,
-    of_a_step,
+    is_of_a_step,
     text_of,
     unreadable,
 )
@@ -38,7 +38,7 @@ LARGEST_META_BYTES, LARGEST_METRIC_BYTES = 64 * 2**10, 64 * 2**20
 STATUSES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}
 """RunStatus of MLflow's protocol, as meta.yaml has it."""
 MOST_POINTS = 10_000
-"""Of the course of a loss; a run of weeks logs fewer validations."""
+"""Of the curve of a loss; a run of weeks logs fewer validations."""
 MOST_STEPS, AT_ONCE = 5_000, 10**6
 """Work that one database may be: instructions of SQLite, in millions; a store of 10,000 runs takes some hundred."""
 BUSY, MEMORY = "utilization_percentage", "memory_usage_megabytes"
@@ -126,15 +126,15 @@ def run_of(place: str, texts: Mapping[str, str], metrics: Mapping[str, Points]) 
     """
     cells = {name: text for name, given in texts.items() if (text := as_text(given))}
     last = {f"metrics.{name}": max(reversed(points), key=lambda point: point[0])[1] for name, points in metrics.items() if points}
-    cells |= {name: repr(_unbounded(value)) for name, value in last.items() if not of_a_step(name)}
+    cells |= {name: repr(_unbounded(value)) for name, value in last.items() if not is_of_a_step(name)}
     if len(cells) > MOST_CELLS:
         raise unreadable(place, f"holds more than {MOST_CELLS} values", "keep those of the run")
     busy = list(_values(metrics, BUSY))
     memory = list(_values(metrics, MEMORY))
     cells |= {GPU_BUSY: repr(math.fsum(busy) / len(busy))} if busy else {}
     cells |= {GPU_MEMORY: repr(max(memory))} if memory else {}
-    courses = {f"metrics.{name}": tuple(sorted(points)) for name, points in metrics.items() if "loss" in name.lower()}
-    return ForeignRun(place, cells["run_id"], cells, courses, parent=cells.get(PARENT, ""))
+    curves = {f"metrics.{name}": tuple(sorted(points)) for name, points in metrics.items() if "loss" in name.lower()}
+    return ForeignRun(place, cells["run_id"], cells, curves, parent=cells.get(PARENT, ""))
 
 
 def is_of_a_gpu(metric: str, *kinds: str) -> bool:

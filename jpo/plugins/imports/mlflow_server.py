@@ -40,7 +40,7 @@ def read_server(source: Endpoint, experiments: Sequence[str], loss: str | None =
     """The runs of experiments, by their names or ids.
 
     Args:
-        loss: the cell that jpo.toml names as validation loss; its course is read as well.
+        loss: the cell that jpo.toml names as validation loss; its curve is read as well.
 
     Raises:
         UsageError: JPO-E158, no experiment is named, or the server has none of this name.
@@ -191,8 +191,8 @@ def _run(
     over = own.get("status", "").lower() not in NOT_OVER
     for name in [name for name in metrics if over and _tells_more(name, loss)]:
         answer = ask("metrics/get-history", {"run_id": run_id, "metric_key": name, "max_results": MOST_POINTS})
-        course: Points = [(step, value) for _, step, value in _points(place, answer)]
-        metrics[name] = [*course, *(metrics[name] if len(course) in (0, MOST_POINTS) else [])]
+        curve: Points = [(step, value) for _, step, value in _points(place, answer)]
+        metrics[name] = [*curve, *(metrics[name] if len(curve) in (0, MOST_POINTS) else [])]
     return run_of(place, {"run_id": run_id, **own, **texts}, metrics)
 
 

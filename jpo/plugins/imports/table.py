@@ -36,14 +36,14 @@ def read_table(path: Path) -> ForeignRuns:
     for name in names:
         if name and names.count(name) > 1:
             raise unreadable(path, f"has two columns {quoted(name)}", "rename one of them")
-    told = list(rows)
-    if not told:
+    filled = list(rows)
+    if not filled:
         raise unreadable(path, "has no run below its row of names", "export the runs, too")
-    style = style_of(cell.strip() for _, cells in told for cell in cells)
+    style = style_of(cell.strip() for _, cells in filled for cell in cells)
     if style == "comma":
         notes.append("table: decimals stand behind commas: 1,5 is read as 1.5, and 1.500 as 1500")
     return ForeignRuns(
-        "table", str(path), tuple(_run(path, line, names, cells, style) for line, cells in told), notes=tuple(notes)
+        "table", str(path), tuple(_run(path, line, names, cells, style) for line, cells in filled), notes=tuple(notes)
     )
 
 
@@ -78,6 +78,6 @@ def _run(path: Path, line: int, names: list[str], cells: list[str], style: Style
     place = f"{path}:{line}"
     if len(cells) != len(names):
         raise unreadable(place, f"has {len(cells)} cells under {len(names)} columns", "correct the row")
-    told = zip(names, (plain(cell.strip(), style) for cell in cells), strict=True)
-    known = {name: cell for name, cell in told if name and cell.lower() not in NOT_MEASURED and len(cell) <= LONGEST_CELL}
+    filled = zip(names, (plain(cell.strip(), style) for cell in cells), strict=True)
+    known = {name: cell for name, cell in filled if name and cell.lower() not in NOT_MEASURED and len(cell) <= LONGEST_CELL}
     return ForeignRun(place, None, known)

@@ -23,10 +23,11 @@ from jpo.plugins.imports.foreign import (
     ForeignColumn,
     ForeignRun,
     ForeignRuns,
+    add_point,
     as_text,
     digest_of,
     flat,
-    of_a_step,
+    is_of_a_step,
     unreadable,
 )
 
@@ -42,8 +43,6 @@ LARGEST_RECORD_BYTES = 2**16
 """Of a record with scalars or hyperparameters; what is larger is an image, a histogram or a graph, and is passed over."""
 HEAD_BYTES, CHECKSUM_BYTES = 12, 4
 """Before a record its length and that number's checksum, behind it its own (TFRecord)."""
-MOST_POINTS = 1000
-"""Of a course; of more, every second one of the earlier is left out."""
 TIME = re.compile(r"\d{9,}(?:\.\d+)?")
 """Name of the folder that add_hparams makes."""
 ARGUMENTS = {"args/text_summary", "model_config/text_summary"}
@@ -65,7 +64,7 @@ class _Contents:
 
     def __init__(self) -> None:
         self.scalars: dict[str, float] = {}
-        self.courses: dict[str, list[tuple[float, float]]] = {}
+        self.curves: dict[str, list[tuple[float, float]]] = {}
         self.hparams: dict[str, str] = {}
         self.first, self.last = math.inf, -math.inf
 
@@ -85,10 +84,7 @@ class _Contents:
         if tag not in self.scalars and len(self.scalars) == MOST_CELLS:
             raise unreadable(place, f"holds more than {MOST_CELLS} tags", "keep those of the run")
         self.scalars[tag] = scalar
-        course = self.courses.setdefault(tag, [])
-        if len(course) == MOST_POINTS:
-            del course[::2]
-        course.append((step, scalar))
+        add_point(self.curves, tag, step, scalar)
 
 
 def read_tensorboard(path: Path) -> ForeignRuns:
@@ -107,11 +103,11 @@ def read_tensorboard(path: Path) -> ForeignRuns:
             found.take(event, file)
     if not found.scalars:
         raise unreadable(path, "holds no scalar", "name the folder that its SummaryWriter logged to")
-    measured = {tag: as_text(value) for tag, value in found.scalars.items() if not (of_a_step(tag) or tag in COUNTED_FROM_0)}
+    measured = {tag: as_text(value) for tag, value in found.scalars.items() if not (is_of_a_step(tag) or tag in COUNTED_FROM_0)}
     cells = {**measured, **found.hparams, STARTED: repr(found.first), ENDED: repr(found.last)}
     key = digest_of([("file", files[0].name), ("folder", files[0].absolute().parent.name)])
-    courses = {tag: tuple(course) for tag, course in found.courses.items()}
-    run = ForeignRun(str(path), key, cells, courses, silent=True)
+    curves = {tag: tuple(curve) for tag, curve in found.curves.items()}
+    run = ForeignRun(str(path), key, cells, curves, silent=True)
     return ForeignRuns("tensorboard", str(path), (run,), KNOWN, notes=(NO_END,))
 
 

@@ -151,8 +151,8 @@ def _run(row: _Row, name: str, form: str, said: Said, now: float) -> Run:
     started, ended = _times(row, now)
     epochs_done, samples = row.finite("epochs_done"), row.finite("samples")
     loss = row.columns.get("val_loss")
-    course = row.run.courses.get(loss.name, ()) if loss else ()
-    slope, error = loss_slope(course) or (None, None)
+    curve = row.run.curves.get(loss.name, ()) if loss else ()
+    slope, error = loss_slope(curve) or (None, None)
     peak, gpu_peak = row.finite("peak_memory_gib"), row.finite("gpu_memory_gib")
     measured = MeasuredRun(
         run_id=name,
@@ -276,8 +276,8 @@ def _global_batch(row: _Row, gpus: float | None) -> dict[str, float]:
     if devices is None and gpus is not None:
         devices = max(1.0, gpus)
     if devices is None:
-        told = "batch size of each device known, and not how many there were: the global batch is unknown; add --set gpus=N"
-        row.notes.append(told)
+        note = "batch size of each device known, and not how many there were: the global batch is unknown; add --set gpus=N"
+        row.notes.append(note)
         return {}
     accumulated = row.number("gradient_accumulation_steps")
     return {"batch_size": each * devices * (1.0 if accumulated is None else accumulated)}

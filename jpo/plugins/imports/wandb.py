@@ -17,7 +17,16 @@ from functools import partial
 from pathlib import Path
 
 from jpo.files import reading
-from jpo.plugins.imports.foreign import MOST_CELLS, ForeignColumn, ForeignRun, ForeignRuns, flat, of_a_step, unreadable
+from jpo.plugins.imports.foreign import (
+    MOST_CELLS,
+    ForeignColumn,
+    ForeignRun,
+    ForeignRuns,
+    add_point,
+    flat,
+    is_of_a_step,
+    unreadable,
+)
 from jpo.records import Skipped
 from jpo.telemetry.outcome import UNTOLD
 
@@ -29,8 +38,6 @@ WHOLE, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 LARGEST_RECORD_BYTES = 16 * 2**20
 LARGEST_FILE_BYTES = 512 * 2**20
 """Two minutes of reading (3.6 MB a second); a run of weeks writes some ten MiB."""
-MOST_POINTS = 1000
-"""Of a course; of more, every second one of the earlier is left out."""
 HISTORY, SUMMARY, CONFIG, STATS, RUN, EXIT = 2, 3, 5, 7, 17, 18
 """Numbers of the fields of Record; of RUN: 1 its id, 4 its config, 8 its name, 17 its start."""
 ITEM = {HISTORY: 1, SUMMARY: 1, CONFIG: 1, STATS: 3}
@@ -60,7 +67,7 @@ class _RunSoFar:
     def __init__(self) -> None:
         self.run_id = ""
         self.cells: dict[str, str] = {}
-        self.courses: dict[str, list[tuple[float, float]]] = {}
+        self.curves: dict[str, list[tuple[float, float]]] = {}
         self.started, self.ended = math.nan, -math.inf
         self.busy: list[float] = []
         self.gpu_memory, self.memory = -math.inf, -math.inf
@@ -99,13 +106,10 @@ class _RunSoFar:
         if kind == CONFIG:
             self._add("config.", told, place)
             return
-        self._add("summary.", {name: value for name, value in told.items() if not of_a_step(name)}, place)
+        self._add("summary.", {name: value for name, value in told.items() if not is_of_a_step(name)}, place)
         for name, value in told.items() if kind == HISTORY else ():
             if "loss" in name.lower() and isinstance(value, int | float) and isinstance(step, int | float):
-                course = self.courses.setdefault(f"summary.{name}", [])
-                if len(course) == MOST_POINTS:
-                    del course[::2]
-                course.append((float(step), float(value)))
+                add_point(self.curves, f"summary.{name}", float(step), float(value))
 
     def _system(self, values: Mapping[str, object], message: bytes) -> None:
         """What W&B's monitor saw: gpu.0.gpu in percent, gpu.0.memoryAllocatedBytes, proc.memory.rssMB."""
@@ -157,8 +161,8 @@ def read_wandb(path: Path) -> ForeignRuns:
     cells |= {GPU_BUSY: repr(math.fsum(found.busy) / len(found.busy))} if found.busy else {}
     seen = {GPU_MEMORY: found.gpu_memory, MEMORY: found.memory}
     cells |= {name: repr(value) for name, value in seen.items() if math.isfinite(value)}
-    courses = {name: tuple(course) for name, course in found.courses.items()}
-    return ForeignRuns("wandb", str(path), (ForeignRun(str(path), found.run_id, cells, courses),), KNOWN)
+    curves = {name: tuple(curve) for name, curve in found.curves.items()}
+    return ForeignRuns("wandb", str(path), (ForeignRun(str(path), found.run_id, cells, curves),), KNOWN)
 
 
 def records(path: Path) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ Where too few runs are from before, what was forecast of one stands in for them,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -76,8 +76,8 @@ def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
 
 def measured(quantity: str, runs: Iterable[Run], prices: Prices) -> tuple[Floats, Floats]:
     """What runs took, and 1 for each that ended well; both of shape (n,), without runs that measured nothing."""
-    told = [run for run in runs if run.status is not RunStatus.STOPPED]
-    values = ((outcome_of(run, quantity, prices), run.ended_well) for run in told)
+    ended = [run for run in runs if run.status is not RunStatus.STOPPED]
+    values = ((outcome_of(run, quantity, prices), run.ended_well) for run in ended)
     pairs = [(value, well) for value, well in values if value is not None and value < LARGEST]
     return np.array([value for value, _ in pairs], dtype=np.float64), np.array([well for _, well in pairs], dtype=np.float64)
 
@@ -107,9 +107,6 @@ def together(some: Iterable[Saved]) -> Interval | None:
     if not known:
         return None
     mean = sum(saved.mean for saved in known)
-    below, above = (math.hypot(*(end - saved.mean for saved, end in ends)) for ends in _ends(known))
+    below = math.hypot(*(saved.low - saved.mean for saved in known))
+    above = math.hypot(*(saved.high - saved.mean for saved in known))
     return Interval(mean, mean - below, mean + above)
-
-
-def _ends(known: Sequence[Interval]) -> tuple[list[tuple[Interval, float]], list[tuple[Interval, float]]]:
-    return [(saved, saved.low) for saved in known], [(saved, saved.high) for saved in known]

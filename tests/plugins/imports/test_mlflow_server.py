@@ -154,5 +154,5 @@ def test_courses_are_asked_for_where_they_count():
             "mine&max_results=10000",
         ]
     assert json.loads(first.cells["metrics.mine"]) == 1.0
-    assert other.courses["metrics.val_loss"] == ((3.0, 0.5),)
+    assert other.curves["metrics.val_loss"] == ((3.0, 0.5),)
     assert set(KNOWN) >= {"run_id"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import TelemetryError, UsageError
-from jpo.plugins.imports import tensorboard
+from jpo.plugins.imports import foreign, tensorboard
 from jpo.plugins.imports.columns import columns_of
 from jpo.plugins.imports.tensorboard import event_files, read_tensorboard
 from jpo.plugins.imports.translate import Said, translated
@@ -171,14 +171,14 @@ def test_a_folder_without_events_is_refused(tmp_path):
         read_tensorboard(tmp_path)
 
 
-def test_long_courses_are_thinned(writer, monkeypatch):
-    monkeypatch.setattr(tensorboard, "MOST_POINTS", 8)
+def test_long_curves_are_thinned(writer, monkeypatch):
+    monkeypatch.setattr(foreign, "MOST_POINTS", 8)
     for step in range(1, 101):
         writer.add_scalar("val_loss", 1 / step, step)
     writer.close()
     (run,) = read_tensorboard(Path(writer.log_dir)).runs
-    assert len(run.courses["val_loss"]) <= 8
-    assert run.courses["val_loss"][-1] == (100, pytest.approx(0.01))
+    assert len(run.curves["val_loss"]) <= 8
+    assert run.curves["val_loss"][-1] == (100, pytest.approx(0.01))
 
 
 def test_without_tensorboard_it_says_what_to_install(tmp_path, monkeypatch):

@@ -59,7 +59,7 @@ def test_records_go_over_the_ends_of_blocks(tmp_path):
     steps = [field(2, items(1, {"epoch": step, "val_loss": 1 / step, "note": "x" * 700 * step})) for step in range(1, 120)]
     (tmp_path / "run-abc.wandb").write_bytes(written(RUN, *steps, EXIT))
     (run,) = read_wandb(tmp_path).runs
-    assert (run.cells["summary.epoch"], len(run.courses["summary.val_loss"])) == ("119", 119)
+    assert (run.cells["summary.epoch"], len(run.curves["summary.val_loss"])) == ("119", 119)
 
 
 @pytest.mark.parametrize("size", [7, 8, 100, 3000, 5000])

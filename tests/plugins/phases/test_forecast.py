@@ -59,9 +59,7 @@ def test_needs_cover_what_comes_by_their_quantile(model: PhaseModel) -> None:
 
 def test_a_container_without_measured_memory_needs_none() -> None:
     traces = made_traces(runs=2, seed=21)[0]
-    without = replace(
-        traces, executions=tuple(ExecutionTrace(c.name, c.times, c.values * (1.0, 0.0)) for c in traces.executions)
-    )
+    without = replace(traces, executions=tuple(ExecutionTrace(c.name, c.times, c.values * (1.0, 0.0)) for c in traces.executions))
     fitted = fit_model(without)
     assert all(expected.need is not None and 0 <= expected.need[1] <= 1 for expected in forecast(fitted, without))
     assert all(np.isfinite(allocation.requests).all() for allocation in allocate(fitted, without))

@@ -44,7 +44,7 @@ def init(
 
     flags = {"prometheus": network.flags}
     settings = load_settings(given, toml, flags)
-    if given and not toml and command.of_another_job(given, settings):
+    if given and not toml and command.belongs_to_another_job(given, settings):
         settings = load_settings(given, None, flags, of_its_own=True)
     wanted = command.InitOptions(time.time(), ci, dry_run=dry_run, offline=network.offline)
     output.show(setup, command.init(config_of(given, settings), settings, wanted))

@@ -70,13 +70,13 @@ def document(found: SetUp) -> Document:
         Section("Not recognised, and left as it is", (Items(others),)),
         Section("Prometheus", (asked if found.findings else "not asked: --prometheus-url or PROMETHEUS_URL names it",)),
         Section("Files", (Table((Column("", "key"), Column("")), tuple((str(f.path), f.became) for f in found.files)),)),
-        *(of_file(file) for file in found.files),
+        *(file_section(file) for file in found.files),
         Section("Next", (Items(tuple(next_steps(found))),)),
     )
     return Document((f"{found.path}: workload ", Span(str(found.identity))), blocks, verdict(found))
 
 
-def of_file(file: SetUpFile) -> Section:
+def file_section(file: SetUpFile) -> Section:
     """The text that somebody has to read, of a file that would be made or is to be added to one; nothing of others."""
     if not file.text:
         return Section(str(file.path))

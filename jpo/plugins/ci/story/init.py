@@ -22,6 +22,7 @@ from jpo.records import Workload
 from jpo.report.doctor import Line
 from jpo.telemetry.diagnosis.probes import examine
 
+OF_PYPROJECT = " [tool.jpo]"
 GITIGNORE = "# The history of JPO on this machine: not for version control.\n*\n"
 
 
@@ -82,7 +83,8 @@ def planned(workload: Workload, settings: LoadedSettings, options: InitOptions) 
 
 def settings_file(settings: LoadedSettings) -> Path | None:
     """The file with settings that is there: a jpo.toml, or a pyproject.toml."""
-    return settings.toml or next((Path(origin.removesuffix(" [tool.jpo]")) for origin in in_pyproject(settings)), None)
+    in_pyproject = (origin for origin in settings.origins.values() if origin.endswith(OF_PYPROJECT))
+    return settings.toml or next((Path(origin.removesuffix(OF_PYPROJECT)) for origin in in_pyproject), None)
 
 
 def settings_to_make(config: Path) -> Path:
@@ -92,7 +94,7 @@ def settings_to_make(config: Path) -> Path:
     return (config.parent if taken else root) / "jpo.toml"
 
 
-def of_another_job(config: Path, settings: LoadedSettings) -> bool:
+def belongs_to_another_job(config: Path, settings: LoadedSettings) -> bool:
     """Whether the settings lie above config.ini and name another file."""
     file = settings_file(settings)
     if (
@@ -102,11 +104,6 @@ def of_another_job(config: Path, settings: LoadedSettings) -> bool:
     ):
         return False
     return os.path.realpath(settings.config_ini) != os.path.realpath(config)
-
-
-def in_pyproject(settings: LoadedSettings) -> Iterator[str]:
-    """The pyproject.toml that holds settings of JPO."""
-    return (origin for origin in settings.origins.values() if origin.endswith(" [tool.jpo]"))
 
 
 def url_to_write(settings: LoadedSettings) -> str | None:

@@ -109,10 +109,10 @@ def discounted(rewards: NDArray[np.float64], gamma: float) -> NDArray[np.float64
     """What was still to come at each decision, its own reward included."""
     if gamma == 1.0:
         return np.cumsum(rewards[::-1])[::-1]
-    returns, ahead = np.zeros_like(rewards), 0.0
+    returns, later = np.zeros_like(rewards), 0.0
     for place in range(len(rewards) - 1, -1, -1):
-        ahead = rewards[place] + gamma * ahead
-        returns[place] = ahead
+        later = rewards[place] + gamma * later
+        returns[place] = later
     return returns
 
 

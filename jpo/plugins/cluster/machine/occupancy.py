@@ -27,7 +27,7 @@ class Need(NamedTuple):
     phases: Phases = ()
 
     @property
-    def of_single_cores(self) -> bool:
+    def is_of_single_cores(self) -> bool:
         """Whether any free cores will do, or any free GPUs: each task needs one, and nothing beside it."""
         return self.cpus + self.gpus == 1 and not self.memory_gib and not self.gpu_type
 

@@ -128,7 +128,7 @@ class Placement:
         """What a job gets if it starts now; None: not all of its tasks fit. The state is as before."""
         if state.left[need.gpus > 0] < need.tasks * (need.gpus or need.cpus):
             return None
-        if self._fills and need.of_single_cores:
+        if self._fills and need.is_of_single_cores:
             return self._cores_filled(state, need)
         if need.tasks > 1:
             return self._several(state, need)
@@ -140,7 +140,7 @@ class Placement:
         gpu, left = need.gpus > 0, need.tasks
         if state.left[gpu] < left * (need.gpus or need.cpus):
             return False
-        if need.of_single_cores:
+        if need.is_of_single_cores:
             return True
         if left > 1 and not self._alone[gpu]:  # processors of a node share what its tasks need
             return self._several(state, need) is not None
@@ -169,7 +169,7 @@ class Placement:
             least = tasks * (need.gpus or (1 if self.name == "high_cores" else need.cpus))
         if state is self._state and (
             len(self._candidates[gpu]) > FEW
-            or (way != "in order" and not (level is with_room and (need.tasks > 1 or need.of_single_cores)))
+            or (way != "in order" and not (level is with_room and (need.tasks > 1 or need.is_of_single_cores)))
         ):
             levels = self._levels[gpu] = self._levels[gpu] or FreeLevels(state, self._candidates[gpu], level)
             if way == "in order":
@@ -187,7 +187,7 @@ class Placement:
 
     def _several(self, state: Occupancy, need: Need) -> Holding | None:
         if not self._independent(need):
-            if need.gpus or not need.of_single_cores or self._way != "downwards":
+            if need.gpus or not need.is_of_single_cores or self._way != "downwards":
                 return self._task_by_task(state, need)
             shares = self._dealt_to_nodes(state, need)
         elif self.name == "pack":

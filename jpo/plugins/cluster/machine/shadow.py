@@ -117,7 +117,7 @@ class Shadow:
             return self._held is not None
         if self._gpus < head.tasks * head.gpus or self._cpus < head.tasks * head.cpus:
             return False
-        if head.of_single_cores:
+        if head.is_of_single_cores:
             return True
         self._catch_up()
         return self._placement.fits(self._left, head)

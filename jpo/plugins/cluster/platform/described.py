@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Literal, cast
 
@@ -36,17 +37,13 @@ def read_platform(path: Path) -> Platform:
     Raises:
         UsageError: JPO-E742, it cannot be read or describes none; names the key.
     """
-
-    def refusal(finding: str) -> UsageError:
-        return unusable(path, finding)
-
-    data = contents(path, MOST_BYTES, refusal)
+    data = contents(path, MOST_BYTES, partial(unusable, path))
     try:
         return _platform(toml(data.decode()), path.stem)
     except UnicodeDecodeError as error:
-        raise refusal("is not UTF-8") from error
+        raise unusable(path, "is not UTF-8") from error
     except ValueError as error:
-        raise refusal(str(error)) from error
+        raise unusable(path, str(error)) from error
 
 
 def unusable(path: Path, finding: str) -> UsageError:

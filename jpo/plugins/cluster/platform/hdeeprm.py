@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from jpo.errors import UsageError, quoted
+from jpo.errors import quoted
 from jpo.files.reading import contents, json_object
 from jpo.plugins.cluster.environment.episode import PAIR_JOBS, PAIR_RESOURCES, PAIRS, EpisodeOptions
 from jpo.plugins.cluster.environment.rewards import OBJECTIVES
@@ -223,13 +224,10 @@ def _types(document: Table, path: Path, kind: str) -> Table:
 
 
 def _document(path: Path) -> Table:
-    def refusal(finding: str) -> UsageError:
-        return unusable(path, finding)
-
     try:
-        return json_object(contents(path, MOST_BYTES, refusal))
+        return json_object(contents(path, MOST_BYTES, partial(unusable, path)))
     except ValueError as error:
-        raise refusal(str(error)) from error
+        raise unusable(path, str(error)) from error
 
 
 def _table(table: Table, key: str, where: str = "") -> Table:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from math import isinf
 
 from jpo.plugins.cluster.agents.contest import SequenceScores
+from jpo.plugins.cluster.fail_condition import LARGER_IS_BETTER
 from jpo.report.document import Cell, Column, Document, Row, Span, Table
 from jpo.wording.numbers import counted
 
-LARGER_IS_BETTER = ("utilisation",)
 NOTHING = 1e-9
 """Share of a mean below which a difference is one of rounding."""
 

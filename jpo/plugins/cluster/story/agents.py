@@ -82,7 +82,7 @@ class Exam:
         self._scales = [reference(one, agent.options, objective) for one in drawn]
         self.best, self.score = agent.weights(), -np.inf
 
-    def look(self) -> None:
+    def examine(self) -> None:
         """See how good the agent is by now."""
         episodes = [Episode(*one, self._agent.options) for one in self._drawn]
         lived = live(self._agent, episodes, explore=False, objective=self._objective)
@@ -141,11 +141,11 @@ def _lived(
         if not turn:
             agent, kind = learner(replace(lessons, seed=lessons.seed + attempt))
             exam, rounds = Exam(drawn, agent, lessons.objective), []
-            exam.look()
+            exam.examine()
             tries.append((exam, kind, rounds))
         rounds.append(train_once(agent, draw, rng, episodes=lessons.episodes, objective=lessons.objective))
         if turn % EXAM_EVERY == EXAM_EVERY - 1 or turn == lessons.rounds - 1:
-            exam.look()
+            exam.examine()
     exam, kind, rounds = max(tries, key=lambda one: one[0].score)
     return rounds, float(exam.score), to_bytes(exam.agent_at_its_best(), kind)
 

@@ -18,21 +18,12 @@ from jpo.agent.alternatives.named import as_shipped
 from jpo.cost import Prices, log_rate, run_cost_usd
 from jpo.errors import UsageError
 from jpo.files.reading import same_file
-from jpo.plugins.lab.replay import (
-    OBJECTIVES,
-    POLICIES,
-    Backend,
-    Contest,
-    Objective,
-    OwnRuns,
-    PolicyFactory,
-    ReplayProblem,
-    Trace,
-    hold,
-    read_trace,
-    trace_of,
-)
+from jpo.plugins.lab.replay.contest import Backend, Contest, hold
 from jpo.plugins.lab.replay.extras import need
+from jpo.plugins.lab.replay.own_runs import OwnRuns, trace_of
+from jpo.plugins.lab.replay.play import OBJECTIVES, Objective, PolicyFactory, ReplayProblem
+from jpo.plugins.lab.replay.policies import POLICIES
+from jpo.plugins.lab.replay.traces import Trace, read_trace
 from jpo.plugins.lab.report.replay import Played
 from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings

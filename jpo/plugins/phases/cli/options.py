@@ -105,7 +105,7 @@ def column_options(function: F) -> F:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Destination:
     """Where a command's result goes, None: nowhere else, and what is said of it."""
 
     result: Path | None
@@ -113,10 +113,10 @@ class Told:
 
 
 def result_options(what: str) -> Callable[[F], F]:
-    """-o for the result, --format and --no-color for what is said of it, as the argument `told`."""
+    """-o for the result, --format and --no-color for what is said of it, as the argument `destination`."""
 
-    def told(result: Path | None, form: str, no_color: bool) -> Told:
-        return Told(result, Output(form, colour=coloured(no_color)))
+    def destination(result: Path | None, form: str, no_color: bool) -> Destination:
+        return Destination(result, Output(form, colour=coloured(no_color)))
 
     def decorate(function: F) -> F:
         shared = options(
@@ -125,7 +125,7 @@ def result_options(what: str) -> Callable[[F], F]:
             colour_option,
             verbose_option,
         )
-        return shared(gathered(function, "told", told, ("result", "form", "no_color")))
+        return shared(gathered(function, "destination", destination, ("result", "form", "no_color")))
 
     return decorate
 

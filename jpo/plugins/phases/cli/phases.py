@@ -16,10 +16,10 @@ from jpo.cli.options import FILE, options, seed_option
 from jpo.cli.output import can_be_kept, not_settings, track
 from jpo.plugins.phases.cli.options import (
     PALETTES,
+    Destination,
     Fitting,
     PartFiles,
     Selection,
-    Told,
     budget_option,
     column_options,
     fit_options,
@@ -53,7 +53,7 @@ def fit(
     fitting: Fitting,
     files: PartFiles,
     selection: Selection,
-    told: Told,
+    destination: Destination,
 ) -> None:
     """Find the phases of traces, and keep them as a model.
 
@@ -68,13 +68,13 @@ def fit(
     from jpo.plugins.phases.report import fitted
     from jpo.plugins.phases.story import phases as command
 
-    if told.result is None:
+    if destination.result is None:
         raise click.UsageError("say where the model goes: -o MODEL")
-    _keepable(told.result, [*traces, *files.named])
+    _keepable(destination.result, [*traces, *files.named])
     wanted = replace(fitting.options, parts=files.read())
     model, found = command.fit(_read(traces, selection), wanted, track)
-    save_copy(told.result, model)
-    told.report.show(fitted, found)
+    save_copy(destination.result, model)
+    destination.report.show(fitted, found)
 
 
 @phases.command()
@@ -90,6 +90,7 @@ def parts(model: Path, files: PartFiles) -> None:
       jpo phases parts phases.model --scaler job.scaler
       jpo phases parts crbm.model --scaler job.scaler --crbm job.crbm --clusters job.clusters
     """
+    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.story import phases as command
 
     if not files.named:
@@ -98,7 +99,7 @@ def parts(model: Path, files: PartFiles) -> None:
         raise click.UsageError("two parts would go into one file: name another one")
     for path in files.named:
         _keepable(path, [model])
-    for path, part in command.parts(command.load(model), files.scaler, files.crbm, files.clusters):
+    for path, part in command.parts(read_model(model), files.scaler, files.crbm, files.clusters):
         save_copy(path, part)
 
 
@@ -113,7 +114,7 @@ def predict(
     model: Path,
     traces: Sequence[Path],
     selection: Selection,
-    told: Told,
+    destination: Destination,
     *,
     parity: bool,
 ) -> None:
@@ -124,15 +125,16 @@ def predict(
       jpo phases predict phases.model traces.csv
       jpo phases predict phases.model traces.csv -o phases.csv
     """
+    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import fitted
     from jpo.plugins.phases.story import phases as command
 
-    _keepable(told.result, [model, *traces])
-    fitted_model = command.load(model)
+    _keepable(destination.result, [model, *traces])
+    fitted_model = read_model(model)
     rows, found = command.predict(fitted_model, _read(traces, selection, command.seen_by(fitted_model)), parity=parity)
-    if told.result is not None:
-        save(told.result, fitted.samples_csv(rows))
-    told.report.show(fitted, found)
+    if destination.result is not None:
+        save(destination.result, fitted.samples_csv(rows))
+    destination.report.show(fitted, found)
 
 
 @phases.command()
@@ -144,7 +146,7 @@ def allocate(
     traces: Sequence[Path],
     per_hour: float,
     selection: Selection,
-    told: Told,
+    destination: Destination,
 ) -> None:
     """Request CPU and memory from sample to sample.
 
@@ -154,17 +156,18 @@ def allocate(
     Example:
       jpo phases allocate phases.model traces.csv -o allocation.csv
     """
+    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import standings
     from jpo.plugins.phases.story import phases as command
 
-    _keepable(told.result, [model, *traces])
-    fitted_model = command.load(model)
+    _keepable(destination.result, [model, *traces])
+    fitted_model = read_model(model)
     rows, compared = command.requests(fitted_model, _read(traces, selection, command.needed_by(fitted_model)), per_hour=per_hour)
-    if told.result is None:
+    if destination.result is None:
         put(standings.requests_csv(rows))
         return
-    save(told.result, standings.requests_csv(rows))
-    told.report.show(standings, compared)
+    save(destination.result, standings.requests_csv(rows))
+    destination.report.show(standings, compared)
 
 
 @phases.command()
@@ -179,7 +182,7 @@ def plot(
     kind: str,
     palette: str,
     selection: Selection,
-    told: Told,
+    destination: Destination,
 ) -> None:
     """Draw traces over bars of their phases.
 
@@ -191,17 +194,18 @@ def plot(
       jpo phases plot phases.model traces.csv -o courses.svg --execution run-7 --palette viridis
       jpo phases plot phases.model traces.csv -o phases.png --kind variance
     """
+    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import fitted
     from jpo.plugins.phases.story import phases as command
     from jpo.report.plots.picture import can_plot
 
-    _keepable(told.result, [model, *traces])
-    if told.result is not None:
-        can_plot(told.result)
-    fitted_model = command.load(model)
+    _keepable(destination.result, [model, *traces])
+    if destination.result is not None:
+        can_plot(destination.result)
+    fitted_model = read_model(model)
     read = _read(traces, replace(selection, features=()), command.seen_by(fitted_model, selection.features))
-    found = command.drawn(fitted_model, read, command.Picture(kind, palette, tuple(selection.features)), told.result)
-    told.report.show(fitted, found)
+    found = command.drawn(fitted_model, read, command.Picture(kind, palette, tuple(selection.features)), destination.result)
+    destination.report.show(fitted, found)
 
 
 @phases.command()
@@ -214,7 +218,7 @@ def expand(
     traces: Sequence[Path],
     split: int | None,
     selection: Selection,
-    told: Told,
+    destination: Destination,
     *,
     seed: int,
 ) -> None:
@@ -227,17 +231,18 @@ def expand(
       jpo phases expand phases.model new.csv -o more.model
       jpo phases expand phases.model new.csv -o more.model --split 2
     """
+    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import fitted
     from jpo.plugins.phases.story import phases as command
 
-    if told.result is None:
+    if destination.result is None:
         raise click.UsageError("say where the new model goes: -o MODEL")
-    _keepable(told.result, [model, *traces])
-    fitted_model = command.load(model)
+    _keepable(destination.result, [model, *traces])
+    fitted_model = read_model(model)
     read = _read(traces, selection, command.seen_by(fitted_model))
     more, found = command.expanded(fitted_model, read, split=split, seed=seed)
-    save_copy(told.result, more)
-    told.report.show(fitted, found)
+    save_copy(destination.result, more)
+    destination.report.show(fitted, found)
 
 
 @phases.command()
@@ -256,7 +261,7 @@ def evaluate(
     per_hour: float,
     fitting: Fitting,
     selection: Selection,
-    told: Told,
+    destination: Destination,
 ) -> None:
     """Compare allocations by phases with simpler ways.
 
@@ -267,19 +272,20 @@ def evaluate(
       jpo phases evaluate traces.csv
       jpo phases evaluate phases.model new.csv --training traces.csv
     """
+    from jpo.plugins.phases.model_file import begins_as_model, read_model
     from jpo.plugins.phases.report import standings
     from jpo.plugins.phases.story import phases as command
 
-    _keepable(told.result, [*given, *training])
-    if len(given) > 1 and command.is_model(given[0]):
-        fitted_model = command.load(given[0])
+    _keepable(destination.result, [*given, *training])
+    if len(given) > 1 and begins_as_model(given[0]):
+        fitted_model = read_model(given[0])
         needed = command.needed_by(fitted_model)
         traces = _read(given[1:], selection, needed)
         known = _read(training, replace(selection, executions=()), needed) if training else None
         compared = command.evaluate(fitted_model, traces, known, per_hour=per_hour)
     else:
         compared = command.evaluate_left_out(_read(given, selection), fitting.options, per_hour=per_hour, track=track)
-    replace(told.report, files=(told.result,) if told.result else ()).show(standings, compared)
+    replace(destination.report, files=(destination.result,) if destination.result else ()).show(standings, compared)
 
 
 @phases.command()
@@ -294,7 +300,7 @@ def rightsize(
     container: str,
     headroom: float,
     selection: Selection,
-    told: Told,
+    destination: Destination,
 ) -> None:
     """Size a workload's CPU and memory, for runs without resizes.
 
@@ -305,16 +311,17 @@ def rightsize(
       jpo phases rightsize phases.model traces.csv
       jpo phases rightsize phases.model traces.csv -o resources.yaml --container trainer
     """
+    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import sized as subject
     from jpo.plugins.phases.story import phases as command
 
-    _keepable(told.result, [model, *traces])
-    fitted_model = command.load(model)
+    _keepable(destination.result, [model, *traces])
+    fitted_model = read_model(model)
     read = _read(traces, selection, command.needed_by(fitted_model))
     sized = command.sized(read, fitted_model, container=container, headroom=headroom)
-    if told.result is not None:
-        save(told.result, subject.patch_text(sized))
-    told.report.show(subject, sized)
+    if destination.result is not None:
+        save(destination.result, subject.patch_text(sized))
+    destination.report.show(subject, sized)
 
 
 def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] = ()) -> Traces:

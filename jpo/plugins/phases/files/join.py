@@ -210,10 +210,10 @@ def _continued(had: Measured, one: Measured) -> Measured:
 
 def _named_all(measured: Sequence[Measured]) -> list[Measured]:
     """Those of nobody get names: of different features they are of one execution, else each file is one."""
-    nobody = [one for one in measured if not one.execution]
-    features = [one.feature for one in nobody]
+    unnamed = [one for one in measured if not one.execution]
+    features = [one.feature for one in unnamed]
     is_one = len(set(features)) == len(features)
-    names = {one.file: Path(nobody[0].file if is_one else one.file).stem for one in nobody}
+    names = {one.file: Path(unnamed[0].file if is_one else one.file).stem for one in unnamed}
     return [one if one.execution else replace(one, execution=names[one.file]) for one in measured]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.plugins.lab.replay import Execution, Trace
+from jpo.plugins.lab.replay.traces import Execution, Trace
 
 ZEUS = """\
 # workload = "zeus_toy"

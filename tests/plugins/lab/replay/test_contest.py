@@ -10,9 +10,10 @@ import pytest
 from contests import small_contest
 
 from jpo.errors import UsageError
-from jpo.plugins.lab.replay import POLICIES, Contest, Result, hold, play
-from jpo.plugins.lab.replay.contest import Backend
+from jpo.plugins.lab.replay.contest import Backend, Contest, Result, hold
 from jpo.plugins.lab.replay.extras import is_installed
+from jpo.plugins.lab.replay.play import play
+from jpo.plugins.lab.replay.policies import POLICIES
 from jpo.records import silently
 
 

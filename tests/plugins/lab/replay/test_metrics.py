@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from jpo.plugins.lab.replay import Estimate, Replay, Score
-from jpo.plugins.lab.replay.metrics import over_workloads, score
+from jpo.plugins.lab.replay.metrics import Estimate, Score, over_workloads, score
+from jpo.plugins.lab.replay.play import Replay
 
 
 def replay(*charges: float, delivered: int | None = None, stopped: int = 0) -> Replay:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jpo.errors import UsageError
-from jpo.plugins.lab.replay import Execution, OwnRuns, trace_of
+from jpo.plugins.lab.replay.own_runs import OwnRuns, trace_of
+from jpo.plugins.lab.replay.traces import Execution
 from jpo.records import Identity, Outcome, Run, RunStatus
 
 ME = Identity("digits", "cnn", "pytorch")

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from jpo.plugins.lab.replay import Execution, ReplayProblem, Trace, expected, play
-from jpo.plugins.lab.replay.play import drawn_repetitions
+from jpo.plugins.lab.replay.play import ReplayProblem, drawn_repetitions, expected, play
+from jpo.plugins.lab.replay.traces import Execution, Trace
 from jpo.records import Outcome
 
 Ladder = Callable[..., Trace]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import UsageError
-from jpo.plugins.lab.replay import Execution, Trace, read_trace
+from jpo.plugins.lab.replay.traces import Execution, Trace, read_trace
 
 SHARED = Path(__file__).parents[5] / "shared" / "traces"
 

@@ -6,7 +6,7 @@ import pytest
 from contests import small_contest
 
 from jpo.errors import UsageError
-from jpo.plugins.lab.replay import Contest, Result, hold
+from jpo.plugins.lab.replay.contest import Contest, Result, hold
 from jpo.plugins.lab.report import plots_replay
 from jpo.records import silently
 

@@ -7,7 +7,9 @@ import pytest
 from contests import small_contest
 
 from jpo.cli.output import rendered
-from jpo.plugins.lab.replay import POLICIES, Contest, Execution, Result, Trace, hold
+from jpo.plugins.lab.replay.contest import Contest, Result, hold
+from jpo.plugins.lab.replay.policies import POLICIES
+from jpo.plugins.lab.replay.traces import Execution, Trace
 from jpo.plugins.lab.report import replay as subject
 from jpo.plugins.lab.report.replay import Played
 from jpo.records import silently

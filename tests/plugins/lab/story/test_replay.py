@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jpo.plugins.lab.cli.replay import POLICIES_HELP
-from jpo.plugins.lab.replay import Execution, Trace, extras, play
+from jpo.plugins.lab.replay import extras
+from jpo.plugins.lab.replay.play import play
+from jpo.plugins.lab.replay.traces import Execution, Trace
 from jpo.plugins.lab.story.replay import ALL_POLICIES, named_objectives
 
 if TYPE_CHECKING:

@@ -3,7 +3,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
-from jpo.plugins.lab.replay import POLICIES, Execution, Trace, play
+from jpo.plugins.lab.replay.play import play
+from jpo.plugins.lab.replay.policies import POLICIES
+from jpo.plugins.lab.replay.traces import Execution, Trace
 
 Ladder = Callable[..., Trace]
 

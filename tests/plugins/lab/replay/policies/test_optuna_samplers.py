@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from itertools import product
 
-from jpo.plugins.lab.replay import POLICIES, ReplayProblem
 from jpo.plugins.lab.replay.ladders import steps_of
+from jpo.plugins.lab.replay.play import ReplayProblem
+from jpo.plugins.lab.replay.policies import POLICIES
 from jpo.records import Outcome
 
 GAPPED = tuple({"batch_size": b, "gpus": g} for b, g in product((8.0, 16.0, 32.0), (1.0, 2.0, 4.0)) if b / g > 2)

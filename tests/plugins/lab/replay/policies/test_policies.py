@@ -8,7 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from jpo.plugins.lab.replay import POLICIES, Execution, Trace, play
+from jpo.plugins.lab.replay.play import play
+from jpo.plugins.lab.replay.policies import POLICIES
+from jpo.plugins.lab.replay.traces import Execution, Trace
 
 Ladder = Callable[..., Trace]
 GAPPED = tuple({"batch_size": b, "gpus": g} for b, g in product((8.0, 16.0, 32.0), (1.0, 2.0, 4.0)) if b / g > 2)

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jpo.plugins.lab.replay import POLICIES, Trace, play
+from jpo.plugins.lab.replay.play import play
+from jpo.plugins.lab.replay.policies import POLICIES
+from jpo.plugins.lab.replay.traces import Trace
 
 Ladder = Callable[..., Trace]
 
