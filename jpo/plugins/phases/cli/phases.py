@@ -30,7 +30,6 @@ from jpo.plugins.phases.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from jpo.plugins.phases.model import PhaseModel
     from jpo.plugins.phases.traces import Traces
 
 
@@ -126,10 +125,12 @@ def predict(
       jpo phases predict phases.model traces.csv
       jpo phases predict phases.model traces.csv -o phases.csv
     """
+    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import fitted
     from jpo.plugins.phases.story import phases as command
 
-    fitted_model = _model(model, destination.result, traces)
+    _keepable(destination.result, [model, *traces])
+    fitted_model = read_model(model)
     rows, found = command.predict(fitted_model, _read(traces, selection, command.seen_by(fitted_model)), parity=parity)
     if destination.result is not None:
         save(destination.result, fitted.samples_csv(rows))
@@ -155,10 +156,12 @@ def allocate(
     Example:
       jpo phases allocate phases.model traces.csv -o allocation.csv
     """
+    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import standings
     from jpo.plugins.phases.story import phases as command
 
-    fitted_model = _model(model, destination.result, traces)
+    _keepable(destination.result, [model, *traces])
+    fitted_model = read_model(model)
     rows, compared = command.requests(fitted_model, _read(traces, selection, command.needed_by(fitted_model)), per_hour=per_hour)
     if destination.result is None:
         put(standings.requests_csv(rows))
@@ -228,12 +231,14 @@ def expand(
       jpo phases expand phases.model new.csv -o more.model
       jpo phases expand phases.model new.csv -o more.model --split 2
     """
+    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import fitted
     from jpo.plugins.phases.story import phases as command
 
     if destination.result is None:
         raise click.UsageError("say where the new model goes: -o MODEL")
-    fitted_model = _model(model, destination.result, traces)
+    _keepable(destination.result, [model, *traces])
+    fitted_model = read_model(model)
     read = _read(traces, selection, command.seen_by(fitted_model))
     more, found = command.expanded(fitted_model, read, split=split, seed=seed)
     save_copy(destination.result, more)
@@ -306,10 +311,12 @@ def rightsize(
       jpo phases rightsize phases.model traces.csv
       jpo phases rightsize phases.model traces.csv -o resources.yaml --container trainer
     """
+    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import sized as subject
     from jpo.plugins.phases.story import phases as command
 
-    fitted_model = _model(model, destination.result, traces)
+    _keepable(destination.result, [model, *traces])
+    fitted_model = read_model(model)
     read = _read(traces, selection, command.needed_by(fitted_model))
     sized = command.sized(read, fitted_model, container=container, headroom=headroom)
     if destination.result is not None:
@@ -334,14 +341,6 @@ def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] =
     for note in traces.notes:
         complain(note)
     return traces
-
-
-def _model(file: Path, result: Path | None, traces: Sequence[Path]) -> PhaseModel:
-    """The model in a file, once it is known that a result could be kept."""
-    from jpo.plugins.phases.model_file import read_model
-
-    _keepable(result, [file, *traces])
-    return read_model(file)
 
 
 def _keepable(result: Path | None, given: Sequence[Path]) -> None:
