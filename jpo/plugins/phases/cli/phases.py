@@ -90,7 +90,6 @@ def parts(model: Path, files: PartFiles) -> None:
       jpo phases parts phases.model --scaler job.scaler
       jpo phases parts crbm.model --scaler job.scaler --crbm job.crbm --clusters job.clusters
     """
-    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.story import phases as command
 
     if not files.named:
@@ -99,7 +98,7 @@ def parts(model: Path, files: PartFiles) -> None:
         raise click.UsageError("two parts would go into one file: name another one")
     for path in files.named:
         _keepable(path, [model])
-    for path, part in command.parts(read_model(model), files.scaler, files.crbm, files.clusters):
+    for path, part in command.parts(command.load(model), files.scaler, files.crbm, files.clusters):
         save_copy(path, part)
 
 
@@ -125,12 +124,11 @@ def predict(
       jpo phases predict phases.model traces.csv
       jpo phases predict phases.model traces.csv -o phases.csv
     """
-    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import fitted
     from jpo.plugins.phases.story import phases as command
 
     _keepable(destination.result, [model, *traces])
-    fitted_model = read_model(model)
+    fitted_model = command.load(model)
     rows, found = command.predict(fitted_model, _read(traces, selection, command.seen_by(fitted_model)), parity=parity)
     if destination.result is not None:
         save(destination.result, fitted.samples_csv(rows))
@@ -156,12 +154,11 @@ def allocate(
     Example:
       jpo phases allocate phases.model traces.csv -o allocation.csv
     """
-    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import standings
     from jpo.plugins.phases.story import phases as command
 
     _keepable(destination.result, [model, *traces])
-    fitted_model = read_model(model)
+    fitted_model = command.load(model)
     rows, compared = command.requests(fitted_model, _read(traces, selection, command.needed_by(fitted_model)), per_hour=per_hour)
     if destination.result is None:
         put(standings.requests_csv(rows))
@@ -194,7 +191,6 @@ def plot(
       jpo phases plot phases.model traces.csv -o courses.svg --execution run-7 --palette viridis
       jpo phases plot phases.model traces.csv -o phases.png --kind variance
     """
-    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import fitted
     from jpo.plugins.phases.story import phases as command
     from jpo.report.plots.picture import can_plot
@@ -202,7 +198,7 @@ def plot(
     _keepable(destination.result, [model, *traces])
     if destination.result is not None:
         can_plot(destination.result)
-    fitted_model = read_model(model)
+    fitted_model = command.load(model)
     read = _read(traces, replace(selection, features=()), command.seen_by(fitted_model, selection.features))
     found = command.drawn(fitted_model, read, command.Picture(kind, palette, tuple(selection.features)), destination.result)
     destination.report.show(fitted, found)
@@ -231,14 +227,13 @@ def expand(
       jpo phases expand phases.model new.csv -o more.model
       jpo phases expand phases.model new.csv -o more.model --split 2
     """
-    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import fitted
     from jpo.plugins.phases.story import phases as command
 
     if destination.result is None:
         raise click.UsageError("say where the new model goes: -o MODEL")
     _keepable(destination.result, [model, *traces])
-    fitted_model = read_model(model)
+    fitted_model = command.load(model)
     read = _read(traces, selection, command.seen_by(fitted_model))
     more, found = command.expanded(fitted_model, read, split=split, seed=seed)
     save_copy(destination.result, more)
@@ -272,13 +267,12 @@ def evaluate(
       jpo phases evaluate traces.csv
       jpo phases evaluate phases.model new.csv --training traces.csv
     """
-    from jpo.plugins.phases.model_file import begins_as_model, read_model
     from jpo.plugins.phases.report import standings
     from jpo.plugins.phases.story import phases as command
 
     _keepable(destination.result, [*given, *training])
-    if len(given) > 1 and begins_as_model(given[0]):
-        fitted_model = read_model(given[0])
+    if len(given) > 1 and command.is_model(given[0]):
+        fitted_model = command.load(given[0])
         needed = command.needed_by(fitted_model)
         traces = _read(given[1:], selection, needed)
         known = _read(training, replace(selection, executions=()), needed) if training else None
@@ -311,12 +305,11 @@ def rightsize(
       jpo phases rightsize phases.model traces.csv
       jpo phases rightsize phases.model traces.csv -o resources.yaml --container trainer
     """
-    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import sized as subject
     from jpo.plugins.phases.story import phases as command
 
     _keepable(destination.result, [model, *traces])
-    fitted_model = read_model(model)
+    fitted_model = command.load(model)
     read = _read(traces, selection, command.needed_by(fitted_model))
     sized = command.sized(read, fitted_model, container=container, headroom=headroom)
     if destination.result is not None:

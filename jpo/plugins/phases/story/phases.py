@@ -18,7 +18,7 @@ from jpo.plugins.phases.fit import FitOptions, fit_model
 from jpo.plugins.phases.forecast import forecast
 from jpo.plugins.phases.methods.labels import phases_of
 from jpo.plugins.phases.model import PhaseModel
-from jpo.plugins.phases.model_file import encoded
+from jpo.plugins.phases.model_file import begins_as_model, encoded, read_model
 from jpo.plugins.phases.parts import encoded_part, parts_of
 from jpo.plugins.phases.prototypes import nearest_prototype, prototypes
 from jpo.plugins.phases.recorded import traces_of
@@ -167,6 +167,16 @@ def recorded(path: Path, settings: LoadedSettings, *, now: float, executions: Se
         runs = [(run.run_id, job.store.series_of(run)) for run in on_record(job.store, job.workload).runs]
     traces = traces_of(runs, str(path))
     return traces.only(executions) if executions else traces
+
+
+def load(path: Path) -> PhaseModel:
+    """The model in a file."""
+    return read_model(path)
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file begins as models do, damaged or not."""
+    return begins_as_model(path)
 
 
 def refuse_overwriting(result: Path | None, given: Sequence[Path]) -> None:
