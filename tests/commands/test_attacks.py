@@ -34,10 +34,9 @@ from attacks import (
     too_long,
 )
 from click import Choice
-from test_docs import leaves
+from command_lines import leaves
 
 from jpo.__main__ import run
-from jpo.cli.main import cli
 from jpo.history import open_store
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob
 from jpo.plugins.launch.ledger import Entry, write
@@ -468,14 +467,14 @@ def test_the_merge_request_is_as_harmless(inside: Path, capfd: pytest.CaptureFix
 
 def test_every_command_is_attacked_in_every_form_that_it_has() -> None:
     missing = []
-    for name, command in leaves(cli):
-        asked = {form for asked, forms in COMMANDS.items() for form in forms if f"jpo {asked} ".startswith(f"{name} ")}
+    for name, command in leaves():
+        asked = {form for asked, forms in COMMANDS.items() for form in forms if f"{asked} ".startswith(f"{name} ")}
         choices = [one.type.choices for one in command.params if "--format" in one.opts and isinstance(one.type, Choice)]
         forms = {form for some in choices for form in some if "json" in some} - {"table"}  # another word for text
         missing += [f"{name} -o {form}" for form in forms - asked]
-        if not asked and not any(f"jpo {line} ".startswith(f"{name} ") for line in LINES):
+        if not asked and not any(f"{line} ".startswith(f"{name} ") for line in LINES):
             missing.append(name)
-    assert missing == ["jpo config schema"], "which shows nothing from outside"
+    assert missing == ["config schema"], "which shows nothing from outside"
 
 
 def test_tables_for_spreadsheets_are_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
