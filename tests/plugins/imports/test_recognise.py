@@ -9,7 +9,8 @@ import pytest
 
 from jpo.errors import TelemetryError, UsageError
 from jpo.plugins.imports import recognise
-from jpo.plugins.imports.recognise import read_sources
+from jpo.plugins.imports.cli import FORMATS
+from jpo.plugins.imports.recognise import READERS, read_sources
 
 DATA = Path(__file__).parent / "data"
 
@@ -41,3 +42,7 @@ def test_a_folder_of_something_else_and_one_without_end_are_refused(tmp_path, mo
         (tmp_path / name).touch()
     with pytest.raises(TelemetryError, match="more than 2 files"):
         read_sources([tmp_path], None)
+
+
+def test_the_command_line_offers_every_format_that_is_read():
+    assert list(READERS) == FORMATS

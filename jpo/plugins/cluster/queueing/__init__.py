@@ -1,6 +1,7 @@
 """Queues before a machine whose processors are all alike: which job next, and which may go before its turn.
 
-    selection.py     which job next: the keys that sort a queue
+    selection.py     which job next: the keys that sort a queue; a further policy stands in SELECTIONS there, and in the help of
+                     ../cli_workloads.py
     first_come.py    first come, first served: no queue needs to be kept
     ranked.py        keys that do not change: the queue stays sorted; without backfilling, or EASY
     timed.py         keys that change with time: the queue is sorted at each pass
