@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from jpo.records import Note, Run, RunStatus, Series, same
+from jpo.records import Note, Run, RunStatus, Series, advice, same
 from jpo.wording.numbers import percent_in_words as percent
 
 IDLE = 0.05
@@ -51,7 +51,7 @@ class IdleGpus:
 
     @property
     def note(self) -> Note:
-        return Note(self.code, f"{self.finding}; {self.remedy}")
+        return advice(self.code, self.finding, self.remedy)
 
 
 @dataclass(frozen=True, slots=True)

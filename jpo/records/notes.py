@@ -14,16 +14,28 @@ class Note:
         code: what kind of note it is: a public reason code, e.g. "JPO-I602" (docs/codes.md), or a name that stays inside JPO.
         text: one sentence, free to be reworded.
         about: the parameter, quantity, run or file that it speaks of; empty: the workload as a whole.
+        remedy: what to do, or what is made of it, with which the text ends; empty where it says so nowhere, or not at its end.
     """
 
     code: str
     text: str
     about: str = ""
+    remedy: str = ""
+
+    @property
+    def finding(self) -> str:
+        """The sentence without its remedy."""
+        return self.text.removesuffix(f"; {self.remedy}")
 
     @property
     def cited(self) -> str:
         """The sentence with its code, where it has one."""
         return f"{self.text} [{self.code}]" if self.code else self.text
+
+
+def advice(code: str, finding: str, remedy: str, about: str = "") -> Note:
+    """Note of what was found and, if that is said, what to do."""
+    return Note(code, f"{finding}; {remedy}" if remedy else finding, about, remedy)
 
 
 def codes_of(notes: Iterable[Note]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from jpo.records import Note, Run, RunStatus
+from jpo.records import Note, Run, RunStatus, advice
 from jpo.telemetry.outcome import MeasuredRun
 
 SELF_CONTRADICTION = "JPO-W125"
@@ -15,10 +15,11 @@ SELF_CONTRADICTION = "JPO-W125"
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A contradiction in one run: of which kind, in words with its place, and what is made of it."""
+    """A contradiction in one run: of which kind, in words with its place, and what is made of it where those do not say it."""
 
     kind: str
-    text: str
+    finding: str
+    remedy: str = ""
 
 
 MORE_IS_SAID = frozenset(
@@ -38,10 +39,10 @@ def ending_doubts(measured: MeasuredRun, run: Run) -> tuple[Doubt, ...]:
         return ()
     where, counts = f"run {run.run_id} says that it ended as {said}", f"it counts as {run.status.value}"
     if run.status is RunStatus.DIVERGED and said == RunStatus.SUCCEEDED:
-        return (Doubt("nan at the end", f"{where}, and its last loss is nan; {counts}"),)
+        return (Doubt("nan at the end", f"{where}, and its last loss is nan", counts),)
     if seen is None or said == seen or (said, seen.value) in MORE_IS_SAID:
         return ()
-    return (Doubt(f"{said}, {seen.value}", f"{where}, and its pod as {seen.value}; {counts}"),)
+    return (Doubt(f"{said}, {seen.value}", f"{where}, and its pod as {seen.value}", counts),)
 
 
 def once_each(found: Sequence[Doubt], what: str = "log") -> tuple[Note, ...]:
@@ -50,5 +51,9 @@ def once_each(found: Sequence[Doubt], what: str = "log") -> tuple[Note, ...]:
     for _, same in groupby(sorted(found, key=lambda doubt: doubt.kind), key=lambda doubt: doubt.kind):
         first, *others = same
         more = f" (and the same in {len(others)} more {what}{'' if len(others) == 1 else 's'})" if others else ""
-        notes.append(Note(SELF_CONTRADICTION, first.text + more))
+        notes.append(
+            advice(SELF_CONTRADICTION, first.finding, first.remedy + more)
+            if first.remedy
+            else Note(SELF_CONTRADICTION, first.finding + more)
+        )
     return tuple(notes)

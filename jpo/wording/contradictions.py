@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jpo.records import Contradictions, Note, Parameters, Reach, Stray
+from jpo.records import Contradictions, Note, Parameters, Reach, Stray, advice
 from jpo.wording.numbers import counted, written
 
 STRAYED, LIMITED, WITHIN = "JPO-W160", "JPO-W161", "JPO-I162"
@@ -22,14 +22,14 @@ def in_words(stray: Stray) -> str:
 
 
 def sentences(found: Contradictions, now: Parameters | None) -> tuple[Note, ...]:
-    """What reports must say. The remedy follows the last "; ".
+    """What reports must say.
 
     Args:
         now: the values in config.ini, None where it is not known.
     """
     limited = {reach.parameter for reach in found.reaches}
-    of_reaches = (Note(WITHIN if _kept(reach, now) else LIMITED, _of_reach(reach), reach.parameter) for reach in found.reaches)
-    alone = (Note(STRAYED, _alone(stray), stray.parameter) for stray in found.open if stray.parameter not in limited)
+    of_reaches = (advice(WITHIN if _kept(reach, now) else LIMITED, *_of_reach(reach), reach.parameter) for reach in found.reaches)
+    alone = (advice(STRAYED, *_alone(stray), stray.parameter) for stray in found.open if stray.parameter not in limited)
     return (*of_reaches, *alone)
 
 
@@ -37,25 +37,27 @@ def _kept(reach: Reach, now: Parameters | None) -> bool:
     return now is not None and reach.value is not None and reach.parameter in now and reach.allows(now[reach.parameter])
 
 
-def _alone(stray: Stray) -> str:
+def _alone(stray: Stray) -> tuple[str, str]:
     counts = f"the run counts at {written(stray.parameter, stray.reported)}, and the suggestion as not carried out"
     if stray.in_gb:
-        return f"{in_words(stray)}; {counts}"
+        return in_words(stray), counts
     otherwise = "it began with config.ini as it was before" if stray.as_before else "somebody ran it by hand"
     why = f"does a quota, the pod or the training script change it? If {otherwise}, nothing is amiss"
-    return f"{in_words(stray)}; {counts}; {why}"
+    return f"{in_words(stray)}; {counts}", why
 
 
-def _of_reach(reach: Reach) -> str:
+def _of_reach(reach: Reach) -> tuple[str, str]:
     name, last = reach.parameter, reach.strays[-1]
     runs = _named(reach.strays)
     if reach.value is None:
         made = f"{written(name, last.reported)} of {written(name, last.given)}"
         what = f"{runs} did not take {name} as it was given, the last one made {made}"
-        return f"{what}: JPO leaves it as it is; correct what the job does with it or reports, or write {name} as it means it"
+        remedy = f"correct what the job does with it or reports, or write {name} as it means it"
+        return f"{what}: JPO leaves it as it is", remedy
     value, bound = written(name, reach.value), "no more" if reach.least is None else "no less"
     what = f"{runs} had {name} {value} where {written(name, last.given)} was given: the job takes {bound} than {value}"
-    return f"{what}, and JPO suggests {bound}; once that limit is lifted, try it with `jpo suggest --set {name}={last.given:g}`"
+    remedy = f"once that limit is lifted, try it with `jpo suggest --set {name}={last.given:g}`"
+    return f"{what}, and JPO suggests {bound}", remedy
 
 
 def _named(strays: Sequence[Stray]) -> str:

@@ -33,6 +33,7 @@ SHOWN = (
     Step("comment_from_a_file", "comment --from suggestion.json --dry-run", "lines"),
     Step("report", "report --html report.html -o markdown", "lines", files=("report.html",)),
     Step("audit", "audit show -o json", "json lines"),
+    Step("doctor", "doctor --offline -o json"),
 )
 SCENARIOS = (
     Scenario(
@@ -77,8 +78,8 @@ def test_notes_in_other_words_change_nothing_else(scenario: Scenario, tmp_path: 
     as_it_is = play(scenario, tmp_path / "as_it_is")
     make = Note.__init__
 
-    def reworded(note: Note, code: str, text: str, about: str = "") -> None:
-        make(note, code, text.translate(REWORDED), about)
+    def reworded(note: Note, code: str, text: str, about: str = "", remedy: str = "") -> None:
+        make(note, code, text.translate(REWORDED), about, remedy.translate(REWORDED))
 
     monkeypatch.setattr(Note, "__init__", reworded)
     found = json.dumps(play(scenario, tmp_path / "reworded"), ensure_ascii=False)

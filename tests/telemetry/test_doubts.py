@@ -13,7 +13,7 @@ def ended(said: str | None, seen: str | None, counts: str) -> list[str]:
     statuses = frozenset({said} if said else ())
     seen_to_end = RunStatus(seen) if seen else None
     measured = MeasuredRun("r7", run.identity, {}, 100.0, 200.0, True, statuses, MeasuredValues(), seen_to_end)
-    return [doubt.text for doubt in ending_doubts(measured, run)]
+    return [f"{doubt.finding}; {doubt.remedy}" for doubt in ending_doubts(measured, run)]
 
 
 @pytest.mark.parametrize(

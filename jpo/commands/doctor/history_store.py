@@ -44,8 +44,7 @@ def place(case: Case) -> Iterator[Line]:
     size = f"{file.stat().st_size / 2**20:.1f} MiB" if file.exists() else "does not exist yet: the first run makes it"
     yield Line("place", "ok", f"{file}, {size}")
     for note in about_its_place(case.settings.store_beside, case.settings.store_at_root):
-        finding, _, remedy = note.text.partition("; ")
-        yield Line("root", "warning", finding, remedy, note.code)
+        yield Line("root", "warning", note.finding, note.remedy, note.code)
     where = [case.settings.root, *(Path(case.environ[name]) for name in WORKSPACES if case.environ.get(name))]
     in_workspace = any(Path(os.path.realpath(file)).is_relative_to(os.path.realpath(folder)) for folder in where)
     if author_of(case.environ)["where"] != "local" and in_workspace:
@@ -112,8 +111,8 @@ def as_given(store: Store, case: Case) -> list[Line]:
     if case.identity is None:
         return []
     now = case.workload.current
-    parts = [(*note.text.rpartition("; "), note.code) for note in sentences(contradictions(store, case.identity, now), now)]
-    return [Line("as given", "ok" if code == WITHIN else "warning", finding, remedy, code) for finding, _, remedy, code in parts]
+    notes = sentences(contradictions(store, case.identity, now), now)
+    return [Line("as given", "ok" if note.code == WITHIN else "warning", note.finding, note.remedy, note.code) for note in notes]
 
 
 def runs_in(store: Store, case: Case) -> Line:

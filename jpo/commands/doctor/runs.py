@@ -122,5 +122,4 @@ def csv_logs(case: Case) -> Iterator[Line]:
             yield Line("in the logs", "warning", where, remedy or "correct what writes the log", cause.code)
         respelt = sentences(case.identity, others, "in CSV logs") if case.identity else ()
         for note in (*doubts_of(runs), *respelt):
-            where, _, remedy = note.text.partition("; ")
-            yield Line("in the logs", "warning", where, remedy, note.code)
+            yield Line("in the logs", "warning", note.finding, note.remedy, note.code)

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from jpo.records import Note
+from jpo.records import Note, advice
 from jpo.wording.printable import printable
 
 BESIDE = "JPO-W860"
@@ -74,7 +74,7 @@ def about_its_place(beside: Path | None, root: Path | None) -> tuple[Note, ...]:
     said = f"The history {printable(str(beside))} is beside config.ini, where an earlier version of JPO made it, and stays in use"
     if root.exists():
         why = f"{printable(str(root))} at the project's root is another one, of which no run counts here"
-        return (Note(BESIDE, f"{said}: {why}; move away the one that is not wanted"),)
+        return (advice(BESIDE, f"{said}: {why}", "move away the one that is not wanted"),)
     target = shlex.quote(str(root.parent))
     move = printable(f"mkdir -p -- {target} && mv -- {shlex.quote(str(beside))}* {target}/")
-    return (Note(BESIDE, f"{said}; to have it at the project's root, where caches of pipelines keep it: {move}"),)
+    return (advice(BESIDE, said, f"to have it at the project's root, where caches of pipelines keep it: {move}"),)

@@ -35,7 +35,7 @@ def _of_times(log: Log, run: Run, now: float | None) -> Iterator[Doubt]:
     trends, start, end = log.trends, log.number("start"), run.ended_at
     if trends.back_line:
         found = f"{log.path}: line {trends.back_line}: time goes back behind the row above"
-        yield Doubt("time goes back", f"{found}; start and end of the run count")
+        yield Doubt("time goes back", found, "start and end of the run count")
     first, last = trends.first.get("time"), trends.last.get("time")
     if start is not None and first is not None and first < start - SLACK_SECONDS:
         yield Doubt(
@@ -45,7 +45,7 @@ def _of_times(log: Log, run: Run, now: float | None) -> Iterator[Doubt]:
         where = f"{log.path}: line {trends.line}"
         yield Doubt("row after end", f"{where}: its time is {last - end:.0f}s after {log.place_of('end')}, which counts")
     if start is not None and start == end and trends.line:
-        yield Doubt("no duration", f"{log.path}: {log.place_of('start')} is its end as well; its duration counts as unknown")
+        yield Doubt("no duration", f"{log.path}: {log.place_of('start')} is its end as well", "its duration counts as unknown")
     stated = log.stated_duration
     if stated and start is not None and abs(stated[1] - (end - start)) > SLACK_SECONDS + SLACK * abs(end - start) and end > start:
         where = f"{log.path}: {log.place_of(stated[0])}"
@@ -53,9 +53,9 @@ def _of_times(log: Log, run: Run, now: float | None) -> Iterator[Doubt]:
     where = f"{log.path}: {log.place_of('end') if log.closed else f'line {trends.line}'}"
     remedy = "write unix seconds (UTC), not local time; the run is used as it is"
     if now is not None and end > now + AHEAD_SECONDS:
-        yield Doubt("ahead", f"{where} is {(end - now) / 3600:.1f}h ahead of this machine's clock; {remedy}")
+        yield Doubt("ahead", f"{where} is {(end - now) / 3600:.1f}h ahead of this machine's clock", remedy)
     elif ahead := _zone_seconds(log, end):
-        yield Doubt("ahead", f"{where} is {ahead / 3600:g}h later than the file was written; {remedy}")
+        yield Doubt("ahead", f"{where} is {ahead / 3600:g}h later than the file was written", remedy)
 
 
 def _zone_seconds(log: Log, end: float) -> float:
@@ -75,10 +75,11 @@ def _of_losses(log: Log, run: Run) -> Iterator[Doubt]:
     if alike and not overfits:
         name, last = alike[-1], trends.last[alike[-1]]
         found = f"{log.path}: line {trends.line}: {' and '.join(alike)} rose all the way to {last:g}, as an accuracy does"
-        left = (
-            "left out" if left_out(log) else f"used as a loss; if it is an accuracy, log it as {name.replace('loss', 'accuracy')}"
-        )
-        yield Doubt("accuracy", f"{found}: {left}")
+        if left_out(log):
+            yield Doubt("accuracy", f"{found}: left out")
+        else:
+            remedy = f"if it is an accuracy, log it as {name.replace('loss', 'accuracy')}"
+            yield Doubt("accuracy", f"{found}: used as a loss", remedy)
     if trends.nans and run.status is RunStatus.DIVERGED and log.head.get("status", "").strip() == RunStatus.SUCCEEDED:
         where = f"{log.path}: line {trends.line}"
         yield Doubt(
@@ -86,7 +87,7 @@ def _of_losses(log: Log, run: Run) -> Iterator[Doubt]:
         )
     elif trends.nans and run.status is not RunStatus.DIVERGED:
         rows = "a loss is nan" if trends.nans == 1 else f"a loss is nan, the first of {trends.nans} such rows"
-        yield Doubt("nan", f"{log.path}: line {trends.nan_line}: {rows}; the last numbers count")
+        yield Doubt("nan", f"{log.path}: line {trends.nan_line}: {rows}", "the last numbers count")
 
 
 def _of_counts(log: Log, run: Run) -> Iterator[Doubt]:
@@ -94,15 +95,15 @@ def _of_counts(log: Log, run: Run) -> Iterator[Doubt]:
     where = f"{log.path}: line {trends.line}"
     if epochs is not None and done is not None and done > epochs:
         yield Doubt(
-            "too many epochs", f"{where}: epoch {done:g}, and {log.place_of('epochs')} is {epochs:g}; it is used as it is"
+            "too many epochs", f"{where}: epoch {done:g}, and {log.place_of('epochs')} is {epochs:g}", "it is used as it is"
         )
     elif ends_early(log, run):
         found = f"{where}: the last row is epoch {done:g} of {epochs:g}, and {log.place_of('status')} says succeeded"
-        yield Doubt("ended early", f"{found}; did it stop early (then log converged=true), or was it cut off? It is used")
+        yield Doubt("ended early", found, "did it stop early (then log converged=true), or was it cut off? It is used")
     batch, samples, steps = run.parameters.get("batch_size"), trends.last.get("samples"), trends.last.get("step")
     if batch and samples and steps and abs(samples / steps / batch - 1) > SAMPLES_DIFFER:
         found = f"{where}: {samples:g} samples in {steps:g} steps are {samples / steps:.4g} each, and batch_size is {batch:g}"
-        yield Doubt("another batch", f"{found}, which counts; is it the batch of one device?")
+        yield Doubt("another batch", f"{found}, which counts", "is it the batch of one device?")
 
 
 def ends_early(log: Log, run: Run) -> bool:

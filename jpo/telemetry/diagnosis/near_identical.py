@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-from jpo.records import Identity, Note
+from jpo.records import Identity, Note, advice
 from jpo.wording.numbers import counted
 
 NEAR_IDENTICAL = "JPO-W163"
@@ -48,7 +48,7 @@ def sentences(identity: Identity, seen: Mapping[Identity, int], where: str) -> t
         text = f"{runs} {where} {'is' if seen[other] == 1 else 'are'} of {_shown(other)}, and this workload is {_shown(identity)}"
         lines = joining(identity, other)
         remedy = f"if they are the same, write {lines} under [workload.aliases] in jpo.toml"
-        named.append(Note(NEAR_IDENTICAL, f"{text}; {remedy}", lines))
+        named.append(advice(NEAR_IDENTICAL, text, remedy, lines))
     return tuple(named)
 
 
