@@ -84,7 +84,7 @@ SUGGESTION = of_one_level(
 RUN = Run(
     "nightly-17",
     CIFAR,
-    SUGGESTION.current,
+    SUGGESTION.values.current,
     RunStatus.SUCCEEDED,
     NOW - 14000,
     NOW,

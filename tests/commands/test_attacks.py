@@ -239,7 +239,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "sla check": FORMS,
     "sla suggest": FORMS,
     "prices show": FORMS,
-    "logs": (*FORMS, "csv"),
+    "lab logs": (*FORMS, "csv"),
     "audit show": FORMS,
     "report": ("text", "json", "markdown"),
     f"lab replay toy.csv {SMALL}": FORMS,
@@ -419,7 +419,8 @@ def test_files_for_people_are_as_harmless(inside: Path, capfd: pytest.CaptureFix
     check_html(files[3].read_text())
     assert "    ::warning::after \x1b[2J" in json.loads(files[1].read_text())["diff"]
     assert "after" in out
-    assert steered((answers(capfd, ["logs", "--extended", str(tmp_path / "r.csv")]), (tmp_path / "r.csv").read_text())[1]) == []
+    answers(capfd, ["lab", "logs", "--extended", str(tmp_path / "r.csv")])
+    assert steered((tmp_path / "r.csv").read_text()) == []
     check_csv((tmp_path / "r.csv").read_text())
     backup = tmp_path / "b.jsonl"
     answers(capfd, ["state", "export", str(backup)])

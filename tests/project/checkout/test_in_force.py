@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from made import a_suggestion, altered
 
-from jpo.project.checkout.in_force import checkout_of, gone, last_about, start_of, unlike
+from jpo.project.checkout.in_force import checkout_of, last_about, missing_keys, start_of, unlike
 from jpo.project.project import open_project
 from jpo.records import Checkout, Suggestion
 
@@ -70,8 +70,8 @@ def test_a_file_that_nothing_is_on_record_about_counts_as_it_is(repository):  # 
 def test_a_changed_value_that_has_no_place_any_more_is_named_and_an_unchanged_one_is_not(workload):  # type: ignore[no-untyped-def]
     values = {"current": {"num_layers": 2.0, "epochs": 8.0}, "suggested": {"num_layers": 4.0, "epochs": 8.0}}
     one = altered(a_suggestion(), keys={"num_layers": "model.layers", "epochs": "training.epochs"}, checkout=None, **values)
-    assert gone(one, workload) == "model.layers is gone"
-    assert gone(made(32, 64), workload) == ""
+    assert missing_keys(one, workload) == "model.layers is gone"
+    assert missing_keys(made(32, 64), workload) == ""
 
 
 def test_a_value_that_the_file_cannot_show_is_named(workload):  # type: ignore[no-untyped-def]
