@@ -168,7 +168,7 @@ def missing_keys(made: Suggestion, workload: Workload) -> str:
     replaced = (made.values.checkout.committed if made.values.checkout else None) or made.values.current
     changed = {name for name, value in made.values.suggested.items() if name in replaced and not same({name: value}, replaced)}
     missing = [made.values.keys[name] for name in made.values.suggested if name in changed - workload.current.keys()]
-    return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing_keys" if missing else ""
+    return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} gone" if missing else ""
 
 
 def unlike(there: Workload, values: Parameters) -> str:
