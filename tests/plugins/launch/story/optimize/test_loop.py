@@ -129,7 +129,7 @@ def test_a_log_on_this_machine_stops_a_run_to_the_second(lab: Lab) -> None:
     assert entry.end.ended_at == pytest.approx(entry.asked_at + 20 + 2000, abs=1.0)
     assert any("stopped after 33m 20s" in note for note in lab.notes)
     (stop,) = account.read(lab.task().ledger, entry.job.run_id)
-    assert (stop.kind, stop.applied, stop.why) == ("stop", True, "it has trained 33m 20s, and can no longer win")
+    assert (stop.is_stop, stop.applied, stop.why) == (True, True, "it has trained 33m 20s, and can no longer win")
     with lab.history() as store:
         kinds = [event.kind for event in store.audit_records() if event.data.get("run_id") == entry.job.run_id]
     assert "adjusted" in kinds
