@@ -86,6 +86,11 @@ def plugins(*, of_others: bool = False) -> Iterator[Plugin]:
     return (each for each in (*own(), *(others() if of_others else ())) if isinstance(each, Plugin))
 
 
+def of_packages() -> Iterator[Plugin]:
+    """Those plugins of others that can be imported."""
+    return (each for each in others() if isinstance(each, Plugin))
+
+
 def broken(*, of_others: bool = False) -> Iterator[Broken]:
     """The plugins that cannot be imported."""
     return (each for each in (*own(), *(others() if of_others else ())) if isinstance(each, Broken))

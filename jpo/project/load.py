@@ -78,8 +78,8 @@ class LoadedSettings:
 
     def table(self, name: str, model: type[Table]) -> Table:
         """A plugin's table of jpo.toml, e.g. [launch], of others' plugins [plugins.NAME]; its defaults where there is none."""
-        found = getattr(self.values, name, None) or getattr(getattr(self.values, OF_OTHERS, None), name, None)
-        return found if isinstance(found, model) else model()
+        tables = (getattr(of, name, None) for of in (self.values, getattr(self.values, OF_OTHERS, None)))
+        return next((table for table in tables if isinstance(table, model)), model())
 
     @property
     def config_ini(self) -> Path:

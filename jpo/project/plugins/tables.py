@@ -5,7 +5,7 @@ A plugin's model is imported where its table stands in jpo.toml, or where all se
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Mapping
 from functools import cache
 from typing import Any
 
@@ -22,7 +22,7 @@ OF_OTHERS = "plugins"
 def settings_model(named: Container[str] | None) -> type[Settings]:
     """All settings, with the tables of plugins that are named; None: of all plugins that are installed here."""
     own = {table: where for each in plugin.plugins() for table, where in each.settings.items() if named is None or table in named}
-    return _made(tuple(own.items()), named is None or OF_OTHERS in named)
+    return _made(tuple(own.items()), bool(_tables_of_others()) if named is None else OF_OTHERS in named)
 
 
 def settings_schema() -> dict[str, Any]:
@@ -35,13 +35,16 @@ def settings_schema() -> dict[str, Any]:
 @cache
 def _made(own: tuple[tuple[str, str], ...], of_others: bool) -> type[Settings]:
     tables = {table: plugin.load(where) for table, where in own}
-    if of_others and (found := _tables(each for each in plugin.others() if isinstance(each, plugin.Plugin))):
-        tables[OF_OTHERS] = create_model("PluginTables", __base__=SettingsTable, **_fields(found))
+    if of_others:
+        tables[OF_OTHERS] = create_model("PluginTables", __base__=SettingsTable, **_fields(_tables_of_others()))
     return create_model("Settings", __base__=Settings, __doc__=Settings.__doc__, **_fields(tables)) if tables else Settings
 
 
-def _tables(plugins: Iterable[plugin.Plugin]) -> dict[str, type[BaseModel]]:
-    return {table: plugin.load(where) for each in plugins for table, where in each.settings.items()}
+@cache
+def _tables_of_others() -> dict[str, type[BaseModel]]:
+    """Their models; one that cannot be imported is left out, and its table is unknown."""
+    found = {table: plugin.part_of(each, where) for each in plugin.of_packages() for table, where in each.settings.items()}
+    return {table: model for table, model in found.items() if not isinstance(model, plugin.Broken)}
 
 
 def _fields(tables: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
