@@ -214,7 +214,6 @@ UNTESTED = {
     "jpo/errors.py": "a tree of classes without behaviour; tests/commands/test_exit_codes.py raises each",
     "jpo/http/answers.py": "kinds of trouble; tests/http/test_session.py meets each",
     "jpo/policies.py": "names alone; tests/agent/alternatives/test_named.py makes each",
-    "jpo/plugins/launch/resize.py": "a Protocol; tests/plugins/launch/story/watch/test_deciding.py holds it",
     "jpo/plugins/launch/launcher.py": "a Protocol; tests/launches.py is the suite of all that follow it",
     "jpo/plugins/launch/engines/local/supervisor.py": "a process; tests/plugins/launch/engines/local/test_launcher.py starts it",
     "jpo/records/arrays.py": "shapes alone; tests/forecast and tests/agent build each",

@@ -1,9 +1,7 @@
 """Launching: runs are started on an engine, followed, cancelled and accounted for. JPO submits to engines; it is no scheduler.
 
     job.py           what is to be started, and how it goes: LaunchJob, Needs, JobStatus, Room
-    launcher.py      Launcher, the one contract of all engines; tests/launches.py is its suite
-    resize.py        Resizable: engines that change what a running job holds
-    array.py         StartsTogether: engines that take several runs at once
+    launcher.py      Launcher, the one contract of all engines (tests/launches.py is its suite), and what some can besides
     ledger.py        the account of launched runs: one folder each, intent before submission, the end before the record
     cleanup.py       folders of runs that are long over go
     lifecycle.py     start, follow and cancel one run, whatever the engine; safe to call again after kill -9

@@ -1,9 +1,10 @@
-"""Launcher: the one contract of all engines."""
+"""Launcher: the one contract of all engines, and what some may do besides: Resizable, StartsTogether, ShowsPlan."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from jpo.plugins.launch.job import JobStatus, LaunchJob, Needs, Room
 
@@ -48,3 +49,48 @@ class Launcher(Protocol):
 
     def collect(self, engine_id: str, folder: Path) -> None:
         """Bring the output and the run log of a job that is over into its folder; called again, it changes nothing."""
+
+
+@runtime_checkable
+class Resizable(Protocol):
+    """An engine that changes what a running job holds: CPU affinity, `scontrol update`, the resize of a pod. Of one that does
+    not, watchers say so.
+    """
+
+    def resize(self, engine_id: str, needs: Needs) -> None:
+        """Give the job these resources from now on, as far as the engine can change them while it runs.
+
+        Raises:
+            LaunchError: JPO-E753, the engine refuses, in its own words; JPO-E754, it cannot be reached.
+        """
+
+
+@runtime_checkable
+class StartsTogether(Protocol):
+    """An engine that takes several jobs at once that ask for the same: SLURM has arrays for them."""
+
+    @property
+    def name(self) -> str:
+        """As in Launcher."""
+
+    def refuse(self, job: LaunchJob) -> None:
+        """As in Launcher."""
+
+    def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
+        """Start jobs with the same needs, or find those that were submitted before; returns the engine's id of each.
+
+        Args:
+            folders: of the runs in the ledger, absolute, made; one for each job.
+            name: of them together, which no other list of runs has.
+
+        Raises:
+            LaunchError: as `Launcher.submit`; JPO-E762, their needs, folders or time limits differ.
+        """
+
+
+@runtime_checkable
+class ShowsPlan(Protocol):
+    """An engine that is given more than a command: a manifest, requests for instances."""
+
+    def plan(self, job: LaunchJob, config: bytes) -> Mapping[str, object]:
+        """What it would be given for a job with this config.ini, in its own form; nothing is started."""

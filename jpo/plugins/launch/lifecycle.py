@@ -8,9 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.array import StartsTogether
 from jpo.plugins.launch.job import JobStatus, LaunchJob
-from jpo.plugins.launch.launcher import Launcher
+from jpo.plugins.launch.launcher import Launcher, StartsTogether
 from jpo.plugins.launch.ledger import Entry, folder_of, is_past, locked, put, read, write
 
 UNREACHABLE = "JPO-E754"

@@ -10,8 +10,8 @@ import pytest
 from simulated_engine import SimulatedLauncher, VirtualRun
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.array import StartsTogether
 from jpo.plugins.launch.job import LaunchJob
+from jpo.plugins.launch.launcher import StartsTogether
 from jpo.plugins.launch.ledger import entries, read
 from jpo.plugins.launch.lifecycle import start, start_together
 from jpo.records import Identity

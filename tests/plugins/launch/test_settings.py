@@ -18,6 +18,7 @@ def test_everything_has_a_default() -> None:
     [
         {"command": "python train.py"},
         {"on": "lsf"},
+        {"on": ["slurm"]},
         {"timeout": "0s"},
         {"slurm": {"partition": "main --wrap=x"}},
         {"kubernetes": {"image": ""}},
@@ -31,3 +32,9 @@ def test_what_cannot_be_meant_is_refused(given: dict[str, object]) -> None:
 
 def test_a_timeout_is_a_duration() -> None:
     assert LaunchTable.model_validate({"timeout": "2h"}).timeout == 7200.0
+
+
+@pytest.mark.parametrize("given", ["lsf", ["slurm"], 3, None])
+def test_an_engine_that_is_none_is_answered_with_those_that_there_are(given: object) -> None:
+    with pytest.raises(ValidationError, match="'local', 'slurm', 'kubernetes' or 'aws', or an engine of a package"):
+        LaunchTable.model_validate({"on": given})

@@ -1,9 +1,75 @@
-"""The engines that a run may start on. A further one takes a folder here, its name in OWN, its table in settings.py, and how it
-is made in project/engines.py (WITH_THIS_PYTHON in project/command.py, where it shares files with this machine); or a package of
-its own that names it under GROUP: function(settings, surroundings) -> Launcher.
+"""The engines that a run may start on. A further one takes a folder here, which describes itself as ENGINE, and its name in OWN;
+or a package of its own that names it under GROUP: function(settings, surroundings) -> Launcher.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jpo.plugin import load, of_package
+
+if TYPE_CHECKING:
+    from jpo.cost import Instance
+
 OWN = ("local", "slurm", "kubernetes", "aws")
-"""Names of JPO's own engines."""
+"""JPO's own engines: folders here."""
 GROUP = "jpo.engines"
 """Entry points of others' engines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What is to be known of an engine without importing it.
+
+    Attributes:
+        launcher: where function(table, surroundings) -> Launcher is: "package.module:name".
+        table: where the model of its table [launch.NAME] is; None: it has none.
+        shares_files: with this machine, so that scripts start with the Python of the environment here.
+        has_queue: a run may wait for others, and how long can be asked.
+        credentials: keys of its table that choose among the credentials of who runs JPO.
+        options: keys of its table that become options of a program.
+    """
+
+    launcher: str = ""
+    table: str | None = None
+    shares_files: bool = False
+    has_queue: bool = True
+    credentials: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an engine may need of the process that launches.
+
+    Attributes:
+        environ: its environment variables.
+        ledger: absolute; the folder with one folder per run.
+        clock: unix seconds.
+        detached: runs go on when this process ends; else an engine on this machine ends them with it.
+        place: of the settings, as messages name it.
+        region: of [prices]; None: it names none.
+        catalogue: the instances that [prices] names; () where it names none.
+    """
+
+    environ: Mapping[str, str]
+    ledger: Path
+    clock: Callable[[], float]
+    detached: bool
+    place: str
+    region: str | None
+    catalogue: Callable[[], tuple[Instance, ...]]
+
+
+def described(name: str) -> Engine:
+    """An engine as its folder describes it; another package's shares no files and may have a queue."""
+    engine: Engine = load(f"{__name__}.{name}:ENGINE") if name in OWN else Engine()
+    return engine
+
+
+def is_installed(name: object) -> bool:
+    """Whether it is one of JPO's engines, or one that another package brings; UsageError JPO-E002 where that is broken."""
+    return name in OWN or (isinstance(name, str) and of_package(GROUP, name) is not None)

@@ -10,11 +10,12 @@ from pathlib import Path
 from jpo.errors import JpoError, LaunchError, UsageError
 from jpo.history import Store
 from jpo.plugins.launch.cleanup import clean_up
+from jpo.plugins.launch.engines import described, is_installed
 from jpo.plugins.launch.job import JobStatus
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, entries, read
 from jpo.plugins.launch.lifecycle import UNREACHABLE, look, noted
-from jpo.plugins.launch.project.engines import engine_of, launcher_of, ledger_of
+from jpo.plugins.launch.project.engines import launcher_of, ledger_of
 from jpo.plugins.launch.project.finished import EndedRun, put_on_record
 from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
@@ -25,7 +26,6 @@ from jpo.wording.numbers import counted
 from jpo.wording.printable import one_line
 
 LOCAL = "local"
-CONTEXT = "launch.kubernetes.context"
 NOT_KNOWN = "JPO-W777"
 BY_HAND = (ValueError, TypeError, OSError)
 """What engines raise of an entry into which somebody wrote by hand."""
@@ -87,7 +87,7 @@ def ask_others(
     """
     asked = dict[str, list[Entry]]()
     for entry in known:
-        if entry.end is None and entry.engine != LOCAL and engine_of(entry.engine):
+        if entry.end is None and entry.engine != LOCAL:
             asked.setdefault(entry.engine, []).append(entry)
     if not asked:
         return ()
@@ -110,10 +110,13 @@ def _ask(mine: Sequence[Entry], settings: LoadedSettings, environ: Mapping[str, 
     """Ask one engine how its runs go; `why` gets what it says where it cannot be asked, "" where it can."""
     engine, said = mine[0].engine, ""
     try:
-        if engine == "kubernetes" and not set_by_runner(settings, CONTEXT):
-            raise LaunchError(
-                "[launch.kubernetes] context", "chooses credentials: only a run, or its watch, uses it", code=NOT_KNOWN
-            )
+        if not is_installed(engine):  # nothing to ask: `jpo watch` says so
+            why[engine] = ""
+            return
+        for key in described(engine).credentials:
+            if not set_by_runner(settings, f"launch.{engine}.{key}"):
+                finding = "chooses credentials: only a run, or its watch, uses it"
+                raise LaunchError(f"[launch.{engine}] {key}", finding, code=NOT_KNOWN)
         launcher = launcher_of(settings, engine, environ=environ, detached=True)
         for entry in mine:
             try:

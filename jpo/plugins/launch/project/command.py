@@ -14,6 +14,7 @@ from pathlib import Path
 from constraints.names import WELL_KNOWN
 from jpo.errors import UsageError
 from jpo.files.reading import beginning, same_file
+from jpo.plugins.launch.engines import described
 from jpo.plugins.launch.script import call
 from jpo.plugins.launch.script.analysis import CONFIG_NAME, FRAMEWORKS, EntryFunction, TrainingScript, analysis_of
 from jpo.project.load import LoadedSettings
@@ -31,8 +32,6 @@ MEMORY = "memory_gib"
 """Whose names say the unit: only the one that config.ini uses is meant."""
 HELD_BY_ENGINE = ("gpus", "cpus", "memory_gib")
 """What an engine gives or limits, whether or not the script knows."""
-WITH_THIS_PYTHON = ("local", "slurm")
-"""Engines that share files with this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def invocation_of(
         raise UsageError(f"{words[0]:.200}", "is no file", "name the script that trains", code="JPO-E773")
     package = script.parent.relative_to(folder) if _is_package_of(script, folder) else None
     found = analysis_of(script, [*path, folder] if package else path)
-    python = interpreter(environ) if engine in WITH_THIS_PYTHON else "python3"
+    python = interpreter(environ) if described(engine).shares_files else "python3"
     names_config = found.config.option == "" and any(word.endswith(workload.path.suffix) for word in words[1:])
     given = given_by(found, workload)
     started_in, folder = folder, starting_place(found, workload, folder)
@@ -93,7 +92,7 @@ def invocation_of(
         words = (python, *program, *(() if behind else arguments), *words[1:], *behind)
         return Invocation(words, folder, given.environment, notes)
     keywords = called_with(found.entry, workload, script)
-    if engine not in WITH_THIS_PYTHON:
+    if not described(engine).shares_files:
         finding = f"does nothing by itself, and its function {found.entry.name} can only be called on this machine"
         raise UsageError(str(script), finding, f'end it with `if __name__ == "__main__": {found.entry.name}()`', code="JPO-E774")
     caller = Path(call.__file__).absolute()

@@ -10,6 +10,7 @@ from functools import partial
 
 from jpo.agent.safety.queue_ahead import QueueAhead
 from jpo.errors import JpoError
+from jpo.plugins.launch.engines import OWN, described
 from jpo.plugins.launch.job import Needs, Room
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.lifecycle import UNREACHABLE
@@ -21,10 +22,6 @@ from jpo.project.secrets import set_by_runner
 from jpo.records import Forecast, Note, Parameters, Queued, Workload
 from jpo.timeouts import NoAnswerInTime, within
 
-WITHOUT_A_QUEUE = ("local", "aws")
-OF_THE_RUNNER = ("launch.kubernetes.context", "launch.slurm.options")
-"""Settings by which whoever may change a branch would choose among the credentials of who runs JPO, or give a program options:
-a suggestion, which pipelines make of branches of strangers, asks no queue with such."""
 MOST_AMOUNTS = 5
 """Numbers of GPUs, or CPUs, of which the engine is asked at most before a choice."""
 NOT_SAID = "JPO-W656"
@@ -51,7 +48,7 @@ class EngineQueue:
         """For configurations with what is expected of them: when their runs would be done, if they were submitted now.
 
         None where [launch] names no engine with a queue, or it does not say, or not within LONGEST_SECONDS; and where only a run
-        that somebody starts may use what jpo.toml says of it (OF_THE_RUNNER).
+        that somebody starts may use what jpo.toml says of it.
         """
         if not _may_be_asked(self._settings):
             return (None,) * len(expected)
@@ -97,8 +94,15 @@ class EngineQueue:
 
 
 def _may_be_asked(settings: LoadedSettings) -> bool:
-    """Whether there is an engine with a queue that is set up by the runner, not by a branch."""
-    return launch_table(settings).on not in WITHOUT_A_QUEUE and all(set_by_runner(settings, key) for key in OF_THE_RUNNER)
+    """Whether there is an engine with a queue that is set up by the runner, not by a branch.
+
+    By some settings whoever may change a branch would choose among the credentials of who runs JPO, or give a program options: a
+    suggestion, which pipelines make of branches of strangers, asks no queue with such.
+    """
+    if not described(launch_table(settings).on).has_queue:
+        return False
+    delicate = (f"launch.{name}.{key}" for name in OWN for key in (*described(name).credentials, *described(name).options))
+    return all(set_by_runner(settings, key) for key in delicate)
 
 
 def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings) -> Needs | None:

@@ -15,20 +15,21 @@ from jpo.cost import run_cost_usd
 from jpo.errors import LaunchError
 from jpo.files import whole
 from jpo.history import Store
+from jpo.plugins.launch.engines.aws.settings import AwsTable, in_region
 from jpo.plugins.launch.engines.aws.skypilot import as_yaml, task
 from jpo.plugins.launch.excerpt import last_words
 from jpo.plugins.launch.job import JobStatus, LaunchJob
-from jpo.plugins.launch.launcher import Launcher
+from jpo.plugins.launch.launcher import Launcher, ShowsPlan
 from jpo.plugins.launch.ledger import Entry, folder_of, read
 from jpo.plugins.launch.lifecycle import LONGEST_PAUSE, cancel, follow, noted, start
 from jpo.plugins.launch.project.accounts import LOCAL, accounted_for
 from jpo.plugins.launch.project.command import invocation_of
-from jpo.plugins.launch.project.engines import launcher_of, ledger_of, plan_of
+from jpo.plugins.launch.project.engines import launcher_of, ledger_of, surroundings_of
 from jpo.plugins.launch.project.finished import EndedRun, put_on_record
-from jpo.plugins.launch.project.instances import place_of
 from jpo.plugins.launch.project.jobs import job_of, new_run_id, shortened, stop_after_seconds
 from jpo.plugins.launch.project.progress import progress_of
 from jpo.plugins.launch.report.launched.run import LaunchReport
+from jpo.plugins.launch.settings import table_of
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history
@@ -84,7 +85,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
     if options.dry_run:
         launcher.refuse(job)
         report = _report(Entry(job, launcher.name, options.now), ledger, notes=notes)
-        return replace(report, plan=plan_of(launcher, job, workload.content))
+        return replace(report, plan=launcher.plan(job, workload.content)) if isinstance(launcher, ShowsPlan) else report
     with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
         accounted_for(settings, store, here.environ, now=options.now, engines={LOCAL, launcher.name})
         job = _as_before(shortened(job, stop_after_seconds(workload, settings, store)), ledger)
@@ -135,7 +136,9 @@ def _job(
 
 def _as_task(job: LaunchJob, settings: LoadedSettings, here: Surface, file: Path) -> Note:
     """Write a job as a task of SkyPilot; how to start it."""
-    text = as_yaml(task(job, place_of(settings, here.environ)))
+    table = table_of(settings, "aws")
+    assert isinstance(table, AwsTable)
+    text = as_yaml(task(job, in_region(table, surroundings_of(settings, here.environ))))
     with whole(here.folder / file) as new:
         new.write(text.encode())
     return Note("", f"start it with: {shlex.join(('sky', 'jobs', 'launch', str(file)))}", str(file))

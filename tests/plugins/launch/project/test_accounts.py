@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -137,6 +138,20 @@ def test_an_entry_that_somebody_wrote_by_hand_ends_no_suggestion(repository: Rep
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).doubts
     assert note.text.startswith("How run run-1 went on aws is not known (its entry is damaged: ")
+
+
+def test_a_broken_engine_of_a_package_ends_no_suggestion(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    point = metadata.EntryPoint("odd", "no.such.module:Engine", "jpo.engines")
+    monkeypatch.setattr(metadata, "entry_points", lambda **asked: [point] if asked["name"] == "odd" else [])
+    path, settings = repository()
+    ledger, workload = ledger_of(settings), read_workload(path, settings, now=0.0)
+    for run_id, engine in (("run-1", "odd"), ("run-2", "gone")):
+        folder_of(ledger, run_id).mkdir(parents=True)
+        write(ledger, Entry(job_of(workload, settings, ("true",), run_id=run_id), engine, 99.0))
+    with open_history(settings) as store:
+        (note,) = launched(settings, store, now=200.0).doubts
+    assert note.text.startswith("How run run-1 went on odd is not known (jpo.engines odd")
+    assert "cannot be imported" in note.text
 
 
 def test_credentials_that_a_branch_chooses_are_not_used_to_ask(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """AWS: a run is one EC2 instance, the cheapest that has room, which ends itself. Output and log come home through S3.
 
+    settings.py      AwsTable: where instances start, and which are on offer
     offers.py        instances in order of price, spot and on demand: what is tried, one after the other
     attempts.py      what was tried for a run, on disk before AWS hears of it: after a lost answer the same is asked again
     user_data.py     what an instance is told at its start: cloud-init with the job, its config.ini and the supervisor
@@ -14,3 +15,11 @@
 
 Credentials are those of AWS' own tools; instances have those of their instance profile, and user data holds none.
 """
+
+from jpo.plugins.launch.engines import Engine
+
+ENGINE = Engine(
+    "jpo.plugins.launch.engines.aws.launcher:launcher",
+    table="jpo.plugins.launch.engines.aws.settings:AwsTable",
+    has_queue=False,
+)

@@ -8,15 +8,18 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from jpo.cost import Instance
 from jpo.errors import LaunchError
 from jpo.http.aws import code_of
 from jpo.plugins.launch.credentials import config_of, refuse_credentials
+from jpo.plugins.launch.engines import Surroundings
 from jpo.plugins.launch.engines.aws import attempts, bucket, ended, quotas
 from jpo.plugins.launch.engines.aws.answers import answer, client, excused
 from jpo.plugins.launch.engines.aws.attempts import EXHAUSTED, Tried
-from jpo.plugins.launch.engines.aws.offers import MOST_ATTEMPTS, Attempt, Offer, largest
+from jpo.plugins.launch.engines.aws.offers import MOST_ATTEMPTS, Attempt, largest
 from jpo.plugins.launch.engines.aws.offers import attempts as in_order
-from jpo.plugins.launch.engines.aws.request import LIFE, OF_JOB, OF_PLACE, AwsPlace, home_of, request_of, run_id_of
+from jpo.plugins.launch.engines.aws.request import LIFE, OF_JOB, OF_PLACE, home_of, request_of, run_id_of
+from jpo.plugins.launch.engines.aws.settings import AwsTable, in_region, offers_of
 from jpo.plugins.launch.engines.aws.user_data import Home, life_seconds
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.plugins.launch.output_sync import OutputSync
@@ -43,7 +46,9 @@ class AwsLauncher:
 
     name = "aws"
 
-    def __init__(self, place: AwsPlace, offers: Sequence[Offer], clock: Callable[[], float], ledger: Path | None = None) -> None:
+    def __init__(
+        self, place: AwsTable, offers: Sequence[Instance], clock: Callable[[], float], ledger: Path | None = None
+    ) -> None:
         lacking = [name for name in ("region", "image", "bucket", "instance_profile") if not getattr(place, name)]
         if lacking:
             finding = f"lacks {', '.join(lacking)}"
@@ -65,7 +70,7 @@ class AwsLauncher:
         """The largest instance that the quotas allow; waiting is unknown: EC2 does not queue."""
         allowed, notes = self._allowed(self._attempts(needs))
         types = {attempt.instance_type for attempt in allowed}
-        offers = [offer for offer in self._offers if offer.instance_type in types]
+        offers = [offer for offer in self._offers if offer.instance in types]
 
         def most(name: str) -> float | None:
             return max((getattr(offer, name) for offer in offers), default=0.0 if notes else None)
@@ -91,10 +96,10 @@ class AwsLauncher:
             raise LaunchError(f"run {job.run_id}", f"needs more than AWS allows ({'; '.join(notes)})", remedy, code="JPO-E755")
         self._may_start(request_of(job, b"", allowed[0], Tried(), self._place, self._image))
 
-    def plan(self, job: LaunchJob) -> dict[str, object]:
+    def plan(self, job: LaunchJob, config: bytes = b"") -> dict[str, object]:
         """What would be asked for, in this order, and what a start would mean: for a look beforehand."""
         allowed, notes = self._allowed(self._attempts(job.needs))
-        offers = {offer.instance_type: offer for offer in self._offers}
+        offers = {offer.instance: offer for offer in self._offers}
         return {
             "region": self._region,
             "instances": [
@@ -175,7 +180,7 @@ class AwsLauncher:
         service = client("service-quotas", self._region)
         asked = {(quotas.kind_of(attempt.instance_type), attempt.spot): attempt for attempt in wanted}
         known = {kind: quotas.quota_of(service, attempt) for kind, attempt in asked.items()}
-        vcpus = {offer.instance_type: offer.vcpus for offer in self._offers}
+        vcpus = {offer.instance: offer.vcpus for offer in self._offers}
         allowed, notes = list[Attempt](), dict[str, None]()
         for attempt in wanted:
             quota = known[quotas.kind_of(attempt.instance_type), attempt.spot]
@@ -292,6 +297,12 @@ class AwsLauncher:
     def _overdue(self, instance: Mapping[str, Any]) -> bool:
         life = ended.tag(instance, LIFE)
         return life is not None and life.isdigit() and self._clock() > instance["LaunchTime"].timestamp() + float(life) + 60
+
+
+def launcher(table: AwsTable, here: Surroundings) -> AwsLauncher:
+    """As its table and the process that launches have it."""
+    place = in_region(table, here)
+    return AwsLauncher(place, offers_of(place, here), here.clock, here.ledger)
 
 
 def _engine_id(instance_id: str, home: Home) -> str:

@@ -1,4 +1,4 @@
-"""Offers: instances that hold a job, in the order in which they are asked for. Prices come in by value."""
+"""Instances: instances that hold a job, in the order in which they are asked for. Prices come in by value."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jpo.cost import Instance
 from jpo.plugins.launch.job import Needs
 
 MOST_TIMES_DEARER = 4.0
@@ -15,32 +16,13 @@ MOST_ATTEMPTS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """An instance type of one region.
-
-    Attributes:
-        gpu_types: names by which its GPUs may be asked for, lower case ("a100", "a100-80gb"); empty without GPUs.
-        usd_per_hour: on demand.
-        usd_per_hour_spot: None: unknown.
-    """
-
-    instance_type: str
-    gpus: int
-    gpu_types: frozenset[str]
-    vcpus: float
-    memory_gib: float
-    usd_per_hour: float
-    usd_per_hour_spot: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Attempt:
     """One instance type, spot or on demand."""
 
     instance_type: str
     spot: bool
 
-    def usd_per_hour(self, offer: Offer) -> float | None:
+    def usd_per_hour(self, offer: Instance) -> float | None:
         """Its price, given the offer of its type; None: unknown."""
         return offer.usd_per_hour_spot if self.spot else offer.usd_per_hour
 
@@ -48,37 +30,41 @@ class Attempt:
         return f"{self.instance_type} {'spot' if self.spot else 'on-demand'}"
 
 
-def holds(offer: Offer, needs: Needs) -> bool:
+def holds(offer: Instance, needs: Needs) -> bool:
     """Whether one such instance has all that is asked for; a job without GPUs gets none, which others could use."""
     enough = offer.gpus >= needs.gpus and offer.vcpus >= (needs.cpus or 0) and offer.memory_gib >= (needs.memory_gib or 0)
-    of_type = needs.gpu_type is None or not needs.gpus or needs.gpu_type.strip().lower() in offer.gpu_types
-    return enough and of_type
+    return enough and (not needs.gpus or _has_type(offer, needs))
 
 
-def attempts(offers: Sequence[Offer], needs: Needs, *, spot: bool) -> tuple[Attempt, ...]:
+def attempts(offers: Sequence[Instance], needs: Needs, *, spot: bool) -> tuple[Attempt, ...]:
     """What is tried for a job, the cheapest first; a spot price that is unknown counts as at most the one on demand."""
     fitting = [offer for offer in offers if holds(offer, needs)]
     most = MOST_TIMES_DEARER * min((offer.usd_per_hour for offer in fitting), default=math.inf)
-    priced = [
-        (offer.usd_per_hour, 1, Attempt(offer.instance_type, spot=False)) for offer in fitting if offer.usd_per_hour <= most
-    ]
+    priced = [(offer.usd_per_hour, 1, Attempt(offer.instance, spot=False)) for offer in fitting if offer.usd_per_hour <= most]
     if spot:
         by_spot = ((offer, offer.usd_per_hour_spot) for offer in fitting)
-        known = [
-            (offer.usd_per_hour if usd is None else usd, 0, Attempt(offer.instance_type, spot=True)) for offer, usd in by_spot
-        ]
+        known = [(offer.usd_per_hour if usd is None else usd, 0, Attempt(offer.instance, spot=True)) for offer, usd in by_spot]
         priced += [one for one in known if one[0] <= most]
     return tuple(attempt for _, _, attempt in sorted(priced, key=lambda one: (one[0], one[1], one[2].instance_type)))
 
 
-def largest(offers: Sequence[Offer], needs: Needs) -> str:
+def largest(offers: Sequence[Instance], needs: Needs) -> str:
     """What could be had at most, for the remedy of a refusal."""
-    of_type = [offer for offer in offers if needs.gpu_type is None or needs.gpu_type.strip().lower() in offer.gpu_types]
+    of_type = [offer for offer in offers if _has_type(offer, needs)]
     if needs.gpus and not of_type:
-        types = sorted({name for offer in offers for name in offer.gpu_types})
+        types = sorted({name for offer in offers for name in _gpu_types(offer)})
         return f"ask for GPUs of a type that the catalogue has: {', '.join(types) or 'none'}"
     most = max(of_type or offers, key=lambda offer: (offer.gpus, offer.vcpus, offer.memory_gib), default=None)
     if most is None:
         return "name a catalogue with instances of this region in [prices], or other families in [launch.aws]"
     has = f"{most.gpus} GPUs, {most.vcpus:g} vCPUs and {most.memory_gib:g} GiB"
-    return f"ask for at most what one instance has: {most.instance_type} has {has}"
+    return f"ask for at most what one instance has: {most.instance} has {has}"
+
+
+def _has_type(offer: Instance, needs: Needs) -> bool:
+    return needs.gpu_type is None or needs.gpu_type.strip().lower() in _gpu_types(offer)
+
+
+def _gpu_types(offer: Instance) -> tuple[str, ...]:
+    """Names by which its GPUs may be asked for: "a100", "a100-80gb"."""
+    return (offer.gpu_type, offer.gpu_label) if offer.gpus else ()

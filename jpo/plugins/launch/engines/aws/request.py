@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from jpo.plugins.launch.engines.aws.attempts import Tried
 from jpo.plugins.launch.engines.aws.bucket import place_of
 from jpo.plugins.launch.engines.aws.offers import Attempt
+from jpo.plugins.launch.engines.aws.settings import AwsTable
 from jpo.plugins.launch.engines.aws.user_data import Home, life_seconds, user_data
 from jpo.plugins.launch.job import LaunchJob
 
@@ -19,28 +19,7 @@ OF_JOB, OF_PLACE, LIFE, REFUSED = "jpo:job", "jpo:files", "jpo:life-seconds", "j
 LONGEST_TAG = 256
 
 
-@dataclass(frozen=True, slots=True)
-class AwsPlace:
-    """Where instances start.
-
-    Attributes:
-        image: id of the machine image with the training code, or `resolve:ssm:NAME`.
-        bucket: of the runs' files, with a prefix perhaps: "ml-runs/nightly".
-        instance_profile: name; its rights are those of the run.
-        folder: where the training code is on the image; None: where it is here.
-    """
-
-    region: str | None
-    image: str | None
-    bucket: str | None
-    instance_profile: str | None
-    subnet: str | None = None
-    security_groups: tuple[str, ...] = ()
-    spot: bool = True
-    folder: str | None = None
-
-
-def home_of(job: LaunchJob, place: AwsPlace) -> Home:
+def home_of(job: LaunchJob, place: AwsTable) -> Home:
     """Where the run's files go: told from runs of the same id in other projects by what makes it this job."""
     facts = (job.run_id, sorted(job.identity.labels.items()), job.command, str(job.folder))
     digest = hashlib.sha256(repr(facts).encode()).hexdigest()[:10]
@@ -54,7 +33,7 @@ def run_id_of(home: Home) -> str:
 
 
 def request_of(
-    job: LaunchJob, config: bytes, attempt: Attempt, tried: Tried, place: AwsPlace, image: Mapping[str, Any]
+    job: LaunchJob, config: bytes, attempt: Attempt, tried: Tried, place: AwsTable, image: Mapping[str, Any]
 ) -> dict[str, Any]:
     """One instance, as RunInstances wants it; the same for the same attempt of a job.
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from jpo.errors import LaunchError, quoted
 from jpo.plugins.launch.credentials import refuse_credentials
-from jpo.plugins.launch.engines.aws.request import AwsPlace, home_of
+from jpo.plugins.launch.engines.aws.request import home_of
+from jpo.plugins.launch.engines.aws.settings import AwsTable
 from jpo.plugins.launch.engines.aws.user_data import life_seconds, moved
 from jpo.plugins.launch.job import LaunchJob, Needs
 
@@ -27,7 +28,7 @@ WITH_MEMORY = ("A100-80GB", "V100-32GB")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def task(job: LaunchJob, place: AwsPlace) -> dict[str, Any]:
+def task(job: LaunchJob, place: AwsTable) -> dict[str, Any]:
     """The task of a job, as `sky jobs launch` takes it; command and arguments are quoted, never pieced together.
 
     Its folder goes along as the working directory, its run log into the bucket of [launch.aws], if that has one.
@@ -72,7 +73,7 @@ def as_yaml(made: Mapping[str, Any]) -> str:
     return text
 
 
-def _resources(job: LaunchJob, place: AwsPlace) -> dict[str, Any]:
+def _resources(job: LaunchJob, place: AwsTable) -> dict[str, Any]:
     """What one node has; SkyPilot takes the cheapest that has at least as much."""
     needs = job.needs
     wanted: dict[str, Any] = {

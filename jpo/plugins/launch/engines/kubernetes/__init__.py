@@ -1,7 +1,8 @@
 """Kubernetes as an engine: one Job of batch/v1 is one run; Kueue or the scheduler decides when it starts.
 
     names.py       names and labels of a run's objects, from its id
-    pods.py        PodSetup, and the pod of a run: command, environment, resources, security
+    settings.py    KubernetesTable: image, nodes, queue, rights
+    pods.py        the pod of a run: command, environment, resources, security
     manifest.py    the run's objects: Job, ConfigMap with its config.ini, Service where it has several pods
     quantities.py  "1500m", "64Gi": amounts as Kubernetes writes them
     answers.py     what the API server answers, read without trusting its shape
@@ -14,3 +15,11 @@
 A run's pod is started once: its Job makes no second one. What is left of a run that is over goes an hour after it was
 collected; what is cancelled goes at once.
 """
+
+from jpo.plugins.launch.engines import Engine
+
+ENGINE = Engine(
+    "jpo.plugins.launch.engines.kubernetes.launcher:launcher",
+    table="jpo.plugins.launch.engines.kubernetes.settings:KubernetesTable",
+    credentials=("context",),
+)

@@ -6,6 +6,7 @@ that was made anew under the name is another one.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -15,15 +16,17 @@ from pathlib import Path
 from jpo.errors import LaunchError
 from jpo.files.reading import contents
 from jpo.plugins.launch.credentials import config_of
+from jpo.plugins.launch.engines import Surroundings
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, items, moment, place, table, text
 from jpo.plugins.launch.engines.kubernetes.limits import ask_kueue, limits_of
 from jpo.plugins.launch.engines.kubernetes.manifest import LARGEST_CONFIG_BYTES, digest, manifest, refuse_unsayable
 from jpo.plugins.launch.engines.kubernetes.names import CANCELLED, CANCELLED_AT, JOB_DIGEST, MANAGED_BY, RUN_ID, object_name
 from jpo.plugins.launch.engines.kubernetes.output import fetch_output
-from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER, PodSetup, resources
+from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER, resources
 from jpo.plugins.launch.engines.kubernetes.quantities import amount
 from jpo.plugins.launch.engines.kubernetes.room import CPU, MEMORY, beyond, gpus_of, room_of
-from jpo.plugins.launch.engines.kubernetes.session import UNREADABLE, Refused, Session
+from jpo.plugins.launch.engines.kubernetes.session import UNREADABLE, Connected, Refused, Session
+from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.engines.kubernetes.status import finished, status_of
 from jpo.plugins.launch.excerpt import engine_words
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
@@ -48,18 +51,18 @@ class KubernetesLauncher:
 
     name = "kubernetes"
 
-    def __init__(self, session: Session, setup: PodSetup, ledger: Path | None = None) -> None:
+    def __init__(self, session: Session, setup: KubernetesTable, ledger: Path | None = None) -> None:
         self._session, self._setup = session, setup
         self._output = OutputSync(ledger, PAUSE_SECONDS)
 
     # --- before a start ------------------------------------------------------------------------------------------------------
 
-    def manifest(self, job: LaunchJob, config: bytes = b"") -> dict[str, object]:
+    def plan(self, job: LaunchJob, config: bytes = b"") -> dict[str, object]:
         """The objects that `submit` would make, as a List; nothing is asked but the namespace of kubeconfig."""
         return manifest(job, self._setup, namespace=self._session.namespace, config=config)
 
     def room(self, needs: Needs) -> Room:
-        return room_of([*limits_of(self._session, self._setup, needs, in_use=True)], needs, self._setup.nodes.gpu_resource)
+        return room_of([*limits_of(self._session, self._setup, needs, in_use=True)], needs, self._setup.gpu_resource)
 
     def refuse(self, job: LaunchJob) -> None:
         refuse_unsayable(job, self._setup, config_of(job))
@@ -68,7 +71,7 @@ class KubernetesLauncher:
             for limit in limits_of(self._session, self._setup, job.needs)
             if limit.largest is None or not self._setup.autoscaled
         ]
-        if found := beyond(limits, job.needs, self._setup.nodes.gpu_resource):
+        if found := beyond(limits, job.needs, self._setup.gpu_resource):
             asked, most = found
             raise LaunchError(f"run {job.run_id}", f"{asked}; {most}", "ask for at most that", code="JPO-E755")
 
@@ -78,7 +81,7 @@ class KubernetesLauncher:
         config = b""
         if (file := folder / "config.ini").exists():
             config = contents(file, LARGEST_CONFIG_BYTES + 1, lambda finding: LaunchError(str(file), finding, code="JPO-E763"))
-        wanted, *others = items(self.manifest(job, config), "items")
+        wanted, *others = items(self.plan(job, config), "items")
         made = self._made(job, wanted)
         try:
             for each in others:
@@ -206,7 +209,7 @@ class KubernetesLauncher:
         running = [pod for pod in self._pods(job) if text(pod, "status", "phase") == "Running"] if job else []
         if not running:
             raise refuse("has no pod that runs", "only what runs can be resized")
-        gpus = self._setup.nodes.gpu_resource
+        gpus = self._setup.gpu_resource
         asked = resources(needs, gpus)
         if any(gpus_of(pod, gpus) != amount(asked.get(gpus, "0")) for pod in running):
             raise refuse("keeps its GPUs as long as it runs", "give the next run others")
@@ -257,6 +260,12 @@ class KubernetesLauncher:
         if table(found, "metadata", "annotations").get(CANCELLED) == uid:
             body = {"preconditions": {"uid": text(found, "metadata", "uid")}}
             self._session.find("CoreV1Api", "delete_namespaced_config_map", name, namespace, absent=GONE, body=body)
+
+
+def launcher(table: KubernetesTable, here: Surroundings) -> KubernetesLauncher:
+    """As its table and the process that launches have it; nothing is asked yet."""
+    session = Session(lambda: Connected(table.context, here.environ.get("KUBECONFIG")), time.sleep, table.namespace)
+    return KubernetesLauncher(session, table, here.ledger)
 
 
 def _is_of(found: Answer, job: LaunchJob) -> bool:

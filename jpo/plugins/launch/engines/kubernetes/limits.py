@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, items, text
-from jpo.plugins.launch.engines.kubernetes.pods import PodSetup
 from jpo.plugins.launch.engines.kubernetes.room import Limit, nodes, queue, quotas
 from jpo.plugins.launch.engines.kubernetes.session import UNREADABLE, Session
+from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.job import Needs
 
 KUEUE = (("kueue.x-k8s.io", "v1beta1"), ("kueue.x-k8s.io", "v1beta2"))
@@ -16,7 +16,7 @@ RUNNING = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 """Pods that take something of a node, as a field selector."""
 
 
-def limits_of(session: Session, setup: PodSetup, needs: Needs, *, in_use: bool = False) -> Iterator[Limit]:
+def limits_of(session: Session, setup: KubernetesTable, needs: Needs, *, in_use: bool = False) -> Iterator[Limit]:
     """What limits a run; what of the nodes is in use takes a look at every pod, and is asked for by `in_use`."""
     namespace = session.namespace
     if found := session.find("CoreV1Api", "list_namespaced_resource_quota", namespace, absent=UNREADABLE):
@@ -31,9 +31,7 @@ def limits_of(session: Session, setup: PodSetup, needs: Needs, *, in_use: bool =
     ):  # a cluster without any makes them when asked
         taking = partial(session.find, "CoreV1Api", "list_pod_for_all_namespaces", absent=UNREADABLE, field_selector=RUNNING)
         pods = taking() if in_use else {}
-        yield nodes(
-            items(found, "items"), items(pods, "items"), setup.nodes.selector(needs.gpu_type), setup.nodes.tolerated(needs.gpus)
-        )
+        yield nodes(items(found, "items"), items(pods, "items"), setup.selector(needs.gpu_type), setup.tolerated(needs.gpus))
 
 
 def ask_kueue(session: Session, function: str, *arguments: str) -> Answer:

@@ -20,7 +20,8 @@ from jpo.plugins.launch.engines.kubernetes.names import (
     pod_labels,
     run_labels,
 )
-from jpo.plugins.launch.engines.kubernetes.pods import PodSetup, names_config, pod_spec
+from jpo.plugins.launch.engines.kubernetes.pods import names_config, pod_spec
+from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.job import LaunchJob
 from jpo.records import plain_values
 from jpo.wording.slug import LABEL_VALUE
@@ -35,7 +36,7 @@ VARIABLE = re.compile(r"[ -<>-~]+")
 """Kubernetes' rule for names of variables since 1.34: printable ASCII but "="."""
 
 
-def manifest(job: LaunchJob, setup: PodSetup, *, namespace: str, config: bytes = b"") -> dict[str, object]:
+def manifest(job: LaunchJob, setup: KubernetesTable, *, namespace: str, config: bytes = b"") -> dict[str, object]:
     """A List of the run's objects, which `jpo run --dry-run` shows and the launcher submits; nothing is asked of a cluster.
 
     Raises:
@@ -57,7 +58,7 @@ def digest(job: LaunchJob) -> str:
     return hashlib.sha256(repr((job.run_id, job.identity.labels, described, parameters)).encode()).hexdigest()[:32]
 
 
-def _job(job: LaunchJob, setup: PodSetup, own: Mapping[str, str]) -> dict[str, object]:
+def _job(job: LaunchJob, setup: KubernetesTable, own: Mapping[str, str]) -> dict[str, object]:
     queue = {QUEUE: setup.queue} if setup.queue else {}
     labels, annotations = parameter_notes(job.parameters)
     notes = {RUN_ID: job.run_id, JOB_DIGEST: digest(job)}
@@ -91,7 +92,7 @@ def _service(metadata: Mapping[str, object]) -> dict[str, object]:
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
 
 
-def refuse_unsayable(job: LaunchJob, setup: PodSetup, config: bytes = b"") -> None:
+def refuse_unsayable(job: LaunchJob, setup: KubernetesTable, config: bytes = b"") -> None:
     """LaunchError for what no manifest can say (JPO-E763) or may hold (JPO-E770), before a server is asked."""
 
     def refuse(place: str, finding: str, remedy: str) -> LaunchError:
@@ -116,11 +117,11 @@ def refuse_unsayable(job: LaunchJob, setup: PodSetup, config: bytes = b"") -> No
     for path in (*setup.claims.values(), *filter(None, [setup.workdir])):
         if not PurePosixPath(path).is_absolute() or ":" in path or ".." in PurePosixPath(path).parts:
             raise refuse(table, f"{quoted(path)} is no absolute path without :", 'as in claims = { datasets = "/data" }')
-    for key, value in setup.nodes.selector(job.needs.gpu_type).items():
+    for key, value in setup.selector(job.needs.gpu_type).items():
         if not LABEL_KEY.fullmatch(key) or (value and not LABEL_VALUE.fullmatch(value)):
             finding = f"{key}={quoted(value)} cannot be a label of nodes"
             raise refuse(f"{table} node_selector", finding, "`kubectl get nodes --show-labels` shows what is")
-    for taint in setup.nodes.tolerations:
+    for taint in setup.tolerations:
         key, _, value = taint.partition("=")
         if not LABEL_KEY.fullmatch(key) or (value and not LABEL_VALUE.fullmatch(value)):
             raise refuse(f"{table} tolerations", f"{quoted(taint)} is no taint", 'write "dedicated=ml", or "spot"')

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from jpo.plugins.launch.engines.kubernetes.quantities import cpu_quantity, memory_quantity
+from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.job import LaunchJob, Needs
 from jpo.wording.slug import slug
 
@@ -29,67 +28,9 @@ WITH_VALUE = {"-W", "-X"}
 """Options of Python that take the next argument."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeChoice:
-    """On which nodes runs may be: [launch.kubernetes].
-
-    Attributes:
-        node_selector: labels that a node must have.
-        tolerations: taints of nodes that it may run on, "KEY" or "KEY=VALUE"; that of its GPUs is always among them.
-        gpu_resource: how GPUs are asked for.
-        gpu_types: GPU type, as config.ini and prices have it -> what `gpu_label` says on nodes that have it.
-    """
-
-    node_selector: Mapping[str, str] = field(default_factory=dict)
-    tolerations: tuple[str, ...] = ()
-    gpu_resource: str = "nvidia.com/gpu"
-    gpu_types: Mapping[str, str] = field(default_factory=dict)
-    gpu_label: str = "nvidia.com/gpu.product"
-
-    def tolerated(self, gpus: int) -> tuple[str, ...]:
-        """Taints that a run's nodes may have."""
-        return (*self.tolerations, *((self.gpu_resource,) if gpus else ()))
-
-    def selector(self, gpu_type: str | None) -> dict[str, str]:
-        """Labels that a node must have. A GPU type that no setting translates chooses none: it may be that of a price."""
-        chosen = self.gpu_types.get(gpu_type or "")
-        return {**self.node_selector, **({self.gpu_label: chosen} if chosen else {})}
-
-
-@dataclass(frozen=True, slots=True)
-class PodSetup:
-    """Where and as what the pods of runs live: [launch.kubernetes].
-
-    Attributes:
-        image: holds the training code and what it needs; None: no run can be made.
-        workdir: folder of the image from which the training code is started, as the run's folder is here; None: the image's own,
-            and then the command must name config.ini.
-        queue: LocalQueue of Kueue; None: the scheduler alone decides.
-        service_account: None: the namespace's default one, whose token the pod then does not get.
-        environment_from: Secrets whose keys the container gets as variables.
-        image_pull_secrets: for the registry, where the service account has none.
-        user: id that it runs as; 0 allows root; None: the image's own, which may not be root.
-        metrics_port: where jpo.runlog serves metrics that Prometheus scrapes; None: it serves none.
-        claims: PersistentVolumeClaim -> where it is mounted; at RUNS_FOLDER it keeps the run logs.
-        autoscaled: nodes come when they are asked for, so that those of now are no limit.
-    """
-
-    image: str | None = None
-    workdir: str | None = None
-    queue: str | None = None
-    service_account: str | None = None
-    environment_from: tuple[str, ...] = ()
-    image_pull_secrets: tuple[str, ...] = ()
-    user: int | None = None
-    metrics_port: int | None = None
-    claims: Mapping[str, str] = field(default_factory=dict)
-    nodes: NodeChoice = field(default_factory=NodeChoice)
-    autoscaled: bool = False
-
-
-def pod_spec(job: LaunchJob, setup: PodSetup, name: str) -> dict[str, object]:
+def pod_spec(job: LaunchJob, setup: KubernetesTable, name: str) -> dict[str, object]:
     """The pod of a run, the same for each of its nodes; `name` is that of its Job, ConfigMap and Service."""
-    selector = setup.nodes.selector(job.needs.gpu_type)
+    selector = setup.selector(job.needs.gpu_type)
     claims = [*setup.claims.items()]
     volumes = [{"name": "config", "configMap": {"name": name}}]
     volumes += [{"name": f"claim-{n}", "persistentVolumeClaim": {"claimName": claim}} for n, (claim, _) in enumerate(claims)]
@@ -110,7 +51,7 @@ def pod_spec(job: LaunchJob, setup: PodSetup, name: str) -> dict[str, object]:
         **({"serviceAccountName": setup.service_account} if setup.service_account else {}),
         **({"subdomain": name} if job.needs.nodes > 1 else {}),
         **({"nodeSelector": selector} if selector else {}),
-        **({"tolerations": tolerations} if (tolerations := [*map(_toleration, setup.nodes.tolerated(job.needs.gpus))]) else {}),
+        **({"tolerations": tolerations} if (tolerations := [*map(_toleration, setup.tolerated(job.needs.gpus))]) else {}),
         **({"imagePullSecrets": [{"name": each} for each in setup.image_pull_secrets]} if setup.image_pull_secrets else {}),
         "securityContext": _pod_security(setup.user),
         "containers": [_container(job, setup, name)],
@@ -125,8 +66,8 @@ def resources(needs: Needs, gpu_resource: str) -> dict[str, str]:
     return asked | ({gpu_resource: str(needs.gpus // needs.nodes)} if needs.gpus else {})
 
 
-def _container(job: LaunchJob, setup: PodSetup, name: str) -> dict[str, object]:
-    asked = resources(job.needs, setup.nodes.gpu_resource)
+def _container(job: LaunchJob, setup: KubernetesTable, name: str) -> dict[str, object]:
+    asked = resources(job.needs, setup.gpu_resource)
     mounts: list[dict[str, object]] = [{"name": "config", "mountPath": CONFIG_FOLDER, "readOnly": True}]
     if setup.workdir:  # for a script that opens it by its name
         there = os.path.normpath(f"{setup.workdir}/{os.path.relpath(_config(job), job.folder)}")

@@ -13,3 +13,7 @@
 The supervisor holds the lock of its run as long as it lives: a free lock means that it is gone, however it went, and whoever asks
 next ends what is left and says so.
 """
+
+from jpo.plugins.launch.engines import Engine
+
+ENGINE = Engine("jpo.plugins.launch.engines.local.launcher:launcher", shares_files=True, has_queue=False)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.errors import LaunchError
+from jpo.inventory.machine import Machine
 from jpo.plugins.launch.engines.local import leases
 from jpo.plugins.launch.job import LaunchJob, Needs, Room
 
@@ -22,32 +22,14 @@ MOST_NAMED = 4
 CPU = "cpu-"
 
 
-@dataclass(frozen=True, slots=True)
-class LocalGpu:
-    """A GPU as a run here may get it: how CUDA_VISIBLE_DEVICES names it, and the memory of it that is in use; None: not known."""
-
-    name: str
-    used_gib: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """What this machine has for runs. `gpus` None: not known, and `why_gpus` says why; memory None: not known."""
-
-    gpus: tuple[LocalGpu, ...] | None
-    why_gpus: str
-    cpus: float
-    memory_gib: float | None
-
-
-def room_of(here: Capacity, needs: Needs, folder: Path) -> Room:
+def room_of(here: Machine, needs: Needs, folder: Path) -> Room:
     """What is free now of what there is; a run that fits starts at once.
 
     Args:
         folder: of the leases.
     """
     free_cpus = min(here.cpus, float(len(leases.free(folder, cpu_names()))))
-    free_gpus = None if here.gpus is None else float(len(free(here.gpus, folder)))
+    free_gpus = None if here.gpus is None else float(len(leases.free(folder, idle(here))))
     fits = needs.gpus <= (free_gpus or 0) and (needs.cpus or 0) <= free_cpus
     return Room(
         gpus=None if here.gpus is None else float(len(here.gpus)),
@@ -59,7 +41,7 @@ def room_of(here: Capacity, needs: Needs, folder: Path) -> Room:
     )
 
 
-def refuse_needs(here: Capacity, job: LaunchJob, folder: Path) -> None:
+def refuse_needs(here: Machine, job: LaunchJob, folder: Path) -> None:
     """LaunchError JPO-E755 for what is not here, or in use; other CPUs than GPUs may be shared."""
     needs, run = job.needs, f"run {job.run_id}"
     if needs.nodes > 1:
@@ -79,23 +61,20 @@ def refuse_needs(here: Capacity, job: LaunchJob, folder: Path) -> None:
         why = f" ({here.why_gpus})" if here.why_gpus else ""
         finding = f"asks for {needs.gpus} GPUs, and {len(here.gpus)} can be used here{why}"
         raise _refused(run, finding, f"ask for at most {len(here.gpus)}, or name an engine with --on")
-    unused = free(here.gpus, folder)
+    unused = leases.free(folder, idle(here))
     if needs.gpus > len(unused):
-        finding = f"asks for {needs.gpus} GPUs, and {len(unused)} of {len(here.gpus)} are free: {_in_use(here.gpus, unused)}"
+        finding = f"asks for {needs.gpus} GPUs, and {len(unused)} of {len(here.gpus)} are free: {_in_use(here, unused)}"
         raise _refused(run, finding, "wait until they are, or ask for fewer")
 
 
-def free(gpus: Sequence[LocalGpu], folder: Path) -> list[LocalGpu]:
-    """Those that neither a run of JPO nor another program uses."""
-    idle = [gpu for gpu in gpus if (gpu.used_gib or 0.0) < BUSY_GIB]
-    names = leases.free(folder, [gpu.name for gpu in idle])
-    return [gpu for gpu in idle if gpu.name in names]
+def idle(here: Machine) -> list[str]:
+    """The GPUs that no other program uses, as CUDA_VISIBLE_DEVICES names them."""
+    return [name for name, used_gib in _gpus(here) if used_gib < BUSY_GIB]
 
 
-def leased_gpus(here: Capacity, job: LaunchJob, folder: Path) -> dict[str, int]:
+def leased_gpus(here: Machine, job: LaunchJob, folder: Path) -> dict[str, int]:
     """Leases of as many GPUs as a job asks for: name -> descriptor; LaunchError JPO-E755 where fewer are free now."""
-    idle = [gpu.name for gpu in here.gpus or () if (gpu.used_gib or 0.0) < BUSY_GIB]
-    held = leases.taken(folder, idle, job.needs.gpus)
+    held = leases.taken(folder, idle(here), job.needs.gpus)
     if len(held) < job.needs.gpus:
         leases.give_back(held.values())
         finding = f"asks for {job.needs.gpus} GPUs, and other runs have just taken some"
@@ -119,8 +98,13 @@ def cpu_names() -> list[str]:
     return [f"{CPU}{number}" for number in sorted(numbers)]
 
 
-def _in_use(gpus: Sequence[LocalGpu], unused: Sequence[LocalGpu]) -> str:
-    used = [(number, gpu.used_gib or 0.0) for number, gpu in enumerate(gpus) if gpu not in unused]
+def _gpus(here: Machine) -> list[tuple[str, float]]:
+    """Name and memory in use of each GPU, GiB; 0 where that is not known."""
+    return [(gpu.uuid or str(number), gpu.memory_used_gib or 0.0) for number, gpu in enumerate(here.gpus or ())]
+
+
+def _in_use(here: Machine, unused: Sequence[str]) -> str:
+    used = [(number, gib) for number, (name, gib) in enumerate(_gpus(here)) if name not in unused]
     by_others = "GPU {0} has {1:.2g} GiB in use".format
     return ", ".join(
         by_others(number, gib) if gib >= BUSY_GIB else f"GPU {number} has a run of JPO" for number, gib in used[:MOST_NAMED]

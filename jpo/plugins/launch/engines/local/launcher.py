@@ -17,9 +17,11 @@ from secrets import token_hex
 
 import jpo
 from jpo.errors import LaunchError
+from jpo.inventory.machine import Machine, machine_here
+from jpo.plugins.launch.engines import Surroundings
 from jpo.plugins.launch.engines.local import leases
 from jpo.plugins.launch.engines.local.affinity import confine, most_cpus
-from jpo.plugins.launch.engines.local.capacity import CPU, Capacity, leased_cpus, leased_gpus, refuse_needs, room_of
+from jpo.plugins.launch.engines.local.capacity import CPU, leased_cpus, leased_gpus, refuse_needs, room_of
 from jpo.plugins.launch.engines.local.order import Order, packed
 from jpo.plugins.launch.engines.local.processes import MARK, kill_marked, marked, oom_kills, send_if_born
 from jpo.plugins.launch.engines.local.state_file import STATE_FILE, Place, RunEnd, RunState, read_state, supervised, write_state
@@ -56,7 +58,7 @@ class LocalLauncher:
     def __init__(
         self,
         ledger: Path,
-        capacity: Callable[[], Capacity],
+        capacity: Callable[[], Machine],
         environ: Mapping[str, str],
         *,
         detached: bool = False,
@@ -222,6 +224,11 @@ class LocalLauncher:
             remedy = "make it executable (chmod +x), or start it by its interpreter" if there else "check its name and PATH"
             finding = f"{program:.200} {'is not executable' if there else 'is no program that can be found'}"
             raise LaunchError(place, finding, remedy, code="JPO-E758")
+
+
+def launcher(_table: None, here: Surroundings) -> LocalLauncher:
+    """As the process that launches has it."""
+    return LocalLauncher(here.ledger, lambda: machine_here(here.environ), here.environ, detached=here.detached)
 
 
 def _given(job: LaunchJob, folder: Path, gpus: Sequence[str]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """SLURM: runs as batch jobs, submitted by sbatch and found again by their run ids.
 
     launcher.py     SlurmLauncher
-    site.py         SlurmSite: where jobs go (partition, account, qos, options), and which options are refused
+    settings.py     SlurmTable: where jobs go (partition, account, qos, options), and which options are refused
     request.py      what a job needs, in the options of sbatch
     batch.sh        what SLURM starts: begins the run once, starts the command, watches it, writes down how it ended
     run_files.py    what batch.sh reads and writes in the run's folder
@@ -13,3 +13,12 @@
 The run's folder in the ledger lies on a file system that the nodes share with this machine. Two things hold a run to one start:
 before sbatch the job is looked for by name and folder, and batch.sh makes a folder, `began`, which only one job can make.
 """
+
+from jpo.plugins.launch.engines import Engine
+
+ENGINE = Engine(
+    "jpo.plugins.launch.engines.slurm.launcher:launcher",
+    table="jpo.plugins.launch.engines.slurm.settings:SlurmTable",
+    shares_files=True,
+    options=("options",),
+)

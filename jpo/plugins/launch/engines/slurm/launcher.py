@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from jpo.errors import LaunchError
+from jpo.plugins.launch.engines import Surroundings
 from jpo.plugins.launch.engines.slurm import run_files
 from jpo.plugins.launch.engines.slurm.nodes import (
     Node,
@@ -26,7 +27,7 @@ from jpo.plugins.launch.engines.slurm.programs import Programs, away, pairs, ref
 from jpo.plugins.launch.engines.slurm.quotas import ASSOCIATION_FIELDS, QOS_FIELDS, SlurmQuota, exceeded, quotas_of, rows
 from jpo.plugins.launch.engines.slurm.request import SECONDS_PER_MINUTE, changes, options, output, resources, time_limit_minutes
 from jpo.plugins.launch.engines.slurm.run_files import Submission
-from jpo.plugins.launch.engines.slurm.site import SlurmSite
+from jpo.plugins.launch.engines.slurm.settings import SlurmTable, arguments
 from jpo.plugins.launch.engines.slurm.states import NOT_TWICE, status_from_end, status_from_sacct, status_from_scontrol, with_end
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.plugins.launch.ledger import folder_of
@@ -63,20 +64,20 @@ class SlurmLauncher:
 
     def __init__(
         self,
-        site: SlurmSite,
+        table: SlurmTable,
         ledger: Path,
         environment: Mapping[str, str],
         clock: Callable[[], float],
         *,
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
-        self._site, self._ledger, self._clock, self._grace_seconds = site, ledger, clock, grace_seconds
-        self._slurm = Programs(environment)
+        self._table, self._arguments, self._slurm = table, arguments(table), Programs(environment)
+        self._ledger, self._clock, self._grace_seconds = ledger, clock, grace_seconds
 
     def room(self, needs: Needs) -> Room:
         nodes, partitions = self._nodes(), self._partitions()
         spelled = as_spelled(needs, nodes)
-        answer = self._slurm.ask("sbatch", "--test-only", *self._site.arguments, *resources(spelled), str(SCRIPT))
+        answer = self._slurm.ask("sbatch", "--test-only", *self._arguments, *resources(spelled), str(SCRIPT))
         start = STARTS_AT.search(answer.text + answer.complaint)
         wait = max(0.0, float(start[1]) - self._clock()) if start else None
         room = room_of(spelled, nodes, partitions)
@@ -94,10 +95,10 @@ class SlurmLauncher:
         minutes = time_limit_minutes(job, self._grace_seconds) or 0
         longest = max((each.longest_seconds or float("inf") for each in partitions), default=float("inf"))
         if minutes * SECONDS_PER_MINUTE > longest:
-            finding = f"may run {minutes} minutes, and partition {self._site.partition or 'by default'} gives {longest / 60:g}"
+            finding = f"may run {minutes} minutes, and partition {self._table.partition or 'by default'} gives {longest / 60:g}"
             raise LaunchError(f"run {job.run_id}", finding, "set timeout in [launch], or another partition", code="JPO-E755")
         asked = options(replace(job, needs=needs), self._grace_seconds)
-        answer = self._slurm.ask("sbatch", "--test-only", *self._site.arguments, *asked, str(SCRIPT))
+        answer = self._slurm.ask("sbatch", "--test-only", *self._arguments, *asked, str(SCRIPT))
         away_now = NODES_AWAY if all(node.up for node in nodes) else NODES_AWAY_OR_UNKNOWN
         if answer.complaint and not away_now.search(answer.complaint):
             raise refusal("sbatch", answer.complaint)
@@ -183,7 +184,7 @@ class SlurmLauncher:
     def _sbatch(self, name: str, asked: Sequence[str], folders: Sequence[Path]) -> str:
         """The number of the new job. Its comment is the (first) folder, by which it is told from others of the same name."""
         marked = [f"--job-name={name}", f"--comment={folders[0]}", "--parsable"]
-        text = self._slurm.answer("sbatch", *self._site.arguments, *asked, *marked, str(SCRIPT), *map(str, folders))
+        text = self._slurm.answer("sbatch", *self._arguments, *asked, *marked, str(SCRIPT), *map(str, folders))
         number = text.strip().partition(";")[0]
         if not number.isdigit():
             raise away("sbatch", f"answers {text.strip()!r:.80} where a job's number is expected")
@@ -236,7 +237,7 @@ class SlurmLauncher:
 
     def _partitions(self) -> list[Partition]:
         partitions = partitions_of(self._slurm.answer("scontrol", "--oneliner", "show", "partition"))
-        return chosen(partitions, self._site.partition)
+        return chosen(partitions, self._table.partition)
 
     def _quotas(self) -> list[SlurmQuota]:
         """Limits of the account and the QOS under which jobs run; none where no accounting is, it is down, or tells nobody.
@@ -250,10 +251,10 @@ class SlurmLauncher:
     def _asked_quotas(self) -> list[SlurmQuota]:
         show = ("--noheader", "--parsable2", "show")
         user = f"user={pwd.getpwuid(os.getuid()).pw_name}"
-        account = () if self._site.account is None else (f"account={self._site.account}",)
+        account = () if self._table.account is None else (f"account={self._table.account}",)
         asked = ("association", "where", user, *account, f"format={','.join(ASSOCIATION_FIELDS)}")
         mine = rows(self._slurm.ask("sacctmgr", *show, *asked).text, ASSOCIATION_FIELDS)[:1]
-        name = self._site.qos or (mine[0]["DefaultQOS"] if mine else "") or "normal"
+        name = self._table.qos or (mine[0]["DefaultQOS"] if mine else "") or "normal"
         text = (
             self._slurm.ask("sacctmgr", *show, "qos", "where", f"name={name}", f"format={','.join(QOS_FIELDS)}").text
             if mine
@@ -264,6 +265,11 @@ class SlurmLauncher:
 
     def _as_spelled(self, job: LaunchJob) -> LaunchJob:
         return replace(job, needs=as_spelled(job.needs, self._nodes())) if job.needs.gpu_type else job
+
+
+def launcher(table: SlurmTable, here: Surroundings) -> SlurmLauncher:
+    """As its table and the process that launches have it."""
+    return SlurmLauncher(table, here.ledger, here.environ, here.clock)
 
 
 def _name(folder: Path, run_id: str) -> str:

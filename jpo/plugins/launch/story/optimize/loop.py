@@ -12,7 +12,7 @@ from functools import partial
 
 from jpo.errors import LaunchError, NothingAdmissible
 from jpo.optimizer.advise import FIRST_VALUES
-from jpo.plugins.launch.array import StartsTogether
+from jpo.plugins.launch.launcher import StartsTogether
 from jpo.plugins.launch.ledger import is_past, locked, read
 from jpo.plugins.launch.lifecycle import start_together
 from jpo.plugins.launch.project.boldness import settings_of_step, trials_of

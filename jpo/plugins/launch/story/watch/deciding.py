@@ -14,10 +14,9 @@ from jpo.plugins.launch.during.progress import ResourceUse
 from jpo.plugins.launch.during.release import Surplus
 from jpo.plugins.launch.during.stop import StopVerdict
 from jpo.plugins.launch.job import Needs
-from jpo.plugins.launch.launcher import Launcher
+from jpo.plugins.launch.launcher import Launcher, Resizable
 from jpo.plugins.launch.ledger import Entry, read
 from jpo.plugins.launch.lifecycle import UNREACHABLE
-from jpo.plugins.launch.resize import Resizable
 from jpo.plugins.launch.watching import account
 from jpo.plugins.launch.watching.past import PastRuns
 from jpo.plugins.launch.watching.seen import SeenRun

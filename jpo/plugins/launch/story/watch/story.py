@@ -14,11 +14,12 @@ from jpo.errors import JpoError, LaunchError, TelemetryError, UsageError
 from jpo.plugins.launch.during.adjustment import Adjustment
 from jpo.plugins.launch.during.release import releases
 from jpo.plugins.launch.during.stop import StopVerdict, verdict
+from jpo.plugins.launch.engines import is_installed
 from jpo.plugins.launch.job import RUN_ID, JobState, JobStatus, Needs
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, entries, read
 from jpo.plugins.launch.project.accounts import AWAY, accounted_for, looked_at
-from jpo.plugins.launch.project.engines import engine_of, launcher_of, ledger_of
+from jpo.plugins.launch.project.engines import launcher_of, ledger_of
 from jpo.plugins.launch.project.finished import put_on_record
 from jpo.plugins.launch.report.watch.launched import LaunchedRun, LaunchedRuns
 from jpo.plugins.launch.report.watch.watched import WatchedRun
@@ -171,7 +172,7 @@ def launcher_for(entry: Entry, settings: LoadedSettings, environ: Mapping[str, s
     Raises:
         LaunchError: JPO-E753, this version knows no such engine, or it cannot be used as it is set up.
     """
-    if engine_of(entry.engine) is None:
+    if not is_installed(entry.engine):
         finding = f"was launched on {entry.engine!r:.80}, an engine that this version of JPO does not have"
         raise LaunchError(f"run {entry.job.run_id}", finding, "watch it with the version that launched it", code="JPO-E753")
     return launcher_of(settings, entry.engine, environ=environ, detached=True)

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,23 +19,32 @@ from amazon import DROPPED, Amazon, Machines, amazon_before, as_usual
 from launches import Bench, Contract
 from price_list import moto_server
 
+from jpo.cost import Instance
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.aws.launcher import AwsLauncher
-from jpo.plugins.launch.engines.aws.offers import Offer
-from jpo.plugins.launch.engines.aws.request import AwsPlace
+from jpo.plugins.launch.engines.aws.settings import AwsTable
 from jpo.plugins.launch.job import JobState, LaunchJob, Needs
 from jpo.plugins.launch.ledger import Entry, read
 from jpo.plugins.launch.lifecycle import look, start
 from jpo.records import RunStatus
 
 REGION, BUCKET, PROFILE = "us-east-1", "ml-runs", "training"
-A10G = frozenset({"a10g", "a10g-24gb"})
+A10G = ("a10g", 24)
+
+
+def offer(
+    name: str, gpus: int, gpu: tuple[str, float], vcpus: float, memory_gib: float, usd: float, spot: float | None
+) -> Instance:
+    family, day = name.partition(".")[0], date(2026, 11, 1)
+    return Instance(name, family, gpu[0], gpus, gpu[1], vcpus, memory_gib, "us-east-1", usd, spot, day, "test")
+
+
 OFFERS = (
-    Offer("m5.xlarge", 0, frozenset(), 4, 16, 0.192, 0.08),
-    Offer("g5.xlarge", 1, A10G, 4, 16, 1.006, 0.45),
-    Offer("g5.2xlarge", 1, A10G, 8, 32, 1.212, 0.55),
-    Offer("g5.48xlarge", 8, A10G, 192, 768, 16.288, None),
-    Offer("g5g.xlarge", 1, frozenset({"t4g"}), 4, 8, 0.42, 0.2),
+    offer("m5.xlarge", 0, ("", 0), 4, 16, 0.192, 0.08),
+    offer("g5.xlarge", 1, A10G, 4, 16, 1.006, 0.45),
+    offer("g5.2xlarge", 1, A10G, 8, 32, 1.212, 0.55),
+    offer("g5.48xlarge", 8, A10G, 192, 768, 16.288, None),
+    offer("g5g.xlarge", 1, ("t4g", 16), 4, 8, 0.42, 0.2),
 )
 WRITES = (
     "import os, pathlib, time; print('hello', flush=True); log = pathlib.Path(os.environ['JPO_RUNLOG_DIR'])"
@@ -85,8 +95,8 @@ def image(clients: dict[str, Any]) -> str:
 
 
 @pytest.fixture
-def place(image: str) -> AwsPlace:
-    return AwsPlace(REGION, image, f"{BUCKET}/nightly", PROFILE)
+def place(image: str) -> AwsTable:
+    return AwsTable(region=REGION, image=image, bucket=f"{BUCKET}/nightly", instance_profile=PROFILE)
 
 
 @pytest.fixture
@@ -99,7 +109,7 @@ def machines(amazon: Amazon, clients: dict[str, Any], tmp_path: Path) -> Iterato
 
 
 @pytest.fixture
-def bench(place: AwsPlace, machines: Machines, tmp_path: Path) -> Bench:
+def bench(place: AwsTable, machines: Machines, tmp_path: Path) -> Bench:
     def sleep(_seconds: float) -> None:
         machines.turn()
         time.sleep(0.1)
@@ -116,7 +126,7 @@ def instances(clients: dict[str, Any], run_id: str) -> list[dict[str, Any]]:
     return [one for reservation in found for one in reservation["Instances"]]
 
 
-def refused(bench: Bench, job: LaunchJob, place: AwsPlace | None = None) -> LaunchError:
+def refused(bench: Bench, job: LaunchJob, place: AwsTable | None = None) -> LaunchError:
     launcher = AwsLauncher(place, OFFERS, time.time) if place else bench.launcher()
     with pytest.raises(LaunchError) as caught:
         start(job, launcher, bench.ledger, now=bench.clock())
@@ -211,7 +221,7 @@ def test_a_lost_answer_holds_where_ec2_does_not_list_the_instance_yet(
 
 
 def test_settings_that_changed_after_a_lost_answer_find_the_instance(
-    bench: Bench, amazon: Amazon, clients: dict[str, Any], place: AwsPlace
+    bench: Bench, amazon: Amazon, clients: dict[str, Any], place: AwsTable
 ) -> None:
     amazon.fault = lambda action, _kind, _spot: DROPPED if action == "RunInstances" else None
     job = bench.job("lasts")
@@ -219,7 +229,7 @@ def test_settings_that_changed_after_a_lost_answer_find_the_instance(
     (instance,) = instances(clients, job.run_id)
     clients["ec2"].delete_tags(Resources=[instance["InstanceId"]], Tags=[{"Key": "jpo:job"}])
     amazon.fault = as_usual
-    changed = AwsLauncher(replace(place, folder="/opt/training"), OFFERS, time.time)
+    changed = AwsLauncher(place.model_copy(update={"folder": "/opt/training"}), OFFERS, time.time)
     assert instance["InstanceId"] in str(start(job, changed, bench.ledger, now=bench.clock()).engine_id)
     assert len(instances(clients, job.run_id)) == 1
     changed.cancel(f"{REGION}/{instance['InstanceId']}/{BUCKET}/x")
@@ -271,17 +281,17 @@ def test_without_credentials_it_says_so(bench: Bench, monkeypatch: pytest.Monkey
     ids=lambda changes: next(iter(changes.items())),
 )
 def test_what_does_not_exist_is_refused_before_the_start(
-    bench: Bench, amazon: Amazon, place: AwsPlace, changes: dict[str, Any]
+    bench: Bench, amazon: Amazon, place: AwsTable, changes: dict[str, Any]
 ) -> None:
     job = bench.job("lasts")
-    assert refused(bench, job, replace(place, **changes)).code == "JPO-E769"
+    assert refused(bench, job, place.model_copy(update=changes)).code == "JPO-E769"
     assert started(amazon) == []
     assert read(bench.ledger, job.run_id) is None
 
 
 def test_settings_that_are_missing_are_named() -> None:
     with pytest.raises(LaunchError, match="lacks image, bucket") as caught:
-        AwsLauncher(AwsPlace(REGION, None, "", PROFILE), OFFERS, time.time)
+        AwsLauncher(AwsTable(region=REGION, instance_profile=PROFILE), OFFERS, time.time)
     assert caught.value.code == "JPO-E767"
 
 
@@ -324,7 +334,7 @@ def test_an_instance_that_others_terminate_is_accounted_for(bench: Bench, client
 
 
 def test_an_instance_beyond_its_life_is_terminated_when_somebody_looks(
-    bench: Bench, clients: dict[str, Any], machines: Machines, place: AwsPlace
+    bench: Bench, clients: dict[str, Any], machines: Machines, place: AwsTable
 ) -> None:
     machines.boots = False
     entry = bench.start(bench.job("lasts", longest_seconds=60.0))
@@ -384,7 +394,7 @@ def test_collecting_while_it_runs_ends_nothing(bench: Bench, clients: dict[str, 
 
 
 def test_the_log_of_a_run_comes_home_while_it_goes_on(
-    bench: Bench, clients: dict[str, Any], machines: Machines, place: AwsPlace
+    bench: Bench, clients: dict[str, Any], machines: Machines, place: AwsTable
 ) -> None:
     machines.boots = False
     entry = bench.start(bench.job("lasts"))
@@ -417,7 +427,7 @@ def test_the_plan_of_a_dry_run_has_the_order_with_prices_and_the_longest_life(be
 
 
 def test_prices_that_changed_after_a_lost_answer_start_no_second_instance(
-    bench: Bench, amazon: Amazon, clients: dict[str, Any], place: AwsPlace
+    bench: Bench, amazon: Amazon, clients: dict[str, Any], place: AwsTable
 ) -> None:
     amazon.fault = lambda action, _kind, _spot: DROPPED if action == "RunInstances" else None
     job = bench.job("lasts", needs=ONE_GPU)
@@ -425,7 +435,7 @@ def test_prices_that_changed_after_a_lost_answer_start_no_second_instance(
     (instance,) = instances(clients, job.run_id)
     clients["ec2"].delete_tags(Resources=[instance["InstanceId"]], Tags=[{"Key": "jpo:job"}])
     amazon.fault = as_usual
-    dearer = tuple(replace(offer, usd_per_hour_spot=0.9) if offer.instance_type == "g5.xlarge" else offer for offer in OFFERS)
+    dearer = tuple(replace(one, usd_per_hour_spot=0.9) if one.instance == "g5.xlarge" else one for one in OFFERS)
     entry = start(job, AwsLauncher(place, dearer, time.time), bench.ledger, now=bench.clock())
     assert instance["InstanceId"] in str(entry.engine_id)
     assert len(instances(clients, job.run_id)) == 1

@@ -1,14 +1,25 @@
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
-from jpo.plugins.launch.engines.aws.offers import Attempt, Offer, attempts, largest
+from jpo.cost import Instance
+from jpo.plugins.launch.engines.aws.offers import Attempt, attempts, largest
 from jpo.plugins.launch.job import Needs
 
-T4, A100 = frozenset({"t4", "t4-16gb"}), frozenset({"a100", "a100-40gb"})
-SMALL = Offer("g4dn.xlarge", 1, T4, 4, 16, 0.526, 0.2)
-LARGE = Offer("g4dn.12xlarge", 4, T4, 48, 192, 3.912, 1.2)
-BIG = Offer("p4d.24xlarge", 8, A100, 96, 1152, 32.77, None)
+
+def offer(
+    name: str, gpus: int, gpu: tuple[str, float], vcpus: float, memory_gib: float, usd: float, spot: float | None
+) -> Instance:
+    family, day = name.partition(".")[0], date(2026, 11, 1)
+    return Instance(name, family, gpu[0], gpus, gpu[1], vcpus, memory_gib, "us-east-1", usd, spot, day, "test")
+
+
+T4, A100 = ("t4", 16), ("a100", 40)
+SMALL = offer("g4dn.xlarge", 1, T4, 4, 16, 0.526, 0.2)
+LARGE = offer("g4dn.12xlarge", 4, T4, 48, 192, 3.912, 1.2)
+BIG = offer("p4d.24xlarge", 8, A100, 96, 1152, 32.77, None)
 OFFERS = (BIG, LARGE, SMALL)
 
 
@@ -17,7 +28,7 @@ def tried(needs: Needs, *, spot: bool = True) -> list[str]:
 
 
 def test_prices_decide_the_order_whatever_the_market() -> None:
-    dear = Offer("g4dn.2xlarge", 1, T4, 8, 32, 0.752, 0.6)
+    dear = offer("g4dn.2xlarge", 1, T4, 8, 32, 0.752, 0.6)
     assert attempts((dear, SMALL), Needs(gpus=1), spot=True) == (
         Attempt("g4dn.xlarge", spot=True),
         Attempt("g4dn.xlarge", spot=False),

@@ -6,11 +6,19 @@ from typing import Any
 
 from jpo.plugins.launch.engines.aws.attempts import Tried
 from jpo.plugins.launch.engines.aws.offers import Attempt
-from jpo.plugins.launch.engines.aws.request import AwsPlace, home_of, request_of, run_id_of
+from jpo.plugins.launch.engines.aws.request import home_of, request_of, run_id_of
+from jpo.plugins.launch.engines.aws.settings import AwsTable
 from jpo.plugins.launch.job import LaunchJob
 from jpo.records import Identity
 
-PLACE = AwsPlace("eu-central-1", "resolve:ssm:/images/training", "ml-runs/nightly/", "training", "subnet-1", ("sg-1",))
+PLACE = AwsTable(
+    region="eu-central-1",
+    image="resolve:ssm:/images/training",
+    bucket="ml-runs/nightly/",
+    instance_profile="training",
+    subnet="subnet-1",
+    security_groups=("sg-1",),
+)
 DISKS = [
     {"DeviceName": "/dev/sda1", "Ebs": {"VolumeSize": 100, "SnapshotId": "snap-1"}},
     {"DeviceName": "sdb", "VirtualName": "ephemeral0"},

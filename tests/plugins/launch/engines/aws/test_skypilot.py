@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.engines.aws.request import AwsPlace
+from jpo.plugins.launch.engines.aws.settings import AwsTable
 from jpo.plugins.launch.engines.aws.skypilot import as_yaml, task
 from jpo.plugins.launch.job import LaunchJob, Needs
 from jpo.records import Identity
 
-PLACE = AwsPlace("eu-central-1", "ami-1", "ml-runs/nightly", "training")
+PLACE = AwsTable(region="eu-central-1", image="ami-1", bucket="ml-runs/nightly", instance_profile="training")
 JOB = LaunchJob(
     "nightly_17.-a",
     Identity("d", "m", "f"),
@@ -43,7 +43,7 @@ def test_the_run_log_goes_to_the_bucket_and_config_ini_is_in_the_working_directo
     assert made["envs"]["JPO_CONFIG"] == "conf/digits.ini"
     assert made["envs"]["JPO_RUNLOG_DIR"] == "/jpo-run/runs"
     assert made["file_mounts"]["/jpo-run"]["source"].startswith("s3://ml-runs/nightly/nightly_17.-a-")
-    assert "file_mounts" not in task(JOB, replace(PLACE, bucket=None))
+    assert "file_mounts" not in task(JOB, PLACE.model_copy(update={"bucket": None}))
 
 
 def test_the_command_is_quoted_and_ended_in_time() -> None:

@@ -10,8 +10,8 @@ from kubernetes_cluster import Cluster, Play, kubeconfig, serving
 from launches import Bench, VirtualClock
 
 from jpo.plugins.launch.engines.kubernetes.launcher import KubernetesLauncher
-from jpo.plugins.launch.engines.kubernetes.pods import PodSetup
 from jpo.plugins.launch.engines.kubernetes.session import Connected, Session
+from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.job import LaunchJob
 from jpo.records import Identity
 from jpo.runlog import ECHO
@@ -49,15 +49,15 @@ def cluster(clock: VirtualClock, plays: dict[str, Play], tmp_path: Path) -> Iter
 
 
 @pytest.fixture
-def setup() -> PodSetup:
-    return PodSetup(image="registry.example.com/digits:1", workdir="/workspace")
+def setup() -> KubernetesTable:
+    return KubernetesTable(image="registry.example.com/digits:1", workdir="/workspace")
 
 
 @pytest.fixture
-def new_launcher(cluster: Cluster, clock: VirtualClock, setup: PodSetup, tmp_path: Path):  # type: ignore[no-untyped-def]
+def new_launcher(cluster: Cluster, clock: VirtualClock, setup: KubernetesTable, tmp_path: Path):  # type: ignore[no-untyped-def]
     """Makes a launcher as a new process would; other settings by keyword."""
 
-    def make(setup: PodSetup = setup) -> KubernetesLauncher:
+    def make(setup: KubernetesTable = setup) -> KubernetesLauncher:
         session = Session(lambda: Connected(None, str(tmp_path / "kubeconfig")), clock.sleep)
         return KubernetesLauncher(session, setup, tmp_path / "launches")
 

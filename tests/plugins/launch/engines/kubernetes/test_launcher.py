@@ -12,11 +12,11 @@ from kubernetes_cluster import Cluster, Fault, Play
 from launches import Bench, Contract
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.engines.kubernetes.pods import PodSetup
+from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.job import JobState, LaunchJob, Needs
+from jpo.plugins.launch.launcher import Resizable
 from jpo.plugins.launch.ledger import read
 from jpo.plugins.launch.lifecycle import look
-from jpo.plugins.launch.resize import Resizable
 from jpo.records import RunStatus
 from jpo.runlog import ECHO
 
@@ -230,8 +230,10 @@ def test_out_of_memory_is_told(bench: Bench, plays: dict[str, Play]) -> None:
     assert (end.ended_as, end.reason) == (RunStatus.OOM_KILLED, "OOMKilled: beyond its limit of 4Gi")
 
 
-def test_a_run_in_a_queue_waits_in_kueues_words(bench: Bench, cluster: Cluster, new_launcher: Any, setup: PodSetup) -> None:
-    bench.launcher = lambda: new_launcher(replace(setup, queue="team-a"))
+def test_a_run_in_a_queue_waits_in_kueues_words(
+    bench: Bench, cluster: Cluster, new_launcher: Any, setup: KubernetesTable
+) -> None:
+    bench.launcher = lambda: new_launcher(setup.model_copy(update={"queue": "team-a"}))
     entry = bench.start(bench.job("succeeds"))
     assert look(entry, bench.launcher(), bench.ledger).reason == "waits in queue team-a"
     job = cluster.objects["jobs", "ml", f"jpo-{entry.job.run_id}"]
@@ -251,8 +253,10 @@ def test_a_run_in_a_queue_waits_in_kueues_words(bench: Bench, cluster: Cluster, 
     assert end.ended_as is RunStatus.SUCCEEDED
 
 
-def test_a_run_that_waits_in_a_queue_is_cancelled(bench: Bench, cluster: Cluster, new_launcher: Any, setup: PodSetup) -> None:
-    bench.launcher = lambda: new_launcher(replace(setup, queue="team-a"))
+def test_a_run_that_waits_in_a_queue_is_cancelled(
+    bench: Bench, cluster: Cluster, new_launcher: Any, setup: KubernetesTable
+) -> None:
+    bench.launcher = lambda: new_launcher(setup.model_copy(update={"queue": "team-a"}))
     entry = bench.start(bench.job("succeeds"))
     bench.launcher().cancel(str(entry.engine_id))
     end = bench.finish(entry).end
@@ -313,7 +317,7 @@ def test_a_resize_that_the_server_refuses_is_told_in_its_words(bench: Bench, clu
 
 
 def test_the_manifest_is_what_is_submitted(bench: Bench, cluster: Cluster, job: LaunchJob, tmp_path: Any) -> None:
-    wanted = bench.launcher().manifest(job)["items"][0]
+    wanted = bench.launcher().plan(job)["items"][0]
     bench.launcher().submit(job, tmp_path)
     assert cluster.objects["jobs", "ml", "jpo-night-1"]["spec"] == wanted["spec"]
 
@@ -332,7 +336,7 @@ def test_an_id_that_is_none_is_unknown(bench: Bench, engine_id: str) -> None:
 
 
 def test_the_example_of_rights_is_what_a_run_needs_and_no_more(
-    bench: Bench, cluster: Cluster, new_launcher: Any, setup: PodSetup, plays: dict[str, Play]
+    bench: Bench, cluster: Cluster, new_launcher: Any, setup: KubernetesTable, plays: dict[str, Play]
 ) -> None:
     """Every right is used, and with these alone a run is started, watched, resized, cancelled and collected."""
     roles = [each for each in yaml.safe_load_all(RIGHTS.read_text("utf-8")) if each["kind"] in ("Role", "ClusterRole")]
@@ -342,7 +346,7 @@ def test_the_example_of_rights_is_what_a_run_needs_and_no_more(
     cluster.granted, cluster.used = granted, set()
     kueue = "/apis/kueue.x-k8s.io/v1beta1"
     cluster.read_only[f"{kueue}/namespaces/ml/localqueues/team-a"] = {"spec": {"clusterQueue": "gpus"}}
-    bench.launcher = lambda: new_launcher(replace(setup, queue="team-a"))
+    bench.launcher = lambda: new_launcher(setup.model_copy(update={"queue": "team-a"}))
     queued = bench.start(bench.job("lasts"))
     look(queued, bench.launcher(), bench.ledger)
     bench.launcher().cancel(str(queued.engine_id))

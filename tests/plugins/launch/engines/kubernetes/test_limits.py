@@ -9,7 +9,7 @@ import pytest
 from kubernetes_cluster import Cluster
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.engines.kubernetes.pods import PodSetup
+from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.job import LaunchJob, Needs
 
 READY = [{"type": "Ready", "status": "True"}]
@@ -31,7 +31,9 @@ QUEUE = {
 LOCAL = {"spec": {"clusterQueue": "gpus"}, "status": {"pendingWorkloads": 0}}
 
 
-def test_the_launcher_refuses_by_what_it_may_read(new_launcher: Any, cluster: Cluster, job: LaunchJob, setup: PodSetup) -> None:
+def test_the_launcher_refuses_by_what_it_may_read(
+    new_launcher: Any, cluster: Cluster, job: LaunchJob, setup: KubernetesTable
+) -> None:
     cluster.denied.clear()
     cluster.read_only["/api/v1/nodes"] = {"items": [NODE]}
     cluster.read_only["/api/v1/pods"] = {"items": [POD]}
@@ -39,13 +41,13 @@ def test_the_launcher_refuses_by_what_it_may_read(new_launcher: Any, cluster: Cl
     with pytest.raises(LaunchError, match="1 node: 4 GPUs") as caught:
         new_launcher().refuse(replace(job, needs=Needs(gpus=6)))
     assert caught.value.code == "JPO-E755"
-    new_launcher(replace(setup, autoscaled=True)).refuse(replace(job, needs=Needs(gpus=6)))
+    new_launcher(setup.model_copy(update={"autoscaled": True})).refuse(replace(job, needs=Needs(gpus=6)))
 
 
-def test_a_queue_is_read_where_it_may_be(new_launcher: Any, cluster: Cluster, job: LaunchJob, setup: PodSetup) -> None:
+def test_a_queue_is_read_where_it_may_be(new_launcher: Any, cluster: Cluster, job: LaunchJob, setup: Any) -> None:
     kueue = "/apis/kueue.x-k8s.io/v1beta1"
     cluster.read_only[f"{kueue}/namespaces/ml/localqueues/team-a"] = LOCAL
-    queued = new_launcher(replace(setup, queue="team-a"))
+    queued = new_launcher(setup.model_copy(update={"queue": "team-a"}))
     assert queued.room(Needs(gpus=1)).gpus == 8  # the quota alone
     cluster.read_only[f"{kueue}/clusterqueues/gpus"] = QUEUE
     assert queued.room(Needs(gpus=1)).free_gpus == 1

@@ -13,20 +13,24 @@ from hypothesis import strategies as st
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.kubernetes.manifest import digest, manifest
-from jpo.plugins.launch.engines.kubernetes.pods import NodeChoice, PodSetup
+from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.job import RUN_ID, LaunchJob, Needs
 from jpo.records import Identity, Word
 from jpo.wording.slug import LABEL_VALUE
 
 JOB = LaunchJob("night-1", Identity("digits", "cnn", "pytorch"), ("python", "train.py", "config.ini"), Path("/srv/digits"))
-SETTINGS = PodSetup(
+SETTINGS = KubernetesTable(
     image="registry.example.com/digits:1", workdir="/workspace", claims={"datasets": "/data"}, environment_from=("wandb",)
 )
 NAMES = st.text(min_size=1, max_size=120).filter(str.strip)
 VERSIONS = ("1.33", "1.37")
 
 
-def made(job: LaunchJob = JOB, pods: PodSetup = SETTINGS, config: bytes = b"[training]\n") -> list[dict[str, Any]]:
+def changed(**changes: object) -> KubernetesTable:
+    return SETTINGS.model_copy(update=changes)
+
+
+def made(job: LaunchJob = JOB, pods: KubernetesTable = SETTINGS, config: bytes = b"[training]\n") -> list[dict[str, Any]]:
     found = manifest(job, pods, namespace="ml", config=config)["items"]
     assert isinstance(found, list)
     return found
@@ -54,10 +58,10 @@ def check(objects: list[dict[str, Any]]) -> None:
     "pods",
     [
         SETTINGS,
-        PodSetup(
+        KubernetesTable(
             image="x",
             workdir="/w",
-            nodes=NodeChoice(tolerations=("a=b", "c")),
+            tolerations=("a=b", "c"),
             image_pull_secrets=("r",),
             queue="team-a",
             service_account="trainer",
@@ -65,7 +69,7 @@ def check(objects: list[dict[str, Any]]) -> None:
         ),
     ],
 )
-def test_every_object_is_valid(job: LaunchJob, pods: PodSetup) -> None:
+def test_every_object_is_valid(job: LaunchJob, pods: KubernetesTable) -> None:
     check(made(job, pods))
 
 
@@ -85,7 +89,7 @@ def test_one_run_is_one_job_that_is_never_started_again() -> None:
 
 
 def test_a_queue_lets_it_start() -> None:
-    job, _ = made(pods=replace(SETTINGS, queue="team-a"))
+    job, _ = made(pods=changed(queue="team-a"))
     assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "team-a"
     assert job["spec"]["suspend"] is True
 
@@ -110,25 +114,25 @@ def test_no_path_of_this_machine_is_in_it() -> None:
 @pytest.mark.parametrize(
     ("pods", "job", "words"),
     [
-        (PodSetup(), JOB, "names no image"),
-        (replace(SETTINGS, workdir=None), replace(JOB, command=("./train",)), "would have the image's own values"),
-        (replace(SETTINGS, workdir="code"), JOB, "no absolute path"),
-        (replace(SETTINGS, nodes=NodeChoice(tolerations=("a=b=c",))), JOB, "is no taint"),
-        (replace(SETTINGS, image_pull_secrets=("a b",)), JOB, "image_pull_secrets: a b: is no name"),
-        (replace(SETTINGS, queue="Team A"), JOB, "queue: is no name"),
-        (replace(SETTINGS, environment_from=("a_b",)), JOB, "environment_from: a_b: is no name"),
-        (replace(SETTINGS, claims={"data": "data"}), JOB, "no absolute path"),
-        (replace(SETTINGS, claims={"data": "/a/../.."}), JOB, "no absolute path"),
-        (replace(SETTINGS, nodes=NodeChoice({"pool": "a b"})), JOB, "cannot be a label of nodes"),
+        (KubernetesTable(), JOB, "names no image"),
+        (changed(workdir=None), replace(JOB, command=("./train",)), "would have the image's own values"),
+        (changed(workdir="code"), JOB, "no absolute path"),
+        (changed(tolerations=("a=b=c",)), JOB, "is no taint"),
+        (changed(image_pull_secrets=("a b",)), JOB, "image_pull_secrets: a b: is no name"),
+        (changed(queue="Team A"), JOB, "queue: is no name"),
+        (changed(environment_from=("a_b",)), JOB, "environment_from: a_b: is no name"),
+        (changed(claims={"data": "data"}), JOB, "no absolute path"),
+        (changed(claims={"data": "/a/../.."}), JOB, "no absolute path"),
+        (changed(node_selector={"pool": "a b"}), JOB, "cannot be a label of nodes"),
         (
-            replace(SETTINGS, nodes=NodeChoice(gpu_types={"a100": "A 100"})),
+            changed(gpu_types={"a100": "A 100"}),
             replace(JOB, needs=Needs(1, "a100")),
             "cannot be a label of nodes",
         ),
         (SETTINGS, replace(JOB, environment={"A=B": ""}), "cannot be the name of a variable"),
     ],
 )
-def test_what_no_manifest_can_say_is_refused_before_anybody_is_asked(pods: PodSetup, job: LaunchJob, words: str) -> None:
+def test_what_no_manifest_can_say_is_refused_before_anybody_is_asked(pods: KubernetesTable, job: LaunchJob, words: str) -> None:
     with pytest.raises(LaunchError, match=words) as caught:
         made(job, pods)
     assert caught.value.code == "JPO-E763"

@@ -12,20 +12,25 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jpo.plugins.launch.engines.kubernetes.pods import NodeChoice, PodSetup, command, pod_spec, resources
+from jpo.plugins.launch.engines.kubernetes.pods import command, pod_spec, resources
+from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.job import LaunchJob, Needs
 from jpo.records import Identity
 
 JOB = LaunchJob("night-1", Identity("digits", "cnn", "pytorch"), ("python", "train.py", "config.ini"), Path("/srv/digits"))
-SETTINGS = PodSetup(image="registry.example.com/digits:1", workdir="/workspace")
+SETTINGS = KubernetesTable(image="registry.example.com/digits:1", workdir="/workspace")
 CONFIG = "/jpo/config/config.ini"
 
 
-def spec_of(job: LaunchJob = JOB, setup: PodSetup = SETTINGS) -> dict[str, Any]:
+def changed(**changes: object) -> KubernetesTable:
+    return SETTINGS.model_copy(update=changes)
+
+
+def spec_of(job: LaunchJob = JOB, setup: KubernetesTable = SETTINGS) -> dict[str, Any]:
     return pod_spec(job, setup, "jpo-night-1")
 
 
-def container(job: LaunchJob = JOB, setup: PodSetup = SETTINGS) -> dict[str, Any]:
+def container(job: LaunchJob = JOB, setup: KubernetesTable = SETTINGS) -> dict[str, Any]:
     return spec_of(job, setup)["containers"][0]
 
 
@@ -112,14 +117,14 @@ def test_requests_are_limits_and_texts() -> None:
 
 def test_root_is_asked_for_by_name() -> None:
     assert spec_of()["securityContext"]["runAsNonRoot"] is True
-    assert spec_of(setup=replace(SETTINGS, user=0))["securityContext"]["runAsNonRoot"] is False
-    assert spec_of(setup=replace(SETTINGS, user=1000))["securityContext"]["runAsUser"] == 1000
+    assert spec_of(setup=changed(user=0))["securityContext"]["runAsNonRoot"] is False
+    assert spec_of(setup=changed(user=1000))["securityContext"]["runAsUser"] == 1000
     assert container()["securityContext"] == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
     assert spec_of()["automountServiceAccountToken"] is False
 
 
 def test_secrets_are_named_and_never_copied() -> None:
-    made = container(setup=replace(SETTINGS, environment_from=("wandb",)))
+    made = container(setup=changed(environment_from=("wandb",)))
     assert made["envFrom"] == [{"secretRef": {"name": "wandb"}}]
 
 
@@ -133,18 +138,18 @@ def test_a_run_has_its_time_from_the_start_of_its_pod_and_is_started_once() -> N
 def test_a_gpu_type_chooses_nodes_where_a_setting_translates_it() -> None:
     job = replace(JOB, needs=Needs(gpus=1, gpu_type="a100"))
     assert "nodeSelector" not in spec_of(job)
-    there = replace(SETTINGS, nodes=NodeChoice({"pool": "gpu"}, gpu_types={"a100": "NVIDIA-A100-SXM4-80GB"}))
+    there = changed(node_selector={"pool": "gpu"}, gpu_types={"a100": "NVIDIA-A100-SXM4-80GB"})
     assert spec_of(job, there)["nodeSelector"] == {"pool": "gpu", "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"}
 
 
 def test_a_claim_at_the_folder_of_run_logs_keeps_them() -> None:
-    made = spec_of(setup=replace(SETTINGS, claims={"logs": "/jpo/runs", "datasets": "/data"}))
+    made = spec_of(setup=changed(claims={"logs": "/jpo/runs", "datasets": "/data"}))
     assert [volume["name"] for volume in made["volumes"]] == ["config", "claim-0", "claim-1"]
     assert {"name": "claim-0", "mountPath": "/jpo/runs"} in made["containers"][0]["volumeMounts"]
 
 
 def test_metrics_are_served_where_prometheus_scrapes_them() -> None:
-    made = container(JOB, replace(SETTINGS, metrics_port=8000))
+    made = container(JOB, changed(metrics_port=8000))
     assert made["ports"] == [{"name": "metrics", "containerPort": 8000}]
     assert {"name": "JPO_METRICS_PORT", "value": "8000"} in made["env"]
     assert "ports" not in container()
@@ -178,11 +183,11 @@ def test_a_script_that_opens_config_ini_by_its_name_finds_the_runs_own(config: s
     assert own["mountPath"] == os.path.normpath(f"/workspace/{there}")
     assert own["readOnly"] is True
     assert container()["workingDir"] == "/workspace"
-    assert "workingDir" not in container(JOB, replace(SETTINGS, workdir=None))
+    assert "workingDir" not in container(JOB, changed(workdir=None))
 
 
 def test_the_taint_of_gpu_nodes_is_tolerated_where_gpus_are_asked_for() -> None:
     assert "tolerations" not in spec_of()
-    made = spec_of(replace(JOB, needs=Needs(gpus=1)), replace(SETTINGS, nodes=NodeChoice(tolerations=("dedicated=ml",))))
+    made = spec_of(replace(JOB, needs=Needs(gpus=1)), changed(tolerations=("dedicated=ml",)))
     equal = {"key": "dedicated", "operator": "Equal", "value": "ml"}
     assert made["tolerations"] == [equal, {"key": "nvidia.com/gpu", "operator": "Exists"}]

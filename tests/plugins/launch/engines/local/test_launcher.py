@@ -17,14 +17,24 @@ import pytest
 from launches import Bench, Contract
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.engines.local.capacity import Capacity, LocalGpu
+from jpo.inventory.gpus import Gpu
+from jpo.inventory.machine import Machine
 from jpo.plugins.launch.engines.local.launcher import LocalLauncher
 from jpo.plugins.launch.engines.local.processes import marked
 from jpo.plugins.launch.engines.local.state_file import Place, RunState, read_state, write_state
 from jpo.plugins.launch.job import JobState, JobStatus, Needs
 from jpo.records import RunStatus
 
-HERE = Capacity((LocalGpu("GPU-a", 0.1), LocalGpu("GPU-b", 14.0), LocalGpu("GPU-c", None)), "", 4.0, 8.0)
+
+def machine(gpus: tuple[Gpu, ...] | None, why: str = "") -> Machine:
+    return Machine(gpus, why, 4.0, 4, "", 8.0, 8.0)
+
+
+def gpu(uuid: str, used_gib: float | None) -> Gpu:
+    return Gpu("NVIDIA A100", "a100", 40.0, None, used_gib, uuid)
+
+
+HERE = machine((gpu("GPU-a", 0.1), gpu("GPU-b", 14.0), gpu("GPU-c", None)))
 LOG = """
 import os, pathlib, time
 print("hello")
@@ -144,9 +154,7 @@ def test_a_run_is_bound_to_as_many_cpus_as_it_asks_for_and_two_runs_share_none(b
     ],
 )
 def test_what_is_not_here_is_refused(bench: Bench, needs: Needs, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    launcher = LocalLauncher(
-        bench.ledger, lambda: Capacity(None, "no nvidia-smi", 4.0, 8.0), {}, leases_in=bench.folder / "leases"
-    )
+    launcher = LocalLauncher(bench.ledger, lambda: machine(None, "no nvidia-smi"), {}, leases_in=bench.folder / "leases")
     with pytest.raises(LaunchError, match=words) as caught:
         launcher.refuse(bench.job("lasts", needs=needs))
     assert caught.value.code == "JPO-E755"
@@ -236,12 +244,12 @@ def test_when_its_launcher_is_killed_a_run_ends_unless_it_is_detached(bench: Ben
 import os, pathlib, time
 from jpo.plugins.launch.lifecycle import start
 from jpo.plugins.launch.job import LaunchJob
-from jpo.plugins.launch.engines.local.capacity import Capacity
+from jpo.inventory.machine import Machine
 from jpo.plugins.launch.engines.local.launcher import LocalLauncher
 from jpo.records import Identity
 job = LaunchJob({job.run_id!r}, Identity("digits", "cnn", "pytorch"), {job.command!r}, pathlib.Path({str(job.folder)!r}))
 ledger = pathlib.Path({str(bench.ledger)!r})
-launcher = LocalLauncher(ledger, lambda: Capacity((), "", 4.0, 8.0), os.environ, leases_in=ledger.parent / "leases")
+launcher = LocalLauncher(ledger, lambda: Machine((), "", 4.0, 4, "", 8.0, 8.0), os.environ, leases_in=ledger.parent / "leases")
 start(job, launcher, ledger, now=time.time())
 os.kill(os.getpid(), 9)
 """

@@ -17,11 +17,11 @@ from slurm_cluster import GPU_TYPE, NODES, Cluster
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.slurm import run_files
 from jpo.plugins.launch.engines.slurm.launcher import SCRIPT, SlurmLauncher
-from jpo.plugins.launch.engines.slurm.site import SlurmSite
+from jpo.plugins.launch.engines.slurm.settings import SlurmTable
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs
+from jpo.plugins.launch.launcher import Resizable
 from jpo.plugins.launch.ledger import Entry
 from jpo.plugins.launch.lifecycle import start
-from jpo.plugins.launch.resize import Resizable
 from jpo.records import RunStatus
 
 SUCCEEDS = """
@@ -42,7 +42,7 @@ def bench(slurm_cluster: Cluster, tmp_path: Path) -> Bench:
     ledger = tmp_path / "launches"
 
     def launcher() -> SlurmLauncher:
-        return SlurmLauncher(SlurmSite(), ledger, slurm_cluster.environment, time.time, grace_seconds=2)
+        return SlurmLauncher(SlurmTable(), ledger, slurm_cluster.environment, time.time, grace_seconds=2)
 
     return Bench(launcher, COMMANDS, ledger, tmp_path, time.time, lambda seconds: time.sleep(min(seconds, 0.2)))
 
@@ -91,7 +91,7 @@ def test_output_and_values_are_for_the_user_alone_and_the_environment_is_as_the_
     bench: Bench, slurm_cluster: Cluster
 ) -> None:
     told = {**slurm_cluster.environment, "JPO_COMMENT_TOKEN": "s3cr3t", "WANDB_API_KEY": "the user's own"}
-    launcher = SlurmLauncher(SlurmSite(), bench.ledger, told, time.time)
+    launcher = SlurmLauncher(SlurmTable(), bench.ledger, told, time.time)
     job = own(bench, ("sh", "-c", 'env; printf "%s" "$VALUE"'), environment={"VALUE": "$(id) 'x\" %j"})
     entry = start(job, launcher, bench.ledger, now=time.time())
     bench.finish(entry)
@@ -130,18 +130,18 @@ def test_room_is_what_slurm_has_free_now(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("site", "changes", "code", "said"),
     [
-        (SlurmSite(partition="nope"), {}, "JPO-E753", "Invalid partition name specified"),
-        (SlurmSite(options=("--licenses=nope",)), {}, "JPO-E753", "Invalid license specification"),
-        (SlurmSite(options=("--frobnicate",)), {}, "JPO-E753", "unrecognized option"),
-        (SlurmSite(), {"needs": Needs(cpus=40)}, "JPO-E755", "at most 4"),
-        (SlurmSite(), {"needs": Needs(memory_gib=40)}, "JPO-E755", "at most 3000"),
-        (SlurmSite(), {"needs": Needs(gpus=1, gpu_type="h100")}, "JPO-E755", "has none"),
-        (SlurmSite(), {"needs": Needs(nodes=3)}, "JPO-E755", "at most 2"),
-        (SlurmSite(partition="short"), {"longest_seconds": 3600.0}, "JPO-E755", "gives 10"),
+        (SlurmTable(partition="nope"), {}, "JPO-E753", "Invalid partition name specified"),
+        (SlurmTable(options=("--licenses=nope",)), {}, "JPO-E753", "Invalid license specification"),
+        (SlurmTable(options=("--frobnicate",)), {}, "JPO-E753", "unrecognized option"),
+        (SlurmTable(), {"needs": Needs(cpus=40)}, "JPO-E755", "at most 4"),
+        (SlurmTable(), {"needs": Needs(memory_gib=40)}, "JPO-E755", "at most 3000"),
+        (SlurmTable(), {"needs": Needs(gpus=1, gpu_type="h100")}, "JPO-E755", "has none"),
+        (SlurmTable(), {"needs": Needs(nodes=3)}, "JPO-E755", "at most 2"),
+        (SlurmTable(partition="short"), {"longest_seconds": 3600.0}, "JPO-E755", "gives 10"),
     ],
 )
 def test_what_slurm_would_refuse_is_refused_first_in_its_words(
-    bench: Bench, slurm_cluster: Cluster, site: SlurmSite, changes: dict[str, object], code: str, said: str
+    bench: Bench, slurm_cluster: Cluster, site: SlurmTable, changes: dict[str, object], code: str, said: str
 ) -> None:
     launcher = SlurmLauncher(site, bench.ledger, slurm_cluster.environment, time.time)
     job = bench.job("succeeds", **changes)
@@ -156,7 +156,7 @@ def test_what_slurm_would_refuse_is_refused_first_in_its_words(
 def test_the_same_name_in_another_project_is_another_run(bench: Bench, tmp_path: Path, slurm_cluster: Cluster) -> None:
     job = bench.job("lasts")
     first = bench.start(job)
-    elsewhere = SlurmLauncher(SlurmSite(), tmp_path / "other", slurm_cluster.environment, time.time)
+    elsewhere = SlurmLauncher(SlurmTable(), tmp_path / "other", slurm_cluster.environment, time.time)
     second = start(job, elsewhere, tmp_path / "other", now=time.time())
     assert second.engine_id != first.engine_id
     elsewhere.cancel(str(second.engine_id))
@@ -268,7 +268,7 @@ def test_a_job_that_begins_while_slurm_is_asked_is_not_taken_for_a_requeued_one(
     bench: Bench, slurm_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between SLURM's answer that it waits and a look at the run's files a job may begin."""
-    launcher = SlurmLauncher(SlurmSite(options=("--begin=now+1hour",)), bench.ledger, slurm_cluster.environment, time.time)
+    launcher = SlurmLauncher(SlurmTable(options=("--begin=now+1hour",)), bench.ledger, slurm_cluster.environment, time.time)
     entry = start(bench.job("succeeds"), launcher, bench.ledger, now=time.time())
     seen = iter([None, run_files.Began(number_of(entry), "n1", 5.0, 5.0)])
     monkeypatch.setattr(run_files, "began", lambda folder: next(seen, None))
@@ -303,7 +303,7 @@ def test_a_cancelled_run_ends_whatever_scancel_is_told_by_the_users_environment(
         "SBATCH_GRES": "gpu:2",
     }
     told = {**slurm_cluster.environment, **own_defaults}
-    launcher = SlurmLauncher(SlurmSite(), bench.ledger, told, time.time, grace_seconds=2)
+    launcher = SlurmLauncher(SlurmTable(), bench.ledger, told, time.time, grace_seconds=2)
     entry = start(bench.job("lasts"), launcher, bench.ledger, now=time.time())
     bench.until_it_runs(entry)
     assert "gpu:" not in slurm_cluster.says("scontrol", "show", "job", number_of(entry))
@@ -314,7 +314,7 @@ def test_a_cancelled_run_ends_whatever_scancel_is_told_by_the_users_environment(
 
 
 def test_a_job_that_is_cancelled_while_it_waits_never_began(bench: Bench, slurm_cluster: Cluster) -> None:
-    launcher = SlurmLauncher(SlurmSite(options=("--begin=now+1hour",)), bench.ledger, slurm_cluster.environment, time.time)
+    launcher = SlurmLauncher(SlurmTable(options=("--begin=now+1hour",)), bench.ledger, slurm_cluster.environment, time.time)
     entry = start(bench.job("succeeds"), launcher, bench.ledger, now=time.time())
     waiting = launcher.status(str(entry.engine_id))
     assert (waiting.state, waiting.reason) == (JobState.WAITING, "BeginTime")
@@ -368,7 +368,7 @@ def test_an_array_of_runs_that_need_different_things_is_refused(bench: Bench) ->
 
 
 def test_without_slurm_its_package_is_named(bench: Bench) -> None:
-    launcher = SlurmLauncher(SlurmSite(), bench.ledger, {"PATH": "/nowhere"}, time.time)
+    launcher = SlurmLauncher(SlurmTable(), bench.ledger, {"PATH": "/nowhere"}, time.time)
     with pytest.raises(LaunchError, match="slurm-client") as caught:
         launcher.room(Needs())
     assert caught.value.code == "JPO-E761"

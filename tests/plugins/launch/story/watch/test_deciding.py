@@ -10,8 +10,8 @@ from jpo.plugins.launch.during.progress import Rival
 from jpo.plugins.launch.during.release import Surplus
 from jpo.plugins.launch.during.stop import StopVerdict
 from jpo.plugins.launch.job import JobState, LaunchJob, Needs
+from jpo.plugins.launch.launcher import Resizable
 from jpo.plugins.launch.lifecycle import start
-from jpo.plugins.launch.resize import Resizable
 from jpo.plugins.launch.story.watch.deciding import (
     Handle,
     WatchOptions,
