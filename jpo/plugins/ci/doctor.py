@@ -87,10 +87,14 @@ def tokens(case: Case) -> Iterator[Line]:
         try:
             if variable == "JPO_COMMENT_TOKEN":
                 request = merge_request_of(case.environ)
-                said = f"notes go to {request} of {request.api_url}" if request else "no merge request belongs to this pipeline"
+                said = (
+                    f"notes go to {request} of {request.access.api_url}"
+                    if request
+                    else "no merge request belongs to this pipeline"
+                )
             else:
                 place = repository_of(case.environ)
-                said = place if isinstance(place, str) else f"values are proposed to {place.target} of {place.api_url}"
+                said = place if isinstance(place, str) else f"values are proposed to {place.target} of {place.access.api_url}"
         except (UsageError, CodeHostError) as error:
             yield Line("token", "warning", f"{error.place}: {error.finding}", error.remedy, error.code)
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -13,8 +12,8 @@ from jpo.http.answers import BUSY, Busy, CheckedAnswer, PassingTrouble
 from jpo.http.endpoint import Endpoint
 from jpo.http.quoting import quote
 from jpo.http.session import GuardedSession, Service
-from jpo.plugins.ci.code_host.merge_request import MergeRequest
-from jpo.plugins.ci.code_host.repository import Repository, strange
+from jpo.plugins.ci.code_host.merge_request import HostAccess
+from jpo.plugins.ci.code_host.repository import strange
 
 Kind = TypeVar("Kind")
 REPEATABLE = ("GET", "PUT", "PATCH", "DELETE")
@@ -25,25 +24,6 @@ STRANGE = ("JPO-E104", "JPO-E109")
 """Of the session: an answer that is none of an API."""
 
 
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How refusals of a kind of call are told: what was refused, what there may be none of, and what to do by host and status."""
-
-    what: str
-    missing: str
-    remedies: Mapping[tuple[str, int], str]
-
-
-NOTES = Manner(
-    "the note",
-    "merge request",
-    {
-        ("gitlab", 401): "set JPO_COMMENT_TOKEN to a project access token that has not expired, with the scope api",
-        ("github", 401): "pass the job's own: env GITHUB_TOKEN: ${{ github.token }}",
-        ("gitlab", 403): "the token needs the scope api and at least the role Reporter; is the discussion locked?",
-        ("github", 403): "the job needs permissions: pull-requests: write, which forks never get; is the conversation locked?",
-    },
-)
 REFUSALS = {
     401: ("does not accept the token", "JPO-E901"),
     403: ("does not let this token do that", "JPO-E902"),
@@ -56,17 +36,17 @@ class InDoubtError(CodeHostError):
 
 
 class Calls:
-    """Calls to the API that has a merge request; a context manager. One deadline holds for all of them."""
+    """Calls to the API of a host; a context manager. One deadline holds for all of them."""
 
-    def __init__(self, request: MergeRequest | Repository, manner: Manner = NOTES, *, timeout_seconds: float) -> None:
-        gitlab = request.host == "gitlab"
-        self._host, self._manner = request.host, manner
+    def __init__(self, access: HostAccess, *, timeout_seconds: float) -> None:
+        gitlab = access.host == "gitlab"
+        self._access = access
         source = Endpoint(
-            url=request.api_url,
+            url=access.api_url,
             timeout_seconds=timeout_seconds,
-            bearer_token=None if gitlab else request.token,
-            headers={"PRIVATE-TOKEN": request.token} if gitlab else {"X-GitHub-Api-Version": "2022-11-28"},
-            ca_file=request.ca_file,
+            bearer_token=None if gitlab else access.token,
+            headers={"PRIVATE-TOKEN": access.token} if gitlab else {"X-GitHub-Api-Version": "2022-11-28"},
+            ca_file=access.ca_file,
         )
         name = "GitLab" if gitlab else "GitHub"
         service = Service(name, self._accepted, absent=REACHABLE, late="raise --timeout", large="", repeatable=REPEATABLE)
@@ -125,14 +105,14 @@ class Calls:
             raise Busy(place, f"is not available (HTTP {status}): {said}", code="JPO-E905")
         if status in REFUSALS:
             finding, code = REFUSALS[status]
-            finding = finding.format(missing=self._manner.missing)
-            remedy = self._manner.remedies.get((self._host, status), "")
+            finding = finding.format(missing=self._access.purpose.missing)
+            remedy = self._access.purpose.remedies.get((self._access.host, status), "")
             raise CodeHostError(place, f"{finding} (HTTP {status}): {said}", remedy, code=code)
         if document is None:
             finding = f"answered with HTTP {status} and no JSON (a sign-in page?)"
             raise CodeHostError(place, finding, "is this the address of the API?", code="JPO-E906")
         if not 200 <= status < 300:
-            raise CodeHostError(place, f"refused {self._manner.what} (HTTP {status}): {said}", code="JPO-E904")
+            raise CodeHostError(place, f"refused {self._access.purpose.what} (HTTP {status}): {said}", code="JPO-E904")
         return CheckedAnswer(document)
 
 

@@ -54,12 +54,26 @@ class PullRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class TunedFile:
-    """A file that shall be on a branch, in place of `there`, which the target branch has."""
+class ProposedChange:
+    """What is to be proposed.
 
+    Attributes:
+        branch: of this workload alone.
+        path: of config.ini in the repository.
+        content: config.ini with the values that were applied.
+        values: digest of those values; the same suggestion has the same.
+        title: of the merge request.
+        body: its text; begins with `marker(values)`.
+        message: of the commit, without its trailer.
+    """
+
+    branch: str
     path: str
     content: bytes
-    there: Blob
+    values: str
+    title: str
+    body: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +82,16 @@ class BranchStart:
 
     Attributes:
         head: the commit at which it was looked at; None: there is no such branch.
-        onto: the commit of the target branch.
+        onto: the commit of the target branch; `mode`: of the file there.
         based: whether the branch starts from there already.
         there: its file, where it has one.
     """
 
     head: str | None
     onto: str
-    based: bool
-    there: Blob | None
+    mode: str
+    based: bool = False
+    there: Blob | None = None
 
 
 class LostRaceError(CodeHostError):
@@ -95,8 +110,8 @@ class CodeHost(Protocol):
     def ahead(self, target: str, head: str) -> Ahead:
         """What the commit `head` has that `target` has not."""
 
-    def put(self, branch: str, start: BranchStart, file: TunedFile, message: str) -> None:
-        """Make a commit with this file the head of a branch; LostRaceError where the branch is not at `start.head` any more."""
+    def put(self, wanted: ProposedChange, start: BranchStart, message: str) -> None:
+        """Make a commit with this file the head of its branch; LostRaceError where that is not at `start.head` any more."""
 
     def delete(self, branch: str) -> None:
         """Delete a branch."""

@@ -12,7 +12,7 @@ from typing import Literal
 
 from jpo.errors import CodeHostError
 from jpo.plugins.ci.code_host.calls import Calls, part
-from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, LostRaceError, PullRequest, TunedFile
+from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, LostRaceError, ProposedChange, PullRequest
 from jpo.plugins.ci.code_host.repository import encoded, strange
 
 PER_PAGE = 100
@@ -58,9 +58,12 @@ class GitHub:
         messages = tuple(part(part(commit, "commit", path, object), "message", path, str) for commit in commits)
         return Ahead(messages, frozenset(paths), part(found, "total_commits", path, object) == len(commits), based)
 
-    def put(self, branch: str, start: BranchStart, file: TunedFile, message: str) -> None:
-        blob = self._made("git/blobs", {"content": b64encode(file.content).decode(), "encoding": "base64"})
-        entry = {"path": file.path, "mode": file.there.mode, "type": "blob", "sha": blob}
+    def put(self, wanted: ProposedChange, start: BranchStart, message: str) -> None:
+        branch, blob = (
+            wanted.branch,
+            self._made("git/blobs", {"content": b64encode(wanted.content).decode(), "encoding": "base64"}),
+        )
+        entry = {"path": wanted.path, "mode": start.mode, "type": "blob", "sha": blob}
         tree = self._made("git/trees", {"base_tree": self._tree_of(start.onto), "tree": [entry]})
         parents = [commit for commit in (start.head, None if start.head and start.based else start.onto) if commit]
         commit = self._made("git/commits", {"message": message, "tree": tree, "parents": parents})

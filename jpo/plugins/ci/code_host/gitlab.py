@@ -12,7 +12,7 @@ from typing import Literal
 
 from jpo.errors import CodeHostError
 from jpo.plugins.ci.code_host.calls import Calls, part
-from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, LostRaceError, PullRequest, TunedFile
+from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, LostRaceError, ProposedChange, PullRequest
 from jpo.plugins.ci.code_host.repository import encoded, strange
 
 STATES: Mapping[str, Literal["open", "closed", "merged"]] = {
@@ -53,8 +53,9 @@ class GitLab:
         messages = tuple(part(commit, "message", path, str) for commit in commits)
         return Ahead(messages, frozenset(paths), whole, target == head or target in parents)
 
-    def put(self, branch: str, start: BranchStart, file: TunedFile, message: str) -> None:
-        action = {"action": "update", "file_path": file.path, "encoding": "base64", "content": b64encode(file.content).decode()}
+    def put(self, wanted: ProposedChange, start: BranchStart, message: str) -> None:
+        branch, content = wanted.branch, b64encode(wanted.content).decode()
+        action = {"action": "update", "file_path": wanted.path, "encoding": "base64", "content": content}
         body: dict[str, object] = {"branch": branch, "commit_message": message, "actions": [action]}
         if start.head is not None and start.based and start.there:
             action["last_commit_id"] = start.there.last_commit

@@ -29,47 +29,74 @@ LARGEST_EVENT_BYTES = 32 << 20
 LARGEST_TOKEN_BYTES, TOKEN_SECONDS = 1 << 16, 2.0
 
 
+NO_TOKEN = 0
+"""In place of the status of an answer: nothing was asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What a token is for: the variable that holds it, and by host what to do without one."""
+    """What is written to a host.
 
+    Attributes:
+        what: it, in words; `missing`: what there may be none of.
+        variable: which holds the token for it.
+        remedies: by host and status of the answer what to do about a refusal.
+    """
+
+    what: str
+    missing: str
     variable: str
-    remedies: Mapping[str, str]
+    remedies: Mapping[tuple[str, int], str]
 
 
 NOTE = Purpose(
+    "the note",
+    "merge request",
     "JPO_COMMENT_TOKEN",
     {
-        "gitlab": "set the masked CI/CD variable JPO_COMMENT_TOKEN to a project access token with the scope api; "
+        ("gitlab", NO_TOKEN): "set the masked CI/CD variable JPO_COMMENT_TOKEN to a project access token with the scope api; "
         "a job token cannot",
-        "github": "pass it: env GITHUB_TOKEN: ${{ github.token }}, with permissions: pull-requests: write",
+        ("github", NO_TOKEN): "pass it: env GITHUB_TOKEN: ${{ github.token }}, with permissions: pull-requests: write",
+        ("gitlab", 401): "set JPO_COMMENT_TOKEN to a project access token that has not expired, with the scope api",
+        ("github", 401): "pass the job's own: env GITHUB_TOKEN: ${{ github.token }}",
+        ("gitlab", 403): "the token needs the scope api and at least the role Reporter; is the discussion locked?",
+        ("github", 403): "the job needs permissions: pull-requests: write, which forks never get; is the conversation locked?",
     },
 )
 
 
 @dataclass(frozen=True, slots=True)
-class MergeRequest:
-    """A merge request of GitLab, or a pull request of GitHub.
+class HostAccess:
+    """Where JPO writes, and by what right.
 
     Attributes:
-        host: who has it.
         api_url: base of the API, without a slash at the end.
         project: as the API's paths have it: number or encoded path (GitLab), owner/name (GitHub).
-        web_url: its page; empty where the runner does not say where pages are.
-        token: may write notes.
         ca_file: authorities to trust instead of the bundled ones, or None.
     """
 
+    purpose: Purpose
     host: Literal["gitlab", "github"]
     api_url: str
     project: str
-    number: int
-    web_url: str
     token: str = field(repr=False)
     ca_file: Path | None = None
 
+    def named(self, number: int) -> str:
+        """A merge request, or pull request, as its host calls it."""
+        return f"{'!' if self.host == 'gitlab' else '#'}{number}"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRequest:
+    """A merge request of GitLab, or a pull request of GitHub; its page, empty where the runner does not say where pages are."""
+
+    access: HostAccess
+    number: int
+    web_url: str
+
     def __str__(self) -> str:
-        return f"{'!' if self.host == 'gitlab' else '#'}{self.number}"
+        return self.access.named(self.number)
 
 
 def merge_request_of(environ: Mapping[str, str], number: int | None = None) -> MergeRequest | None:
@@ -108,8 +135,7 @@ def _of_gitlab(environ: Mapping[str, str], number: int | None) -> MergeRequest |
     if not NUMBER.fullmatch(named):
         raise unusable("CI_MERGE_REQUEST_IID", named)
     page = f"{page}/-/merge_requests/{named}" if ADDRESS.fullmatch(page) else ""
-    api, token = api_of(environ, "CI_API_V4_URL", NOTE), token_of(environ, "gitlab", NOTE)
-    return MergeRequest("gitlab", api, project, int(named), page, token, authority_of(environ, "gitlab"))
+    return MergeRequest(access_of(environ, "gitlab", project, NOTE), int(named), page)
 
 
 def _of_github(environ: Mapping[str, str], number: int | None) -> MergeRequest | None:
@@ -121,8 +147,7 @@ def _of_github(environ: Mapping[str, str], number: int | None) -> MergeRequest |
         raise unusable("GITHUB_REPOSITORY", project)
     server = environ.get("GITHUB_SERVER_URL", "")
     page = f"{server}/{project}/pull/{number}" if ADDRESS.fullmatch(server) else ""
-    api, token = api_of(environ, "GITHUB_API_URL", NOTE), token_of(environ, "github", NOTE)
-    return MergeRequest("github", api, project, number, page, token, authority_of(environ, "github"))
+    return MergeRequest(access_of(environ, "github", project, NOTE), number, page)
 
 
 def _number_of_event(path: str) -> int | None:
@@ -141,21 +166,19 @@ def _number_of_event(path: str) -> int | None:
     return number if isinstance(number, int) and NUMBER.fullmatch(str(number)) else None
 
 
-def api_of(environ: Mapping[str, str], variable: str, purpose: Purpose) -> str:
+def access_of(environ: Mapping[str, str], host: Literal["gitlab", "github"], project: str, purpose: Purpose) -> HostAccess:
+    """The API that the runner names, with the token for this purpose."""
+    variable = "CI_API_V4_URL" if host == "gitlab" else "GITHUB_API_URL"
     address = environ.get(variable, "")
     if not ADDRESS.fullmatch(address):
         raise unusable(variable, address)
     check_encrypted(address, f"the token of {purpose.variable} or GITHUB_TOKEN")
-    return address.rstrip("/")
-
-
-def authority_of(environ: Mapping[str, str], host: Literal["gitlab", "github"]) -> Path | None:
-    """The file of authorities to trust instead of the bundled ones."""
     named = environ.get("JPO_COMMENT_CA_FILE") or (environ.get("CI_SERVER_TLS_CA_FILE") if host == "gitlab" else None)
-    return Path(named) if named else None
+    token = _token_of(environ, host, purpose)
+    return HostAccess(purpose, host, address.rstrip("/"), project, token, Path(named) if named else None)
 
 
-def token_of(environ: Mapping[str, str], host: Literal["gitlab", "github"], purpose: Purpose) -> str:
+def _token_of(environ: Mapping[str, str], host: Literal["gitlab", "github"], purpose: Purpose) -> str:
     """The token of the environment, or of the file that it names; CodeHostError JPO-E901 where there is none."""
     token = environ.get(purpose.variable, "").strip()
     if not token and (file := environ.get(f"{purpose.variable}_FILE")):
@@ -168,7 +191,7 @@ def token_of(environ: Mapping[str, str], host: Literal["gitlab", "github"], purp
         token = environ.get("GITHUB_TOKEN", "").strip()
     if not TOKEN.fullmatch(token):
         finding = "has blanks or signs that no token has" if token else "no token to write with"
-        raise CodeHostError(purpose.variable, finding, purpose.remedies[host], code="JPO-E901")
+        raise CodeHostError(purpose.variable, finding, purpose.remedies[host, NO_TOKEN], code="JPO-E901")
     return token
 
 

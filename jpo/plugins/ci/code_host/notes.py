@@ -58,12 +58,12 @@ def put_note(request: MergeRequest, marker: str, body: str, *, timeout_seconds: 
     if len(body) > LARGEST_BODY:
         finding = f"the note has {len(body)} characters, and {LARGEST_BODY} are the most"
         raise CodeHostError(str(request), finding, "report it as a bug of JPO", code="JPO-E904")
-    with Calls(request, timeout_seconds=timeout_seconds) as calls:
+    with Calls(request.access, timeout_seconds=timeout_seconds) as calls:
         notes = _Notes(calls, request, marker)
         own = list(notes.own())
         how, number = notes.brought_up_to_date(own, body)
         removed, left = notes.without([note.number for note in own if note.number != number])
-        anchor = "note_" if request.host == "gitlab" else "issuecomment-"
+        anchor = "note_" if request.access.host == "gitlab" else "issuecomment-"
         return Written(how, f"{request.web_url}#{anchor}{number}" if request.web_url else "", removed, left)
 
 
@@ -71,12 +71,13 @@ class _Notes:
     """The notes of one merge request, in the words of its host."""
 
     def __init__(self, calls: Calls, request: MergeRequest, marker: str) -> None:
-        self._calls, self._marker, self._github = calls, marker, request.host == "github"
+        self._calls, self._marker, self._github = calls, marker, request.access.host == "github"
+        project = request.access.project
         if self._github:
-            self._all = f"repos/{request.project}/issues/{request.number}/comments"
-            self._each = f"repos/{request.project}/issues/comments"
+            self._all = f"repos/{project}/issues/{request.number}/comments"
+            self._each = f"repos/{project}/issues/comments"
         else:
-            self._all = self._each = f"projects/{request.project}/merge_requests/{request.number}/notes"
+            self._all = self._each = f"projects/{project}/merge_requests/{request.number}/notes"
         self._me = self._who_am_i()
 
     def _who_am_i(self) -> object:

@@ -8,13 +8,13 @@ request was closed are not proposed again. Nothing is remembered elsewhere, so a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Literal
 
 from jpo.errors import CodeHostError, ConflictError
-from jpo.plugins.ci.code_host.calls import Calls, InDoubtError, Manner
-from jpo.plugins.ci.code_host.changes import Blob, BranchStart, CodeHost, LostRaceError, PullRequest, TunedFile, digest_of
+from jpo.plugins.ci.code_host.calls import Calls, InDoubtError
+from jpo.plugins.ci.code_host.changes import Blob, BranchStart, CodeHost, LostRaceError, ProposedChange, PullRequest, digest_of
 from jpo.plugins.ci.code_host.github import GitHub
 from jpo.plugins.ci.code_host.gitlab import GitLab
 from jpo.plugins.ci.code_host.repository import Repository
@@ -23,43 +23,6 @@ ATTEMPTS = 2
 TRAILER = re.compile(r"^JPO-Blob: ([0-9a-f]{40}|[0-9a-f]{64})$", re.MULTILINE)
 """Of our commits: Git's digest of the config.ini that they leave. Whoever changes that or adds a commit does not have it."""
 OF_US = re.compile(r"<!-- jpo:(?P<what>values|obsolete):(?P<values>[0-9a-f]{32}) -->")
-PERSISTING = Manner(
-    "the proposal",
-    "branch, file or merge request",
-    {
-        ("gitlab", 401): "set JPO_PERSIST_TOKEN to a project access token that has not expired, with the scope api",
-        ("github", 401): "pass the job's own: env GITHUB_TOKEN: ${{ github.token }}",
-        ("gitlab", 403): "the token needs the scope api and the role Developer; do protected branches include jpo/*?",
-        (
-            "github",
-            403,
-        ): "the job needs permissions: contents: write and pull-requests: write, and the repository's Actions settings "
-        "must allow workflows to create pull requests",
-    },
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedChange:
-    """What is to be proposed.
-
-    Attributes:
-        branch: of this workload alone.
-        path: of config.ini in the repository.
-        content: config.ini with the values that were applied.
-        values: digest of those values; the same suggestion has the same.
-        title: of the merge request.
-        body: its text; begins with `marker(values)`.
-        message: of the commit, without its trailer.
-    """
-
-    branch: str
-    path: str
-    content: bytes
-    values: str
-    title: str
-    body: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +51,9 @@ def persist(repository: Repository, wanted: ProposedChange, *, timeout_seconds: 
         ConflictError: JPO-E923, config.ini is not on the target branch what this pipeline has checked out.
         CodeHostError: JPO-E901 to E906; the target branch is as it was, and so is all that a person has done.
     """
-    with Calls(repository, PERSISTING, timeout_seconds=timeout_seconds) as calls:
-        host: CodeHost = (GitLab if repository.host == "gitlab" else GitHub)(calls, repository.project)
+    access = repository.access
+    with Calls(access, timeout_seconds=timeout_seconds) as calls:
+        host: CodeHost = (GitLab if access.host == "gitlab" else GitHub)(calls, access.project)
         for left in reversed(range(ATTEMPTS)):
             try:
                 return _brought_up_to_date(host, repository, wanted)
@@ -115,10 +79,12 @@ def _brought_up_to_date(host: CodeHost, repository: Repository, wanted: Proposed
     if not mine:
         why = f"{wanted.branch} has commits or changes of somebody else: it is left alone until they are taken off it"
         return Persisted("left", open_one, why)
-    refused = None if open_one else next((request for request in proposed if _refuses(request, wanted)), None)
-    if refused:
-        return Persisted("none", refused, "was closed by a person: these values are not proposed again; reopen it to have them")
-    new = _branch_up_to_date(host, wanted, BranchStart(head, target, False, None), there)
+    for request in proposed if open_one is None else ():
+        found = OF_US.search(request.body)  # one that JPO has closed says that it was obsolete
+        if request.state == "closed" and found and found["what"] == "values" and found["values"] == wanted.values:
+            why = "was closed by a person: these values are not proposed again; reopen it to have them"
+            return Persisted("none", request, why)
+    new = _branch_up_to_date(host, wanted, BranchStart(head, target, there.mode), there)
     if open_one is None:
         return Persisted("opened", host.open(wanted.branch, repository.target, wanted.title, wanted.body))
     if (open_one.title, _lines(open_one.body)) != (wanted.title, _lines(wanted.body)):
@@ -161,16 +127,10 @@ def _branch_up_to_date(host: CodeHost, wanted: ProposedChange, start: BranchStar
         based, mine = host.ahead(start.onto, start.head).based, host.blob(start.head, wanted.path)
         if based and mine is not None and mine.digest == digest:
             return False
-        start = BranchStart(start.head, start.onto, based, mine)
+        start = replace(start, based=based, there=mine)
     message = f"{wanted.message}\n\nJPO-Blob: {digest}\n"
-    host.put(wanted.branch, start, TunedFile(wanted.path, wanted.content, there), message)
+    host.put(wanted, start, message)
     return True
-
-
-def _refuses(request: PullRequest, wanted: ProposedChange) -> bool:
-    """Whether a person has closed a merge request for the same values; one that JPO has closed says that it was obsolete."""
-    found = OF_US.search(request.body)
-    return request.state == "closed" and found is not None and found["what"] == "values" and found["values"] == wanted.values
 
 
 def _closed(host: CodeHost, wanted: ProposedChange, request: PullRequest | None, head: str | None, target: str) -> Persisted:

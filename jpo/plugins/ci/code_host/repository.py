@@ -7,25 +7,37 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 from urllib.parse import quote
 
 from jpo.errors import CodeHostError, UsageError
 from jpo.inventory.caller import author_of
-from jpo.plugins.ci.code_host.merge_request import NUMBER, REPOSITORY, Purpose, api_of, authority_of, token_of, unusable
+from jpo.plugins.ci.code_host.merge_request import NO_TOKEN, NUMBER, REPOSITORY, HostAccess, Purpose, access_of, unusable
 from jpo.project.checkout.branch import default_on_github
 
 COMMIT_LENGTHS = (40, 64)
 """Hexadecimal digits of a commit in repositories with SHA-1 and SHA-256."""
-PURPOSE = Purpose(
+PROPOSAL = Purpose(
+    "the proposal",
+    "branch, file or merge request",
     "JPO_PERSIST_TOKEN",
     {
-        "gitlab": "set the masked, protected CI/CD variable JPO_PERSIST_TOKEN to a project access token with the scope api and "
-        "the role Developer; a job token cannot",
-        "github": "give the action its input token, or a step env GITHUB_TOKEN: ${{ github.token }}, with permissions: "
+        (
+            "gitlab",
+            NO_TOKEN,
+        ): "set the masked, protected CI/CD variable JPO_PERSIST_TOKEN to a project access token with the scope "
+        "api and the role Developer; a job token cannot",
+        (
+            "github",
+            NO_TOKEN,
+        ): "give the action its input token, or a step env GITHUB_TOKEN: ${{ github.token }}, with permissions: "
         "contents: write and pull-requests: write",
+        ("gitlab", 401): "set JPO_PERSIST_TOKEN to a project access token that has not expired, with the scope api",
+        ("github", 401): "pass the job's own: env GITHUB_TOKEN: ${{ github.token }}",
+        ("gitlab", 403): "the token needs the scope api and the role Developer; do protected branches include jpo/*?",
+        ("github", 403): "the job needs permissions: contents: write and pull-requests: write, and the repository's Actions "
+        "settings must allow workflows to create pull requests",
     },
 )
 
@@ -35,24 +47,15 @@ class Repository:
     """A project of GitLab, or a repository of GitHub.
 
     Attributes:
-        host: who has it.
-        api_url: base of the API, without a slash at the end.
-        project: as the API's paths have it: number (GitLab), owner/name (GitHub).
         target: the default branch, to which values are proposed.
         commit: which this pipeline has checked out.
         root: the folder of the checkout.
-        token: may write a branch and a merge request.
-        ca_file: authorities to trust instead of the bundled ones, or None.
     """
 
-    host: Literal["gitlab", "github"]
-    api_url: str
-    project: str
+    access: HostAccess
     target: str
     commit: str
     root: Path
-    token: str = field(repr=False)
-    ca_file: Path | None = None
 
     def path_of(self, config: Path) -> str:
         """The name of a config.ini in the repository; UsageError JPO-E907 for one outside of it."""
@@ -72,11 +75,11 @@ def repository_of(environ: Mapping[str, str]) -> Repository | str:
     host = author_of(environ)["where"]
     if host == "gitlab":
         branch, default = environ.get("CI_COMMIT_BRANCH", ""), environ.get("CI_DEFAULT_BRANCH", "")
-        names = ("CI_PROJECT_ID", "CI_COMMIT_SHA", "CI_PROJECT_DIR", "CI_API_V4_URL")
+        names = ("CI_PROJECT_ID", "CI_COMMIT_SHA", "CI_PROJECT_DIR")
     elif host == "github":
         branch, default = environ.get("GITHUB_REF", ""), default_on_github(environ)
         branch = branch.removeprefix("refs/heads/") if branch.startswith("refs/heads/") else ""
-        names = ("GITHUB_REPOSITORY", "GITHUB_SHA", "GITHUB_WORKSPACE", "GITHUB_API_URL")
+        names = ("GITHUB_REPOSITORY", "GITHUB_SHA", "GITHUB_WORKSPACE")
     else:
         finding = "this is no pipeline of GitLab or GitHub, which would name the repository"
         raise UsageError("jpo persist", finding, "run it there, or see the text with --dry-run", code="JPO-E907")
@@ -84,17 +87,15 @@ def repository_of(environ: Mapping[str, str]) -> Repository | str:
         return "this pipeline is of a merge request or tag: values are proposed by those of the default branch"
     if branch != default:
         return "this pipeline is not known to be of the default branch, whose pipelines propose values"
-    project, commit, root = (environ.get(name, "") for name in names[:3])
+    project, commit, root = (environ.get(name, "") for name in names)
     if not (NUMBER if host == "gitlab" else REPOSITORY).fullmatch(project):
         raise unusable(names[0], project)
     if len(commit) not in COMMIT_LENGTHS or set(commit) - set("0123456789abcdef"):
         raise unusable(names[1], commit)
     if not Path(root).is_absolute():
         raise unusable(names[2], root)
-    kind: Literal["gitlab", "github"] = "gitlab" if host == "gitlab" else "github"
-    token = token_of(environ, kind, PURPOSE)
-    ca_file = authority_of(environ, kind)
-    return Repository(kind, api_of(environ, names[3], PURPOSE), project, branch, commit, Path(root), token, ca_file)
+    access = access_of(environ, "gitlab" if host == "gitlab" else "github", project, PROPOSAL)
+    return Repository(access, branch, commit, Path(root))
 
 
 def encoded(text: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from jpo.plugins.ci.code_host.persist import Persisted, ProposedChange, marker, persist
+from jpo.plugins.ci.code_host.changes import ProposedChange
+from jpo.plugins.ci.code_host.persist import marker, persist
 from jpo.plugins.ci.code_host.repository import repository_of
 from jpo.plugins.ci.report import proposal
 from jpo.plugins.ci.report.comment import Comment
@@ -34,7 +35,12 @@ def propose(
         yield f"nothing is proposed: {config} does not have the values of suggestion {made.suggestion_id}"
         return
     done = persist(repository, wanted(note, workload.content, repository.path_of(config)), timeout_seconds=timeout_seconds)
-    yield in_words(done, "!" if repository.host == "gitlab" else "#")
+    if done.request is None:
+        yield f"no merge request: {done.why}"
+        return
+    named = f"merge request {repository.access.named(done.request.number)}"
+    said = {"none": "", "left": " left as it is"}.get(done.how, f" {done.how}")
+    yield f"{named}{said}{' ' if done.how == 'none' else ': ' if done.why else ''}{done.why}: {done.request.url}"
 
 
 def wanted(note: Comment, content: bytes, path: str) -> ProposedChange:
@@ -48,12 +54,3 @@ def wanted(note: Comment, content: bytes, path: str) -> ProposedChange:
     values = proposal.values(made)
     body, title = f"{marker(values)}\n\n{proposal.text(note)}", proposal.title(made, path)
     return ProposedChange(proposal.branch(made, path), path, content, values, title, body, proposal.message(made))
-
-
-def in_words(done: Persisted, sign: str) -> str:
-    """What became of the merge request."""
-    if done.request is None:
-        return f"no merge request: {done.why}"
-    named = f"merge request {sign}{done.request.number}"
-    said = {"none": "", "left": " left as it is"}.get(done.how, f" {done.how}")
-    return f"{named}{said}{' ' if done.how == 'none' else ': ' if done.why else ''}{done.why}: {done.request.url}"

@@ -8,11 +8,11 @@ from code_hosts import code_host, refuses
 
 from jpo.errors import CodeHostError
 from jpo.plugins.ci.code_host.calls import Calls, InDoubtError
-from jpo.plugins.ci.code_host.merge_request import MergeRequest
+from jpo.plugins.ci.code_host.merge_request import NOTE, HostAccess
 
 
 def calls_to(url: str) -> Calls:
-    return Calls(MergeRequest("github", url, "team/job", 5, "", "s3cret-token"), timeout_seconds=5.0)
+    return Calls(HostAccess(NOTE, "github", url, "team/job", "s3cret-token"), timeout_seconds=5.0)
 
 
 def test_an_answer_is_its_json_and_headers() -> None:

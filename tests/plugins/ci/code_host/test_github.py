@@ -18,7 +18,7 @@ def asked(host: CodeHost, folder: Path, *answers: object) -> GitHub:
     host.faults["GET"] = [refuses(200, answer) for answer in answers]
     repository = repository_of(host.nightly(folder, "0" * 40))
     assert isinstance(repository, Repository)
-    return GitHub(Calls(repository, timeout_seconds=5), repository.project)
+    return GitHub(Calls(repository.access, timeout_seconds=5), repository.access.project)
 
 
 def test_more_commits_than_are_listed_are_not_the_whole(tmp_path: Path) -> None:

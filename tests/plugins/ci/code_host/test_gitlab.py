@@ -19,7 +19,7 @@ def asked(host: CodeHost, folder: Path, answer: object) -> Any:
     host.faults["GET"] = [refuses(200, answer)]
     repository = repository_of(host.nightly(folder, "0" * 40))
     assert isinstance(repository, Repository)
-    return GitLab(Calls(repository, timeout_seconds=5), repository.project)
+    return GitLab(Calls(repository.access, timeout_seconds=5), repository.access.project)
 
 
 def test_a_comparison_that_was_given_up_is_not_the_whole(tmp_path: Path) -> None:

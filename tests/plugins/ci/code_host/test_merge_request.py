@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import CodeHostError, JpoError, UsageError
-from jpo.plugins.ci.code_host.merge_request import MergeRequest, merge_request_of
+from jpo.plugins.ci.code_host.merge_request import NOTE, HostAccess, MergeRequest, merge_request_of
 
 GITLAB = {
     "GITLAB_CI": "true",
@@ -39,22 +39,21 @@ def of_event(tmp_path: Path, event: object, **more: str) -> MergeRequest | None:
 
 
 def test_a_pipeline_of_a_merge_request_names_it() -> None:
-    assert of(GITLAB) == MergeRequest(
-        "gitlab", GITLAB["CI_API_V4_URL"], "42", 5, "https://gitlab.example.com/team/job/-/merge_requests/5", "glpat-x"
-    )
+    access = HostAccess(NOTE, "gitlab", GITLAB["CI_API_V4_URL"], "42", "glpat-x")
+    assert of(GITLAB) == MergeRequest(access, 5, "https://gitlab.example.com/team/job/-/merge_requests/5")
 
 
 def test_the_merge_request_of_a_fork_is_in_the_project_into_which_it_leads() -> None:
     parent = {"CI_MERGE_REQUEST_PROJECT_ID": "7", "CI_MERGE_REQUEST_PROJECT_URL": "https://gitlab.example.com/up/job"}
     found = of(GITLAB, **parent)
     assert found
-    assert (found.project, found.web_url) == ("7", "https://gitlab.example.com/up/job/-/merge_requests/5")
+    assert (found.access.project, found.web_url) == ("7", "https://gitlab.example.com/up/job/-/merge_requests/5")
 
 
 def test_a_branch_pipeline_writes_to_the_first_open_one() -> None:
     found = of(GITLAB, CI_MERGE_REQUEST_IID="", CI_OPEN_MERGE_REQUESTS="up/job!9,team/job!4")
     assert found
-    assert (found.project, found.number, found.web_url) == ("up%2Fjob", 9, "")
+    assert (found.access.project, found.number, found.web_url) == ("up%2Fjob", 9, "")
 
 
 def test_a_pipeline_without_one_has_no_note_and_needs_no_token(tmp_path: Path) -> None:
@@ -65,9 +64,8 @@ def test_a_pipeline_without_one_has_no_note_and_needs_no_token(tmp_path: Path) -
 
 def test_a_pull_request_is_named_by_its_event(tmp_path: Path) -> None:
     found = of_event(tmp_path, {"action": "opened", "pull_request": {"number": 17}})
-    assert found == MergeRequest(
-        "github", "https://api.github.com", "team/job", 17, "https://github.com/team/job/pull/17", "ghs_x"
-    )
+    access = HostAccess(NOTE, "github", "https://api.github.com", "team/job", "ghs_x")
+    assert found == MergeRequest(access, 17, "https://github.com/team/job/pull/17")
     found = of_event(tmp_path, {"workflow_run": {"pull_requests": [{"number": 18}]}})
     assert found
     assert found.number == 18
@@ -127,7 +125,7 @@ def test_a_token_may_be_in_a_file_and_is_never_shown(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("glpat-of-the-file\n")
     found = of(GITLAB, JPO_COMMENT_TOKEN="", JPO_COMMENT_TOKEN_FILE=str(tmp_path / "token"))
     assert found
-    assert (found.token, "glpat" in repr(found)) == ("glpat-of-the-file", False)
+    assert (found.access.token, "glpat" in repr(found)) == ("glpat-of-the-file", False)
 
 
 def test_elsewhere_there_is_none_to_write_to() -> None:

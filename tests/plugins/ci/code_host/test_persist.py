@@ -11,7 +11,8 @@ from code_hosts import TOKEN, CodeHost, code_host, does_it_and_hangs_up, hangs_u
 from repositories import FORK
 
 from jpo.errors import CodeHostError, ConflictError, JpoError
-from jpo.plugins.ci.code_host.persist import Persisted, ProposedChange, marker, persist
+from jpo.plugins.ci.code_host.changes import ProposedChange
+from jpo.plugins.ci.code_host.persist import Persisted, marker, persist
 from jpo.plugins.ci.code_host.repository import Repository, repository_of
 
 if TYPE_CHECKING:

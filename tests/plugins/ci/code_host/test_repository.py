@@ -25,8 +25,8 @@ def environment(kind: Literal["gitlab", "github"], root: Path) -> dict[str, str]
 def test_a_nightly_pipeline_proposes_to_its_branch(kind: Literal["gitlab", "github"], tmp_path: Path) -> None:
     found = repository_of(environment(kind, tmp_path))
     assert isinstance(found, Repository)
-    assert (found.host, found.target, found.commit, found.token) == (kind, "main", COMMIT, TOKEN)
-    assert found.project == {"gitlab": "42", "github": "team/job"}[kind]
+    assert (found.access.host, found.target, found.commit, found.access.token) == (kind, "main", COMMIT, TOKEN)
+    assert found.access.project == {"gitlab": "42", "github": "team/job"}[kind]
     assert found.path_of(tmp_path / "train" / "config.ini") == "train/config.ini"
     assert TOKEN not in repr(found)
     with pytest.raises(UsageError, match="outside of the checkout"):
@@ -62,7 +62,7 @@ def test_without_a_token_of_its_own_the_line_says_which(kind: Literal["gitlab", 
     (tmp_path / "token").write_text(f"{TOKEN}\n")
     found = repository_of({**environ, "JPO_PERSIST_TOKEN_FILE": str(tmp_path / "token")})
     assert isinstance(found, Repository)
-    assert found.token == TOKEN
+    assert found.access.token == TOKEN
 
 
 @pytest.mark.parametrize(
