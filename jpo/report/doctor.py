@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -76,11 +76,15 @@ def summary(checkup: Checkup) -> str:
 
 def as_json(checkup: Checkup) -> dict[str, object]:
     """`{"schema_version", "jpo", "workload", "exit_code", "checks": [{topic, name, status, finding, next_step, code}]}`."""
-    names = ("topic", "name", "status", "finding", "next_step", "code")
     return {
         "schema_version": 1,
         "jpo": checkup.version,
         "workload": checkup.identity.labels if checkup.identity else None,
         "exit_code": checkup.exit_code,
-        "checks": [{name: getattr(line, name) or None for name in names} for line in checkup.lines],
+        "checks": published(checkup.lines, "topic", "name", "status", "finding", "next_step", "code"),
     }
+
+
+def published(lines: Iterable[Line], *fields: str) -> list[dict[str, object]]:
+    """These fields of each line; null where one is empty."""
+    return [{name: getattr(line, name) or None for name in fields} for line in lines]

@@ -59,11 +59,12 @@ def document(comment: Comment) -> Document:
     """What is seen of the note."""
     report = comment.report
     decided = report.suggestion
+    more = len(decided.changes[MOST_CHANGES:])
     blocks = (
         *suggestion.in_short(decided),
         forecasts(decided),
         changes(decided),
-        few_changes(decided),
+        f"and {numbers.counted(more, 'more value')}: {ELSEWHERE}" if more else "",
         Items(tuple(reasons(decided, report.track))),
         *uncoded(shortened(texts_of(suggestion.notes(decided)))),
     )
@@ -109,12 +110,6 @@ def changes(decided: Suggestion) -> Table:
         for change in decided.changes[:MOST_CHANGES]
     )
     return Table((Column("value", "key"), Column("old"), Column("new"), Column("why", "prose")), rows, "changes")
-
-
-def few_changes(decided: Suggestion) -> str:
-    """That there are more than the table has."""
-    more = len(decided.changes[MOST_CHANGES:])
-    return f"and {numbers.counted(more, 'more value')}: {ELSEWHERE}" if more else ""
 
 
 def reasons(decided: Suggestion, track: tuple[TrackRecord, ...]) -> Iterator[str]:

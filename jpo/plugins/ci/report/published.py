@@ -65,7 +65,8 @@ def report_of(given: Mapping[str, object]) -> Report:
         ValueError: it is none, or says what cannot be.
     """
     document = SuggestionDocument.model_validate(given)
-    if wild := next((number for number in _numbers(document.model_dump(exclude={"seed"})) if not _plausible(number)), None):
+    figures = _numbers(document.model_dump(exclude={"seed"}))
+    if wild := next((number for number in figures if number and not SMALLEST <= abs(number) <= LARGEST), None):
         raise ValueError(f"has the number {wild!s:.40}, which nothing of a run can be")
     targets = (*names.TARGETS, *(f"{name}{end}" for name in document.forecast.metrics for end in ("_min", "_max")))
     if "\0" in document.config:
@@ -110,10 +111,6 @@ def _numbers(value: object) -> Iterator[float]:
             yield from _numbers(inner)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield value
-
-
-def _plausible(number: float) -> bool:
-    return number == 0 or SMALLEST <= abs(number) <= LARGEST
 
 
 def _change(document: ChangeDocument) -> Change:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Literal
 
 from jpo.records import Identity, Parameter
 from jpo.report.check import meaning
-from jpo.report.doctor import COLUMNS, Line, rows
+from jpo.report.doctor import COLUMNS, Line, published, rows
 from jpo.report.document import Block, Column, Document, Items, Section, Span, Table, Verbatim
 from jpo.wording.numbers import counted
 
@@ -70,18 +71,16 @@ def document(found: SetUp) -> Document:
         Section("Not recognised, and left as it is", (Items(others),)),
         Section("Prometheus", (asked if found.findings else "not asked: --prometheus-url or PROMETHEUS_URL names it",)),
         Section("Files", (Table((Column("", "key"), Column("")), tuple((str(f.path), f.became) for f in found.files)),)),
-        *(file_section(file) for file in found.files),
+        *(Section(str(file.path), _to_be_read(file)) for file in found.files),
         Section("Next", (Items(tuple(next_steps(found))),)),
     )
     return Document((f"{found.path}: workload ", Span(str(found.identity))), blocks, verdict(found))
 
 
-def file_section(file: SetUpFile) -> Section:
-    """The text that somebody has to read, of a file that would be made or is to be added to one; nothing of others."""
-    if not file.text:
-        return Section(str(file.path))
+def _to_be_read(file: SetUpFile) -> tuple[Block, ...]:
+    """The text of a file that would be made or is to be added to one."""
     says = "is there already; to be added by hand, where it is not in it yet:" if file.became == "there already" else ""
-    return Section(str(file.path), (says, Verbatim(file.text, "yaml" if file.path.suffix == ".yml" else "toml")))
+    return (says, Verbatim(file.text, "yaml" if file.path.suffix == ".yml" else "toml")) if file.text else ()
 
 
 PLACEHOLDERS = {
@@ -104,10 +103,9 @@ def next_steps(found: SetUp) -> list[str]:
 
 def verdict(found: SetUp) -> str:
     """How many files were made."""
-    made = sum(file.became == "made" for file in found.files)
-    planned = sum(file.became == "would be made" for file in found.files)
-    left = sum(file.became in ("there already", "as it would be") for file in found.files)
-    done = f"{counted(planned, 'file')} would be made" if planned else f"{counted(made, 'file')} made"
+    became = Counter(file.became for file in found.files)
+    planned, left = became["would be made"], became["there already"] + became["as it would be"]
+    done = f"{counted(planned, 'file')} would be made" if planned else f"{counted(became['made'], 'file')} made"
     return f"{done}, {left} left as {'it is' if left == 1 else 'they are'}" if left else done
 
 
@@ -121,15 +119,6 @@ def as_json(found: SetUp) -> dict[str, object]:
             {"parameter": p.name, "key": p.key, "line": p.line, "text": p.text, "held": p.held} for p in found.parameters
         ],
         "not_recognised": [{"key": key, "line": line, "text": text} for key, line, text in found.unknown],
-        "prometheus": [
-            {
-                "name": line.name,
-                "status": line.status,
-                "finding": line.finding,
-                "next_step": line.next_step or None,
-                "code": line.code,
-            }
-            for line in found.findings
-        ],
+        "prometheus": published(found.findings, "name", "status", "finding", "next_step", "code"),
         "files": [{"path": str(file.path), "became": file.became, "text": file.text or None} for file in found.files],
     }

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from jpo.errors import UsageError
 from jpo.files.reading import beginning
+from jpo.plugins.ci.start.new_files import NewFile
 
 CodeHost = Literal["gitlab", "github"]
 FILES: dict[CodeHost, str] = {"gitlab": ".gitlab-ci.yml", "github": ".github/workflows/jpo.yml"}
@@ -22,45 +21,18 @@ LARGEST_BYTES = 1 << 20
 """Of a pipeline's file that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineFile:
-    """Attributes:
-    path: relative to the repository.
-    text: all of it.
-    part: what an existing file of the same name needs of it.
-    """
-
-    path: str
-    text: str
-    part: str
-
-
-def hosts_of(project: Path) -> Iterator[CodeHost]:
+def hosts_of(project: Path) -> list[CodeHost]:
     """The hosts whose files are in the repository; without any, those from which it was cloned."""
-    found: list[CodeHost] = []
-    if (project / FILES["gitlab"]).exists():
-        found.append("gitlab")
-    if (project / ".github").exists():
-        found.append("github")
-    yield from found or _hosts_of_remotes(project / ".git" / "config")
+    marks: dict[CodeHost, str] = {"gitlab": FILES["gitlab"], "github": ".github"}
+    if found := [host for host, mark in marks.items() if (project / mark).exists()]:
+        return found
+    git_config = _text(project / ".git" / "config", LARGEST_GIT_CONFIG_BYTES)  # of a worktree there is none
+    addresses = " ".join(re.findall(r"^[ \t]*url[ \t]*=[ \t]*(\S+)", git_config, re.MULTILINE)).lower()
+    return [host for host in marks if host in addresses]
 
 
-def _hosts_of_remotes(git_config: Path) -> Iterator[CodeHost]:
-    try:
-        said = beginning(
-            git_config, LARGEST_GIT_CONFIG_BYTES, lambda finding: UsageError(str(git_config), finding, code="JPO-E910")
-        )
-    except UsageError:  # no repository, or a worktree's: nobody says
-        return
-    addresses = " ".join(re.findall(r"^[ \t]*url[ \t]*=[ \t]*(\S+)", said.decode("utf-8", "replace"), re.MULTILINE)).lower()
-    if "gitlab" in addresses:
-        yield "gitlab"
-    if "github" in addresses:
-        yield "github"
-
-
-def pipeline_file(host: CodeHost, config: str, settings: str = ".", *, beside_others: bool = False) -> PipelineFile:
-    """The file for a config.ini.
+def pipeline_file(host: CodeHost, config: str, settings: str = ".", *, beside_others: bool = False) -> NewFile:
+    """The file for a config.ini, its path relative to the repository, and what an existing one of the same name needs of it.
 
     Args:
         config: relative to the repository.
@@ -81,19 +53,14 @@ def pipeline_file(host: CodeHost, config: str, settings: str = ".", *, beside_ot
     text = re.sub(r"^( +path: )\.(?=$| )", rf"\g<1>{place.parent}", text, flags=re.MULTILINE)
     path = FILES[host]
     if beside_others:  # jobs, workflows and what waits for each other are known by their names
-        word = word_of(place)
+        whose = place.parent if place.name == "config.ini" else place.with_suffix("")
+        word = re.sub(r"[^a-z0-9]+", "-", str(whose).lower()).strip("-") or "config"
         path = path.replace("jpo.yml", f"jpo-{word}.yml")
         text = text.replace("name: Train\n", f"name: Train {config}\n", 1)
         text = re.sub(r"^( +group: )(train|jpo-persist)\b", rf"\g<1>\g<2>-{word}", text, flags=re.MULTILINE)
         if host == "gitlab":
             text = text.replace("      config: ", f"      name: jpo-{word}\n      config: ", 1)
-    return PipelineFile(path, text, part_of(text) if host == "gitlab" else text)
-
-
-def word_of(config: PurePosixPath) -> str:
-    """A word for the job of a config.ini, from where it lies."""
-    path = config.parent if config.name == "config.ini" else config.with_suffix("")
-    return re.sub(r"[^a-z0-9]+", "-", str(path).lower()).strip("-") or "config"
+    return NewFile(Path(path), text, part_of(text) if host == "gitlab" else text)
 
 
 def configs_in(text: str) -> list[str]:
@@ -103,11 +70,15 @@ def configs_in(text: str) -> list[str]:
 
 def said_in(file: Path) -> str:
     """What a file says beside its comments; nothing of one that cannot be read."""
+    return re.sub(r"(^|\s)#.*", r"\1", _text(file, LARGEST_BYTES))
+
+
+def _text(file: Path, most_bytes: int) -> str:
     try:
-        content = beginning(file, LARGEST_BYTES, lambda finding: UsageError(str(file), finding, code="JPO-E910"))
+        content = beginning(file, most_bytes, lambda finding: UsageError(str(file), finding, code="JPO-E910"))
     except UsageError:
         return ""
-    return re.sub(r"(^|\s)#.*", r"\1", content.decode("utf-8", "replace"))
+    return content.decode("utf-8", "replace")
 
 
 def part_of(text: str) -> str:

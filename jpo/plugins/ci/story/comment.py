@@ -10,7 +10,7 @@ from jpo.errors import UsageError
 from jpo.files.links import within_project
 from jpo.history.audit import read_row
 from jpo.plugins.ci.code_host.merge_request import merge_request_of
-from jpo.plugins.ci.code_host.notes import Written, put_note
+from jpo.plugins.ci.code_host.notes import put_note
 from jpo.plugins.ci.report import comment as report
 from jpo.plugins.ci.report.comment import Comment
 from jpo.plugins.ci.report.published import read_report
@@ -65,11 +65,7 @@ def post(note: Comment, environ: Mapping[str, str], number: int | None, *, timeo
     if request is None:
         yield NOWHERE
         return
-    yield from in_words(put_note(request, report.marker(note), report.body(note), timeout_seconds=timeout_seconds), str(request))
-
-
-def in_words(written: Written, request: str) -> Iterator[str]:
-    """What became of the note."""
+    written = put_note(request, report.marker(note), report.body(note), timeout_seconds=timeout_seconds)
     yield f"note on {request} {written.how}" + (f": {written.url}" if written.url else "")
     if written.removed:
         yield f"{written.removed} further of the same workload deleted, which pipelines at once had left"

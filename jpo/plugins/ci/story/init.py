@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -48,7 +48,7 @@ def init(path: Path, settings: LoadedSettings, options: InitOptions) -> SetUp:
     """
     workload = read_workload(path, settings, now=options.now)
     findings = () if options.offline else what_prometheus_has(workload, settings, now=options.now)
-    hosts: Sequence[CodeHost] = tuple(hosts_of(project_of(path)))
+    hosts: Sequence[CodeHost] = hosts_of(project_of(path))
     if options.ci is not None:
         hosts = () if options.ci == "none" else (options.ci,)
     plan = (*planned(workload, settings, options), *pipelines(path, hosts, settings_file(settings) or settings_to_make(path)))
@@ -74,7 +74,10 @@ def planned(workload: Workload, settings: LoadedSettings, options: InitOptions) 
     in_force = settings_file(settings)
     path, now = in_force or settings_to_make(workload.path), options.now
     config = os.path.relpath(workload.path, path.parent)
-    text = settings_text(workload, settings, config=config, prometheus_url=url_to_write(settings), now=now)
+    named = settings.origins.get("prometheus.url") == "command line" and not secrets_sent(settings)  # which are not for a file
+    server = prometheus_of(settings) if named else None
+    url = server.shown_url if server else None
+    text = settings_text(workload, settings, config=config, prometheus_url=url, now=now)
     missing = "\n".join(missing_lines(workload, settings, now=now))
     yield NewFile(path, text, f"[parameters]\n{missing}\n" if missing else "")
     if settings.store_file:
@@ -106,13 +109,6 @@ def belongs_to_another_job(config: Path, settings: LoadedSettings) -> bool:
     return os.path.realpath(settings.config_ini) != os.path.realpath(config)
 
 
-def url_to_write(settings: LoadedSettings) -> str | None:
-    """The address of --prometheus-url for jpo.toml; not where it holds or gets a secret, which the environment must name."""
-    of_the_command_line = settings.origins.get("prometheus.url") == "command line" and not secrets_sent(settings)
-    server = prometheus_of(settings) if of_the_command_line else None
-    return server.shown_url if server else None
-
-
 def pipelines(path: Path, hosts: Sequence[CodeHost], toml: Path) -> Iterator[NewFile]:
     """The pipeline's file of each host, at the root of the repository.
 
@@ -124,7 +120,7 @@ def pipelines(path: Path, hosts: Sequence[CodeHost], toml: Path) -> Iterator[New
     for host in hosts:
         others = configs_in(said_in(root / FILES[host]))
         file = pipeline_file(host, config, folder, beside_others=bool(others) and config not in others)
-        yield NewFile(Path(os.path.relpath(root)) / file.path, file.text, "" if config in others else file.part)
+        yield replace(file, path=Path(os.path.relpath(root)) / file.path, add="" if config in others else file.add)
 
 
 def put_in_place(file: NewFile, *, dry_run: bool) -> SetUpFile:

@@ -36,7 +36,7 @@ def test_it_follows_the_schema_of_its_host(host: Any, config: str, tmp_path: Pat
 
 
 def test_gitlab_needs_the_include_alone_where_there_is_a_file() -> None:
-    part = yaml.safe_load(pipeline_file("gitlab", "a/job.ini", "a").part)
+    part = yaml.safe_load(pipeline_file("gitlab", "a/job.ini", "a").add)
     given = part["include"][0]["inputs"]
     assert (list(part), given["config"], given["settings"], given["history"]) == (
         ["include"],
