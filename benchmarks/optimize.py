@@ -260,11 +260,10 @@ def by_jpo_in_virtual_time(seed: int, folder: Path, arguments: argparse.Namespac
     engine = SimulatedLauncher(simulate, lambda: now[0])
     settings = load(folder / "config.ini", None, {}, {"agent": {"explore": arguments.explore}} if arguments.explore else {})
     task = task_of(folder / "config.ini", settings, engine.name, name=f"jpo-{seed}", now=now[0])
-    watch = lambda task, entry, launcher: trial(entry, launcher, task.settings)  # noqa: E731
-    outside = Outside(decide, lambda *_: engine, watch, lambda: now[0], sleep, lambda _: None, folder, {})
+    outside = Outside(decide, lambda *_: engine, trial, lambda: now[0], sleep, lambda _: None, folder, {})
     plan = LoopPlan(arguments.runs, arguments.baseline, ("train",))
-    result = optimize([task], plan, outside, compared, picture=None).result
-    runs = [each.run for each in result.jobs[0].runs if each.run]
+    (job,) = optimize([task], plan, outside, compared, picture=None).jobs
+    runs = [each.run for each in job.runs if each.run]
     trained_so = [
         Trained(run.parameters, run.outcome.duration_seconds or 0.0, 0.0, run.outcome.converged is True) for run in runs
     ]

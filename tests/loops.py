@@ -89,8 +89,7 @@ class Lab:
 
     def outside(self) -> Outside:
         engine = lambda _settings, _name: self.engine  # noqa: E731
-        watch = lambda task, entry, launcher: trial(entry, launcher, task.settings)  # noqa: E731
-        return Outside(self.suggest, engine, watch, lambda: self.now, self.sleep, self.notes.append, self.folder, {})
+        return Outside(self.suggest, engine, trial, lambda: self.now, self.sleep, self.notes.append, self.folder, {})
 
     def optimize(self, *tasks: Task, runs: int = 2, baseline: int = 1, at_once: int = 1) -> LoopsEnded:
         return optimize(tasks or [self.task()], LoopPlan(runs, baseline, at_once=at_once), self.outside(), compared, picture=None)

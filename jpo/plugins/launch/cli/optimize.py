@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,13 +20,7 @@ from jpo.errors import UsageError
 from jpo.plugins.launch.cli.engine import engine_option
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from jpo.plugins.launch.launcher import Launcher
-    from jpo.plugins.launch.ledger import Entry
     from jpo.plugins.launch.story.optimize.task import Task
-    from jpo.plugins.launch.story.watch.story import RunWatch
-    from jpo.project.load import LoadedSettings
     from jpo.records import Suggestion
 
 
@@ -126,16 +121,10 @@ def optimize(
 
     with live(progress_stream(), for_people=progress_stream().isatty()) as shown:
         environ = as_started(os.environ)
-
-        def engine(settings: LoadedSettings, engine: str) -> Launcher:
-            return launcher_of(settings, engine, environ=environ)
-
-        def watch(task: Task, entry: Entry, launcher: Launcher) -> AbstractContextManager[RunWatch]:
-            return trial(entry, launcher, task.settings)
-
-        outside = Outside(suggest, engine, watch, time.time, time.sleep, shown.note, Path.cwd(), environ)
+        engine = partial(launcher_of, environ=environ)
+        outside = Outside(suggest, engine, trial, time.time, time.sleep, shown.note, Path.cwd(), environ)
         ended = command(tasks, plan, outside, compared, picture=picture)
-    output.show(report, ended.result, on_record=True)
+    output.show(report, ended.jobs, on_record=True)
     if ended.failure:
         raise ended.failure
 

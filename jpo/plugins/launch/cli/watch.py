@@ -73,7 +73,7 @@ def watch(
     wanted = deciding.WatchOptions(every, apply, trial)
     with story.watching(run, log, config, settings, wanted, os.environ) as found:
         if once:
-            output.show(watched, story.once(found, now=time.time(), log=log))
+            output.show(watched, story.once(found, now=time.time()))
         else:
             if found.log is not None and not found.log.exists():
                 complain(f"{found.log}: no such file at present; waiting for it")

@@ -66,13 +66,9 @@ class FinalError:
     runs: int
     reach: float = -math.inf
 
-    def below(self, log_error: float) -> float:
-        """Probability that the log of the error ends below this."""
-        return student_below((log_error - self.mean) / self.scale, self.freedom)
-
-    def interval(self, share: float = 0.9) -> Interval:
-        """The error itself, with an interval that holds this share."""
-        reach = self.scale * student_quantile((1 + share) / 2, self.freedom)
+    def interval(self) -> Interval:
+        """The error itself, with an interval that should hold it in 90 of 100 cases."""
+        reach = self.scale * student_quantile(0.95, self.freedom)
         return Interval(*(math.exp(min(log, LARGEST)) for log in (self.mean, self.mean - reach, self.mean + reach)))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from jpo.forecast.curves.curve import Curve
 from jpo.forecast.curves.target import EpochsAhead
-from jpo.records import Interval, Run
+from jpo.records import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,15 @@ class RunProgress:
     began_at: float = 0.0
     ahead: EpochsAhead | None = None
 
+    @property
+    def seconds_left(self) -> float | None:
+        """What is to be expected until its end."""
+        return None if self.total_seconds is None else max(0.0, self.total_seconds.mean - self.elapsed_seconds)
+
+    def usd(self, seconds: float) -> float | None:
+        """What it costs in so long."""
+        return None if self.usd_per_hour is None else self.usd_per_hour * seconds / 3600
+
 
 @dataclass(frozen=True, slots=True)
 class Rival:
@@ -69,9 +78,3 @@ class Rival:
     usd: float | None = None
     error: float | None = None
     usual: float = 1.0
-
-    @classmethod
-    def of(cls, run: Run, usd: float | None, error: float | None) -> Rival | None:
-        """A finished run as a rival; None where nobody knows how long it took."""
-        seconds = run.outcome.duration_seconds
-        return cls(run.run_id, seconds, usd, error) if seconds else None

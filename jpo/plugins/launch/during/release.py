@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from jpo.cost import Prices, usd_per_hour
-from jpo.plugins.launch.during.adjustment import ReleasedShare
+from jpo.plugins.launch.during.adjustment import Adjustment, ReleasedShare, Saving
 from jpo.plugins.launch.during.progress import ResourceUse, RunProgress
 from jpo.wording import numbers
 
@@ -23,50 +22,28 @@ LATEST = 0.9
 """Share of a run after which nothing is released any more: who would get it for so short?"""
 
 
-@dataclass(frozen=True, slots=True)
-class Surplus:
-    """What a run can go on with.
-
-    Attributes:
-        why: in a sentence.
-        saves_usd: until its expected end; None: no price or no end is known.
-    """
-
-    release: ReleasedShare
-    why: str
-    saves_usd: float | None = None
-
-
 def releases(
-    uses: Sequence[ResourceUse], progress: RunProgress, parameters: Mapping[str, float], prices: Prices
-) -> tuple[Surplus, ...]:
+    uses: Sequence[ResourceUse], progress: RunProgress, parameters: Mapping[str, float], prices: Prices, *, now: float
+) -> Iterator[Adjustment]:
     """What can be released, resource by resource.
 
     Args:
         parameters: those of the run, which say what it pays for.
     """
     if progress.share_done is not None and progress.share_done >= LATEST:
-        return ()
-    found = (_release(use, progress, parameters, prices) for use in uses)
-    return tuple(release for release in found if release)
-
-
-def _release(use: ResourceUse, progress: RunProgress, parameters: Mapping[str, float], prices: Prices) -> Surplus | None:
-    if use.looks < FEWEST_LOOKS or use.epochs is None or use.epochs < FEWEST_EPOCHS:
-        return None
-    step = STEPS[use.resource]
-    least = 0.0 if use.resource == "gpus" else step
-    kept = max(least, math.ceil(use.peak * HEADROOM[use.resource] / step - 1e-9) * step)
-    if kept > (1 - WORTH) * use.given:
-        return None
-    total = progress.total_seconds
-    seconds = None if total is None else max(0.0, total.mean - progress.elapsed_seconds)
-    saves = _saved(use.resource, use.given, kept, parameters, prices)
-    return Surplus(
-        ReleasedShare(use.resource, use.given, kept, saves),
-        f"used at most {_shown(use.resource, use.peak)} of {_shown(use.resource, use.given)} over {use.epochs:g} epochs",
-        None if saves is None or seconds is None else saves * seconds / 3600,
-    )
+        return
+    for use in uses:
+        if use.looks < FEWEST_LOOKS or use.epochs is None or use.epochs < FEWEST_EPOCHS:
+            continue
+        step = STEPS[use.resource]
+        least = 0.0 if use.resource == "gpus" else step
+        kept = max(least, math.ceil(use.peak * HEADROOM[use.resource] / step - 1e-9) * step)
+        if kept > (1 - WORTH) * use.given:
+            continue
+        rate, seconds = _saved(use.resource, use.given, kept, parameters, prices), progress.seconds_left
+        usd = None if rate is None or seconds is None else rate * seconds / 3600
+        why = f"used at most {_shown(use.resource, use.peak)} of {_shown(use.resource, use.given)} over {use.epochs:g} epochs"
+        yield Adjustment(now, why, ReleasedShare(use.resource, use.given, kept, rate), expected=Saving(None, usd))
 
 
 def _saved(resource: str, given: float, kept: float, parameters: Mapping[str, float], prices: Prices) -> float | None:

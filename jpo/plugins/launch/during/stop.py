@@ -30,6 +30,7 @@ import numpy as np
 
 from jpo.agent.preference import LOSS_TOLERANCE, scalarise
 from jpo.forecast.curves.curve import Curve
+from jpo.plugins.launch.during.adjustment import NOTHING, Saving
 from jpo.plugins.launch.during.final_error import FinalError, final_error, student_below
 from jpo.plugins.launch.during.progress import Rival, RunProgress
 from jpo.plugins.launch.during.target import UNLIKELY, outlook
@@ -58,17 +59,15 @@ class StopVerdict:
         stop: True: it should end now.
         why: in a sentence.
         wins: probability that it beats the rival; None: nothing says so.
-        left: cost of going on, gain: what is to be expected of it (the right side of the rule); in runs of the rival.
-        saves_seconds, saves_usd: what stopping is expected to save, before any run in its place.
+        left: cost of going on, in runs of the rival.
+        saves: what stopping is expected to save, before any run in its place.
     """
 
     stop: bool
     why: str
     wins: float | None = None
     left: float | None = None
-    gain: float | None = None
-    saves_seconds: float | None = None
-    saves_usd: float | None = None
+    saves: Saving = NOTHING
 
 
 def verdict(
@@ -82,29 +81,30 @@ def verdict(
         needed: whether somebody waits for its model; False: it is a trial.
         horizon: further runs that a better configuration is taken to serve.
     """
-    seconds, usd = _left(progress)
+    seconds = progress.seconds_left
+    saves = NOTHING if seconds is None else Saving(seconds, progress.usd(seconds))
     if progress.diverged:
-        return StopVerdict(True, "its loss is not a number any more", wins=0.0, saves_seconds=seconds, saves_usd=usd)
+        return StopVerdict(True, "its loss is not a number any more", wins=0.0, saves=saves)
     if rival is None:
         return StopVerdict(False, "no run of this workload has ended well yet: it is needed as the reference")
     if rival.error is not None and rival.error <= 0:
         rival = replace(rival, error=None)  # it has no logarithm
     final = final_of(progress, finished)
     if progress.total_seconds is None:
-        return _paid_for(progress, rival, preference) if needed else _trial(progress, rival, preference, horizon)
+        return _without_an_end(progress, rival, preference, needed=needed, horizon=horizon)
     if progress.share_done is not None and progress.share_done >= 1:
         return StopVerdict(False, "its last epoch is done")
     if preference.loss and (final is None or rival.error is None):
         return StopVerdict(False, "nothing foretells how good its model will be")
-    left = _cost(seconds or 0.0, usd, rival, preference)
+    left = _cost(seconds or 0.0, saves.usd, rival, preference)
     least = progress.total_seconds.low * _whole(progress)
-    optimistic = _cost(least, _usd(progress, least), rival, preference)
+    optimistic = _cost(least, progress.usd(least), rival, preference)
     wins, gain, good = _chances(math.log(optimistic), rival, final, preference)
     worth = horizon * gain + (good if needed else 0.0)
     reaches = _may_reach(math.log(optimistic), rival, final, preference)
     stop = wins < SURE and not reaches and left > worth
     why = _because(stop, wins, rival, final, optimistic, needed=needed, reaches=reaches)
-    return StopVerdict(stop, why, wins, left, worth, seconds, usd)
+    return StopVerdict(stop, why, wins, left, saves)
 
 
 def final_of(progress: RunProgress, finished: Sequence[Curve]) -> FinalError | None:
@@ -115,22 +115,10 @@ def final_of(progress: RunProgress, finished: Sequence[Curve]) -> FinalError | N
     return final if final and final.runs >= FEWEST_FINISHED else None
 
 
-def _left(progress: RunProgress) -> tuple[float | None, float | None]:
-    """Seconds and USD that are to be expected until its end."""
-    if progress.total_seconds is None:
-        return None, None
-    seconds = max(0.0, progress.total_seconds.mean - progress.elapsed_seconds)
-    return seconds, _usd(progress, seconds)
-
-
 def _whole(progress: RunProgress) -> float:
     """How many times longer a run with all epochs is than one that was resumed."""
     resumed = progress.epochs is not None and progress.epochs > progress.began_at > 0
     return progress.epochs / (progress.epochs - progress.began_at) if resumed and progress.epochs else 1.0
-
-
-def _usd(progress: RunProgress, seconds: float) -> float | None:
-    return None if progress.usd_per_hour is None else progress.usd_per_hour * seconds / 3600
 
 
 def _cost(seconds: float, usd: float | None, rival: Rival, preference: Preference) -> float:
@@ -173,20 +161,17 @@ def _may_reach(log_cost: float, rival: Rival, final: FinalError | None, preferen
     return bool(scalarise(cost, cost, np.zeros(1), loss, preference)[0] < 0)
 
 
-def _paid_for(progress: RunProgress, rival: Rival, preference: Preference) -> StopVerdict:
-    paid = _cost(progress.elapsed_seconds, _usd(progress, progress.elapsed_seconds), rival, preference)
-    if paid < PAID_FOR:
-        return StopVerdict(False, "nothing tells when it ends")
-    return StopVerdict(
-        True, f"it has cost {paid:.1f} times {rival.run_id}, the best run, and nothing tells when it ends", wins=0.0
-    )
+def _without_an_end(progress: RunProgress, rival: Rival, preference: Preference, *, needed: bool, horizon: float) -> StopVerdict:
+    """Of a run of which nobody knows when it ends: a trial by its target, any other by the paid-for rule.
 
-
-def _trial(progress: RunProgress, rival: Rival, preference: Preference, horizon: float) -> StopVerdict:
-    """Of a trial that a target will end; before its curve says how far that is, the paid-for rule holds."""
-    spent = _cost(progress.elapsed_seconds, _usd(progress, progress.elapsed_seconds), rival, preference)
-    if progress.ahead is None or spent <= 0:
-        return _paid_for(progress, rival, preference)
+    Before the curve of a trial says how far its target is, the paid-for rule holds for it, too.
+    """
+    spent = _cost(progress.elapsed_seconds, progress.usd(progress.elapsed_seconds), rival, preference)
+    if needed or progress.ahead is None or spent <= 0:
+        if spent < PAID_FOR:
+            return StopVerdict(False, "nothing tells when it ends")
+        why = f"it has cost {spent:.1f} times {rival.run_id}, the best run, and nothing tells when it ends"
+        return StopVerdict(True, why, wins=0.0)
     seen = outlook(spent, progress.ahead, rival.usual, PAID_FOR)
     stop, seconds = seen.hopeless(horizon), progress.elapsed_seconds * max(0.0, min(seen.total, PAID_FOR) / spent - 1)
     known_by = "curve" if progress.ahead.by_curve else "pace"
@@ -195,7 +180,7 @@ def _trial(progress: RunProgress, rival: Rival, preference: Preference, horizon:
         why += f", and the chance that it is cheaper is {seen.wins:.0%}"
     elif not stop:
         why += ", but little is left to pay"
-    return StopVerdict(stop, why, seen.wins, seen.left, horizon * seen.gain, seconds, _usd(progress, seconds))
+    return StopVerdict(stop, why, seen.wins, seen.left, Saving(seconds, progress.usd(seconds)))
 
 
 def _because(

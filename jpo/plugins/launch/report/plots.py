@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from jpo.errors import UsageError
-from jpo.plugins.launch.report.optimize.record import LoopRun, Optimized, OptimizedJob
+from jpo.plugins.launch.report.optimize.record import LoopRun, OptimizedJob
 from jpo.report.plots.picture import save
 from jpo.wording import numbers
 from jpo.wording.printable import printable
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 TINTS = {"baseline": "#777777", "well": "#2a7f3b", "stopped": "#c77700", "failed": "#b3261e"}
 
 
-def plot(result: Optimized, file: Path) -> None:
+def plot(results: Sequence[OptimizedJob], file: Path) -> None:
     """Draw the durations of all runs.
 
     Raises:
@@ -22,7 +27,7 @@ def plot(result: Optimized, file: Path) -> None:
     """
     from matplotlib.figure import Figure
 
-    jobs = [job for job in result.jobs if any(each.value("duration_seconds") for each in job.runs)]
+    jobs = [job for job in results if any(each.value("duration_seconds") for each in job.runs)]
     if not jobs:
         raise UsageError("--plot", "no run measured how long it took", "see `jpo history` for what is known", code="JPO-E789")
     figure = Figure(figsize=(8, 0.6 + 2.6 * len(jobs)), layout="constrained")
@@ -31,11 +36,9 @@ def plot(result: Optimized, file: Path) -> None:
     save(figure, file)
 
 
-def _draw(job: OptimizedJob, axes: object) -> None:
-    from matplotlib.axes import Axes
+def _draw(job: OptimizedJob, axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter
 
-    assert isinstance(axes, Axes)
     shown = [(number, each, seconds) for number, each in enumerate(job.runs, 1) if (seconds := each.value("duration_seconds"))]
     for kind, tint in TINTS.items():
         some = [(number, seconds) for number, each, seconds in shown if kind_of(each) == kind]

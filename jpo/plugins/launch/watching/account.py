@@ -8,23 +8,23 @@ Its lock is not that of launch.json, which the engine's own calls take.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from jpo.errors import LaunchError, words_of
 from jpo.files.reading import contents, json_object
-from jpo.history import AuditEvent
+from jpo.history import AuditEvent, Store
 from jpo.plugins.launch.during.adjustment import Adjustment, as_json, from_json
 from jpo.plugins.launch.ledger import folder_of, locked, put
-from jpo.plugins.launch.project.engines import ledger_of
-from jpo.project.load import LoadedSettings
 from jpo.records import Identity
 
 FILE = "adjustments.json"
 LARGEST_BYTES = 2**20
 MADE, SETTLED = "adjusted", "adjustment settled"
 """Kinds of the events on the audit log."""
+OpenStore = Callable[[], Store]
+"""Opens the history, a context manager."""
 
 
 @contextmanager
@@ -63,17 +63,14 @@ def read(ledger: Path, run_id: str) -> list[Adjustment]:
         raise refusal(f"is damaged ({type(error).__name__}: {words_of(error)})") from error
 
 
-def adjustments_of_runs(settings: LoadedSettings, run_ids: Collection[str]) -> Iterator[tuple[str, Adjustment]]:
-    """The adjustments of these runs, run by run; what is damaged is left out: whoever watches the run says so."""
-    ledger = ledger_of(settings)
-    for file in sorted(ledger.glob(f"*/watch/{FILE}")):
-        run_id = file.parent.parent.name
-        if run_id in run_ids:
-            with suppress(LaunchError):
-                yield from ((run_id, each) for each in read(ledger, run_id))
+def put_on_audit_log(
+    run_id: str, identity: Identity, made: Sequence[Adjustment], open_store: OpenStore | None, *, kind: str, now: float
+) -> None:
+    """Put decisions on record that were made, or whose outcome became known (`kind`).
 
-
-def events(run_id: str, identity: Identity, adjustments: Sequence[Adjustment], *, kind: str, now: float) -> Iterator[AuditEvent]:
-    """What goes on the audit log of decisions that were made, or whose outcome became known."""
-    for each in adjustments:
-        yield AuditEvent(kind, now, identity, {"run_id": run_id, **as_json(each)})
+    The store is open only as long as that takes: a run may go on for days.
+    """
+    if made and open_store is not None:
+        with open_store() as store:
+            for each in made:
+                store.audit(AuditEvent(kind, now, identity, {"run_id": run_id, **as_json(each)}))

@@ -147,7 +147,9 @@ def _ended_early(run: Run) -> bool:
 def best_of(runs: Sequence[Run], costs: dict[str, float | None], quality: Quality, preference: Preference) -> Rival | None:
     """The run to beat: the best of those that ended well, by the agent's objective, against the first of them."""
     rivals = [
-        rival for run in runs if (rival := Rival.of(run, costs[run.run_id], quality.error_of(quality.measured(run.outcome))))
+        Rival(run.run_id, seconds, costs[run.run_id], quality.error_of(quality.measured(run.outcome)))
+        for run in runs
+        if (seconds := run.outcome.duration_seconds)
     ]
     rivals = [rival for rival in rivals if rival.error is not None] or rivals  # how good the others are nobody knows
     if not rivals:

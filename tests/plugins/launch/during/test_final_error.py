@@ -28,8 +28,10 @@ def test_the_quantile_is_the_reverse_of_the_probability(freedom):
 
 def test_an_interval_holds_the_share_that_it_says():
     final = FinalError(math.log(0.5), 0.1, 8, 3)
-    interval = final.interval(0.9)
-    assert final.below(math.log(interval.high)) - final.below(math.log(interval.low)) == pytest.approx(0.9)
+    interval = final.interval()
+    scales = [(math.log(bound) - final.mean) / final.scale for bound in (interval.low, interval.high)]
+    below, within = (student_below(each, final.freedom) for each in scales)
+    assert within - below == pytest.approx(0.9)
     assert interval.low < interval.mean < interval.high
 
 

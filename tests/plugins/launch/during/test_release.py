@@ -11,13 +11,13 @@ PAID = {"gpus": 1.0, "cpus": 8.0, "memory_gib": 64.0}
 
 
 def released(resource, given, peak, *, looks=20, epochs=5.0, progress=HALF, prices=PRICES):
-    return releases([ResourceUse(resource, given, peak, looks, epochs)], progress, PAID, prices)
+    return [*releases([ResourceUse(resource, given, peak, looks, epochs)], progress, PAID, prices, now=1.0)]
 
 
 def test_memory_keeps_its_peak_and_a_quarter_more():
     (found,) = released("memory_gib", 64, 10.1)
     assert found.release.kept == pytest.approx(12.75)
-    assert found.saves_usd == pytest.approx((64 - 12.75) * 0.005)
+    assert found.expected.usd == pytest.approx((64 - 12.75) * 0.005)
 
 
 def test_cpus_are_whole():
@@ -32,26 +32,26 @@ def test_one_cpu_is_always_left():
 
 def test_gpus_that_were_never_busy_are_released():
     assert released("gpus", 4, 0)[0].release.kept == 0
-    assert released("gpus", 4, 4) == ()
+    assert released("gpus", 4, 4) == []
 
 
 @pytest.mark.parametrize(("given", "peak"), [(8, 6.0), (8, 8.0), (8, 12.0), (1, 0.1)])
 def test_what_is_used_is_kept(given, peak):
-    assert released("cpus", given, peak) == ()
+    assert released("cpus", given, peak) == []
 
 
 @pytest.mark.parametrize(("looks", "epochs"), [(4, 5.0), (20, 2.0), (20, None)])
 def test_a_short_window_tells_nothing(looks, epochs):
-    assert released("memory_gib", 64, 10, looks=looks, epochs=epochs) == ()
+    assert released("memory_gib", 64, 10, looks=looks, epochs=epochs) == []
 
 
 def test_nothing_is_released_shortly_before_the_end():
     late = RunProgress(7000, Interval(7200, 7100, 7300), share_done=0.95)
-    assert released("memory_gib", 64, 10, progress=late) == ()
+    assert released("memory_gib", 64, 10, progress=late) == []
 
 
 def test_without_a_price_or_an_end_what_it_saves_is_unknown():
     (unpriced,) = released("memory_gib", 64, 10, prices=Prices())
     (endless,) = released("memory_gib", 64, 10, progress=RunProgress(100))
-    assert unpriced.saves_usd is None
-    assert endless.saves_usd is None
+    assert unpriced.expected.usd is None
+    assert endless.expected.usd is None

@@ -7,7 +7,7 @@ from jpo.forecast.curves.curve import curve_of
 from jpo.forecast.curves.target import EpochsAhead
 from jpo.plugins.launch.during.progress import Rival, RunProgress
 from jpo.plugins.launch.during.stop import verdict
-from jpo.records import Identity, Interval, Outcome, Preference, Run, RunStatus
+from jpo.records import Interval, Preference
 
 BALANCED, BY_LOSS = Preference(), Preference(0, 0, 0, 1)
 RIVAL = Rival("best", 100.0, 1.0, 0.1)
@@ -37,8 +37,8 @@ def test_without_a_run_to_beat_it_is_needed_as_the_reference():
 def test_a_run_that_diverged_is_stopped_even_if_it_is_the_first():
     found = judged(progress(10, 100, diverged=True), rival=None)
     assert found.stop
-    assert found.saves_seconds == pytest.approx(90)
-    assert found.saves_usd == pytest.approx(0.9)
+    assert found.saves.seconds == pytest.approx(90)
+    assert found.saves.usd == pytest.approx(0.9)
 
 
 def test_a_faster_run_goes_on():
@@ -126,11 +126,6 @@ def test_time_alone_counts_where_money_is_unknown():
     assert judged(unpriced, rival=Rival("best", 100.0)).stop
 
 
-def test_a_run_whose_duration_nobody_knows_is_no_rival():
-    run = Run("a", Identity("d", "m", "f"), {}, RunStatus.SUCCEEDED, None, 10.0, Outcome(), "csv")
-    assert Rival.of(run, None, None) is None
-
-
 def to_target(elapsed, mean, deviation=0.5):
     return replace(progress(elapsed, None), ahead=EpochsAhead(mean, deviation, 3))
 
@@ -140,7 +135,7 @@ def test_a_trial_far_from_the_target_that_ends_it_is_stopped_early():
     assert found.stop
     assert "7.4" not in found.why  # of what is spent; what counts is what it will cost
     assert "its target will cost 3 times as much" in found.why
-    assert found.saves_seconds == pytest.approx(160)  # at twice the rival's it would have ended
+    assert found.saves.seconds == pytest.approx(160)  # at twice the rival's it would have ended
 
 
 def test_a_trial_near_its_target_goes_on_and_so_does_a_run_that_is_needed():

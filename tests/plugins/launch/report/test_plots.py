@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import UsageError
-from jpo.plugins.launch.report.optimize.record import LoopRun, Optimized, OptimizedJob
+from jpo.plugins.launch.report.optimize.record import LoopRun, OptimizedJob
 from jpo.plugins.launch.report.plots import kind_of, plot
 from jpo.records import Identity, Outcome, Run, RunStatus
 
@@ -26,13 +26,13 @@ def job(*runs: LoopRun) -> OptimizedJob:
 @pytest.mark.parametrize("form", ["png", "svg"])
 def test_a_panel_per_job(tmp_path: Path, form: str) -> None:
     runs = looped(120, baseline=True), looped(60), looped(99, RunStatus.STOPPED), LoopRun("r", "local", False, None, None)
-    plot(Optimized([job(*runs), job(), job(looped(5))]), file := tmp_path / f"runs.{form}")
+    plot([job(*runs), job(), job(looped(5))], file := tmp_path / f"runs.{form}")
     assert file.stat().st_size > 1000
 
 
 def test_nothing_to_draw_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        plot(Optimized([job()]), tmp_path / "runs.png")
+        plot([job()], tmp_path / "runs.png")
     assert caught.value.code == "JPO-E789"
 
 

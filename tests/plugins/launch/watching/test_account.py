@@ -1,12 +1,12 @@
 import threading
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.during.adjustment import Adjustment, Saving
-from jpo.plugins.launch.project.engines import ledger_of
 from jpo.plugins.launch.watching import account
 from jpo.records import Identity
 
@@ -56,14 +56,10 @@ def test_what_is_damaged_is_said_and_not_overwritten(tmp_path, text):
 
 
 def test_decisions_go_on_the_audit_log_with_their_run():
-    (event,) = account.events("night-1", Identity("d", "m", "f"), [STOP], kind=account.MADE, now=5.0)
+    class Log(list):
+        audit = list.append
+
+    log, identity = Log(), Identity("d", "m", "f")
+    account.put_on_audit_log("night-1", identity, [STOP], lambda: nullcontext(log), kind=account.MADE, now=5.0)
+    (event,) = log
     assert (event.kind, event.at, event.data["run_id"], event.data["kind"]) == ("adjusted", 5.0, "night-1", "stop")
-
-
-def test_the_decisions_of_runs_are_found_and_what_is_damaged_is_left_out(repository):
-    _, settings = repository()
-    for run_id in ("night-1", "night-2", "other"):
-        with account.deciding(ledger_of(settings), run_id) as adjustments:
-            adjustments.append(STOP)
-    (ledger_of(settings) / "night-2" / "watch" / account.FILE).write_text("{")
-    assert [*account.adjustments_of_runs(settings, {"night-1", "night-2"})] == [("night-1", STOP)]

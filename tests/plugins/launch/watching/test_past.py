@@ -68,6 +68,10 @@ def test_a_fast_run_that_told_no_loss_is_no_rival_where_others_did():
     assert best_of(runs[1:], {"silent": None}, VAL_LOSS, Preference()).run_id == "silent"
 
 
+def test_a_run_whose_duration_nobody_knows_is_no_rival():
+    assert best_of([replace(run("a", 1.0), outcome=Outcome())], {"a": None}, VAL_LOSS, Preference()) is None
+
+
 def test_the_run_itself_is_no_earlier_one(repository):
     assert known(repository, run("now", 100)).rival is None
 

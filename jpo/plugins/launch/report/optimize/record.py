@@ -80,10 +80,3 @@ class OptimizedJob:
     missing: int
     failure: Note | None = None
     currency: Currency = USD
-
-
-@dataclass(frozen=True, slots=True)
-class Optimized:
-    """All jobs of one call."""
-
-    jobs: Sequence[OptimizedJob]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from jpo.plugins.launch.report.optimize.record import LoopRun, LoopTotals, Optimized, OptimizedJob
+from jpo.plugins.launch.report.optimize.record import LoopRun, LoopTotals, OptimizedJob
 from jpo.records import USD, Note, in_order, plain_values
 from jpo.report.before_after import before, label, published, ratio_or_difference
 from jpo.report.document import Block, Cell, Column, Document, Row, Section, Span, Table
@@ -17,10 +17,10 @@ SHOWN = ("duration_seconds", "cost_usd", "val_loss", "val_accuracy")
 """Those that people see of every run."""
 
 
-def document(result: Optimized) -> Document:
+def document(jobs: Sequence[OptimizedJob]) -> Document:
     """A section per job."""
-    sections = tuple(Section(("Job ", Span(str(job.identity)), f", {job.config}"), tuple(_blocks(job))) for job in result.jobs)
-    return Document("Optimised by running", sections, currency=result.jobs[0].currency if result.jobs else USD)
+    sections = tuple(Section(("Job ", Span(str(job.identity)), f", {job.config}"), tuple(_blocks(job))) for job in jobs)
+    return Document("Optimised by running", sections, currency=jobs[0].currency if jobs else USD)
 
 
 def _blocks(job: OptimizedJob) -> Iterator[Block]:
@@ -90,9 +90,9 @@ def changes_of(job: OptimizedJob) -> Table:
     return Table(columns, rows, "quantities")
 
 
-def as_json(result: Optimized) -> dict[str, object]:
+def as_json(jobs: Sequence[OptimizedJob]) -> dict[str, object]:
     """`{"schema_version", "jobs": [{"config", "name", "workload", "runs": [...], "totals": [...], ...}]}`; amounts in USD."""
-    return {"schema_version": 1, "jobs": [_job(job) for job in result.jobs]}
+    return {"schema_version": 1, "jobs": [_job(job) for job in jobs]}
 
 
 def _job(job: OptimizedJob) -> dict[str, object]:
@@ -122,7 +122,7 @@ def _run(each: LoopRun, job: OptimizedJob) -> dict[str, object]:
     }
 
 
-def as_csv(result: Optimized) -> str:
+def as_csv(jobs: Sequence[OptimizedJob]) -> str:
     """One row per run; empty cells where nothing is known."""
     head = ("config", "name", "run_id", "engine", "baseline", "status", "suggestion_id", *MEASURES)
     rows = [
@@ -130,7 +130,7 @@ def as_csv(result: Optimized) -> str:
             *(job.config, job.name, each.run_id, each.engine, each.baseline, each.run.status.value if each.run else None),
             *(job.suggestions.get(each.run_id), *(each.value(name) for name in MEASURES)),
         )
-        for job in result.jobs
+        for job in jobs
         for each in job.runs
     ]
     return "".join(map(csv_line, (head, *rows)))

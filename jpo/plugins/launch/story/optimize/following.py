@@ -10,6 +10,7 @@ import re
 from collections.abc import Generator
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from jpo.errors import LaunchError
@@ -116,12 +117,13 @@ def _to_its_end(
     """Look at a run again and again until it is over. Beyond its boundary it is cancelled; a trial also when it cannot win."""
     pause, started_at, cancelled = SHORTEST_PAUSE, None, False
     longest, longest_pause = boundary.training_seconds, LONGEST_PAUSE
-    with outside.watch(task, entry, launcher) if longest is not None and is_trial(entry, task) else nullcontext() as trial:
-        if trial and longest:
+    is_watched = longest is not None and is_trial(entry, task)
+    with outside.watch(entry, launcher, task.settings) if is_watched else nullcontext() as look_at_trial:
+        if look_at_trial and longest:
             longest_pause = min(LONGEST_PAUSE, max(SHORTEST_PAUSE, longest / LOOKS))
         for status in looks(entry, launcher, task.ledger, outside.clock):
             if status is not None:
-                seen = trial.look(outside.clock()) if trial else None
+                seen = look_at_trial(outside.clock()) if look_at_trial else None
                 if status.over:
                     return
                 if not cancelled and (why := stopped_because(task, entry, seen)):
@@ -145,10 +147,9 @@ def stop_at_boundary(task: Task, entry: Entry, launcher: Launcher, longest_secon
     why = f"it has trained {numbers.duration(longest_seconds)}, and can no longer win"
     stop = Adjustment(now, why, wins=0.0, applied=True, actual=NOTHING)
     run_id, identity = entry.job.run_id, entry.job.identity
-    with account.deciding(task.ledger, run_id) as made, open_history(task.settings) as store:
+    with account.deciding(task.ledger, run_id) as made:
         made.append(stop)
-        for event in account.events(run_id, identity, [stop], kind=account.MADE, now=now):
-            store.audit(event)
+        account.put_on_audit_log(run_id, identity, [stop], partial(open_history, task.settings), kind=account.MADE, now=now)
 
 
 def is_trial(entry: Entry, task: Task) -> bool:

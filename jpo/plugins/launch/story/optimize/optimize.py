@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jpo.errors import JpoError, UsageError
 from jpo.plugins.launch.ledger import read
-from jpo.plugins.launch.report.optimize.record import Optimized
+from jpo.plugins.launch.report.optimize.record import OptimizedJob
 from jpo.plugins.launch.story.optimize.following import Boundary, job_for
 from jpo.plugins.launch.story.optimize.loop import optimized
 from jpo.plugins.launch.story.optimize.results import Compare, result_of
@@ -32,7 +32,7 @@ class Going:
 class LoopsEnded:
     """All that was done, and the first failure, which the command ends with once the result has been shown."""
 
-    result: Optimized
+    jobs: Sequence[OptimizedJob]
     failure: JpoError | None
 
 
@@ -50,12 +50,12 @@ def optimize(tasks: Sequence[Task], plan: LoopPlan, outside: Outside, compare: C
     if picture:
         can_plot(picture)
     failures = side_by_side(tasks, plan, outside)
-    result = Optimized([result_of(task, plan, compare, failures.get(task.name)) for task in tasks])
+    jobs = [result_of(task, plan, compare, failures.get(task.name)) for task in tasks]
     if picture:
         from jpo.plugins.launch.report.plots import plot
 
-        plot(result, picture)
-    return LoopsEnded(result, next(iter(failures.values()), None))
+        plot(jobs, picture)
+    return LoopsEnded(jobs, next(iter(failures.values()), None))
 
 
 def refuse_twins(tasks: Sequence[Task]) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from jpo.errors import UsageError
 from jpo.plugins.launch.launcher import Launcher
@@ -69,13 +68,6 @@ class Task:
         return f"{self.name}-best{runs}"
 
 
-class TrialWatch(Protocol):
-    """Decisions about a run that goes on."""
-
-    def look(self, now: float) -> object:
-        """Look at the run, and stop it if it cannot win any more; None: there is nothing of it yet."""
-
-
 @dataclass(frozen=True, slots=True)
 class Outside:
     """What the loop needs of the outside.
@@ -83,7 +75,8 @@ class Outside:
     Attributes:
         suggest: the story of `jpo suggest` for a task: it writes config.ini, audited, under this id of the suggestion.
         engine: the engine of this name, as a project has it set up.
-        watch: what stops a trial that cannot win any more, with its reason on the audit log.
+        watch: looks at a trial whenever it is called, and stops it if it cannot win any more, with its reason on the audit log;
+            None: there is nothing of it yet.
         clock, sleep: unix seconds, and the passing of some.
         note: says what happened, to who waits.
         folder, environ: from which the command was started, and with which variables.
@@ -91,7 +84,7 @@ class Outside:
 
     suggest: Callable[[Task, str, float], Suggestion]
     engine: Callable[[LoadedSettings, str], Launcher]
-    watch: Callable[[Task, Entry, Launcher], AbstractContextManager[TrialWatch]]
+    watch: Callable[[Entry, Launcher, LoadedSettings], AbstractContextManager[Callable[[float], object]]]
     clock: Callable[[], float]
     sleep: Callable[[float], None]
     note: Callable[[str], None]

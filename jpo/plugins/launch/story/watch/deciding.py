@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import LaunchError
-from jpo.history import AuditEvent, Store
-from jpo.plugins.launch.during.adjustment import Adjustment, ReleasedShare, Saving, is_new, must_wait, settled
+from jpo.plugins.launch.during.adjustment import Adjustment, ReleasedShare, is_new, must_wait, settled
 from jpo.plugins.launch.during.progress import ResourceUse
-from jpo.plugins.launch.during.release import Surplus
-from jpo.plugins.launch.during.stop import StopVerdict
 from jpo.plugins.launch.job import Needs
 from jpo.plugins.launch.launcher import Launcher, Resizable
 from jpo.plugins.launch.ledger import Entry, read
 from jpo.plugins.launch.lifecycle import UNREACHABLE
 from jpo.plugins.launch.watching import account
+from jpo.plugins.launch.watching.account import OpenStore
 from jpo.plugins.launch.watching.past import PastRuns
 from jpo.plugins.launch.watching.seen import SeenRun
 from jpo.records import RunStatus
@@ -28,8 +27,6 @@ LOOKS = 20
 WINDOW_LOOKS = 200
 """Newest measurements that tell what a run uses."""
 NOT_CARRIED_OUT = "JPO-W784"
-OpenStore = Callable[[], Store]
-"""Opens the history, a context manager."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +78,12 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """How a run can be reached: its engine and its place in the ledger."""
+    """How a run can be reached: its engine and its place in the ledger; and where decisions about it go on record."""
 
     entry: Entry
     launcher: Launcher
     ledger: Path
+    open_store: OpenStore | None = None
 
 
 def is_due(seen: SeenRun, last: float | None, epochs: float | None, every: float | None) -> bool:
@@ -101,15 +99,8 @@ def is_due(seen: SeenRun, last: float | None, epochs: float | None, every: float
     return done >= (step if last is None else last + step)
 
 
-def proposed(stop: StopVerdict, surplus: Sequence[Surplus], *, now: float) -> tuple[Adjustment, ...]:
-    """What is to be done: a run that is stopped releases all."""
-    if stop.stop:
-        return (Adjustment(now, stop.why, wins=stop.wins, expected=Saving(stop.saves_seconds, stop.saves_usd)),)
-    return tuple(Adjustment(now, each.why, each.release, expected=Saving(None, each.saves_usd)) for each in surplus)
-
-
 def decide(
-    made: Sequence[Adjustment], reach: Handle | None, options: WatchOptions, open_store: OpenStore | None, *, now: float
+    made: Sequence[Adjustment], reach: Handle | None, options: WatchOptions, *, now: float
 ) -> tuple[tuple[Adjustment, ...], str]:
     """Carry out what should be done, or say it: once, however many watch. Returns all decisions so far, and what holds the next.
 
@@ -117,14 +108,13 @@ def decide(
     """
     if reach is None:
         return tuple(made), ""
-    run_id, identity = reach.entry.job.run_id, reach.entry.job.identity
-    with account.deciding(reach.ledger, run_id) as adjustments:
+    job = reach.entry.job
+    with account.deciding(reach.ledger, job.run_id) as adjustments:
         waits = must_wait(adjustments, now=now) if options.apply else 0.0
         new = [each for each in made if is_new(replace(each, applied=options.apply), adjustments)]
         if waits and new:
-            return tuple(
-                adjustments
-            ), f"the next decision is carried out in {numbers.duration(waits)}: what the last one did must show"
+            held = f"the next decision is carried out in {numbers.duration(waits)}: what the last one did must show"
+            return tuple(adjustments), held
         done, held = [], ""
         for each in new:
             try:
@@ -132,17 +122,8 @@ def decide(
             except LaunchError as error:
                 held = f"{error.in_short}; it is tried again"
         adjustments += done
-        put_on_audit_log(account.events(run_id, identity, done, kind=account.MADE, now=now), open_store)
+        account.put_on_audit_log(job.run_id, job.identity, done, reach.open_store, kind=account.MADE, now=now)
         return tuple(adjustments), held
-
-
-def put_on_audit_log(events: Iterable[AuditEvent], open_store: OpenStore | None) -> None:
-    """Put events on record; the store is open only as long as that takes: a run may go on for days."""
-    made = list(events)
-    if made and open_store is not None:
-        with open_store() as store:
-            for event in made:
-                store.audit(event)
 
 
 def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
@@ -170,14 +151,11 @@ def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
 
 def with_kept(needs: Needs, release: ReleasedShare) -> Needs:
     """The needs with less of one resource."""
-    if release.resource == "gpus":
-        return replace(needs, gpus=int(release.kept))
-    return replace(needs, cpus=release.kept) if release.resource == "cpus" else replace(needs, memory_gib=release.kept)
+    kept: Any = int(release.kept) if release.resource == "gpus" else release.kept
+    return replace(needs, **{release.resource: kept})
 
 
-def settle(
-    seen: SeenRun, past: PastRuns, reach: Handle | None, open_store: OpenStore | None, prices: Prices
-) -> tuple[Adjustment, ...]:
+def settle(seen: SeenRun, past: PastRuns, reach: Handle | None, prices: Prices) -> tuple[Adjustment, ...]:
     """Once a run has ended: what came of each decision about it, once."""
     if reach is None:
         return ()
@@ -187,7 +165,7 @@ def settle(
         for n in open_ones:
             adjustments[n] = settled(adjustments[n], ended_at=ended_at, usd_per_hour=rate, won=_won(seen, past))
         known = [adjustments[n] for n in open_ones]
-        put_on_audit_log(account.events(seen.run_id, seen.identity, known, kind=account.SETTLED, now=seen.at), open_store)
+        account.put_on_audit_log(seen.run_id, seen.identity, known, reach.open_store, kind=account.SETTLED, now=seen.at)
         return tuple(adjustments)
 
 

@@ -23,16 +23,7 @@ from jpo.plugins.launch.project.engines import launcher_of, ledger_of
 from jpo.plugins.launch.project.finished import put_on_record
 from jpo.plugins.launch.report.watch.launched import LaunchedRun, LaunchedRuns
 from jpo.plugins.launch.report.watch.watched import WatchedRun
-from jpo.plugins.launch.story.watch.deciding import (
-    Handle,
-    OpenStore,
-    WatchOptions,
-    Window,
-    decide,
-    is_due,
-    proposed,
-    settle,
-)
+from jpo.plugins.launch.story.watch.deciding import Handle, WatchOptions, Window, decide, is_due, settle
 from jpo.plugins.launch.story.watch.standing import ProjectTerms, progress_of, standing
 from jpo.plugins.launch.watching.observers import LaunchObserver, LogObserver, PrometheusObserver, RunObserver
 from jpo.plugins.launch.watching.past import PastRuns, past_of
@@ -43,7 +34,6 @@ from jpo.project.project import open_history, preference_of, targets_of
 from jpo.project.running import running_now
 from jpo.project.sources import own_names, prometheus_of
 from jpo.project.workload import read_workload
-from jpo.records import Identity
 from jpo.telemetry.contract import STALE_SECONDS
 from jpo.telemetry.csv.follow import gone
 
@@ -58,6 +48,7 @@ class RunWatch:
 
     Attributes:
         reach: None: JPO did not launch it, and cannot stop or resize it.
+        terms: what settings say about runs.
         log: the CSV log that is looked at; None: it is another observer.
         decided_at: the last epoch at the last decision.
     """
@@ -65,9 +56,8 @@ class RunWatch:
     observer: RunObserver
     reach: Handle | None
     settings: LoadedSettings
-    open_store: OpenStore
-    options: WatchOptions
     terms: ProjectTerms
+    options: WatchOptions
     log: Path | None = None
     window: Window = field(default_factory=Window)
     past: PastRuns | None = None
@@ -85,12 +75,12 @@ class RunWatch:
         if seen is None:
             return None
         if self.past is None or seen.over or (self.past.samples_per_epoch is None and seen.samples_per_epoch is not None):
-            with self.open_store() as store:
+            with open_history(self.settings) as store:
                 self.past = past_of(seen, store, self.settings, self.terms.prices, self.terms.preference)
         self.window.take(seen)
         progress = progress_of(seen, self.past, self.terms.prices)
         if seen.over:
-            decisions = settle(seen, self.past, self.reach, self.open_store, self.terms.prices)
+            decisions = settle(seen, self.past, self.reach, self.terms.prices)
             return standing(seen, self.past, progress, self.terms, None, decisions)
         made: tuple[Adjustment, ...] = ()
         if progress and seen.state is JobState.RUNNING and (at_once or progress.diverged or self._is_due(seen)):
@@ -99,10 +89,13 @@ class RunWatch:
             self.verdict = verdict(
                 progress, self.past.rival, self.terms.preference, self.past.finished, needed=needed, horizon=serves
             )
-            uses = () if self.options.in_a_loop else self.window.uses(self._given(seen))
-            if not self.options.in_a_loop or progress.total_seconds or progress.ahead or progress.diverged:
-                made = proposed(self.verdict, releases(uses, progress, seen.parameters, self.terms.prices), now=seen.at)
-        decisions, self.held = decide(made, self.reach, self.options, self.open_store, now=now)
+            if self.verdict.stop:  # which releases all
+                if not self.options.in_a_loop or progress.total_seconds or progress.ahead or progress.diverged:
+                    made = (Adjustment(seen.at, self.verdict.why, wins=self.verdict.wins, expected=self.verdict.saves),)
+            elif not self.options.in_a_loop:
+                uses = self.window.uses(self._given(seen))
+                made = tuple(releases(uses, progress, seen.parameters, self.terms.prices, now=seen.at))
+        decisions, self.held = decide(made, self.reach, self.options, now=now)
         return standing(seen, self.past, progress, self.terms, self.verdict, decisions, self.held)
 
     def _is_due(self, seen: SeenRun) -> bool:
@@ -128,41 +121,42 @@ def watching(
         UsageError: JPO-E780, nothing is known of such a run; JPO-E781, --apply of one that JPO did not launch.
     """
     with ExitStack() as open_things:
-        path: Path | None = None
         with open_history(settings):
             pass  # a store that cannot be used is reported now, not after hours
         ledger = ledger_of(settings)
         entry = read(ledger, run) if run is not None and RUN_ID.fullmatch(run) else None
-        terms = terms_of(settings)
-        reach: Handle | None = None
-        observer: RunObserver
         if log is None and entry is not None:
             launcher = launcher_for(entry, settings, environ)
-            reach = Handle(entry, launcher, ledger)
-            observer = open_things.enter_context(LaunchObserver(entry, launcher, ledger, settings))
+            yield open_things.enter_context(_launched(entry, launcher, settings, options))
+            return
+        if options.apply:
+            finding = "was not launched by JPO, which can neither stop it nor take anything from it"
+            raise UsageError(str(log or run), finding, "leave out --apply, or start runs with `jpo run`", code=NOT_OURS)
+        path = Path(run) if log is None and run is not None and (run.endswith(".csv") or "/" in run) else log
+        observer: RunObserver
+        if path is not None:
+            observer = open_things.enter_context(LogObserver(path, own_names(settings)))
         else:
-            if options.apply:
-                finding = "was not launched by JPO, which can neither stop it nor take anything from it"
-                raise UsageError(str(log or run), finding, "leave out --apply, or start runs with `jpo run`", code=NOT_OURS)
-            path = log or _log_named(run)
-            if path is not None:
-                observer = open_things.enter_context(LogObserver(path, own_names(settings)))
-            else:
-                observer = _measured(run or "", config, settings)
-        yield RunWatch(observer, reach, settings, partial(open_history, settings), options, terms, path)
+            observer = _measured(run or "", config, settings)
+        yield RunWatch(observer, None, settings, _terms_of(settings), options, path)
 
 
 @contextmanager
-def trial(entry: Entry, launcher: Launcher, settings: LoadedSettings) -> Iterator[RunWatch]:
-    """The watch of a run that `jpo optimize` follows: nobody waits for its model, and all that is done to it is to stop it."""
-    ledger, terms = ledger_of(settings), terms_of(settings)
-    options, reach = WatchOptions(apply=True, trial=True, in_a_loop=True), Handle(entry, launcher, ledger)
+def _launched(entry: Entry, launcher: Launcher, settings: LoadedSettings, options: WatchOptions) -> Iterator[RunWatch]:
+    ledger = ledger_of(settings)
+    reach = Handle(entry, launcher, ledger, partial(open_history, settings))
     with LaunchObserver(entry, launcher, ledger, settings) as observer:
-        yield RunWatch(observer, reach, settings, partial(open_history, settings), options, terms)
+        yield RunWatch(observer, reach, settings, _terms_of(settings), options)
 
 
-def terms_of(settings: LoadedSettings) -> ProjectTerms:
-    """What settings say about runs."""
+@contextmanager
+def trial(entry: Entry, launcher: Launcher, settings: LoadedSettings) -> Iterator[Callable[[float], WatchedRun | None]]:
+    """Looks at a run that `jpo optimize` follows: nobody waits for its model, and all that is done to it is to stop it."""
+    with _launched(entry, launcher, settings, WatchOptions(apply=True, trial=True, in_a_loop=True)) as watch:
+        yield watch.look
+
+
+def _terms_of(settings: LoadedSettings) -> ProjectTerms:
     return ProjectTerms(prices_of(settings), currency_of(settings), targets_of(settings), preference_of(settings))
 
 
@@ -176,11 +170,6 @@ def launcher_for(entry: Entry, settings: LoadedSettings, environ: Mapping[str, s
         finding = f"was launched on {entry.engine!r:.80}, an engine that this version of JPO does not have"
         raise LaunchError(f"run {entry.job.run_id}", finding, "watch it with the version that launched it", code="JPO-E753")
     return launcher_of(settings, entry.engine, environ=environ, detached=True)
-
-
-def _log_named(run: str | None) -> Path | None:
-    """The CSV log that RUN is the path of."""
-    return Path(run) if run is not None and (run.endswith(".csv") or "/" in run) else None
 
 
 def _measured(run: str, config: Path, settings: LoadedSettings) -> PrometheusObserver:
@@ -198,7 +187,7 @@ def _measured(run: str, config: Path, settings: LoadedSettings) -> PrometheusObs
     raise UsageError(f"{run!r:.200}", finding, "`jpo watch` lists the runs; name a log with --csv", code=UNKNOWN_RUN)
 
 
-def once(watch: RunWatch, *, now: float, log: Path | None) -> WatchedRun:
+def once(watch: RunWatch, *, now: float) -> WatchedRun:
     """How the run stands now.
 
     Raises:
@@ -206,7 +195,7 @@ def once(watch: RunWatch, *, now: float, log: Path | None) -> WatchedRun:
     """
     found = watch.look(now, at_once=True)
     if found is None:
-        raise TelemetryError(str(log), "has no run in it yet", "watch it without --once to wait for it", code="JPO-E111")
+        raise TelemetryError(str(watch.log), "has no run in it yet", "watch it without --once to wait for it", code="JPO-E111")
     return recorded(watch, found, now=now)
 
 
@@ -234,9 +223,7 @@ def follow(watch: RunWatch, *, clock: Callable[[], float], sleep: Callable[[floa
 
 def is_step(now: WatchedRun, before: WatchedRun | None) -> bool:
     """Whether there is something new to say: an epoch, a state, words, a decision, a verdict on the SLA."""
-    if before is None:
-        return True
-    return _news(now) != _news(before)
+    return before is None or _news(now) != _news(before)
 
 
 def _news(run: WatchedRun) -> tuple[object, ...]:
@@ -252,7 +239,7 @@ def recorded(watch: RunWatch, found: WatchedRun, *, now: float) -> WatchedRun:
     entry = read(watch.reach.ledger, found.seen.run_id)
     if entry is None or entry.recorded or entry.end is None:
         return found
-    with watch.open_store() as store:
+    with open_history(watch.settings) as store:
         ended = put_on_record(entry, watch.reach.ledger, watch.settings, store, now=now)
     return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *ended.notes))))
 
@@ -274,7 +261,8 @@ def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str], *
     launched = {run.run_id for run in runs}
     try:
         with open_history(settings, read_only=True) as store:
-            found = running_now(prometheus_of(settings), _identity(config, settings), settings, store) if config.exists() else ()
+            identity = read_workload(config, settings, now=0.0).identity if config.exists() else None
+            found = running_now(prometheus_of(settings), identity, settings, store) if identity else ()
         runs += [
             LaunchedRun(run.run_id, run.identity, "prometheus", "running", run.started_at, share_done=run.share_done)
             for run in found
@@ -283,10 +271,6 @@ def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str], *
     except (TelemetryError, UsageError) as error:
         notes.append(error.in_short)
     return LaunchedRuns(tuple(runs), tuple(dict.fromkeys(notes)))
-
-
-def _identity(config: Path, settings: LoadedSettings) -> Identity:
-    return read_workload(config, settings, now=0.0).identity
 
 
 def _looked_at(

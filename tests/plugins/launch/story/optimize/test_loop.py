@@ -44,7 +44,7 @@ def run_ids(lab: Lab) -> list[str]:
 
 def test_baseline_runs_come_first_then_each_suggestion_has_its_run(lab: Lab) -> None:
     lab.chosen = BOLD
-    (job,) = lab.optimize(runs=2, baseline=2).result.jobs
+    (job,) = lab.optimize(runs=2, baseline=2).jobs
     assert run_ids(lab) == ["b1", "b2", "1", "2"]
     assert [each.run.parameters["batch_size"] for each in job.runs if each.run] == [64, 64, 128, 128]
     assert [*job.suggestions.values()] == [f"{job.name}-1", f"{job.name}-2"]
@@ -59,7 +59,7 @@ def test_no_trial_asks_for_more_than_the_engine_has_for_one_run(lab: Lab, monkey
     has = Room(gpus=0.0, cpus=4.0, memory_gib=8.0)
     monkeypatch.setattr(SimulatedLauncher, "room", lambda _self, _needs: has)
     lab.train = lambda job: logged(job, lab.now, 3600.0 / job.parameters["cpus"])
-    (job,) = lab.optimize(runs=6).result.jobs
+    (job,) = lab.optimize(runs=6).jobs
     asked = [each.run.parameters["cpus"] for each in job.runs if each.run]
     assert max(asked) == 4
 
@@ -67,7 +67,7 @@ def test_no_trial_asks_for_more_than_the_engine_has_for_one_run(lab: Lab, monkey
 def test_the_same_command_again_makes_nothing_and_a_longer_plan_makes_the_rest(lab: Lab) -> None:
     first = lab.optimize(runs=2)
     started = [*lab.started]
-    assert lab.optimize(runs=2).result == first.result
+    assert lab.optimize(runs=2).jobs == first.jobs
     assert lab.started == started
     lab.optimize(runs=3)
     assert run_ids(lab) == ["b1", "1", "2", "3"]
@@ -76,11 +76,11 @@ def test_the_same_command_again_makes_nothing_and_a_longer_plan_makes_the_rest(l
 def test_runs_whose_folders_were_cleaned_up_are_found_in_the_history(lab: Lab) -> None:
     """The last one of them was stopped where it could no longer win, which is no reason to make it again."""
     lab.train = lambda job: logged(job, lab.now, 9000.0 if job.run_id.endswith("-2") else seconds_of(job))
-    first = lab.optimize(runs=2, baseline=2).result
+    first = lab.optimize(runs=2, baseline=2).jobs
     started, ledger = [*lab.started], lab.task().ledger
     clean_up(ledger, entries(ledger), before=lab.now + 1)
     assert not [*entries(ledger)]
-    assert lab.optimize(runs=2, baseline=2).result == first
+    assert lab.optimize(runs=2, baseline=2).jobs == first
     assert lab.started == started
     lab.optimize(runs=3, baseline=2)
     assert run_ids(lab) == ["b1", "b2", "1", "2", "3"]
@@ -99,7 +99,7 @@ def test_a_run_is_stopped_at_twice_the_shortest_and_the_loop_goes_on(lab: Lab) -
         return logged(job, lab.now, 50_000.0 if job.run_id.endswith("-1") else 1000.0)
 
     lab.train = train
-    (job,) = lab.optimize(runs=2, baseline=2).result.jobs
+    (job,) = lab.optimize(runs=2, baseline=2).jobs
     stopped, after = job.runs[2], job.runs[3]
     assert stopped.run is not None
     assert stopped.run.status is RunStatus.STOPPED
@@ -140,13 +140,13 @@ def test_failed_runs_are_recorded_and_the_loop_goes_on(lab: Lab, status: RunStat
     lab.train = lambda job: logged(job, lab.now, seconds_of(job), status.value if job.run_id.endswith("-1") else "succeeded")
     ended = lab.optimize(runs=3)
     assert ended.failure is None
-    assert [each.run.status for each in ended.result.jobs[0].runs if each.run][1] is status
+    assert [each.run.status for each in ended.jobs[0].runs if each.run][1] is status
     assert run_ids(lab) == ["b1", "1", "2", "3"]
 
 
 def test_a_run_without_a_log_counts_by_what_its_engine_says(lab: Lab) -> None:
     lab.train = lambda _job: VirtualRun(100.0)
-    (job,) = lab.optimize(runs=1).result.jobs
+    (job,) = lab.optimize(runs=1).jobs
     assert [each.value("duration_seconds") for each in job.runs] == [pytest.approx(100), pytest.approx(100)]
 
 
@@ -161,7 +161,7 @@ def test_after_three_failures_in_a_row_it_gives_up_with_one_line_and_can_be_gone
     assert ended.failure.code == "JPO-E786"
     assert f"the last of them {lab.task().name}-3: OSError: no space" in str(ended.failure)
     assert run_ids(lab) == ["b1", "1", "2", "3"]
-    assert ended.result.jobs[0].missing == 2
+    assert ended.jobs[0].missing == 2
     lab.train = None
     assert lab.optimize(runs=5).failure is None
     assert run_ids(lab) == ["b1", "1", "2", "3", "4", "5"]
@@ -186,7 +186,7 @@ def test_a_job_that_cannot_run_is_not_run_with_other_values(lab: Lab) -> None:
 def test_values_that_diverge_from_the_start_are_changed(lab: Lab) -> None:
     """Other than a job that cannot run: a smaller learning rate may mend it."""
     lab.train = lambda job: logged(job, lab.now, 100.0, "diverged" if job.parameters["learning_rate"] >= 0.01 else "succeeded")
-    (job,) = lab.optimize(runs=2, baseline=1).result.jobs
+    (job,) = lab.optimize(runs=2, baseline=1).jobs
     assert [each.run.status for each in job.runs if each.run][-1] is RunStatus.SUCCEEDED
 
 
@@ -198,7 +198,7 @@ def test_config_ini_is_left_with_the_best_values_and_not_with_the_last_trial(lab
 
     lab.train = train
     before = lab.config().read_text()
-    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    (job,) = lab.optimize(runs=1, baseline=3).jobs
     tried = job.runs[-1].run
     assert tried is not None
     assert not first.items() <= tried.parameters.items()
@@ -216,7 +216,7 @@ def test_the_best_values_are_gone_back_to_from_further_away_than_one_step(lab: L
         return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
 
     lab.train = train
-    (job,) = lab.optimize(runs=2, baseline=3).result.jobs
+    (job,) = lab.optimize(runs=2, baseline=3).jobs
     assert [each.run.parameters["batch_size"] for each in job.runs[3:] if each.run] == [*trials.values()]
     assert lab.config().read_text() == before
 
@@ -230,7 +230,7 @@ def test_trials_may_miss_the_quality_floor_and_config_ini_is_left_with_what_keep
         return logged(job, lab.now, 1000.0 if same else 600.0, loss=0.3 if same else 0.315)
 
     lab.train = train
-    (job,) = lab.optimize(runs=4, baseline=3).result.jobs
+    (job,) = lab.optimize(runs=4, baseline=3).jobs
     tried = [each.run.parameters for each in job.runs if each.run and not each.baseline]
     assert sum(not first.items() <= parameters.items() for parameters in tried) == 2
     assert first.items() <= read_workload(lab.config(), lab.settings(), now=lab.now).current.items()
@@ -248,7 +248,7 @@ def test_while_no_trial_ends_well_there_are_more_of_them(lab: Lab, found: bool, 
         return replace(made, log=made.log.replace("# status", f"# converged={reaches}\n# status"))
 
     lab.train = train
-    (job,) = lab.optimize(runs=10, baseline=3).result.jobs
+    (job,) = lab.optimize(runs=10, baseline=3).jobs
     new = {
         tuple(each.run.parameters.values()) for each in job.runs if each.run and not first.items() <= each.run.parameters.items()
     }
@@ -261,7 +261,7 @@ def test_where_no_run_reaches_its_target_config_ini_gets_its_first_values_back(l
         return replace(made, log=made.log.replace("# status", "# converged=false\n# status"))
 
     lab.train, before = train, lab.config().read_text()
-    (job,) = lab.optimize(runs=7, baseline=2).result.jobs
+    (job,) = lab.optimize(runs=7, baseline=2).jobs
     tried = {tuple(each.run.parameters.values()) for each in job.runs[2:] if each.run}
     assert len(tried) == 7  # something else each time: of nothing that ended well there is no best
     assert lab.config().read_text() == before
@@ -288,7 +288,7 @@ def test_a_trial_that_cannot_win_is_stopped_before_twice_the_best_and_the_reason
         return ends[job.run_id]
 
     lab.train, lab.engine = train, Writing(lab._course, lambda: lab.now)
-    (job,) = lab.optimize(runs=2, baseline=2).result.jobs
+    (job,) = lab.optimize(runs=2, baseline=2).jobs
     seconds = job.runs[2].value("duration_seconds")
     assert seconds is not None
     assert seconds < 1900
@@ -314,7 +314,7 @@ def test_a_trial_far_from_its_target_is_stopped_by_its_curve_and_other_values_ar
         return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
 
     lab.train = train
-    (job,) = lab.optimize(runs=2, baseline=3).result.jobs
+    (job,) = lab.optimize(runs=2, baseline=3).jobs
     stopped, after = job.runs[3], job.runs[4]
     seconds = stopped.value("duration_seconds")
     assert seconds is not None
@@ -342,7 +342,7 @@ def test_imports_that_take_longer_than_an_epoch_are_no_slow_pace(lab: Lab) -> No
         return replace(made, log=log, run_seconds=900.0 + made.run_seconds)
 
     lab.train = train
-    (job,) = lab.optimize(runs=2, baseline=3).result.jobs
+    (job,) = lab.optimize(runs=2, baseline=3).jobs
     assert [each.run.status for each in job.runs if each.run] == [RunStatus.SUCCEEDED] * 5
 
 
@@ -356,7 +356,7 @@ def test_a_trial_whose_epochs_take_several_times_as_long_is_stopped_by_its_pace_
         return replace(made, log=made.log.replace("# status", "# converged=true\n# status"))
 
     lab.train = train
-    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    (job,) = lab.optimize(runs=1, baseline=3).jobs
     seconds = job.runs[3].value("duration_seconds")
     assert seconds is not None
     assert seconds < 400  # and not twice the shortest
@@ -374,7 +374,7 @@ def test_runs_that_end_since_they_get_no_better_have_no_target_that_a_trial_is_t
     lab.train = lambda job: logged(
         job, lab.now, 1000.0 if "-b" in job.run_id else 1500.0, loss=0.3 if "-b" in job.run_id else 0.6
     )
-    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    (job,) = lab.optimize(runs=1, baseline=3).jobs
     assert [run.run.status for run in job.runs if run.run] == [RunStatus.SUCCEEDED] * 4
     assert not [note for note in lab.notes if "by its curve its target" in note]
 
@@ -386,7 +386,7 @@ def test_what_was_cut_off_from_outside_is_made_again(lab: Lab) -> None:
                        ended_as=RunStatus.STOPPED if lost else RunStatus.SUCCEEDED)  # fmt: skip
 
     lab.train = train
-    (job,) = lab.optimize(runs=2).result.jobs
+    (job,) = lab.optimize(runs=2).jobs
     assert run_ids(lab) == ["b1", "1", "1.2", "2"]
     assert [each.last for each in job.runs] == [True, False, True, True]
     assert job.missing == 0
@@ -424,7 +424,7 @@ def test_the_history_goes_along_to_another_engine(lab: Lab) -> None:
         name = "elsewhere"
 
     other.engine = Elsewhere(other._course, lambda: other.now)
-    (job,) = other.optimize(replace(other.task(), engine="elsewhere"), runs=2).result.jobs
+    (job,) = other.optimize(replace(other.task(), engine="elsewhere"), runs=2).jobs
     assert run_ids(other) == ["2"]
     assert [each.engine for each in job.runs] == ["simulated", "simulated", "elsewhere"]
     assert job.totals[0].runs == 2
@@ -484,11 +484,11 @@ class Together(SimulatedLauncher):
 def test_a_baseline_starts_together_where_the_engine_takes_several(lab: Lab) -> None:
     lab.engine = engine = Together(lab._course, lambda: lab.now)
     begun = lab.now
-    (job,) = lab.optimize(runs=1, baseline=3).result.jobs
+    (job,) = lab.optimize(runs=1, baseline=3).jobs
     assert run_ids(lab) == ["b1", "b2", "b3", "1"]
     assert (engine.arrays, job.missing) == (1, 0)
     assert lab.now - begun < 2.5 * 3600  # and not four hours
-    assert lab.optimize(runs=1, baseline=3).result.jobs == [job]
+    assert lab.optimize(runs=1, baseline=3).jobs == [job]
     lab.optimize(runs=1, baseline=4)
     assert engine.arrays == 1
 
@@ -543,7 +543,7 @@ def test_a_run_that_cannot_be_cancelled_is_said_and_does_not_keep_the_others(lab
 def test_after_three_failures_nobody_pays_for_the_rest_of_a_baseline(lab: Lab) -> None:
     lab.engine = Together(lab._course, lambda: lab.now)
     lab.train = lambda job: VirtualRun(60.0 if job.run_id[-1] in "123" else 9000.0, ended_as=RunStatus.FAILED)
-    jobs = lab.optimize(runs=1, baseline=5).result.jobs
+    jobs = lab.optimize(runs=1, baseline=5).jobs
     assert "3 runs in a row have failed" in str(jobs[0].failure)
     ends = [entry.end and entry.end.ended_as for entry in lab.entries()]
     assert ends == [*[RunStatus.FAILED] * 3, *[RunStatus.STOPPED] * 2]
@@ -560,7 +560,7 @@ def test_killed_at_any_boundary_the_same_command_goes_on_and_nothing_is_done_twi
             boundaries(patch, kills(crossing))
             with pytest.raises(Killed) as where:
                 lab.optimize(runs=2)
-        (job,) = lab.optimize(runs=2).result.jobs
+        (job,) = lab.optimize(runs=2).jobs
         place = f"crossing {crossing}, {where.value}"
         assert run_ids(lab) == ["b1", "1", "2"], place
         assert [(each.run.run_id, each.run.parameters["batch_size"]) for each in job.runs if each.run] == [

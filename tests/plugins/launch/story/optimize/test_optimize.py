@@ -20,7 +20,7 @@ def test_jobs_go_side_by_side_and_each_has_its_own_runs(tmp_path: Path) -> None:
     one, other = lab.task("a/config.ini", "cnn"), lab.task("b/config.ini", "mlp")
     began = lab.now
     ended = lab.optimize(one, other, runs=1, baseline=1, at_once=2)
-    assert [len(job.runs) for job in ended.result.jobs] == [2, 2]
+    assert [len(job.runs) for job in ended.jobs] == [2, 2]
     assert [name.rpartition("-")[2] for name in lab.started] == ["b1", "b1", "1", "1"]
     assert lab.now - began < 1.2 * 2 * 3620  # not four runs one after the other
 
@@ -31,7 +31,7 @@ def test_one_job_that_fails_stops_no_other(tmp_path: Path) -> None:
     one.path.write_text("[workload]\n")
     ended = lab.optimize(one, other, runs=1)
     assert ended.failure is not None
-    failed, well = ended.result.jobs
+    failed, well = ended.jobs
     assert (failed.failure is None, failed.missing, well.failure, well.missing) == (False, 1, None, 0)
 
 

@@ -13,7 +13,7 @@ from jpo.plugins.launch.job import LaunchJob
 
 def test_what_was_spent_stands_beside_what_keeping_would_have(tmp_path: Path) -> None:
     lab = Lab(tmp_path, chosen={"batch_size": 256.0})
-    (job,) = lab.optimize(runs=3, baseline=3).result.jobs
+    (job,) = lab.optimize(runs=3, baseline=3).jobs
     seconds, cost = job.totals
     assert (seconds.quantity, seconds.runs, cost.quantity) == ("duration_seconds", 3, "cost_usd")
     assert seconds.kept == pytest.approx(3 * 3600, rel=1e-6)
@@ -30,12 +30,12 @@ def test_a_run_of_the_baseline_that_failed_is_no_measure_of_it(tmp_path: Path) -
         )
 
     lab = Lab(tmp_path, train=train, chosen={"batch_size": 256.0})
-    (job,) = lab.optimize(runs=1, baseline=2).result.jobs
+    (job,) = lab.optimize(runs=1, baseline=2).jobs
     assert job.totals[0].kept == pytest.approx(3600, rel=1e-6)
     assert job.fastest == f"{job.name}-1"
 
 
 def test_without_a_baseline_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
-    (job,) = Lab(tmp_path).optimize(runs=1, baseline=0).result.jobs
+    (job,) = Lab(tmp_path).optimize(runs=1, baseline=0).jobs
     assert job.totals == []
     assert len(job.runs) == 1

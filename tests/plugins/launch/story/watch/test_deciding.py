@@ -7,8 +7,6 @@ from jpo.cost import Prices
 from jpo.errors import LaunchError
 from jpo.plugins.launch.during.adjustment import Adjustment, ReleasedShare, Saving
 from jpo.plugins.launch.during.progress import Rival
-from jpo.plugins.launch.during.release import Surplus
-from jpo.plugins.launch.during.stop import StopVerdict
 from jpo.plugins.launch.job import JobState, LaunchJob, Needs
 from jpo.plugins.launch.launcher import Resizable
 from jpo.plugins.launch.lifecycle import start
@@ -19,7 +17,6 @@ from jpo.plugins.launch.story.watch.deciding import (
     carried_out,
     decide,
     is_due,
-    proposed,
     settle,
     with_kept,
 )
@@ -80,7 +77,7 @@ def test_decisions_come_every_few_epochs(done, last, epochs, every, due):
 
 def test_without_apply_nothing_is_done(handle):
     reached = handle()
-    decisions, held = decide([STOP], reached, WatchOptions(), None, now=1000.0)
+    decisions, held = decide([STOP], reached, WatchOptions(), now=1000.0)
     assert [each.applied for each in decisions] == [False]
     assert held == ""
     assert not reached.launcher.status("night-1").over
@@ -88,19 +85,19 @@ def test_without_apply_nothing_is_done(handle):
 
 def test_with_apply_a_run_is_stopped_once(handle):
     reached = handle()
-    decide([STOP], reached, APPLY, None, now=1000.0)
-    decisions, _ = decide([STOP], reached, APPLY, None, now=1001.0)
+    decide([STOP], reached, APPLY, now=1000.0)
+    decisions, _ = decide([STOP], reached, APPLY, now=1001.0)
     assert [each.applied for each in decisions] == [True]
     assert reached.launcher.status("night-1").ended_as is RunStatus.STOPPED
 
 
 def test_two_decisions_lie_apart_whoever_makes_them(handle):
     reached = handle(Resizes)
-    decide([RELEASE], reached, APPLY, None, now=1000.0)
-    decisions, held = decide([STOP], reached, APPLY, None, now=1010.0)
+    decide([RELEASE], reached, APPLY, now=1000.0)
+    decisions, held = decide([STOP], reached, APPLY, now=1010.0)
     assert len(decisions) == 1
     assert "the next decision is carried out in 4m 50s" in held
-    assert len(decide([STOP], reached, APPLY, None, now=1400.0)[0]) == 2
+    assert len(decide([STOP], reached, APPLY, now=1400.0)[0]) == 2
 
 
 def test_an_engine_that_resizes_gets_what_is_left(handle):
@@ -125,8 +122,8 @@ def test_a_refusal_is_in_the_account(handle):
 def test_what_was_refused_is_not_asked_for_again_and_again(handle):
     reached = handle(Resizes)
     reached.launcher.refuses = True
-    decide([RELEASE], reached, APPLY, None, now=1000.0)
-    assert len(decide([RELEASE], reached, APPLY, None, now=1100.0)[0]) == 1
+    decide([RELEASE], reached, APPLY, now=1000.0)
+    assert len(decide([RELEASE], reached, APPLY, now=1100.0)[0]) == 1
 
 
 def test_an_engine_that_cannot_be_reached_is_asked_again(handle):
@@ -139,15 +136,15 @@ def test_an_engine_that_cannot_be_reached_is_asked_again(handle):
             super().cancel(engine_id)
 
     reached = handle(Away)
-    decisions, held = decide([STOP], reached, APPLY, None, now=1000.0)
+    decisions, held = decide([STOP], reached, APPLY, now=1000.0)
     assert decisions == ()
     assert "it is tried again" in held
     reached.launcher.away = False
-    assert decide([STOP], reached, APPLY, None, now=1001.0)[0][0].applied
+    assert decide([STOP], reached, APPLY, now=1001.0)[0][0].applied
 
 
 def test_of_a_run_that_jpo_did_not_launch_nothing_is_kept():
-    assert decide([STOP], None, WatchOptions(), None, now=1.0) == ((STOP,), "")
+    assert decide([STOP], None, WatchOptions(), now=1.0) == ((STOP,), "")
 
 
 @pytest.mark.parametrize(
@@ -180,19 +177,10 @@ def test_what_was_not_measured_is_not_released():
 )
 def test_what_came_of_a_decision_is_known_at_the_end(handle, status, seconds, right):
     reached = handle()
-    decide([STOP], reached, WatchOptions(), None, now=1000.0)
+    decide([STOP], reached, WatchOptions(), now=1000.0)
     over = seen(status=RunStatus(status), times=RunTimes(1000.0, ended_at=1000.0 + seconds))
     past = PastRuns(VAL_LOSS, Rival("best", 100.0))
-    (settled,) = settle(over, past, reached, None, Prices())
+    (settled,) = settle(over, past, reached, Prices())
     assert settled.actual.seconds == seconds
     assert settled.right is right
-    assert settle(over, past, reached, None, Prices()) == (settled,)
-
-
-def test_a_run_that_is_stopped_releases_all():
-    surplus = Surplus(ReleasedShare("cpus", 8, 2, 3.6), "idle", 1.0)
-    (stop,) = proposed(StopVerdict(True, "why", 0.0, saves_seconds=5), [surplus], now=1.0)
-    assert stop.is_stop
-    (release,) = proposed(StopVerdict(False, "why"), [surplus], now=1.0)
-    assert release.release == surplus.release
-    assert proposed(StopVerdict(False, "why"), [], now=1.0) == ()
+    assert settle(over, past, reached, Prices()) == (settled,)

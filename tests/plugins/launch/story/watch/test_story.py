@@ -1,18 +1,20 @@
+import math
 from dataclasses import replace
 
 import pytest
 
 from jpo.cost import Prices
 from jpo.errors import TelemetryError
+from jpo.plugins.launch.during.progress import ResourceUse
 from jpo.plugins.launch.job import JobState
 from jpo.plugins.launch.report.watch.watched import QualityCurve, WatchedRun
-from jpo.plugins.launch.story.watch.deciding import WatchOptions
+from jpo.plugins.launch.story.watch.deciding import WatchOptions, Window
 from jpo.plugins.launch.story.watch.standing import ProjectTerms
 from jpo.plugins.launch.story.watch.story import RunWatch, follow, is_step, once
 from jpo.plugins.launch.watching.seen import RunTimes, SeenRun, TrainingLog
 from jpo.project.load import load
-from jpo.project.project import open_history
 from jpo.records import USD, Identity, Preference
+from jpo.telemetry.csv.follow import LogRow
 
 SEEN = SeenRun("now", Identity("d", "m", "f"), {"epochs": 4.0}, "csv", JobState.RUNNING, 1000.0, times=RunTimes(1000.0))
 SEEN = replace(SEEN, training=TrainingLog(0.0))
@@ -35,7 +37,7 @@ class Recording:
 def watch(empty):
     settings = load(empty.config, None, {}, {})
     terms = ProjectTerms(Prices(), USD, {}, Preference())
-    return lambda *looks: RunWatch(Recording(*looks), None, settings, lambda: open_history(settings), WatchOptions(), terms)
+    return lambda *looks: RunWatch(Recording(*looks), None, settings, terms, WatchOptions())
 
 
 def test_a_run_is_followed_to_its_end_with_longer_and_longer_pauses(watch):
@@ -62,13 +64,29 @@ def test_a_log_that_never_appears_is_given_up(watch, tmp_path):
 
 
 def test_once_decides_at_once(watch):
-    found = once(watch(ONE_EPOCH), now=1010.0, log=None)
+    found = once(watch(ONE_EPOCH), now=1010.0)
     assert "needed as the reference" in found.chance.why
+
+
+def test_a_run_that_is_stopped_releases_all(watch):
+    class Idle(Window):
+        def uses(self, given):
+            return (ResourceUse("cpus", 8, 1.0, 20, 5.0),)
+
+    diverged = replace(ONE_EPOCH, training=TrainingLog(1.0, rows=(LogRow(1001.0, 1, None, math.nan, math.nan),)))
+    found = []
+    for seen in (ONE_EPOCH, diverged):
+        one = watch(seen)
+        one.window = Idle()
+        found += one.look(1010.0, at_once=True).decisions
+    assert [made.release and made.release.resource for made in found] == ["cpus", None]
+    assert found[1].is_stop
+    assert watch(ONE_EPOCH).look(1010.0, at_once=True).decisions == ()
 
 
 def test_once_there_must_be_something_to_see(watch):
     with pytest.raises(TelemetryError):
-        once(watch(None), now=1010.0, log=None)
+        once(watch(None), now=1010.0)
 
 
 @pytest.mark.parametrize(
