@@ -14,8 +14,6 @@ from dataclasses import dataclass, field, replace
 from os.path import commonprefix
 from typing import NamedTuple, TypeVar
 
-from jpo.errors import TelemetryError
-from jpo.http.answers import TooMuch
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.names import METRICS
@@ -24,8 +22,6 @@ from jpo.telemetry.prometheus.scope import Scope
 
 PodValue = TypeVar("PodValue")
 
-NO_INDEX = ("JPO-E101", "JPO-E104", "JPO-E105")
-"""Codes of a server, or of the proxy in front of it, that answers queries and nothing else."""
 BYTES_PER_MIB = 2.0**20
 GPU_UTILISATION = {"gpu_utilisation_ratio": 1.0, "gpu_utilisation_percent": 0.01}
 GPU_MEMORY = {"gpu_memory_bytes": 1.0, "gpu_memory_mib": BYTES_PER_MIB}
@@ -52,6 +48,8 @@ OF_GPUS = {
 field that a GPU does not support shows 9223372036854775794 or such. A slice (MIG: GPU_I_ID) shows the energy of the whole GPU."""
 COUNTS = ("gpu_count", "gpus", "gpus_metered")
 """Those of OF_GPUS without a unit."""
+ContainerQueries = Mapping[str, tuple[str, str, str]]
+GpuQueries = Mapping[str, tuple[Mapping[str, float], str, str, str, float]]
 
 
 class Pod(NamedTuple):
@@ -96,7 +94,7 @@ class Labelling:
 
 @dataclass(frozen=True, slots=True)
 class PodUsage:
-    """Usage of a pod: by container and quantity of OF_CONTAINERS, and by quantity of OF_GPUS, in seconds, bytes and joules."""
+    """Usage of a pod: by container and quantity, and of its GPUs by quantity, in seconds, bytes, ratios and joules."""
 
     containers: dict[str, dict[str, float]] = field(default_factory=dict)
     gpus: dict[str, float] = field(default_factory=dict)
@@ -127,12 +125,8 @@ def _matchers(labels: tuple[str, str, str], pods: Collection[Pod]) -> str:
 
 def _metrics(scope: Scope, chosen: str) -> frozenset[str]:
     """Metric names of the chosen series; where the server does not show its index, all that may exist."""
-    try:
-        return frozenset(scope.client.label_values("__name__", chosen, scope.begin, scope.until))
-    except TelemetryError as error:
-        if error.code not in NO_INDEX or isinstance(error, TooMuch):
-            raise
-    return frozenset(name for role in METRICS for name in scope.names.alternatives(role))
+    found = scope.indexed("__name__", chosen, scope.begin)
+    return frozenset(name for role in METRICS for name in scope.names.alternatives(role)) if found is None else found
 
 
 def _pattern(texts: list[str]) -> str:
@@ -149,13 +143,31 @@ def of(values: Mapping[Pod, PodValue], pod: Pod) -> PodValue | None:
     return namesakes[0] if len(namesakes) == 1 else None
 
 
-def usage_queries(scope: Scope, labellings: tuple[Labelling, ...]) -> dict[str, str]:
-    """Queries for what the pods' containers and GPUs used in the window; none without cAdvisor and GPU exporter."""
-    span = queries.window(scope.begin, scope.until)
-    asked: dict[str, str] = {}
+def usage_queries(
+    scope: Scope,
+    labellings: tuple[Labelling, ...],
+    of_containers: ContainerQueries = OF_CONTAINERS,
+    of_gpus: GpuQueries = OF_GPUS,
+) -> dict[str, str]:
+    """Queries for what the pods' containers and GPUs used in the window; none without cAdvisor and GPU exporter.
+
+    A GPU that several pods share shows the use of all: take means over a pod's GPUs, never sums.
+    """
+    span, asked = queries.window(scope.begin, scope.until), dict[str, str]()
     for n, labelling in enumerate(labellings):
-        asked |= _container_queries(scope, labelling, span, n)
-        asked |= _gpu_queries(scope, labelling, span, n)
+        container, identifier = f"{labelling.pod}, {labelling.labels[2]}", scope.names.label("container_id")
+        for quantity, (role, over, how) in of_containers.items():
+            for name in labelling.names(scope, role):
+                samples = how.format(name + labelling.containers(scope) + span)
+                asked[f"{quantity} 1 {name} {n}"] = f"{over} by ({container}) (max by ({container}, {identifier}) ({samples}))"
+        gpu = ", ".join([labelling.pod, *scope.names.labelled("node"), *scope.names.labelled("gpu")])
+        for quantity, (roles, matcher, over, how, most) in of_gpus.items():
+            series = labelling.selector(matcher) + span
+            for role, factor in roles_in_order(scope, roles):
+                unit = 1.0 if quantity in COUNTS else factor
+                for name in labelling.names(scope, role):
+                    plausible = f"{how.format(name + series)} and {HIGHEST.format(name + series)} < {most / factor:.0f}"
+                    asked[f"{quantity} {unit} {name} {n}"] = f"{over} by ({labelling.pod}) (max by ({gpu}) ({plausible}))"
     return asked
 
 
@@ -164,35 +176,10 @@ def usage(rows: Iterable[tuple[str, AnswerRow]]) -> dict[Pod, PodUsage]:
     by_pod: dict[Pod, PodUsage] = defaultdict(PodUsage)
     for key, row in rows:
         quantity, factor, *_ = key.split()
-        pod = by_pod[pod_of(row.labels)]
-        if quantity in OF_GPUS:
-            pod.gpus.setdefault(quantity, row.value * (1.0 if quantity in COUNTS else float(factor)))
-        elif quantity in OF_CONTAINERS:
-            pod.containers.setdefault(row.labels.get("container", ""), {}).setdefault(quantity, row.value)
+        pod, container = by_pod[pod_of(row.labels)], row.labels.get("container")
+        used = pod.gpus if container is None else pod.containers.setdefault(container, {})
+        used.setdefault(quantity, row.value * float(factor))
     return dict(by_pod)
-
-
-def _container_queries(scope: Scope, labelling: Labelling, span: str, n: int) -> dict[str, str]:
-    container, identifier = f"{labelling.pod}, {labelling.labels[2]}", scope.names.label("container_id")
-    series = labelling.containers(scope) + span
-    return {
-        f"{quantity} 1 {name} {n}": f"{over} by ({container}) (max by ({container}, {identifier}) ({how.format(name + series)}))"
-        for quantity, (role, over, how) in OF_CONTAINERS.items()
-        for name in labelling.names(scope, role)
-    }
-
-
-def _gpu_queries(scope: Scope, labelling: Labelling, span: str, n: int) -> dict[str, str]:
-    """Queries for GPUs. A GPU that several pods share shows the use of all: take means over a pod's GPUs, never sums."""
-    gpu = ", ".join([labelling.pod, *scope.names.labelled("node"), *scope.names.labelled("gpu")])
-    asked = {}
-    for quantity, (roles, matcher, over, how, most) in OF_GPUS.items():
-        series = labelling.selector(matcher) + span
-        for role, factor in roles_in_order(scope, roles):
-            for name in labelling.names(scope, role):
-                plausible = f"{how.format(name + series)} and {HIGHEST.format(name + series)} < {most / factor:.0f}"
-                asked[f"{quantity} {factor} {name} {n}"] = f"{over} by ({labelling.pod}) (max by ({gpu}) ({plausible}))"
-    return asked
 
 
 def roles_in_order(scope: Scope, roles: Mapping[str, float]) -> list[tuple[str, float]]:

@@ -80,6 +80,22 @@ def seen(scope: Scope) -> Seen:
     return Seen(marks, *(pods.pods_of(labelled, scope, (kind,)).keys() for kind in (pods.SEEN, pods.OPEN)))
 
 
+def reported_ids(scope: Scope, begin: float) -> frozenset[str]:
+    """The ids of the workload's runs that reported since `begin`, unix seconds; of earlier ones, too, where an index is coarse.
+
+    Runs become visible late: behind a backlog of remote write, while a store gateway is away, after a Pushgateway comes back,
+    from a machine whose clock is slow. By their times they would never be seen, since younger runs moved the watermark past them.
+    One request to the index, which reads no sample; a second one, which does, where the server or a proxy withholds the index.
+    """
+    info = scope.names.metric(contract.RUN_INFO) + queries.selector(scope.identity, names=scope.names)
+    run = scope.names.label("run_id")
+    ids = scope.indexed(run, info, begin)
+    if ids is None:
+        asked = {"run": f"max by ({run}) (last_over_time({info}{queries.window(begin, scope.until)}))"}
+        ids = frozenset(row.labels.get("run_id", "") for _, row in scope.ask_all(asked))
+    return ids - {""}
+
+
 def new(marks_of: Mapping[str, Marks], scope: Scope) -> dict[str, Marks]:
     """Those of the runs that may have ended since the watermark."""
     return {run_id: marks for run_id, marks in marks_of.items() if _may_be_over(marks, scope.mark, scope.until)}

@@ -22,7 +22,7 @@ from jpo.telemetry.outcome import (
     foreign_unit,
 )
 from jpo.telemetry.prometheus import cluster, discovery, joined, pod_lifetimes, queries, reported
-from jpo.telemetry.prometheus.answers import AnswerRow, strange
+from jpo.telemetry.prometheus.answers import strange
 from jpo.telemetry.prometheus.cluster import Labelling, Pod
 from jpo.telemetry.prometheus.discovery import Marks, RunBounds
 from jpo.telemetry.prometheus.joined import ClusterFacts, Joined
@@ -32,10 +32,6 @@ from jpo.telemetry.prometheus.pods.new_runs import NewRuns, RunWithPods
 from jpo.telemetry.prometheus.reported import Description
 from jpo.telemetry.prometheus.scope import Scope
 from jpo.telemetry.prometheus.time_series import SampledRun
-
-BEFORE_START_SECONDS = 60.0
-"""Pods exist a little before their run reports its start."""
-
 
 MOST_VALUES = 3
 """Values of a parameter that a reason names."""
@@ -60,7 +56,7 @@ def reporting_runs(scope: Scope, seen: Mapping[str, Marks]) -> NewRuns:
     """Those of the runs that report themselves."""
     marks_of, going = discovery.new(seen, scope), discovery.running(seen, scope.until)
     if not marks_of:
-        return NewRuns(open_ids=going)
+        return NewRuns(open_ids=tuple(going))
     described = reported.descriptions(scope, list(marks_of))
     if any(not described[run_id].configurations for run_id in marks_of):
         raise strange(scope.client.place, "answered with runs, and then without what they ran with")
@@ -74,11 +70,10 @@ def reporting_runs(scope: Scope, seen: Mapping[str, Marks]) -> NewRuns:
     return NewRuns(
         runs=tuple(_measure(scope, whole, described, pods) if whole else ()),
         skipped=tuple(Skipped(run_id or "(no run_id)", str(why), why.code) for run_id, why in unusable.items()),
-        ends=tuple(bounds.ended_at for bounds in over.values() if bounds.ended_at <= scope.until),
+        over=tuple(over.values()),
         undecided=tuple(undecided.values()),
-        open_ids=going | undecided.keys(),
+        open_ids=(*going, *undecided),
         labellings=pods.labellings,
-        starts=tuple(bounds.started_at for bounds in over.values() if bounds.started_at is not None),
     )
 
 
@@ -115,21 +110,18 @@ def _why_not(run_id: str, bounds: RunBounds, described: Description, scope: Scop
 
 
 def _measure(scope: Scope, whole: Mapping[str, RunBounds], described: Mapping[str, Description], pods: Pods) -> list[RunWithPods]:
-    """Values of whole runs. The window is as short as possible, so that little else is read."""
-    first = min(bounds.started_at for bounds in whole.values() if bounds.started_at is not None)
-    narrow = replace(scope, begin=max(scope.begin, first - BEFORE_START_SECONDS))
+    """Values of whole runs."""
+    narrow = scope.since_start_of(bounds.started_at for bounds in whole.values())
     lifetimes = (cluster.of(pods.lifetimes, pod) for run_id in whole for pod in described[run_id].pods)
     jobs = {lifetime.job for lifetime in lifetimes if lifetime and lifetime.job}
-    run_rows, pod_rows, job_rows = _together(
-        narrow,
-        queries.quantities(scope.names, scope.chosen(list(whole)), queries.window(narrow.begin, narrow.until)),
-        cluster.usage_queries(narrow, pods.labellings),
-        pod_lifetimes.sizes(narrow, pods.labellings, jobs),
-    )
-    reported_values = reported.values(narrow, run_rows)
+    of_runs = queries.quantities(scope.names, scope.chosen(list(whole)), queries.window(narrow.begin, narrow.until))
+    of_pods, of_jobs = cluster.usage_queries(narrow, pods.labellings), pod_lifetimes.sizes(narrow, pods.labellings, jobs)
+    rows = narrow.ask_all({**of_runs, **of_pods, **of_jobs})
+    reported_values = reported.values(narrow, [(key, row) for key, row in rows if key in of_runs])
     endings = reported.endings(narrow, {run_id: described[run_id].endings for run_id in whole})
-    job_sizes = {pod_lifetimes.job_of(row.labels): row.value for _, row in job_rows}
-    facts = ClusterFacts(pods.lifetimes, cluster.usage(pod_rows), pods.shared, job_sizes, since=narrow.begin)
+    usage = cluster.usage((key, row) for key, row in rows if key in of_pods)
+    job_sizes = {pod_lifetimes.job_of(row.labels): row.value for key, row in rows if key in of_jobs}
+    facts = ClusterFacts(pods.lifetimes, usage, pods.shared, job_sizes, since=narrow.begin)
     runs = []
     for run_id, bounds in whole.items():
         run = described[run_id]
@@ -137,13 +129,6 @@ def _measure(scope: Scope, whole: Mapping[str, RunBounds], described: Mapping[st
         values = {**reported_values.get(run_id, {}), **of_cluster.values}
         runs.append(_run(scope, run_id, bounds, run, endings.get(run_id, set()), replace(of_cluster, values=values)))
     return runs
-
-
-def _together(scope: Scope, *asked: Mapping[str, str]) -> list[list[tuple[str, AnswerRow]]]:
-    """The rows of groups of queries sent at once, each group in the order of its queries, which servers do not keep."""
-    order = {key: i for i, key in enumerate(key for group in asked for key in group)}
-    rows = sorted(scope.ask_all({key: group[key] for group in asked for key in group}), key=lambda pair: order[pair[0]])
-    return [[(key, row) for key, row in rows if key in group] for group in asked]
 
 
 def _run(

@@ -4,7 +4,7 @@ A run's series exist only while its process does, so one instant query `xxx_over
 row per run, where asking run by run took 25 times as long with 1,000 runs. Discovery reads only what was reported since
 the watermark; the measuring queries reach back far enough to see the new runs whole. A long window is read in chunks, oldest
 first, each as if it were the next reading; where the server rejects a query as too large, the chunk is halved. What became
-visible late, behind the watermark, is found by its id (run_ids.py).
+visible late, behind the watermark, is found by its id.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from jpo.telemetry import contract
 from jpo.telemetry.doubts import ending_doubts, once_each
 from jpo.telemetry.learning_curve import Slope
 from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, NoEvidence, Own, to_run
-from jpo.telemetry.prometheus import measuring, run_ids, time_series
+from jpo.telemetry.prometheus import discovery, measuring, time_series
 from jpo.telemetry.prometheus.answers import PartialAnswer
 from jpo.telemetry.prometheus.cluster import Labelling
-from jpo.telemetry.prometheus.discovery import OVERLAP_SECONDS
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.prometheus.pods.new_runs import NewRuns
 from jpo.telemetry.prometheus.scope import Scope
@@ -74,9 +73,9 @@ class Collected:
         self.runs |= {measured.run_id: (measured, sampled) for measured, sampled in new.runs}
         self.skipped |= {skipped.run_id: skipped for skipped in new.skipped}
         self.labellings |= {labelling.labels: labelling for labelling in new.labellings}
-        self.newest = max([self.newest, *new.ends])
-        self.open_ids |= new.open_ids
-        self.mark = max(self.mark, min([until - OVERLAP_SECONDS, *(last - 1 for last in new.undecided)]))
+        self.newest = max([self.newest, *(run.ended_at for run in new.over if run.ended_at <= until)])
+        self.open_ids = self.open_ids.union(new.open_ids)
+        self.mark = max(self.mark, min([until - discovery.OVERLAP_SECONDS, *(last - 1 for last in new.undecided)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,7 @@ def _add_late(collected: Collected, scope: Scope, late: Late) -> tuple[str | Non
     """Add the runs that came late; why they could not be read, and the ids of those that are none. The others stay."""
     begin = max(scope.begin, late.since)
     try:
-        listed = run_ids.reported(scope, begin)
+        listed = discovery.reported_ids(scope, begin)
         missing = listed - late.settled - collected.open_ids - collected.runs.keys() - collected.skipped.keys()
         found = _in_chunks(replace(scope, mark=begin, run_ids=tuple(sorted(missing)))) if missing else Collected(begin)
         if found.cut_short:
@@ -208,7 +207,8 @@ def _chunk(whole: Scope, mark: float, until: float) -> NewRuns:
     known_until = -math.inf if whole.run_ids else mark  # of runs that are named none is on record
     scope = replace(whole, begin=max(whole.begin, mark - LONGEST_RUN_SECONDS), until=until, mark=known_until)
     new = measuring.new_runs(scope)
-    earlier = [start for start in new.starts if whole.begin <= start < scope.begin]
+    starts = (run.started_at for run in new.over if run.started_at is not None)
+    earlier = [start for start in starts if whole.begin <= start < scope.begin]
     return measuring.new_runs(replace(scope, begin=min(earlier))) if earlier else new
 
 

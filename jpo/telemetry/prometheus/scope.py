@@ -5,10 +5,12 @@ Queries use the site's names; the labels of their answers come back under JPO's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from jpo.errors import TelemetryError
+from jpo.http.answers import TooMuch
 from jpo.records import Identity
 from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries
@@ -17,6 +19,11 @@ from jpo.telemetry.prometheus.names import Names
 
 if TYPE_CHECKING:
     from jpo.telemetry.prometheus.client import Client
+
+NO_INDEX = ("JPO-E101", "JPO-E104", "JPO-E105")
+"""Codes of a server, or of the proxy in front of it, that answers queries and nothing else."""
+BEFORE_START_SECONDS = 60.0
+"""Pods exist a little before their run reports its start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +49,33 @@ class Scope:
         rows = self.client.query(query, self.until, since=self.begin if samples else None)
         return [replace(row, labels={**row.labels, **self.names.roles(row.labels)}) for row in rows]
 
-    def ask_all(self, asked: Mapping[str, str]) -> Iterator[tuple[str, AnswerRow]]:
-        """The rows of several queries, each with the key of its query.
+    def ask_all(self, asked: Mapping[str, str]) -> list[tuple[str, AnswerRow]]:
+        """The rows of several queries, each with the key of its query, in the order of these, which servers do not keep.
 
         Raises:
             TelemetryError: JPO-E104, a row has no key of these queries: it answers something else. As the client raises it.
         """
+        rows_of: dict[str, list[AnswerRow]] = {key: [] for key in asked}
         for query in queries.unions(asked):
             for row in self.ask(query):
-                if (key := row.labels.get("quantity")) not in asked:
+                if (key := row.labels.get("quantity", "")) not in rows_of:
                     raise strange(self.client.place)
-                yield str(key), row
+                rows_of[key].append(row)
+        return [(key, row) for key, rows in rows_of.items() for row in rows]
+
+    def indexed(self, label: str, chosen: str, begin: float) -> frozenset[str] | None:
+        """The values of a label among the chosen series since `begin`, unix seconds; None where the index is withheld."""
+        try:
+            return frozenset(self.client.label_values(label, chosen, begin, self.until))
+        except TelemetryError as error:
+            if error.code not in NO_INDEX or isinstance(error, TooMuch):
+                raise
+        return None
+
+    def since_start_of(self, starts: Iterable[float | None]) -> Scope:
+        """The scope from these starts on, as far as they are known: so that little else is read."""
+        first = min((start for start in starts if start is not None), default=self.begin)
+        return replace(self, begin=max(self.begin, first - BEFORE_START_SECONDS))
 
     def chosen(self, run_ids: Sequence[str] = (), *, loose: bool = False) -> str:
         """The selector of these runs of the workload, of all where they are too many to name. `loose` as in queries.selector."""

@@ -16,8 +16,7 @@ from jpo.records import KUBERNETES, Identity, Running
 from jpo.telemetry import contract
 from jpo.telemetry.outcome import BYTES_PER_GIB, NoEvidence, Own, configuration, own_values
 from jpo.telemetry.prometheus import cluster, discovery, queries
-from jpo.telemetry.prometheus.answers import AnswerRow
-from jpo.telemetry.prometheus.cluster import Labelling, Pod
+from jpo.telemetry.prometheus.cluster import Pod, PodUsage
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.prometheus.pods import grouping, lives
 from jpo.telemetry.prometheus.pods import labels as pod_labels
@@ -37,11 +36,12 @@ REPORTED = {
     "samples": (contract.SAMPLES, "max_over_time({0})"),
     "samples_per_second": (contract.SAMPLES, "increase({0})"),
 }
-OF_PODS = {
-    "cpu_cores": (("container_cpu_seconds_total",), "sum", "increase({0})"),
-    "memory_gib": (("container_memory_bytes",), "max", "max_over_time({0})"),
-    "gpu_utilisation": (tuple(cluster.GPU_UTILISATION), "avg", "avg_over_time({0})"),
+OF_CONTAINERS = {
+    "cpu_seconds": ("container_cpu_seconds_total", "sum", "increase({0})"),
+    "memory_bytes": ("container_memory_bytes", "max", "max_over_time({0})"),
 }
+OF_GPUS = {"utilisation": (cluster.GPU_UTILISATION, "", "avg", "avg_over_time({0})", 1.5)}
+"""As the tables of prometheus/cluster.py."""
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ def _labelled(scope: Scope, going: Collection[labelled.PodId], reporting: Collec
     rows = [(labelled.SEEN, row.labels) for _, row in scope.ask_all({labelled.SEEN: labelled.going(scope)})]
     pods = {pod: labels for pod, labels in labelled.pods_of(rows, scope, (labelled.SEEN,)).items() if pod in going}
     labellings = cluster.labellings(scope, {pod.pod for pod in pods})
-    known = list(scope.ask_all(lives.asked(scope, labellings)))
+    known = scope.ask_all(lives.asked(scope, labellings))
     of_pods, busy = lives.lives(known, pods), lives.by_container(known, lives.CONTAINER_BUSY)
     begun = lives.by_container(known, lives.CONTAINER_STARTED)
     working = []
@@ -147,37 +147,23 @@ def _labelled(scope: Scope, going: Collection[labelled.PodId], reporting: Collec
 
 def _measure(scope: Scope, runs: Collection[Now]) -> None:
     """Add what the cluster measured of the runs' pods in the last minutes."""
-    span, rows = queries.window(scope.begin, scope.until), dict[tuple[str, Pod], float]()
-    for n, labelling in enumerate(cluster.labellings(scope, {pod for run in runs for pod in run.pods})):
-        for key, row in scope.ask_all(_usage(scope, labelling, span, n)):
-            rows.setdefault((key.partition(" ")[0], cluster.pod_of(row.labels)), _in_unit(key, row))
+    labellings = cluster.labellings(scope, {pod for run in runs for pod in run.pods})
+    usage = cluster.usage(scope.ask_all(cluster.usage_queries(scope, labellings, OF_CONTAINERS, OF_GPUS)))
     for run in runs:
-        for quantity in OF_PODS:
-            values = [rows[quantity, pod] for pod in run.pods if (quantity, pod) in rows]
-            if values and len(values) == len(run.pods):
-                total = sum(values) if quantity == "cpu_cores" else max(values)
-                run.values[quantity] = sum(values) / len(values) if quantity == "gpu_utilisation" else total
-
-
-def _usage(scope: Scope, labelling: Labelling, span: str, n: int) -> dict[str, str]:
-    asked, identifier = {}, scope.names.label("container_id")
-    for quantity, (roles, over, how) in OF_PODS.items():
-        of_gpus = quantity == "gpu_utilisation"
-        chosen = labelling.selector() if of_gpus else labelling.containers(scope)
-        each = ", ".join((*scope.names.labelled("node"), *scope.names.labelled("gpu"))) if of_gpus else identifier
-        each = each if of_gpus else f"{labelling.labels[2]}, {each}"
-        for role in roles:
-            for name in labelling.names(scope, role):
-                series = f"max by ({labelling.pod}, {each}) ({how.format(name + chosen + span)})"
-                asked[f"{quantity} {role} {n}"] = f"{over} by ({labelling.pod}) ({series})"
-    return asked
-
-
-def _in_unit(key: str, row: AnswerRow) -> float:
-    quantity, role, _ = key.split()
-    if quantity == "cpu_cores":
-        return row.value / RECENT_SECONDS
-    return row.value / BYTES_PER_GIB if quantity == "memory_gib" else row.value * cluster.GPU_UTILISATION[role]
+        of_pods = [usage.get(pod, PodUsage()) for pod in run.pods]
+        if not of_pods:
+            continue
+        cpu_seconds, memory_bytes = (
+            [[used[quantity] for used in pod.containers.values() if quantity in used] for pod in of_pods]
+            for quantity in OF_CONTAINERS
+        )
+        gpus = [pod.gpus["utilisation"] for pod in of_pods if pod.gpus]
+        if all(cpu_seconds):
+            run.values["cpu_cores"] = sum(sum(of_pod) / RECENT_SECONDS for of_pod in cpu_seconds)
+        if all(memory_bytes):
+            run.values["memory_gib"] = max(map(max, memory_bytes)) / BYTES_PER_GIB
+        if len(gpus) == len(of_pods):
+            run.values["gpu_utilisation"] = sum(gpus) / len(gpus)
 
 
 def _running(run: Now, identity: Identity, now: float, own: Own) -> Running:
@@ -195,18 +181,4 @@ def _running(run: Now, identity: Identity, now: float, own: Own) -> Running:
         values["samples_per_second"] *= shorter / RECENT_SECONDS
     if "gpu_utilisation" in values:
         values["gpu_utilisation"] = min(1.0, values["gpu_utilisation"])
-    return Running(
-        run.run_id,
-        identity,
-        parameters,
-        start,
-        now,
-        run.source,
-        run.silent,
-        epochs_done=values.get("epochs_done"),
-        samples=values.get("samples"),
-        samples_per_second=values.get("samples_per_second"),
-        gpu_utilisation=values.get("gpu_utilisation"),
-        cpu_cores=values.get("cpu_cores"),
-        memory_gib=values.get("memory_gib"),
-    )
+    return Running(run.run_id, identity, parameters, start, now, run.source, run.silent, assumed=(), **values)

@@ -42,9 +42,20 @@ def test_only_what_the_server_has_is_asked(scope_on):
 
 
 def test_usage_is_in_jpos_units_and_the_first_exporter_counts():
-    row = AnswerRow({"namespace": "ml", "pod": "a", "container": "t"}, ((0.0, 50.0),))
-    keys = ("gpu_sum 0.01 DCGM 0", "gpu_sum 1.0 other 0", "gpu_count 0.01 DCGM 0", "cpu_seconds 1 cpu 0")
-    assert usage((key, row) for key in keys) == {POD: PodUsage({"t": {"cpu_seconds": 50.0}}, {"gpu_sum": 0.5, "gpu_count": 50.0})}
+    of_gpus = AnswerRow({"namespace": "ml", "pod": "a"}, ((0.0, 50.0),))
+    of_container = AnswerRow({**of_gpus.labels, "container": "t"}, of_gpus.points)
+    rows = [(key, of_gpus) for key in ("gpu_sum 0.01 DCGM 0", "gpu_sum 1.0 other 0", "gpu_count 1.0 DCGM 0")]
+    rows.append(("cpu_seconds 1 cpu 0", of_container))
+    assert usage(rows) == {POD: PodUsage({"t": {"cpu_seconds": 50.0}}, {"gpu_sum": 0.5, "gpu_count": 50.0})}
+
+
+def test_counts_have_no_unit(scope_on):
+    asked = usage_queries(scope_on(), (Labelling(LABELS, 'pod=~"a"', frozenset({"DCGM_FI_DEV_GPU_UTIL"})),))
+    assert list(asked) == [
+        "gpu_sum 0.01 DCGM_FI_DEV_GPU_UTIL 0",
+        "gpu_count 1.0 DCGM_FI_DEV_GPU_UTIL 0",
+        "gpus 1.0 DCGM_FI_DEV_GPU_UTIL 0",
+    ]
 
 
 def test_a_pod_without_a_namespace_is_found_by_its_name_if_only_one_has_it():

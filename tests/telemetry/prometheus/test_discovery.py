@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from jpo.telemetry.prometheus.discovery import STILL_SECONDS, RunBounds, bounds, new, running, seen
+from jpo.errors import TelemetryError
+from jpo.telemetry.prometheus.discovery import STILL_SECONDS, RunBounds, bounds, new, reported_ids, running, seen
+from jpo.telemetry.prometheus.names import Names
 
 RUN = [({"run_id": "r"}, 1.0)]
 
@@ -67,3 +69,32 @@ def test_only_the_runs_that_a_scope_names_are_looked_at(scope_on):
     scope = replace(scope_on({"run": [({"run_id": name}, 1.0) for name in "abc"]}), run_ids=("b",))
     assert seen(scope).marks == {"b": {"run": 1.0}}
     assert 'run_id=~"b"' in scope.client.asked[0]
+
+
+def test_the_index_is_asked_in_the_sites_names(scope_on):
+    scope = scope_on(metrics=["r1", "", "r2"], names=Names.of({"jpo_run_info": "info"}, {"run_id": "run"}))
+    assert reported_ids(scope, 10.0) == {"r1", "r2"}
+    assert scope.client.asked == ['run of info{dataset="digits",model="cnn",framework="pytorch"}']
+
+
+@pytest.mark.parametrize("code", ["JPO-E101", "JPO-E104", "JPO-E105"])
+def test_where_the_index_is_withheld_the_runs_themselves_are_asked(scope_on, code):
+    scope = scope_on({"run": [({"run_id": "r1"}, 1.0), ({}, 1.0)]})
+
+    def withheld(*_):
+        raise TelemetryError("p", "no", code=code)
+
+    scope.client.label_values = withheld
+    assert reported_ids(scope, 10.0) == {"r1"}
+    assert "[9989999ms]" in scope.client.asked[0]
+
+
+def test_trouble_is_passed_on(scope_on):
+    scope = scope_on()
+
+    def down(*_):
+        raise TelemetryError("p", "down", code="JPO-E102")
+
+    scope.client.label_values = down
+    with pytest.raises(TelemetryError, match="down"):
+        reported_ids(scope, 10.0)

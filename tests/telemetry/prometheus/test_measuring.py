@@ -6,6 +6,7 @@ import pytest
 
 from jpo.errors import TelemetryError
 from jpo.telemetry.outcome import MeasuredValues
+from jpo.telemetry.prometheus.discovery import RunBounds
 from jpo.telemetry.prometheus.measuring import NewRuns, new_runs
 
 R = {"run_id": "r"}
@@ -31,7 +32,8 @@ def test_a_run_without_pods_is_measured_by_what_it_reports(scope_on):
     ((measured, sampled),) = found.runs
     assert (measured.parameters, measured.statuses, measured.closed) == ({"batch_size": "64"}, {"succeeded"}, True)
     assert measured.values == MeasuredValues(samples=640.0)
-    assert (sampled.started_at, sampled.ended_at, found.ends, found.starts) == (100.0, 900.0, (900.0,), (100.0,))
+    assert (sampled.started_at, sampled.ended_at) == (100.0, 900.0)
+    assert found.over == (RunBounds(100.0, 900.0, closed=True),)
     assert len(scope.client.asked) == 3, "discovery, descriptions, values"
 
 

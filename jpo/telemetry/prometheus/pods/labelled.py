@@ -30,7 +30,6 @@ SILENT_SECONDS = 900.0
 """A pod whose end was not seen is over when nothing was measured of it for this long: longer than most gaps between scrapes."""
 OUTLIVED_SECONDS = 120.0
 """Two scrapes at most lie between the last sample of a trainer and its end."""
-BEFORE_START_SECONDS = 60.0
 ALL, REPORTING = "labelled pods", "reporting pods"
 
 
@@ -75,11 +74,10 @@ def labelled_runs(scope: Scope, seen: Collection[PodId], going: Collection[PodId
     return NewRuns(
         runs=tuple(_measured(scope, whole, watched)) if whole else (),
         skipped=tuple(Skipped(run.run_id, *why) for run, why in reasons.items() if why),
-        ends=tuple(bound.ended_at for bound in bounds.values()),
+        over=tuple(bounds.values()),
         undecided=(*unsure, *waiting.values()),
-        open_ids=frozenset(run.run_id for run, end in over.items() if end is None or run in waiting),
+        open_ids=tuple(run.run_id for run, end in over.items() if end is None or run in waiting),
         labellings=watched.labellings,
-        starts=tuple(bound.started_at for bound in bounds.values() if bound.started_at is not None),
     )
 
 
@@ -97,7 +95,7 @@ def _watched(scope: Scope) -> Watched:
         if pod.pod not in reporting and (pod_labels.run_id(labels, names) or object()) not in ids
     }
     labellings = cluster.labellings(scope, {pod.pod for pod in pods})
-    known = list(scope.ask_all(lives.asked(scope, labellings)))
+    known = scope.ask_all(lives.asked(scope, labellings))
     started, busy = (lives.by_container(known, what) for what in (lives.CONTAINER_STARTED, lives.CONTAINER_BUSY))
     return Watched(pods, lives.lives(known, pods), started, busy, labellings)
 
@@ -155,8 +153,7 @@ def _goes_on(pod: LabelledPod) -> bool:
 
 def _last_seen(scope: Scope, labellings: Sequence[Labelling], pods: Sequence[LabelledPod]) -> dict[tuple[Pod, str], float]:
     """When containers of these pods were measured last. Reads their single samples: there is no other way to the time of one."""
-    begin = min((pod.started_at for pod in pods if pod.started_at is not None), default=scope.begin)
-    narrow, last = replace(scope, begin=max(scope.begin, begin - BEFORE_START_SECONDS)), dict[tuple[Pod, str], float]()
+    narrow, last = scope.since_start_of(pod.started_at for pod in pods), dict[tuple[Pod, str], float]()
     for labelling in cluster.narrowed(labellings, {pod.id.pod for pod in pods}):
         measured = (*labelling.names(scope, "container_memory_bytes"), *labelling.names(scope, "container_cpu_seconds_total"))
         for name in measured[:1]:
@@ -184,12 +181,9 @@ def _why_not(run: PodRun, scope: Scope) -> tuple[str, str] | None:
 
 
 def _measured(scope: Scope, whole: Mapping[PodRun, RunBounds], watched: Watched) -> list[RunWithPods]:
-    first = min(bounds.started_at for bounds in whole.values() if bounds.started_at is not None)
-    narrow = replace(scope, begin=max(scope.begin, first - BEFORE_START_SECONDS))
+    narrow = scope.since_start_of(bounds.started_at for bounds in whole.values())
     labellings = cluster.narrowed(watched.labellings, {pod.id.pod for run in whole for pod in run.pods})
-    rows = list(narrow.ask_all(asked := cluster.usage_queries(narrow, labellings)))
-    order = {key: n for n, key in enumerate(asked)}
-    usage = cluster.usage(sorted(rows, key=lambda pair: order[pair[0]]))
+    usage = cluster.usage(narrow.ask_all(cluster.usage_queries(narrow, labellings)))
     namesakes = Counter(pod.pod for pod in watched.pods)
     shared = frozenset(pod for pod, count in namesakes.items() if count > 1)
     lifetimes = {pod.id.pod: _lifetime(pod) for run in whole for pod in run.pods}

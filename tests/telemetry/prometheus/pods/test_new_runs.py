@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from jpo.telemetry.prometheus.discovery import RunBounds
 from jpo.telemetry.prometheus.pods.new_runs import NewRuns
+
+EARLY, LATE = RunBounds(0.5, 1.0, closed=True), RunBounds(None, 2.0, closed=False)
 
 
 def test_two_findings_are_added_up():
-    both = NewRuns(ends=(1.0,), open_ids=frozenset("a")) + NewRuns(ends=(2.0,), open_ids=frozenset("b"), starts=(0.5,))
-    assert both == NewRuns(ends=(1.0, 2.0), open_ids=frozenset("ab"), starts=(0.5,))
+    both = NewRuns(over=(EARLY,), open_ids=("a",)) + NewRuns(over=(LATE,), open_ids=("b",), undecided=(3.0,))
+    assert both == NewRuns(over=(EARLY, LATE), open_ids=("a", "b"), undecided=(3.0,))
