@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from jpo.records import Finished, Identity, Note, Run, Skipped
 from jpo.telemetry.csv.lines import Log
 from jpo.telemetry.csv.log import parsed, run_of
 from jpo.telemetry.csv.log_doubts import doubts, ends_early
-from jpo.telemetry.csv.remembered import Memory, ReadLog, digest_of, settled, stamp_of
+from jpo.telemetry.csv.remembered import Memory, ReadLog, Stamp, digest_of, settled, stamp_of
 from jpo.telemetry.diagnosis.near_identical import sentences
 from jpo.telemetry.doubts import Doubt, once_each
 from jpo.telemetry.outcome import NONE_OWN, NoEvidence, Own
@@ -58,28 +58,6 @@ AT_ONCE = 500
 """Logs after which what was read is handed on: of thousands, a process that is killed has recorded all but the last."""
 
 
-def read_logs(
-    patterns: Iterable[str | Path],
-    identity: Identity,
-    *,
-    now: float | None = None,
-    own: Own = NONE_OWN,
-) -> Finished:
-    """The finished runs of one workload, and of the same job on other hardware, among many logs, oldest first.
-
-    Args:
-        patterns: see `log_files`.
-        now, own: as in `read_log`.
-
-    Returns:
-        Logs of other workloads are passed over; those that cannot be used are skipped with the reason. There is no watermark;
-        `complete` is False when a log could not be read.
-    """
-    passed_by: Counter[Identity] = Counter()
-    finished = _finished(_each(log_files(patterns), identity, (), now, own, passed_by, Memory()))
-    return replace(finished, doubts=(*finished.doubts, *sentences(identity, passed_by, "in CSV logs")))
-
-
 def read_in_parts(
     patterns: Iterable[str | Path],
     identity: Identity,
@@ -90,42 +68,51 @@ def read_in_parts(
     memory: Memory | None = None,
     track: Callable[[Sequence[int], str], Iterable[int]] = lambda numbers, _: numbers,
 ) -> Iterator[Finished]:
-    """The same in parts of AT_ONCE logs, in the order of their names; each part oldest first. At least one.
+    """The finished runs of one workload, and of the same job on other hardware, in parts of AT_ONCE logs, at least one part.
 
     Args:
+        patterns: see `log_files`.
+        aliases: other names of the workload, whose runs are taken as they are reported.
+        now, own: as in `read_log`.
         track: goes through the numbers of many logs, and shows how far it is.
         memory: of logs that were read before: those whose run is on record are left out of the answer. It takes in the others.
+
+    Returns:
+        Logs in the order of their names, the runs of each part oldest first. Logs of other workloads are passed over; those that
+        cannot be used are skipped with the reason. There is no watermark; `complete` is False when a log could not be read.
     """
-    passed_by: Counter[Identity] = Counter()
     paths = list(log_files(patterns))
     seen = track(range(len(paths)), "reading logs") if len(paths) >= MANY else range(len(paths))
-    found = _each((paths[number] for number in seen), identity, aliases, now, own, passed_by, memory or Memory())
+    reading = _Reading((identity, *aliases), now, own, memory or Memory())
+    found = reading.each(paths[number] for number in seen)
     part = _finished(islice(found, AT_ONCE))
     while following := tuple(islice(found, AT_ONCE)):
         yield part
         part = _finished(following)
-    yield replace(part, doubts=(*part.doubts, *sentences(identity, passed_by, "in CSV logs")), elsewhere=passed_by)
+    respelt = sentences(identity, reading.passed_by, "in CSV logs")
+    yield replace(part, doubts=(*part.doubts, *respelt), elsewhere=reading.passed_by)
 
 
 def _finished(found: Iterable[Found]) -> Finished:
     found = tuple(found)
     known = [log for log in found if isinstance(log, ReadLog)]
     runs, unusable = _sorted(found)
-    skipped = tuple(Skipped(log.run_id, log.reason, log.kind) for log in unusable)
-    complete = all(log.code != "JPO-E110" for log in unusable)
     return Finished(
         runs=tuple(logged.run for logged in runs),
-        skipped=skipped,
+        skipped=tuple(Skipped(log.run_id, log.reason, log.kind) for log in unusable),
         doubts=doubts_of(runs, known),
-        complete=complete,
+        complete=all(log.code != "JPO-E110" for log in unusable),
     )
 
 
 def logged_run(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> LoggedRun:
     """The finished run of one log; arguments and errors as of `read_log`."""
-    log = parsed(path, own.metrics)
+    return _logged(parsed(path, own.metrics), now, own)
+
+
+def _logged(log: Log, now: float | None, own: Own) -> LoggedRun:
     run = run_of(log, now=now, own=own)
-    return LoggedRun(path, run, tuple(doubts(log, run, now=now)), ends_early(log, run))
+    return LoggedRun(log.path, run, tuple(doubts(log, run, now=now)), ends_early(log, run))
 
 
 def doubts_of(runs: Sequence[LoggedRun], known: Sequence[ReadLog] = ()) -> tuple[Note, ...]:
@@ -142,83 +129,85 @@ def read_each(
     paths: Iterable[Path], *, now: float | None = None, own: Own = NONE_OWN
 ) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
     """The finished runs of all workloads in these files, oldest first, each once, and the files that cannot be used."""
-    return _sorted(_each(paths, None, (), now, own, Counter(), Memory()))
+    return _sorted(_Reading((), now, own, Memory()).each(paths))
 
 
 def _sorted(found: Iterable[Found]) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
-    runs: list[LoggedRun] = []
-    unusable: list[UnusableLog] = []
-    for log in found:
-        if isinstance(log, LoggedRun):
-            runs.append(log)
-        elif isinstance(log, UnusableLog):
-            unusable.append(log)
-    return tuple(sorted(runs, key=lambda logged: (logged.run.ended_at, logged.run.run_id))), tuple(unusable)
+    logs = tuple(found)
+    runs = (log for log in logs if isinstance(log, LoggedRun))
+    oldest_first = sorted(runs, key=lambda logged: (logged.run.ended_at, logged.run.run_id))
+    return tuple(oldest_first), tuple(log for log in logs if isinstance(log, UnusableLog))
 
 
-def _each(
-    paths: Iterable[Path],
-    identity: Identity | None,
-    aliases: Collection[Identity],
-    now: float | None,
-    own: Own,
-    passed_by: Counter[Identity],
-    memory: Memory,
-) -> Iterator[Found]:
-    """One by one, in the order of the files.
+@dataclass(slots=True)
+class _Reading:
+    """One reading of many logs, each run once.
 
-    Args:
-        identity: pass over the logs of other workloads; None: take all. Runs on any hardware are its own where it names none;
-            else the same job on other hardware is taken too, and what cannot be read of it is passed over.
-        aliases: other names of it, whose runs are taken as they are reported.
-        passed_by: counts the logs of other workloads.
+    Attributes:
+        names: of the workload; the logs of others are passed over, but those of the same job on other hardware. Empty: all are
+            taken. What cannot be read is said of its own logs alone.
+        passed_by: how many logs of other workloads there were.
     """
-    names = (identity, *aliases) if identity else ()
-    by_run: dict[tuple[str, Identity], Path] = {}
-    by_content: dict[str, Path] = {}
 
-    def place(log: Identity) -> tuple[Identity, bool, bool]:
-        """Whose a log is; whether that is this workload; whether its run is taken."""
-        whose = next((each for each in names if each.includes(log)), log)
-        ours = identity is None or whose == identity or whose in aliases
-        return whose, ours, ours or (identity is not None and whose.is_sibling_of(identity))
+    names: tuple[Identity, ...]
+    now: float | None
+    own: Own
+    memory: Memory
+    passed_by: Counter[Identity] = field(default_factory=Counter)
+    _by_run: dict[tuple[str, Identity], Path] = field(default_factory=dict)
+    _by_content: dict[str, Path] = field(default_factory=dict)
 
-    for path in paths:
-        name, ours, stamp = path.name, True, stamp_of(path)
-        if known := memory.of(path, stamp):
-            whose, ours, taken = place(known.identity)
-            if not taken:
-                passed_by[whose] += 1
-                memory.keep(path, known)
+    def each(self, paths: Iterable[Path]) -> Iterator[Found]:
+        """One by one, in the order of the files."""
+        for path in paths:
+            stamp = stamp_of(path)
+            known = self.memory.of(path, stamp)
+            whose = self._taken(known.identity) if known else None
+            if known is None or (whose and not self._is_first(known, whose)):
+                yield from self._read(path, stamp if stamp and settled(stamp, self.now) else None)
                 continue
-            if known.whose == whose and (known.run_id, whose) not in by_run and known.content not in by_content:
-                by_run[known.run_id, whose] = by_content[known.content] = path
-                memory.keep(path, known)
+            self.memory.keep(path, known)
+            if whose:
+                self._by_run[known.run_id, whose] = self._by_content[known.content] = path
                 yield known
-                continue
+
+    def _taken(self, log: Identity) -> Identity | None:
+        """Whose a log is: the workload's own on any hardware where that names none; None where it is passed over."""
+        whose = next((name for name in self.names if name.includes(log)), log)
+        if not self.names or whose in self.names or whose.is_sibling_of(self.names[0]):
+            return whose
+        self.passed_by[whose] += 1
+        return None
+
+    def _is_first(self, known: ReadLog, whose: Identity) -> bool:
+        return known.whose == whose and (known.run_id, whose) not in self._by_run and known.content not in self._by_content
+
+    def _read(self, path: Path, settled_stamp: Stamp | None) -> Iterator[Found]:
+        """What a log holds that is not known as it is, or may be a copy; nothing where it is passed over."""
+        name, ours = path.name, True
         try:
-            log = parsed(path, own.metrics)
+            log = parsed(path, self.own.metrics)
             name = log.run_id
-            whose, ours, taken = place(log.identity)
-            if not taken:
-                passed_by[whose] += 1
-                if stamp and settled(stamp, now):
-                    memory.keep(path, ReadLog(stamp, log.identity, name))
-                continue
-            if twin := by_run.get((name, whose)):
-                other = differing(run_of(parsed(twin, own.metrics), now=now, own=own), log, now=now)
+            whose = self._taken(log.identity)
+            if whose is None:
+                if settled_stamp:
+                    self.memory.keep(path, ReadLog(settled_stamp, log.identity, name))
+                return
+            ours = not self.names or whose in self.names
+            if twin := self._by_run.get((name, whose)):
+                other = differing(run_of(parsed(twin, self.own.metrics), now=self.now, own=self.own), log, now=self.now)
                 yield UnusableLog(path, name, f"{path}: an earlier log, {twin}, has the same run_id{other}", "JPO-W130")
-                continue
-            run = replace(run_of(log, now=now, own=own), identity=whose)
-            content = digest_of(_content(log, run))
-            if (copy := by_content.setdefault(content, path)) != path:
+                return
+            logged = _logged(log, self.now, self.own)
+            logged = replace(logged, run=replace(logged.run, identity=whose))
+            content = digest_of(_content(log, logged.run))
+            if (copy := self._by_content.setdefault(content, path)) != path:
                 same_run = f"{path}: an earlier log, {copy}, is of the same run: same start, end and values"
                 yield UnusableLog(path, name, same_run, "JPO-W130")
-                continue
-            by_run[name, whose] = path
-            logged = LoggedRun(path, run, tuple(doubts(log, run, now=now)), ends_early(log, run))
-            if stamp and settled(stamp, now) and not (logged.doubts or run.fell_silent):
-                memory.keep(path, ReadLog(stamp, log.identity, name, whose, content, logged.early))
+                return
+            self._by_run[name, whose] = path
+            if settled_stamp and not (logged.doubts or logged.run.fell_silent):
+                self.memory.keep(path, ReadLog(settled_stamp, log.identity, name, whose, content, logged.early))
             yield logged
         except TelemetryError as error:
             if ours:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from jpo.records import Identity
-from jpo.telemetry.csv.folder import AT_ONCE, log_files, read_each, read_in_parts, read_logs
+from jpo.telemetry.csv.folder import AT_ONCE, log_files, read_each, read_in_parts
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 LOG = """\
@@ -22,6 +23,13 @@ time,epoch,samples,train_loss,val_loss
 # end=1031.0
 # status=succeeded
 """
+
+
+def read_logs(patterns, identity, **options):
+    """All parts as one."""
+    parts = list(read_in_parts(patterns, identity, **options))
+    runs = sorted((run for part in parts for run in part.runs), key=lambda run: (run.ended_at, run.run_id))
+    return replace(parts[-1], runs=tuple(runs))
 
 
 @pytest.fixture

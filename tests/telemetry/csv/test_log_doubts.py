@@ -8,11 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from jpo.records import Identity, RunStatus
-from jpo.telemetry.csv.folder import read_each, read_logs
+from jpo.records import Finished, Identity, RunStatus
+from jpo.telemetry.csv.folder import read_each, read_in_parts
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 START, NOW = 1_795_000_000.0, 1_795_900_000.0
+
+
+def only_part(folder: Path) -> Finished:
+    (part,) = read_in_parts([folder], DIGITS, now=NOW)
+    return part
 
 
 def write(
@@ -65,7 +70,7 @@ def epochs(
 )
 def test_a_run_is_used_with_one_sentence(tmp_path: Path, given: dict[str, object], said: str) -> None:
     path = write(tmp_path, **given)  # type: ignore[arg-type]
-    found = read_logs([tmp_path], DIGITS, now=NOW)
+    found = only_part(tmp_path)
     assert len(found.runs) == 1
     (note,) = found.doubts
     assert note.code == "JPO-W125"
@@ -77,27 +82,27 @@ def test_local_time_for_utc_shows_in_when_the_file_was_written(tmp_path: Path) -
     path = write(tmp_path)
     for written, said in [(START + 600 - 7190, 1), (START + 600 - 5760, 0), (START + 700, 0)]:
         os.utime(path, (written, written))
-        found = read_logs([tmp_path], DIGITS, now=NOW).doubts
+        found = only_part(tmp_path).doubts
         assert ["is 2h later than the file was written" in note.text for note in found] == [True] * said
 
 
 def test_a_clock_that_stood_still_tells_no_duration(tmp_path: Path) -> None:
     write(tmp_path, end=START, rows=epochs(time=lambda e: START))
-    found = read_logs([tmp_path], DIGITS, now=NOW)
+    found = only_part(tmp_path)
     assert [(run.started_at, run.outcome.duration_seconds) for run in found.runs] == [(None, None)]
     assert "counts as unknown" in found.doubts[0].text
 
 
 def test_two_losses_that_rise_to_one_are_no_losses(tmp_path: Path) -> None:
     write(tmp_path, rows=epochs(train=lambda e: 0.5 + 0.045 * e, val=lambda e: 0.4 + 0.055 * e))
-    found = read_logs([tmp_path], DIGITS, now=NOW)
+    found = only_part(tmp_path)
     assert [(run.outcome.train_loss, run.outcome.val_loss, run.outcome.loss_slope) for run in found.runs] == [(None, None, None)]
     assert "as an accuracy does: left out" in found.doubts[0].text
 
 
 def test_a_model_that_learns_by_heart_keeps_its_loss(tmp_path: Path) -> None:
     write(tmp_path, rows=epochs(val=lambda e: 0.3 + 0.05 * e))
-    (run,) = read_logs([tmp_path], DIGITS, now=NOW).runs
+    (run,) = only_part(tmp_path).runs
     assert run.outcome.val_loss == pytest.approx(0.8)
 
 
@@ -107,14 +112,14 @@ def test_a_loss_that_rises_beside_an_accuracy_is_no_accuracy(tmp_path: Path) -> 
     lines = (columns + rows).splitlines()
     with_accuracy = [lines[0] + ",val_accuracy", *(f"{line},0.9" if line[:1].isdigit() else line for line in lines[1:])]
     path.write_text(head + "\n".join([*with_accuracy, ""]))
-    found = read_logs([tmp_path], DIGITS, now=NOW)
+    found = only_part(tmp_path)
     assert [(run.outcome.val_loss, run.outcome.val_accuracy) for run in found.runs] == [(pytest.approx(0.8), 0.9)]
     assert not any("as an accuracy does" in note.text for note in found.doubts)
 
 
 def test_success_with_a_loss_that_is_no_number_counts_as_diverged(tmp_path: Path) -> None:
     write(tmp_path, rows=epochs(val=lambda e: "nan" if e > 5 else 1 / e))
-    found = read_logs([tmp_path], DIGITS, now=NOW)
+    found = only_part(tmp_path)
     assert [run.status for run in found.runs] == [RunStatus.DIVERGED]
     assert "says succeeded: it counts as diverged" in found.doubts[0].text
 
@@ -124,7 +129,7 @@ def test_success_with_a_loss_that_is_no_number_counts_as_diverged(tmp_path: Path
 def test_times_in_another_unit_are_named_and_skipped(tmp_path: Path, factor: float, unit: str, closed: bool) -> None:
     times = {"start": START * factor, "end": (START + 600) * factor if closed else None}
     write(tmp_path, rows=epochs(time=lambda e: (START + e) * factor), **times)
-    found = read_logs([tmp_path], DIGITS, now=NOW)
+    found = only_part(tmp_path)
     assert found.runs == ()
     (skipped,) = found.skipped
     assert re.search(rf"# start= in line 7 is in {unit} .*: write unix seconds|in {unit}", skipped.reason)
@@ -151,14 +156,14 @@ def test_two_runs_with_one_id_are_told_by_their_values(tmp_path: Path) -> None:
 def test_a_kind_is_told_once_whatever_the_number_of_logs(tmp_path: Path) -> None:
     for number in range(5):
         write(tmp_path, f"r{number}", end=START + 300 + number)
-    (note,) = read_logs([tmp_path], DIGITS, now=NOW).doubts
+    (note,) = only_part(tmp_path).doubts
     assert note.text.endswith("(and the same in 4 more logs)")
 
 
 def test_a_job_that_usually_stops_early_is_not_doubted(tmp_path: Path) -> None:
     for number in range(3):
         write(tmp_path, f"r{number}", epochs(3 + number), end=START + 600 + number)
-    assert read_logs([tmp_path], DIGITS, now=NOW).doubts == ()
+    assert only_part(tmp_path).doubts == ()
 
 
 @pytest.mark.parametrize(
@@ -166,5 +171,5 @@ def test_a_job_that_usually_stops_early_is_not_doubted(tmp_path: Path) -> None:
 )
 def test_sound_logs_say_nothing(tmp_path: Path, given: dict[str, object]) -> None:
     write(tmp_path, **given)  # type: ignore[arg-type]
-    found = read_logs([tmp_path], DIGITS, now=NOW)
+    found = only_part(tmp_path)
     assert (len(found.runs), found.doubts, found.skipped) == (1, (), ())

@@ -27,7 +27,7 @@ from jpo.project.project import open_history, open_project
 from jpo.project.sources import own_names
 from jpo.project.workload import content_now, read_workload
 from jpo.records import Parameters, Run, RunStatus, Suggestion
-from jpo.telemetry.csv.folder import read_logs
+from jpo.telemetry.csv.folder import read_in_parts
 from jpo.wording import numbers
 
 ATTEMPTS = 3
@@ -222,8 +222,9 @@ def record_logs(task: Task, plan: LoopPlan, outside: Outside) -> None:
     if not plan.logs:
         return
     now = outside.clock()
-    found = read_logs(plan.logs, task.identity, now=now, own=own_names(task.settings))
+    parts = tuple(read_in_parts(plan.logs, task.identity, now=now, own=own_names(task.settings)))
     with open_history(task.settings) as store:
-        new = store.record(found, now=now)
-    skipped = f", {numbers.counted(len(found.skipped), 'log')} skipped" if found.skipped else ""
+        new = [run for part in parts for run in store.record(part, now=now)]
+    left_out = sum(len(part.skipped) for part in parts)
+    skipped = f", {numbers.counted(left_out, 'log')} skipped" if left_out else ""
     outside.note(f"{task.name}: {numbers.counted(len(new), 'run')} of logs put on record{skipped}")
