@@ -76,7 +76,9 @@ def check(place: str, status: int, headers: Mapping[str, str], body: bytes) -> C
     content_type = headers.get("Content-Type", "").lower()
     document = _document(body) if "json" in content_type else None
     if status in (401, 403):
-        raise _no_entry(place, status, _reason(document or {}))
+        what = "refused the credentials" if status == 401 else "does not allow this user to query"
+        finding = f"{what} (HTTP {status}): {quote(_reason(document or {}))}"
+        raise TelemetryError(place, finding, "check user, password or token in [prometheus] auth", code="JPO-E101")
     if document is None and status == 200 and "json" in content_type:
         remedy = "check the proxy in front of Prometheus"
         raise PassingTrouble(place, "answer was cut off or is not JSON", remedy, code="JPO-E108")
@@ -87,17 +89,13 @@ def check(place: str, status: int, headers: Mapping[str, str], body: bytes) -> C
     data = document.get("data")
     if not isinstance(data, dict | list):
         raise without_data(place)
-    said = [*_warnings(document), *_partial(headers, document)]
+    warnings = document.get("warnings") or []
+    said = [*map(str, warnings if isinstance(warnings, list) else [warnings]), *_partial(headers, document)]
     return CheckedAnswer(data, tuple(quote(text) for text in said if not text.startswith(INFORMATION)))
 
 
 def without_data(place: str) -> TelemetryError:
     return TelemetryError(place, "answered without data", "is this the address of a Prometheus API?", code="JPO-E104")
-
-
-def _warnings(document: Mapping[str, object]) -> list[str]:
-    warnings = document.get("warnings") or ()
-    return [str(warning) for warning in (warnings if isinstance(warnings, list | tuple) else [warnings])]
 
 
 def _partial(headers: Mapping[str, str], document: Mapping[str, object]) -> list[str]:
@@ -195,12 +193,6 @@ def _not_prometheus(place: str, status: int, content_type: str, body: bytes) -> 
     what = "a web page (a sign-in page?)" if "html" in content_type else f"HTTP {status} without a Prometheus answer"
     remedy = "check the URL; is there a route prefix such as /prometheus?"
     return TelemetryError(place, f"answered with {what}", remedy, code="JPO-E104")
-
-
-def _no_entry(place: str, status: int, reason: str) -> TelemetryError:
-    what = "refused the credentials" if status == 401 else "does not allow this user to query"
-    finding = f"{what} (HTTP {status}): {quote(reason)}"
-    return TelemetryError(place, finding, "check user, password or token in [prometheus] auth", code="JPO-E101")
 
 
 def _reason(document: dict[str, object]) -> str:

@@ -107,7 +107,10 @@ def labellings(scope: Scope, pods: Collection[Pod]) -> tuple[Labelling, ...]:
     result = []
     for labels in scope.names.pod_labels():
         chosen = _matchers(labels, pods)
-        if metrics := _metrics(scope, "{" + chosen + "}"):
+        metrics = scope.indexed("__name__", "{" + chosen + "}", scope.begin)
+        if metrics is None:  # all that may exist
+            metrics = frozenset(name for role in METRICS for name in scope.names.alternatives(role))
+        if metrics:
             result.append(Labelling(labels, chosen, metrics))
     return tuple(result)
 
@@ -121,12 +124,6 @@ def _matchers(labels: tuple[str, str, str], pods: Collection[Pod]) -> str:
     namespaces, names = sorted({pod.namespace for pod in pods}), sorted({pod.name for pod in pods})
     chosen = f"{labels[1]}=~{_pattern(names)}"
     return f"{labels[0]}=~{_pattern(namespaces)},{chosen}" if any(namespaces) else chosen
-
-
-def _metrics(scope: Scope, chosen: str) -> frozenset[str]:
-    """Metric names of the chosen series; where the server does not show its index, all that may exist."""
-    found = scope.indexed("__name__", chosen, scope.begin)
-    return frozenset(name for role in METRICS for name in scope.names.alternatives(role)) if found is None else found
 
 
 def _pattern(texts: list[str]) -> str:

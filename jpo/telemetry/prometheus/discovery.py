@@ -148,12 +148,10 @@ def bounds(
             undecided[run_id] = report.last
         else:
             over[run_id] = RunBounds(start, report.last, closed=False)
-    return {run_id: run for run_id, run in over.items() if run.ended_at > _known_until(marks_of[run_id], scope)}, undecided
-
-
-def _known_until(marks: Marks, scope: Scope) -> float:
-    """The time up to which ends are on record; a run that merely stands still is noticed hours late."""
-    return scope.mark - STILL_SECONDS if "still" in marks and "pushed" not in marks else scope.mark
+    # The ends up to the mark are on record, but a run that merely stands still is noticed hours late.
+    late = {run_id for run_id, marks in marks_of.items() if "still" in marks and "pushed" not in marks}
+    new_ones = {run_id: run for run_id, run in over.items() if run.ended_at > scope.mark - STILL_SECONDS * (run_id in late)}
+    return new_ones, undecided
 
 
 def _reports(scope: Scope, unclear: Mapping[str, Marks]) -> dict[str, ReportTimes]:

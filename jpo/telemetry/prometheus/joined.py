@@ -85,7 +85,9 @@ def joined(pods: Mapping[Pod, str | None], run: RunBounds, facts: ClusterFacts, 
     """
     lifetimes = [lifetime for pod in pods if (lifetime := cluster.of(facts.lifetimes, pod))]
     usages = [usage for pod in pods if (usage := cluster.of(facts.usage, pod))]
-    container = container or next((name for name in pods.values() if name), None) or _busiest(usages)
+    # A log shipper or proxy next to the trainer uses less CPU time.
+    busy = {name: used.get("cpu_seconds", 0.0) for usage in usages for name, used in usage.containers.items()}
+    container = container or next(filter(None, pods.values()), None) or max(busy, key=busy.__getitem__, default=None)
     values = {"pods": float(len(pods))} if pods else {}
     if jobs := {lifetime.job for lifetime in lifetimes if lifetime.job} & facts.job_sizes.keys():
         values["pods_of_job"] = sum(facts.job_sizes[job] for job in jobs)
@@ -95,12 +97,6 @@ def joined(pods: Mapping[Pod, str | None], run: RunBounds, facts: ClusterFacts, 
     if its_own and len(usages) == len(pods):
         values |= _of_container(usages, container) | _of_gpus(usages)
     return Joined(values, _seen_to_end([lifetime for lifetime in lifetimes if _overlaps(lifetime, run)], container), container)
-
-
-def _busiest(usages: Sequence[PodUsage]) -> str | None:
-    """The container with the most CPU time: a log shipper or proxy next to the trainer uses less."""
-    busy = {name: used.get("cpu_seconds", 0.0) for usage in usages for name, used in usage.containers.items()}
-    return max(busy, key=lambda name: busy[name], default=None)
 
 
 def _served_only(lifetime: Lifetime, run: RunBounds, since: float) -> bool:

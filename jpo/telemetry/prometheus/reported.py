@@ -93,8 +93,12 @@ def values(scope: Scope, rows: Sequence[tuple[str, AnswerRow]]) -> dict[str, dic
             contradictory[quantity].add(run_id)
     for quantity, run_ids in contradictory.items():
         role = contract.OWN_METRIC if quantity == queries.OWN else queries.QUANTITIES[quantity][0]
-        for run_id, value in _latest(scope, role, sorted(run_ids)).items():
-            by_run[run_id][quantity] = value
+        latest: dict[str, tuple[float, float]] = {}  # of any of the run's processes; all samples of these runs are read
+        for row in scope.samples(role, sorted(run_ids)):
+            run_id = row.labels.get("run_id", "")
+            latest[run_id] = max(row.points[-1], latest.get(run_id, row.points[-1]))
+        for run_id in run_ids & latest.keys():
+            by_run[run_id][quantity] = latest[run_id][1]
     for run_id, loss in _lost_nan(scope, by_run):
         by_run[run_id][loss] = math.nan
     return by_run
@@ -117,20 +121,9 @@ def endings(scope: Scope, statuses: Mapping[str, set[str]]) -> dict[str, set[str
     return result
 
 
-def _latest(scope: Scope, role: str, run_ids: Sequence[str]) -> dict[str, float]:
-    """By run id: the latest report of any of its processes. Reads all samples of these runs."""
-    latest: dict[str, tuple[float, float]] = {}
-    for row in scope.samples(role, run_ids):
-        run_id = row.labels.get("run_id", "")
-        latest[run_id] = max(row.points[-1], latest.get(run_id, row.points[-1]))
-    return {run_id: latest[run_id][1] for run_id in run_ids if run_id in latest}
-
-
 def _lost_nan(scope: Scope, by_run: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str]]:
-    """Runs and those of their losses that stopped being stored while the run went on.
-
-    VictoriaMetrics stores no NaN: the last finite loss of a diverged run would look like its result. Servers that do store it do
-    not know the function in this query, and say so.
+    """Runs and those of their losses that stopped being stored while the run went on: VictoriaMetrics stores no NaN, and the last
+    finite loss of a diverged run would look like its result. Servers that store it do not know the function, and say so.
     """
     if not any(loss in values for values in by_run.values() for loss in LOSSES):
         return

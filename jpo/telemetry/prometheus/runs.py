@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from jpo.errors import TelemetryError
 from jpo.http.answers import TooMuch
 from jpo.http.endpoint import Endpoint
-from jpo.records import KUBERNETES, VAL_ACCURACY, VAL_LOSS, Finished, Identity, Note, Quality, Run, Series, Skipped
+from jpo.records import KUBERNETES, VAL_ACCURACY, VAL_LOSS, Finished, Identity, Quality, Run, Series, Skipped
 from jpo.telemetry import contract
 from jpo.telemetry.doubts import ending_doubts, once_each
 from jpo.telemetry.learning_curve import Slope
@@ -129,8 +129,11 @@ def finished_runs(
         try:
             collected = _in_chunks(scope)
             reached = _next_watermark(watermark, collected)
-            unread, passed_over = _unread(collected), frozenset[str]()
-            if late and late.since < mark and not collected.cut_short:
+            unread, passed_over = None, frozenset[str]()
+            if why := collected.cut_short:
+                day = datetime.fromtimestamp(collected.mark, UTC).date()
+                unread = f"read up to {day}, the rest next time: {why.finding} [{why.code}]"
+            elif late and late.since < mark:
                 unread, passed_over = _add_late(collected, scope, late)
             series_of, slope_of = _newest_samples(scope, collected)
         except PartialAnswer:
@@ -145,7 +148,7 @@ def finished_runs(
             runs=tuple(sorted(runs, key=lambda run: (run.ended_at, run.run_id))),
             series=tuple(map(time_series.thinned, whole)),
             skipped=tuple(sorted(skipped, key=lambda skip: skip.run_id)),
-            doubts=_doubts(collected, runs),
+            doubts=once_each([doubt for run in runs for doubt in ending_doubts(collected.runs[run.run_id][0], run)], "run"),
             unread=unread,
             watermark=reached,
             passed_over=dict.fromkeys(
@@ -183,7 +186,9 @@ def _add_late(collected: Collected, scope: Scope, late: Late) -> tuple[str | Non
 def _in_chunks(whole: Scope) -> Collected:
     """Everything that ended since the mark, asked chunk by chunk."""
     collected = Collected(whole.mark)
-    waiting = list(_borders(max(whole.begin, whole.mark), whole.until, CHUNK_SECONDS))
+    seconds = whole.until - max(whole.begin, whole.mark)
+    count = max(1, math.ceil(seconds / CHUNK_SECONDS))  # as few as possible, of equal length
+    waiting = [whole.until - seconds * (1 - (i + 1) / count) for i in range(count)]
     while waiting:
         until = waiting.pop(0)
         length = until - max(whole.begin, collected.mark)
@@ -212,17 +217,8 @@ def _chunk(whole: Scope, mark: float, until: float) -> NewRuns:
     return measuring.new_runs(replace(scope, begin=min(earlier))) if earlier else new
 
 
-def _borders(begin: float, until: float, length: float) -> Iterator[float]:
-    """Ends of the chunks: the whole window in as few of equal length as possible."""
-    count = max(1, math.ceil((until - begin) / length))
-    return (until - (until - begin) * (1 - (i + 1) / count) for i in range(count))
-
-
 def _newest_samples(scope: Scope, collected: Collected) -> tuple[dict[str, list[Series]], Mapping[str, Slope]]:
-    """Time series of the newest runs, and slopes of their learning curves, by run id.
-
-    None of either if a limit or the deadline is reached: they are not worth failing for.
-    """
+    """By run id: series and slopes of learning curves of the newest runs; none, at a limit or the deadline: not worth failing."""
     wanted = time_series.newest([sampled for _, sampled in collected.runs.values()])
     if not wanted or collected.cut_short:
         return {}, {}
@@ -270,26 +266,9 @@ def _records(
     return runs, skipped
 
 
-def _doubts(collected: Collected, runs: Sequence[Run]) -> tuple[Note, ...]:
-    """What is contradictory about runs that are used."""
-    pairs = [(collected.runs[run.run_id][0], run) for run in runs]
-    return once_each([doubt for measured, run in pairs for doubt in ending_doubts(measured, run)], "run")
-
-
-def _unread(collected: Collected) -> str | None:
-    if collected.cut_short is None:
-        return None
-    day, why = datetime.fromtimestamp(collected.mark, UTC).date(), collected.cut_short
-    return f"read up to {day}, the rest next time: {why.finding} [{why.code}]"
-
-
 def _next_watermark(watermark: float | None, collected: Collected) -> float | None:
-    """The watermark just after the end of the newest run, so that its last reports do not count as new; no run still to be seen
-    or decided is missed.
-
-    After a reading that was cut short, the mark itself: a history of years with long gaps would else never be read to its end.
-    """
-    if collected.cut_short:
+    """The watermark just after the end of the newest run, whose last reports are not new; runs yet to be seen are not missed."""
+    if collected.cut_short:  # a history of years with long gaps would else never be read to its end
         return collected.mark
     if collected.newest == -math.inf:
         return watermark

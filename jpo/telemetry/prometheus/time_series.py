@@ -235,7 +235,9 @@ def thinned(series: Series) -> Series:
 def completed(values: MeasuredValues, run_series: Sequence[Series]) -> MeasuredValues:
     """The values of a run with what only its time series show: exact percentiles, and means where they are missing."""
     for series in run_series:
-        mean, p95 = statistics.fmean(series.values), _p95(series.values)
+        mean, single = statistics.fmean(series.values), len(series.values) == 1
+        # As Prometheus and numpy compute it: linear between the nearest two.
+        p95 = series.values[0] if single else statistics.quantiles(series.values, n=20, method="inclusive")[-1]
         if series.quantity == "cpu_cores":
             values = replace(values, cpu_cores_p95=p95, cpu_cores_mean=_or(values.cpu_cores_mean, mean))
         elif series.quantity == "memory_gib":
@@ -248,11 +250,6 @@ def completed(values: MeasuredValues, run_series: Sequence[Series]) -> MeasuredV
         else:
             values = replace(values, gpu_utilisation=_or(values.gpu_utilisation, mean))
     return values
-
-
-def _p95(values: Sequence[float]) -> float:
-    """As Prometheus and numpy compute it: linear between the nearest two."""
-    return statistics.quantiles(values, n=20, method="inclusive")[-1] if len(values) > 1 else values[0]
 
 
 def _or(value: float | None, default: float) -> float:

@@ -63,7 +63,9 @@ def labelled_runs(scope: Scope, seen: Collection[PodId], going: Collection[PodId
     judged, unsure = _judged(scope, watched, new)
     runs = [run for run in grouping.runs_of(judged) if any(pod.id in new for pod in run.pods)]
     over = {run: run.ended_at for run in runs}
-    waiting = {run: end for run, end in over.items() if end is not None and _may_be_retried(run, end, scope)}
+    failed = (RunStatus.FAILED, RunStatus.OOM_KILLED)  # its job may make a pod for another attempt yet
+    retried = [run for run in runs if run.status in failed and any(pod.life.job for pod in run.pods)]
+    waiting = {run: end for run in retried if (end := over[run]) is not None and scope.until - end < RETRY_SECONDS}
     bounds = {
         run: RunBounds(run.started_at, min(end, scope.until), closed=False)
         for run, end in over.items()
@@ -107,7 +109,9 @@ def _judged(scope: Scope, watched: Watched, new: Collection[PodId]) -> tuple[lis
     pods = [_pod(pod, labels, watched, scope) for pod, labels in watched.pods.items()]
     wanted = {grouping.key_of(pod) for pod in pods if pod.id in new}
     pods = [pod for pod in pods if grouping.key_of(pod) in wanted and not pod.life.serves]
-    unclear = [pod for pod in pods if pod.ended_at is None and not _goes_on(pod)]
+    # What lives goes on with its trainer, as far as kube-state-metrics knows.
+    ended = (pod for pod in pods if not pod.life.live or pod.container in pod.life.just_terminated)
+    unclear = [pod for pod in ended if pod.ended_at is None]
     # A pod is over with its last container, which may be a sidecar that outlived the trainer for hours.
     asked = [*unclear, *(pod for pod in pods if pod.ended_at is not None and len(pod.life.containers) > 1)]
     last_seen = _last_seen(scope, watched.labellings, asked) if asked else {}
@@ -146,11 +150,6 @@ def _pod(pod: PodId, labels: Mapping[str, str], watched: Watched, scope: Scope) 
     )
 
 
-def _goes_on(pod: LabelledPod) -> bool:
-    """Whether its pod lives and its trainer with it, as far as kube-state-metrics knows."""
-    return pod.life.live and pod.container not in pod.life.just_terminated
-
-
 def _last_seen(scope: Scope, labellings: Sequence[Labelling], pods: Sequence[LabelledPod]) -> dict[tuple[Pod, str], float]:
     """When containers of these pods were measured last. Reads their single samples: there is no other way to the time of one."""
     narrow, last = scope.since_start_of(pod.started_at for pod in pods), dict[tuple[Pod, str], float]()
@@ -161,12 +160,6 @@ def _last_seen(scope: Scope, labellings: Sequence[Labelling], pods: Sequence[Lab
                 key = pod_of(row.labels), row.labels.get("container", "")
                 last[key] = max(row.points[-1][0], last.get(key, 0.0))
     return last
-
-
-def _may_be_retried(run: PodRun, ended_at: float, scope: Scope) -> bool:
-    """Whether its job may make a pod for another attempt yet."""
-    jobs = any(pod.life.job for pod in run.pods)
-    return jobs and run.status in (RunStatus.FAILED, RunStatus.OOM_KILLED) and scope.until - ended_at < RETRY_SECONDS
 
 
 def _why_not(run: PodRun, scope: Scope) -> tuple[str, str] | None:
