@@ -167,12 +167,14 @@ def why_nothing(
         now: when the look began.
         seconds_spent: what it took already; one deadline holds for both.
     """
-    from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
+    from jpo.telemetry.diagnosis.probes import why_empty
 
     left = max(SHORTEST_PART * server.timeout_seconds, server.timeout_seconds - seconds_spent)
     since, until = asked_since(settings, now=now), now + seconds_spent
-    causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(settings))
-    return (Note(causes[0].code or "", f"Prometheus reports no run: {in_one_line(causes)}"),) if causes else ()
+    cause = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(settings))
+    if cause is None:
+        return ()
+    return (Note(cause.code or "", f"Prometheus reports no run: {cause.text}; {cause.remedy} [{cause.code}]"),)
 
 
 def only_others(elsewhere: Mapping[Identity, int], identity: Identity) -> tuple[Note, ...]:

@@ -14,8 +14,8 @@ from jpo.project.sources import asked_since, names_of, own_names
 from jpo.records import Skipped
 from jpo.report.doctor import Line
 from jpo.telemetry.csv.folder import doubts_of, log_files, read_each
+from jpo.telemetry.diagnosis.examine import examine
 from jpo.telemetry.diagnosis.near_identical import sentences
-from jpo.telemetry.diagnosis.probes import examine
 from jpo.telemetry.left_out import by_cause
 from jpo.telemetry.outcome import CONTRADICTORY, IMPOSSIBLE, NO_SECONDS, UNTIMELY
 from jpo.wording.going_on import DOES_NOT_COUNT, sentence

@@ -108,3 +108,11 @@ class Inquiry:
 
 
 Probe = Callable[[Inquiry], Finding]
+
+
+def answered(probe: Probe, inquiry: Inquiry) -> Finding:
+    """What a probe finds; "unknown" when the server does not answer it."""
+    try:
+        return probe(inquiry)
+    except TelemetryError as error:
+        return Finding("unknown", error.finding, error.remedy, error.code, error)

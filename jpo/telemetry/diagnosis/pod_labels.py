@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from jpo.telemetry.diagnosis.coverage import POD_STATE
 from jpo.telemetry.diagnosis.inquiry import Finding, Inquiry
 from jpo.telemetry.diagnosis.similar_names import nearest, shown
 from jpo.telemetry.prometheus.pods.labels import CONFLICT, selector, slug
@@ -11,6 +10,7 @@ NOTHING = Finding("ok", "")
 """What is not worth a line: a cluster whose jobs report by themselves, or none at all."""
 CODE, NOT_SHOWN = "JPO-W172", "JPO-W173"
 PARTS = ("dataset", "model", "framework")
+POD_STATE = ("pod_phase", "pod_completion_time_seconds", "container_terminated_reason")
 
 
 def labelled(inquiry: Inquiry) -> Finding:

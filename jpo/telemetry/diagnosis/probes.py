@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 
-from jpo.errors import TelemetryError
 from jpo.http.endpoint import Endpoint
 from jpo.http.quoting import quote
 from jpo.records import Identity
 from jpo.telemetry import contract
-from jpo.telemetry.diagnosis.coverage import OF_PODS, joinable, measured, pod_state, rules
-from jpo.telemetry.diagnosis.inquiry import Finding, Inquiry, Probe
+from jpo.telemetry.diagnosis.inquiry import Finding, Inquiry, answered
 from jpo.telemetry.diagnosis.near_identical import NEAR_IDENTICAL, joining, near_identical
 from jpo.telemetry.diagnosis.pod_labels import CODE as MISLABELLED
 from jpo.telemetry.diagnosis.pod_labels import labelled
@@ -29,19 +25,6 @@ from jpo.telemetry.prometheus.names import Names
 CLOCKS_DIFFER_SECONDS = 60.0
 DAY = 86400.0
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY, "w": 7 * DAY, "y": 365 * DAY}
-
-
-def server(inquiry: Inquiry) -> Finding:
-    """Does the server answer queries, and what is it?"""
-    _ = inquiry.clock_offset_seconds  # a query: a server's status page may be open to all
-    about = answered(version, inquiry)
-    return Finding("ok", f"{inquiry.client.session.place} answers; {about.text}")
-
-
-def version(inquiry: Inquiry) -> Finding:
-    """The server's version."""
-    number = inquiry.client.status("buildinfo").get("version")
-    return Finding("ok", f"version {quote(number)}" if number else "reports no version, like VictoriaMetrics and many proxies")
 
 
 def clock(inquiry: Inquiry) -> Finding:
@@ -142,79 +125,25 @@ def mismatch(matching: list[str], label: str, value: str, reported: tuple[str, .
     return Finding("warning", text, f"name the same {label} in config.ini and in what the job reports", "JPO-W142")
 
 
-PROBES: Mapping[str, Probe] = {
-    "server": server,
-    "clock": clock,
-    "retention": retention,
-    "reports": reporting,
-    "workload": workload,
-    "labelled pods": labelled,
-    **{quantity: partial(measured, quantity) for quantity in OF_PODS},
-    "pods": joinable,
-    "pod state": pod_state,
-    "rules": rules,
-}
-"""All probes, in the order in which doctor reports them."""
+def why_empty(source: Endpoint, identity: Identity, *, since: float, until: float, names: Names) -> Finding | None:
+    """The likeliest cause for a server without runs of the workload; None where the server does not show any.
 
-
-def examine(source: Endpoint, identity: Identity | None, *, since: float, until: float, names: Names) -> dict[str, Finding]:
-    """Findings of all probes, good or bad, within the source's one deadline.
-
-    Args:
-        identity: the workload; None when it is not known.
-        since, until: the window in which runs are looked for, unix seconds; until is now by our clock.
-
-    Returns:
-        By the names of PROBES. A probe that got no answer is "unknown". A server that does not answer at all is the only finding,
-        a "problem" with its error: nothing else is asked of it.
+    Arguments as in `examine`. Takes at most ten requests, and raises nothing for a server that stopped answering.
     """
     from jpo.telemetry.prometheus.client import Client  # loads requests
 
     with Client(source) as client:
         inquiry = Inquiry(client, identity, since, until, names)
-        try:
-            findings = {"server": server(inquiry)}
-        except TelemetryError as error:
-            return {"server": Finding("problem", f"{error.place}: {error.finding}", error.remedy, error.code, error)}
-        answers = {name: answered(probe, inquiry) for name, probe in PROBES.items() if name != "server"}
-        findings |= {name: finding for name, finding in answers.items() if finding.text}
-        if warnings := tuple(client.session.warnings):
-            text = f"the server answered in part, what seems absent may exist: {warnings[0]}"
-            findings["completeness"] = Finding("warning", text, "check the stores behind it", "JPO-E113")
-        return findings
-
-
-def why_empty(source: Endpoint, identity: Identity, *, since: float, until: float, names: Names) -> tuple[Finding, ...]:
-    """Causes for a server without runs of the workload, the likeliest first; none where the server does not show any.
-
-    Arguments as in `examine`. Takes at most ten requests, and raises nothing for a server that stopped answering.
-    """
-    from jpo.telemetry.prometheus.client import Client
-
-    with Client(source) as client:
-        inquiry = Inquiry(client, identity, since, until, names)
         reported = answered(workload, inquiry)
+        if reported.status == "warning":  # other workloads' runs are there: neither clock nor retention hides this workload's
+            return reported
         pods = Finding("ok", "") if reported.status == "ok" else answered(labelled, inquiry)
         if reported.status == "ok" or (pods.status == "ok" and pods.text):
-            running = reported if reported.status == "ok" else replace(pods, text=f"{pods.text}, by their labels")
-            there = Finding("warning", f"{running.text}, none of them over and whole", "wait for the end of one", "JPO-I141")
-            findings = [answered(clock, inquiry), there]
-        elif reported.status == "warning":  # other workloads' runs are there: neither clock nor retention hides this workload's
-            findings = [reported]
+            running = reported.text if reported.status == "ok" else f"{pods.text}, by their labels"
+            there = Finding("warning", f"{running}, none of them over and whole", "wait for the end of one", "JPO-I141")
+            findings = iter((answered(clock, inquiry), there))
+        elif pods.code == MISLABELLED:
+            return pods
         else:
-            by_label = [pods] if pods.code == MISLABELLED else []
-            findings = [*by_label, *(answered(probe, inquiry) for probe in (reporting, clock, retention))]
-    return tuple(finding for finding in findings if finding.status == "warning")
-
-
-def answered(probe: Probe, inquiry: Inquiry) -> Finding:
-    """What a probe finds; "unknown" when the server does not answer it."""
-    try:
-        return probe(inquiry)
-    except TelemetryError as error:
-        return Finding("unknown", error.finding, error.remedy, error.code, error)
-
-
-def in_one_line(causes: Iterable[Finding]) -> str:
-    """The likeliest cause, for the notes of a report; empty when there is none."""
-    return next((f"{cause.text}; {cause.remedy} [{cause.code}]" for cause in causes), "")
+            findings = (answered(probe, inquiry) for probe in (reporting, clock, retention))
+        return next((finding for finding in findings if finding.status == "warning"), None)

@@ -11,8 +11,9 @@ from answering import now, sends, served, tells
 
 from jpo.http.endpoint import Endpoint
 from jpo.records import Identity
+from jpo.telemetry.diagnosis.examine import examine
 from jpo.telemetry.diagnosis.inquiry import Inquiry
-from jpo.telemetry.diagnosis.probes import examine, in_one_line, seconds_kept, why_empty, workload
+from jpo.telemetry.diagnosis.probes import seconds_kept, why_empty, workload
 from jpo.telemetry.prometheus.client import Client
 from jpo.telemetry.prometheus.names import Names
 
@@ -57,21 +58,21 @@ def empty(start_prometheus, tmp_path_factory) -> Endpoint:
     return Endpoint(start_prometheus(tmp_path_factory.mktemp("empty")), timeout_seconds=30)
 
 
-def causes(source, dataset="digits", model="cnn", framework="pytorch", *, names=None, later=0.0, days=90.0):
+def cause(source, dataset="digits", model="cnn", framework="pytorch", *, names=None, later=0.0, days=90.0):
     until = time.time() + later
     identity = Identity(dataset, model, framework)
     return why_empty(source, identity, since=until - days * DAY, until=until, names=names or Names())
 
 
-def all_found(source, model="cnn", framework="pytorch"):
-    now = time.time()
-    return examine(source, Identity("digits", model, framework), since=now - 90 * DAY, until=now, names=Names())
+def all_found(source, model="cnn", framework="pytorch", *, later=0.0, days=90.0):
+    until = time.time() + later
+    return examine(source, Identity("digits", model, framework), since=until - days * DAY, until=until, names=Names())
 
 
 def test_a_workload_that_reports_has_no_run_that_is_over(source):
-    text = "2 runs of 'digits/cnn/pytorch' in the last 90 days, none of them over and whole; wait for the end of one [JPO-I141]"
-    assert in_one_line(causes(source)) == text
-    assert in_one_line(()) == ""
+    found = cause(source)
+    assert found.text == "2 runs of 'digits/cnn/pytorch' in the last 90 days, none of them over and whole"
+    assert (found.remedy, found.code) == ("wait for the end of one", "JPO-I141")
 
 
 @pytest.mark.parametrize(
@@ -84,44 +85,44 @@ def test_a_workload_that_reports_has_no_run_that_is_over(source):
     ],
 )
 def test_the_label_that_differs_is_named_with_its_known_values_nearest_first(source, given, text):
-    (cause,) = causes(source, **given)
-    assert (cause.code, cause.text) == ("JPO-W142", text)
+    found = cause(source, **given)
+    assert (found.code, found.text) == ("JPO-W142", text)
 
 
 @pytest.mark.parametrize("value", ['x"} or vector(1) #', "back\\", "line\nbreak", LONG + "x", "'", "{}", "\x00\u202e"])
 def test_hostile_values_are_only_values(source, value):
-    (cause,) = causes(source, framework=value)
-    assert cause.code == "JPO-W142"
-    line = in_one_line([cause])
+    found = cause(source, framework=value)
+    assert found.code == "JPO-W142"
+    line = f"{found.text}; {found.remedy}"
     assert line.isprintable()
     assert len(line) < 400
 
 
 def test_a_renamed_metric_is_found_and_the_line_for_jpo_toml_cures_it(renamed):
-    (cause,) = causes(renamed)
-    assert cause.text.endswith("similar names: ml_jpo_run_info, jpo_runs")
-    assert 'jpo_run_info = "ml_jpo_run_info" under [prometheus.metrics]' in cause.remedy
+    found = cause(renamed)
+    assert found.text.endswith("similar names: ml_jpo_run_info, jpo_runs")
+    assert 'jpo_run_info = "ml_jpo_run_info" under [prometheus.metrics]' in found.remedy
     names = Names.of({"jpo_run_info": "ml_jpo_run_info"}, {"dataset": "set"})
-    assert [one.code for one in causes(renamed, names=names)] == ["JPO-I141"]
-    assert [one.code for one in causes(renamed, model="mlp", names=names)] == ["JPO-W142"]
+    assert cause(renamed, names=names).code == "JPO-I141"
+    assert cause(renamed, model="mlp", names=names).code == "JPO-W142"
 
 
 def test_a_label_that_no_run_has_is_distinguished_from_a_value_that_differs(renamed):
-    (cause,) = causes(renamed, names=Names.of({"jpo_run_info": "ml_jpo_run_info"}, {}))
-    assert cause.text == "runs are reported without a label dataset"
+    found = cause(renamed, names=Names.of({"jpo_run_info": "ml_jpo_run_info"}, {}))
+    assert found.text == "runs are reported without a label dataset"
 
 
 def test_an_empty_server_says_so(empty):
-    (cause,) = causes(empty)
-    assert (cause.code, cause.text) == ("JPO-W141", "the server has no data of the last 90 days")
+    found = cause(empty)
+    assert (found.code, found.text) == ("JPO-W141", "the server has no data of the last 90 days")
 
 
 def test_clocks_that_differ_are_named_after_what_is_likelier(empty, source):
-    found = causes(empty, later=-600)
-    assert [one.code for one in found] == ["JPO-W141", "JPO-W140"]
-    assert [one.code for one in causes(source, later=3600)] == ["JPO-W140", "JPO-I141"]
-    assert found[1].text == "the server's clock is 10m ahead of ours"
-    assert causes(empty, later=7200)[1].text == "the server's clock is 2h behind ours"
+    assert cause(empty, later=-600).code == "JPO-W141"
+    assert cause(source, later=3600).code == "JPO-W140"
+    clock = all_found(empty, later=-600)["clock"]
+    assert (clock.code, clock.text) == ("JPO-W140", "the server's clock is 10m ahead of ours")
+    assert all_found(empty, later=7200)["clock"].text == "the server's clock is 2h behind ours"
 
 
 def test_time_that_passed_since_the_look_began_is_no_difference_of_clocks(empty):
@@ -131,15 +132,15 @@ def test_time_that_passed_since_the_look_began_is_no_difference_of_clocks(empty)
         assert abs(inquiry.clock_offset_seconds) < 0.7
 
 
-def test_a_label_that_differs_is_the_only_cause_regardless_of_the_clock(source):
-    assert [one.code for one in causes(source, framework="torch", later=3600)] == ["JPO-W142"]
+def test_a_label_that_differs_is_the_cause_regardless_of_the_clock(source):
+    assert cause(source, framework="torch", later=3600).code == "JPO-W142"
 
 
-def test_a_retention_shorter_than_the_window_is_named_where_nothing_is_reported(empty, source):
-    assert [one.code for one in causes(source, days=200 * 365.0)] == ["JPO-I141"]
-    found = causes(empty, days=200 * 365.0)
-    assert [one.code for one in found] == ["JPO-W141", "JPO-W143"]
-    assert found[1].text == "the server keeps 36500 days, and JPO reads the last 73000 days"
+def test_a_retention_shorter_than_the_window_is_named_after_what_is_likelier(empty, source):
+    assert cause(source, days=200 * 365.0).code == "JPO-I141"
+    assert cause(empty, days=200 * 365.0).code == "JPO-W141"
+    found = all_found(empty, days=200 * 365.0)["retention"]
+    assert (found.code, found.text) == ("JPO-W143", "the server keeps 36500 days, and JPO reads the last 73000 days")
 
 
 def test_what_is_measured_is_named_and_what_was_renamed_is_found(source):
@@ -172,7 +173,7 @@ def test_the_probes_of_an_empty_answer_take_five_requests(source):
 
 def test_a_server_that_is_down_is_the_only_finding_and_is_asked_once():
     down = Endpoint("http://127.0.0.1:9", timeout_seconds=5)
-    assert causes(down) == ()
+    assert cause(down) is None
     found = all_found(down)
     assert [(name, one.status, one.code) for name, one in found.items()] == [("server", "problem", "JPO-E102")]
 
@@ -192,7 +193,7 @@ def hanging(handler):
 def test_what_a_server_does_not_tell_is_unknown_and_a_partial_answer_is_said():
     with served(narrow) as server:
         found = all_found(Endpoint(server.url))
-        assert causes(Endpoint(server.url)) == ()
+        assert cause(Endpoint(server.url)) is None
     assert [found[name].status for name in ("server", "clock", "retention", "reports", "CPU")] == ["ok", "ok", *["unknown"] * 3]
     assert (found["reports"].code, found["completeness"].code) == ("JPO-E101", "JPO-E113")
     assert found["completeness"].text.endswith("store-2 is down")

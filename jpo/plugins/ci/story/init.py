@@ -20,7 +20,7 @@ from jpo.project.sources import asked_since, names_of, prometheus_of
 from jpo.project.workload import read_workload
 from jpo.records import Workload
 from jpo.report.doctor import Line
-from jpo.telemetry.diagnosis.probes import examine
+from jpo.telemetry.diagnosis.examine import examine
 
 OF_PYPROJECT = " [tool.jpo]"
 GITIGNORE = "# The history of JPO on this machine: not for version control.\n*\n"

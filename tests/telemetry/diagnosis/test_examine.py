@@ -1,10 +1,10 @@
-"""Probes of what the cluster measures."""
+"""All probes of a server: what the cluster measures."""
 
 from __future__ import annotations
 
 import pytest
 
-from jpo.telemetry.diagnosis.coverage import joinable, measured, pod_state, rules
+from jpo.telemetry.diagnosis.examine import joinable, measured, pod_state, rules
 
 MEMORY = "container_memory_working_set_bytes"
 

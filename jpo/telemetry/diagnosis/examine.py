@@ -1,9 +1,19 @@
-"""Probes of coverage: which quantities of a run the cluster measures, and whether they can be joined to the run."""
+"""All probes of a server, for `jpo doctor`: those of probes.py, and which quantities of a run the cluster measures."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
+from jpo.errors import TelemetryError
+from jpo.http.endpoint import Endpoint
+from jpo.http.quoting import quote
+from jpo.records import Identity
 from jpo.telemetry import contract
-from jpo.telemetry.diagnosis.inquiry import Finding, Inquiry
+from jpo.telemetry.diagnosis.inquiry import Finding, Inquiry, Probe, answered
+from jpo.telemetry.diagnosis.pod_labels import POD_STATE, labelled
+from jpo.telemetry.diagnosis.probes import clock, reporting, retention, workload
+from jpo.telemetry.prometheus.names import Names
 
 OF_PODS = {
     "CPU": ("container_cpu_seconds_total",),
@@ -16,7 +26,19 @@ OF_PODS = {
 OF_JOBS = {"CPU": contract.CPU_SECONDS, "memory": contract.MEMORY_BYTES}
 """By quantity: the metric with which the job reports it itself."""
 OF_GPUS = ("GPU", "GPU memory", "energy")
-POD_STATE = ("pod_phase", "pod_completion_time_seconds", "container_terminated_reason")
+
+
+def server(inquiry: Inquiry) -> Finding:
+    """Does the server answer queries, and what is it?"""
+    _ = inquiry.clock_offset_seconds  # a query: a server's status page may be open to all
+    about = answered(version, inquiry)
+    return Finding("ok", f"{inquiry.client.session.place} answers; {about.text}")
+
+
+def version(inquiry: Inquiry) -> Finding:
+    """The server's version."""
+    number = inquiry.client.status("buildinfo").get("version")
+    return Finding("ok", f"version {quote(number)}" if number else "reports no version, like VictoriaMetrics and many proxies")
 
 
 def measured(quantity: str, inquiry: Inquiry) -> Finding:
@@ -61,3 +83,45 @@ def rules(inquiry: Inquiry) -> Finding:
     """Are JPO's recording rules in use?"""
     recorded = sum(name.startswith("jpo:") for name in inquiry.metrics)
     return Finding("ok", f"{recorded} in use" if recorded else "none in use; they are optional")
+
+
+PROBES: Mapping[str, Probe] = {
+    "server": server,
+    "clock": clock,
+    "retention": retention,
+    "reports": reporting,
+    "workload": workload,
+    "labelled pods": labelled,
+    **{quantity: partial(measured, quantity) for quantity in OF_PODS},
+    "pods": joinable,
+    "pod state": pod_state,
+    "rules": rules,
+}
+"""All probes, in the order in which doctor reports them."""
+
+
+def examine(source: Endpoint, identity: Identity | None, *, since: float, until: float, names: Names) -> dict[str, Finding]:
+    """Findings of all probes, good or bad, within the source's one deadline.
+
+    Args:
+        identity: the workload; None when it is not known.
+        since, until: the window in which runs are looked for, unix seconds; until is now by our clock.
+
+    Returns:
+        By the names of PROBES. A probe that got no answer is "unknown". A server that does not answer at all is the only finding,
+        a "problem" with its error: nothing else is asked of it.
+    """
+    from jpo.telemetry.prometheus.client import Client  # loads requests
+
+    with Client(source) as client:
+        inquiry = Inquiry(client, identity, since, until, names)
+        try:
+            findings = {"server": server(inquiry)}
+        except TelemetryError as error:
+            return {"server": Finding("problem", f"{error.place}: {error.finding}", error.remedy, error.code, error)}
+        answers = {name: answered(probe, inquiry) for name, probe in PROBES.items() if name != "server"}
+        findings |= {name: finding for name, finding in answers.items() if finding.text}
+        if warnings := tuple(client.session.warnings):
+            text = f"the server answered in part, what seems absent may exist: {warnings[0]}"
+            findings["completeness"] = Finding("warning", text, "check the stores behind it", "JPO-E113")
+        return findings
