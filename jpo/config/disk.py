@@ -83,7 +83,8 @@ def _editable(path: Path, place: str) -> Path:
     except PermissionError as error:
         remedy = "name that file itself on the command line, or put a file in place of the link"
         raise EditError(place, str(error.strerror), remedy, code="JPO-E225") from error
-    _refuse_read_only(target, place)
+    if not stat.S_IMODE(target.stat().st_mode) & 0o222:  # a rename would replace it too, against its owner's wish
+        raise EditError(place, "is write-protected", f"chmod u+w {place}", code="JPO-E222")
     return target
 
 
@@ -148,12 +149,6 @@ def _expected(path: Path, place: str, digest: str) -> bytes:
         finding = "was changed by someone else since it was read"
         raise ConflictError(place, finding, "run again to see the new values", code="JPO-E220")
     return data
-
-
-def _refuse_read_only(target: Path, place: str) -> None:
-    """Refuse a write-protected file: a rename would replace it too, against its owner's wish."""
-    if not stat.S_IMODE(target.stat().st_mode) & 0o222:
-        raise EditError(place, "is write-protected", f"chmod u+w {place}", code="JPO-E222")
 
 
 def _replace(target: Path, data: bytes, still_as_read: Callable[[], object]) -> None:

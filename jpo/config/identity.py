@@ -34,33 +34,24 @@ def find_identity(options: Sequence[IniOption], names: OptionNames, references: 
         example = f'[workload] identity = {{ {missing[0]} = "section.option" }}'
         remedy = f"add {missing[0]} = ... to one of its sections, or name the option in jpo.toml: {example}"
         raise UsageError(place, finding, remedy, code="JPO-E204")
-    return Identity(**labels, hardware=_hardware(options, names, references, place) or None)
+    return Identity(**labels, hardware=_find("hardware", options, names, references, place) or None)
 
 
 def _find(part: str, options: Sequence[IniOption], names: OptionNames, references: Interpolation, place: str) -> str:
-    """The label of one part, or empty text when there is none."""
+    """The label of one part, or of the hardware; empty text when there is none."""
     if key := names.identity_keys.get(part):
         return _label(keyed(options, f"workload.identity.{part}", key, place), references, place)
     known = names.known_identity.get(part, ())
     candidates = next(filter(None, (named(options, {name}) for name in known)), [])
-    candidates = candidates or next(filter(None, (named_sections(options, name) for name in known)), [])
+    # Else the option `name` of a section that is called as an identity's part: [model] name = resnet18.
+    sections = ([option for option in named(options, {"name"}) if option.section.lower() == name] for name in known)
+    candidates = candidates or next(filter(None, sections), [])
+    if part == "hardware":
+        candidates = [option for option in named(options, {part}) if option.section == HARDWARE_SECTION]
     labels = {_label(option, references, place): option for option in candidates}
     if len(labels) > 1:
         raise ambiguous(part, labels.values(), place, f"[workload] identity = {{ {part} = KEY }}")
     return next(iter(labels), "")
-
-
-def named_sections(options: Sequence[IniOption], section: str) -> list[IniOption]:
-    """The option `name` of a section that is called as an identity's part: [model] name = resnet18."""
-    return [option for option in named(options, {"name"}) if option.section.lower() == section]
-
-
-def _hardware(options: Sequence[IniOption], names: OptionNames, references: Interpolation, place: str) -> str:
-    """The label of the hardware, or empty text where it is not said."""
-    if key := names.identity_keys.get("hardware"):
-        return _label(keyed(options, "workload.identity.hardware", key, place), references, place)
-    said = [option for option in named(options, {"hardware"}) if option.section == HARDWARE_SECTION]
-    return _label(said[0], references, place) if said else ""
 
 
 def _label(option: IniOption, references: Interpolation, place: str) -> str:

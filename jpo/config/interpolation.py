@@ -8,7 +8,7 @@ whoever needs a number there reads the file in a way that cannot be seen from it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jpo.config.locate import IniOption
@@ -22,6 +22,7 @@ DEEPEST = 10
 """References of references that configparser follows (configparser.MAX_INTERPOLATION_DEPTH)."""
 MOST_USERS = 3
 """Options that are named as referring to another; more say no more."""
+WRITE_IT = "write the value itself"
 LONGEST = 1000
 """Characters of a value: references of references could make it endless."""
 
@@ -157,12 +158,3 @@ class Interpolation:
 
     def _broken(self, option: IniOption, finding: str, remedy: str) -> UsageError:
         return UsageError(f"{self._place}:{option.line}", finding, remedy, code="JPO-E212")
-
-
-WRITE_IT = "write the value itself"
-
-
-def used_too(users: Iterable[IniOption], origin: IniOption, name: str) -> str:
-    """Why a value stays which other options refer to, and what frees it."""
-    where = ", ".join(f"{option.key} (line {option.line})" for option in users)
-    return f'also the value of {where}; if they may change together, write [parameters] {name} = {{ key = "{origin.key}" }}'

@@ -109,14 +109,11 @@ def _option(section: str, name: str, line: int, value: str | None, source: Sourc
     start = after + len(room) - len(room.lstrip()) if text else after
     end = start + len(text)
     one_line = (value or "") == written[after:].strip()
-    return IniOption(section, name, line, start, end, text, written[end:], value, one_line, _comments_above(source, line))
-
-
-def _comments_above(source: Source, line: int) -> tuple[tuple[int, str], ...]:
     first = line
     while first > 1 and source.lines[first - 2].strip().startswith(("#", ";")):
         first -= 1
-    return tuple((number, source.lines[number - 1]) for number in range(first, line))
+    above = tuple((number, source.lines[number - 1]) for number in range(first, line))
+    return IniOption(section, name, line, start, end, text, written[end:], value, one_line, above)
 
 
 def _unreadable(error: configparser.Error | AttributeError, line: int, place: str) -> UsageError:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from jpo.config.identity import find_identity
-from jpo.config.interpolation import Interpolation, Resolved, used_too
+from jpo.config.interpolation import Interpolation, Resolved
 from jpo.config.locate import IniOption, locate
 from jpo.config.lookup import OptionNames, ambiguous, keyed, named
 from jpo.config.pins import held, refuse_strays
@@ -64,11 +64,17 @@ def read(
     known = dict.fromkeys((*PARAMETERS, *COUNTS, *names.known))
     found = {name: _found(name, file, names, parse_value, frozen.get(name), today) for name in known}
     parameters, terms = in_terms(found, names.keys, place)
-    _refuse_shared(parameters, place)
+    by_key: dict[str, Parameter] = {}
+    for parameter in parameters:
+        if (other := by_key.setdefault(parameter.key, parameter)) is not parameter:
+            finding = f"{other.name} and {parameter.name} are both {quoted(parameter.key)} of {place}"
+            raise UsageError("jpo.toml", finding, "give each its own key", code="JPO-E207")
     if not parameters:
         remedy = 'name what JPO may change in jpo.toml: [parameters] batch_size = { key = "section.option" }'
         raise UsageError(place, "contains no parameter that JPO knows", remedy, code="JPO-E205")
-    return Workload(find_identity(options, names, file.references, place), parameters, path, data, terms, _others(options, found))
+    read_lines = {line for one in found.values() if one for line in one.lines}
+    others = tuple((o.key, o.line, o.text) for o in options if o.one_line and o.key.isprintable() and o.line not in read_lines)
+    return Workload(find_identity(options, names, file.references, place), parameters, path, data, terms, others)
 
 
 def _found(
@@ -88,10 +94,14 @@ def _found(
     lenient = "only a count counts" if name in COUNTS and not asked else None  # `nodes = node1,node2` is none
     tunable = _numbers(name, {option: pin or frozen or lenient for option, pin in pins.items()}, file, parse_value)
     if asked and not tunable and not (frozen or any(pins.values())):
-        raise _without_unit(candidates[0], file.place)
+        option = candidates[0]
+        finding, remedy = f"{option.name} = {quoted(option.text)} has no unit", f"write e.g. {option.name} = 16Gi"
+        raise UsageError(f"{file.place}:{option.line}", finding, remedy, code="JPO-E208")
     if not candidates and name not in (*PARAMETERS, *COUNTS):
         raise _missing(name, file, names)
-    tunable = {option: found for option, found in _without_origins(tunable).items() if not lenient or found[1] >= 1}
+    # Without those that another takes its value from: `lr`, where `learning_rate = %(lr)s`; and a count is 1 at least.
+    origins = {option for reading, _ in tunable.values() for option in reading.chain[1:]}
+    tunable = {o: found for o, found in tunable.items() if o not in origins and (not lenient or found[1] >= 1)}
     if len(tunable) > 1:
         raise ambiguous(name, tunable, file.place, f"[parameters] {name} = {{ key = KEY }}")
     for option, (reading, value) in tunable.items():
@@ -102,12 +112,6 @@ def _found(
     return None
 
 
-def _others(options: Iterable[IniOption], found: Mapping[str, Found | None]) -> tuple[tuple[str, int, str], ...]:
-    """Options on one line of plain text that say nothing to JPO."""
-    read = {line for one in found.values() if one for line in one.lines}
-    return tuple((o.key, o.line, o.text) for o in options if o.one_line and o.key.isprintable() and o.line not in read)
-
-
 def _numbers(
     name: str, candidates: Mapping[IniOption, str | None], file: _File, parse_value: ParseValue
 ) -> dict[IniOption, tuple[Resolved, float]]:
@@ -115,7 +119,10 @@ def _numbers(
     numbers = {}
     for option, held_reason in candidates.items():
         try:
-            _refuse_unclear(option, file.place)
+            if not option.one_line or not option.key.isprintable():
+                why = "has unprintable characters" if option.one_line else "continues on the next line"
+                remedy = "write name = value on one line, in plain text"
+                raise UsageError(f"{file.place}:{option.line}", f"{quoted(option.key)} {why}", remedy, code="JPO-E209")
             reading = file.references.read(option)
             value = _number(name, option, reading.text, parse_value, file.place)
         except UsageError:
@@ -127,20 +134,16 @@ def _numbers(
     return numbers
 
 
-def _without_origins(numbers: Mapping[IniOption, tuple[Resolved, float]]) -> dict[IniOption, tuple[Resolved, float]]:
-    """The options without those that another of them takes its value from: `lr`, where `learning_rate = %(lr)s`."""
-    origins = {option for reading, _ in numbers.values() for option in reading.chain[1:]}
-    return {option: found for option, found in numbers.items() if option not in origins}
-
-
 def _shared(name: str, reading: Resolved, file: _File, *, asked: bool) -> str | None:
     """Why the value must stay: no option holds it alone, or others would change with it and jpo.toml does not name this one."""
     if reading.composed:
         return f"put together as {quoted(reading.origin.text)}; write it out to free it"
     if asked and len(reading.chain) == 1:
         return None
-    users = file.references.users(reading)
-    return used_too(users, reading.origin, name) if users else None
+    if not (users := file.references.users(reading)):
+        return None
+    where, key = ", ".join(f"{option.key} (line {option.line})" for option in users), reading.origin.key
+    return f'also the value of {where}; if they may change together, write [parameters] {name} = {{ key = "{key}" }}'
 
 
 def _without_its_unit(name: str, reading: Resolved, value: float, file: _File, parse_value: ParseValue) -> str | None:
@@ -149,13 +152,6 @@ def _without_its_unit(name: str, reading: Resolved, value: float, file: _File, p
     if len(reading.chain) == 1 or _number(name, origin, origin.text, parse_value, file.place) == value:
         return None
     return f"taken from {origin.key} (line {origin.line}), where it has no unit; write it there to free it"
-
-
-def _refuse_unclear(option: IniOption, place: str) -> None:
-    if not option.one_line or not option.key.isprintable():
-        finding = f"{quoted(option.key)} " + ("has unprintable characters" if option.one_line else "continues on the next line")
-        remedy = "write name = value on one line, in plain text"
-        raise UsageError(f"{place}:{option.line}", finding, remedy, code="JPO-E209")
 
 
 def _number(name: str, option: IniOption, text: str, parse_value: ParseValue, place: str) -> float | None:
@@ -170,11 +166,6 @@ def _number(name: str, option: IniOption, text: str, parse_value: ParseValue, pl
     return value
 
 
-def _without_unit(option: IniOption, place: str) -> UsageError:
-    finding = f"{option.name} = {quoted(option.text)} has no unit"
-    return UsageError(f"{place}:{option.line}", finding, f"write e.g. {option.name} = 16Gi", code="JPO-E208")
-
-
 def _missing(name: str, file: _File, names: OptionNames) -> UsageError:
     """The error that jpo.toml declares a parameter of the team's own that the file does not have by its name."""
     here = [option.key for option in file.options if option.key.isprintable() and not set(option.key) & set('"\\')]
@@ -183,12 +174,3 @@ def _missing(name: str, file: _File, names: OptionNames) -> UsageError:
     entry = f'{name} = {{ key = "{near[0] if near else "section.option"}", ... }}'
     finding = f"[parameters] {name}: {file.place} has no option of this name"
     return UsageError("jpo.toml", finding, f"name it, {entry}, or take the line out", code="JPO-E207")
-
-
-def _refuse_shared(parameters: Iterable[Parameter], place: str) -> None:
-    by_key: dict[str, Parameter] = {}
-    for parameter in parameters:
-        other = by_key.setdefault(parameter.key, parameter)
-        if other is not parameter:
-            finding = f"{other.name} and {parameter.name} are both {quoted(parameter.key)} of {place}"
-            raise UsageError("jpo.toml", finding, "give each its own key", code="JPO-E207")

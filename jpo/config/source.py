@@ -77,7 +77,14 @@ def decode(data: bytes, place: str) -> Source:
     Raises:
         UsageError: empty, UTF-16 or UTF-32, a NUL byte, or blanks on which configparser would hang.
     """
-    _refuse_what_is_not_text(data, place)
+    if not data.strip(codecs.BOM_UTF8 + b" \t\r\n"):
+        raise UsageError(place, "is empty", "write the training job's parameters into it", code="JPO-E202")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UsageError(place, "is UTF-16 or UTF-32 text", "save it as UTF-8", code="JPO-E202")
+    if b"\0" in data:
+        number = len(re.findall(rb"\r\n|\r|\n", data[: data.index(b"\0")])) + 1
+        remedy = "save it as UTF-8 text (UTF-16 is full of NUL bytes)"
+        raise UsageError(f"{place}:{number}", "contains a NUL byte", remedy, code="JPO-E202")
     bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
     body, codec = data[len(bom) :], "utf-8"
     try:
@@ -94,14 +101,3 @@ def decode(data: bytes, place: str) -> Source:
 def encode(lines: tuple[str, ...], like: Source) -> bytes:
     """Bytes of text, in the encoding of `like`."""
     return like.bom + "".join(lines).encode(like.codec)
-
-
-def _refuse_what_is_not_text(data: bytes, place: str) -> None:
-    if not data.strip(codecs.BOM_UTF8 + b" \t\r\n"):
-        raise UsageError(place, "is empty", "write the training job's parameters into it", code="JPO-E202")
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise UsageError(place, "is UTF-16 or UTF-32 text", "save it as UTF-8", code="JPO-E202")
-    if b"\0" in data:
-        line = len(re.findall(rb"\r\n|\r|\n", data[: data.index(b"\0")])) + 1
-        remedy = "save it as UTF-8 text (UTF-16 is full of NUL bytes)"
-        raise UsageError(f"{place}:{line}", "contains a NUL byte", remedy, code="JPO-E202")

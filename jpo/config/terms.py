@@ -60,7 +60,13 @@ def in_terms(found: Mapping[str, Found | None], keys: Mapping[str, str], place: 
     own = (name for name in found if name not in (*PARAMETERS, *COUNTS))
     said = {name: here.get(TOTALS.get(name, name)) or here.get(name) for name in (*PARAMETERS, *own)}
     values = terms.in_all({name: one.value for name, one in said.items() if one})
-    return tuple(_parameter(name, one, values[name], TOTALS.get(name, name) in here) for name, one in said.items() if one), terms
+    parameters = []
+    for name, one in said.items():
+        if one:
+            counted = (TOTALS[name], one.value) if TOTALS.get(name) in here else None
+            option = one.option
+            parameters.append(Parameter(name, option.key, values[name], option.text, option.line, one.held, counted))
+    return tuple(parameters), terms
 
 
 def _said_twice(options: Mapping[str, IniOption], place: str) -> UsageError:
@@ -73,8 +79,3 @@ def _said_twice(options: Mapping[str, IniOption], place: str) -> UsageError:
         f"remove the one that the job can work out, as DeepSpeed does, or say in jpo.toml which it reads: [parameters] {lines}"
     )
     return UsageError(place, f"says {total} twice, {said}, and one alone would be changed", remedy, code="JPO-E206")
-
-
-def _parameter(name: str, one: Found, value: float, in_place: bool) -> Parameter:
-    counted = (TOTALS[name], one.value) if in_place and name in TOTALS else None
-    return Parameter(name, one.option.key, value, one.option.text, one.option.line, one.held, counted)

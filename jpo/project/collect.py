@@ -42,7 +42,7 @@ from jpo.records import (
     codes_of,
 )
 from jpo.telemetry.diagnosis import near_identical
-from jpo.telemetry.left_out import by_cause
+from jpo.telemetry.doubts import by_cause
 from jpo.wording import numbers
 from jpo.wording.contradictions import sentences
 

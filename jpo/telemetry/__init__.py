@@ -2,8 +2,7 @@
 
     contract.py          names and units of the metrics and log lines that a training job reports
     outcome.py           measured values -> records.Run, by one set of rules for both sources
-    doubts.py            runs that are used though their source contradicts itself
-    left_out.py          runs that are no evidence, once per cause
+    doubts.py            runs that are used though their source contradicts itself, and runs that are no evidence
     learning_curve.py    its slope, from the validation losses of a run
     prometheus/          finished_runs: new runs found by one request and measured by a dozen
     csv/                 read_log: the same from files, complete or still being written

@@ -1,16 +1,29 @@
-"""Doubts about runs that are used all the same, though their source contradicts itself; each kind is said once."""
+"""Doubts about runs that are used all the same, though their source contradicts itself, and runs that are no evidence.
+
+Each kind is said once: a thousand runs with one mistake are one sentence, with examples and a count.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
-from jpo.records import Note, Run, RunStatus, advice
-from jpo.telemetry.outcome import MeasuredRun
+from jpo.records import Note, Run, RunStatus, Skipped, advice
+from jpo.telemetry.outcome import CONTRADICTORY, IMPOSSIBLE, NO_SECONDS, UNTIMELY, UNTOLD, MeasuredRun
 
 SELF_CONTRADICTION = "JPO-W125"
 """Code of a run that is used though its log, or what else reports it, contradicts itself."""
+CAUSES = {
+    IMPOSSIBLE: "values that cannot be",
+    CONTRADICTORY: "reports that contradict each other",
+    UNTIMELY: "times that cannot be",
+    NO_SECONDS: "times in another unit than seconds",
+    UNTOLD: "nothing that could be learnt from",
+}
+"""By reason code: what runs of one kind have in common."""
+MOST_EXAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +70,22 @@ def once_each(found: Sequence[Doubt], what: str = "log") -> tuple[Note, ...]:
             else Note(SELF_CONTRADICTION, first.finding + more)
         )
     return tuple(notes)
+
+
+def by_cause(skipped: Sequence[Skipped]) -> tuple[Skipped, ...]:
+    """One entry for all runs of a cause, after those that have none in common (a log that cannot be read)."""
+    alone = tuple(run for run in skipped if run.code not in CAUSES)
+    groups: dict[str, list[Skipped]] = defaultdict(list)
+    for run in skipped:
+        groups[run.code].append(run)
+    return *alone, *(_as_one(groups[code]) for code in CAUSES if code in groups)
+
+
+def _as_one(runs: Sequence[Skipped]) -> Skipped:
+    first = runs[0]
+    if len(runs) == 1:
+        return replace(first, reason=f"{first.reason} [{first.code}]")
+    more = f" and {len(runs) - MOST_EXAMPLES} more" if len(runs) > MOST_EXAMPLES else ""
+    examples = ", ".join(run.run_id for run in runs[:MOST_EXAMPLES]) + more
+    reason = f"{len(runs)} runs with {CAUSES[first.code]}, the first: {first.reason} [{first.code}]"
+    return Skipped(examples, reason, first.code, len(runs))

@@ -16,7 +16,7 @@ from jpo.report.doctor import Line
 from jpo.telemetry.csv.folder import doubts_of, log_files, read_each
 from jpo.telemetry.diagnosis.examine import examine
 from jpo.telemetry.diagnosis.near_identical import sentences
-from jpo.telemetry.left_out import by_cause
+from jpo.telemetry.doubts import by_cause
 from jpo.telemetry.outcome import CONTRADICTORY, IMPOSSIBLE, NO_SECONDS, UNTIMELY
 from jpo.wording.going_on import DOES_NOT_COUNT, sentence
 from jpo.wording.numbers import counted

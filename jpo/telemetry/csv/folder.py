@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -139,23 +139,19 @@ def _sorted(found: Iterable[Found]) -> tuple[tuple[LoggedRun, ...], tuple[Unusab
     return tuple(oldest_first), tuple(log for log in logs if isinstance(log, UnusableLog))
 
 
-@dataclass(slots=True)
 class _Reading:
     """One reading of many logs, each run once.
 
-    Attributes:
+    Args:
         names: of the workload; the logs of others are passed over, but those of the same job on other hardware. Empty: all are
             taken. What cannot be read is said of its own logs alone.
-        passed_by: how many logs of other workloads there were.
     """
 
-    names: tuple[Identity, ...]
-    now: float | None
-    own: Own
-    memory: Memory
-    passed_by: Counter[Identity] = field(default_factory=Counter)
-    _by_run: dict[tuple[str, Identity], Path] = field(default_factory=dict)
-    _by_content: dict[str, Path] = field(default_factory=dict)
+    def __init__(self, names: tuple[Identity, ...], now: float | None, own: Own, memory: Memory) -> None:
+        self.names, self.now, self.own, self.memory = names, now, own, memory
+        self.passed_by = Counter[Identity]()  # logs of other workloads
+        self._by_run: dict[tuple[str, Identity], Path] = {}
+        self._by_content: dict[str, Path] = {}
 
     def each(self, paths: Iterable[Path]) -> Iterator[Found]:
         """One by one, in the order of the files."""
