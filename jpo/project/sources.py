@@ -172,14 +172,12 @@ def why_nothing(
     left = max(SHORTEST_PART * server.timeout_seconds, server.timeout_seconds - seconds_spent)
     since, until = asked_since(settings, now=now), now + seconds_spent
     cause = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(settings))
-    if cause is None:
-        return ()
-    return (Note(cause.code or "", f"Prometheus reports no run: {cause.text}; {cause.remedy} [{cause.code}]"),)
+    finding = "" if cause is None else f"Prometheus reports no run: {cause.text}; {cause.remedy} [{cause.code}]"
+    return (Note(cause.code or "", finding),) if cause else ()
 
 
 def only_others(elsewhere: Mapping[Identity, int], identity: Identity) -> tuple[Note, ...]:
-    """That CSV logs hold runs of other workloads alone; empty where one is the same but for spelling,
-    which is said by itself.
+    """That CSV logs hold runs of other workloads alone; empty where one is the same but for spelling, said by itself.
 
     Args:
         elsewhere: how many runs of each other workload they hold.
