@@ -8,28 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.discrepancy import LOSS, PRICE, UTILISATION, AdjustedParticles, Discrepancy, adjusted
-from jpo.forecast.ensemble import conditioned
-from jpo.forecast.evidence.duration import MeasuredDurations, measured_durations
+from jpo.forecast.discrepancy import LOSS, PRICE, UTILISATION, AdjustedParticles
+from jpo.forecast.evidence.duration import measured_durations
+from jpo.forecast.evidence.groups import MeasuredQuantity, groups_without
 from jpo.forecast.evidence.loaders import loaders_log_likelihood
-from jpo.forecast.evidence.loss import MeasuredLosses, measured_losses
+from jpo.forecast.evidence.loss import measured_losses
 from jpo.forecast.evidence.slope import slope_log_likelihood, slope_of
 from jpo.forecast.evidence.work import Work, work_of
-from jpo.forecast.measurements import (
-    NO_MEASUREMENTS,
-    CandidateRun,
-    End,
-    Measurements,
-    by_end,
-    measurements_of,
-    runs_at_candidates,
-)
-from jpo.forecast.weights import effective_share, flattening, softmax
+from jpo.forecast.measurements import CandidateRun, End, Measurements, by_end, measurements_of, runs_at_candidates
+from jpo.forecast.weights import effective_share, flattening, log_mean_exp, softmax
 from jpo.records import Belief, Candidates, Draws, Run
 
 if TYPE_CHECKING:
@@ -42,15 +34,6 @@ _LEAST_SHARE = 0.05
 """The likelihood is flattened until at least this share of the particles counts: no forecast depends on a handful of jobs."""
 _FAILS_BY_CHANCE, _PASSES_BY_CHANCE = 0.05, 0.1
 """Probability that a run fails where the job would pass, and passes where the simulated job fails."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _MeasuredQuantity:
-    """A quantity that is forecast: its measurements, lower bounds from stopped runs, and how far off a particle may be."""
-
-    measurements: Measurements
-    lower_bounds: Measurements
-    discrepancy: Discrepancy
 
 
 def posterior(
@@ -69,17 +52,17 @@ def posterior(
         The prior where nothing was measured.
     """
     candidate_runs, work = runs_at_candidates(candidates, runs), work_of(runs)
-    draws, time = keep_kind(draws, work), measured_durations(candidates, candidate_runs, work)
+    kept = kind_of(draws, work)
+    draws = draws if kept.all() else pick_jobs(draws, np.flatnonzero(kept))
+    time = measured_durations(candidates, candidate_runs, work)
     ends = by_end(candidate_runs)
     succeeded, failed, stopped = ends[End.WELL], [*ends[End.FAILED], *ends[End.MISSED]], ends[End.STOPPED]
     loss = measured_losses(candidates, succeeded, slope_of(succeeded, work), work)
-    utilisation = _MeasuredQuantity(_utilisation(succeeded), NO_MEASUREMENTS, UTILISATION)
-    power, price = _price(draws, candidates, [*succeeded, *stopped])
-
-    def adjust(log: Floats, quantity: _MeasuredQuantity) -> AdjustedParticles:
-        return adjusted(log, quantity.measurements, quantity.lower_bounds, quantity.discrepancy, candidates)
-
-    others = (adjust(draws.log_utilisation, utilisation), adjust(power, price))
+    each = groups_without(candidates, ())
+    utilisation = MeasuredQuantity(each, _utilisation(succeeded), UTILISATION)
+    power, measured_price = _price(draws, candidates, [*succeeded, *stopped])
+    price = MeasuredQuantity(each, measured_price, PRICE)
+    others = (utilisation.adjusted(draws.log_utilisation), price.adjusted(power))
     parts = [time.adjusted(draws), loss.adjusted(draws.log_loss), *others]
     of_ends = _of_failures(draws.fails, ends)
     of_runs = np.sum([part.log_likelihood for part in parts], axis=0) + of_ends
@@ -91,14 +74,17 @@ def posterior(
     )  # how runs ended is certain, and not flattened
     share = effective_share(softmax(log_likelihood))
     if transferred is not None:
-        surfaces = _conditioned_surfaces(transferred, time, loss, (utilisation, price), candidates.current)
-        comparable = of_runs - parts[0].log_likelihood + time.log_likelihood(draws)
+        drawn, rng = transferred.draws, np.random.default_rng((transferred.seed, 3))
+        logs = (drawn.log_time, drawn.log_loss, drawn.log_utilisation, drawn.log_power)
+        quantities = (time.seconds, loss, utilisation, price)
+        surfaces = [quantity.conditioned(log, rng) for quantity, log in zip(quantities, logs, strict=True)]
+        comparable = of_runs - parts[0].log_likelihood + time.seconds.log_likelihood(draws.log_time)  # of surfaces without speed
         transferred_share = _transfer_probability(transferred, surfaces, comparable, ends)
-        members = len(transferred.draws.fails)
-        p_fails = (1 - transferred_share) * p_fails + transferred_share * transferred.draws.fails.mean(axis=0)
+        members = len(drawn.fails)
+        p_fails = (1 - transferred_share) * p_fails + transferred_share * drawn.fails.mean(axis=0)
         weights = np.concatenate(((1 - transferred_share) * weights, np.full(members, transferred_share / members)))
         parts = [_joined(part, surface) for part, surface in zip(parts, surfaces, strict=True)]
-        fails, share = np.concatenate((fails, transferred.draws.fails)), max(share, transferred_share)
+        fails, share = np.concatenate((fails, drawn.fails)), max(share, transferred_share)
     seconds, losses, busy, rate = parts
     groups = (succeeded, failed, stopped)
     count, failures, stops = (_counts([run.row for run in group], len(candidates.values)) for group in groups)
@@ -114,7 +100,7 @@ def posterior(
         failures=failures,
         stopped=stops,
         noise=time.noise,
-        duration_seconds=float(np.exp(weights @ seconds.level)) if time.seconds.rows.size else None,
+        duration_seconds=float(np.exp(weights @ seconds.level)) if time.seconds.measurements.rows.size else None,
         val_loss=float(np.exp(weights @ losses.level)) if loss.measurements.rows.size else None,
         effective_share=share,
         knows_utilisation=bool(utilisation.measurements.rows.size),
@@ -124,14 +110,8 @@ def posterior(
     )
 
 
-def keep_kind(draws: Draws, work: Work) -> Draws:
-    """The simulated jobs that are of fixed work where the runs are; all of them elsewhere."""
-    kept = kind_of(draws, work)
-    return draws if kept.all() else pick_jobs(draws, np.flatnonzero(kept))
-
-
 def kind_of(draws: Draws, work: Work) -> Bools:
-    """Which simulated jobs can be of a kind, (J,).
+    """Which simulated jobs can be of a kind, (J,): those of fixed work where the runs are, all of them elsewhere.
 
     A job with a target is weighed by those of fixed work, too: without them recorded jobs cost 2% (balanced) to 4% (time) more in
     the first five runs, because what is left fails so often that too little is tried.
@@ -153,26 +133,6 @@ def at_rows(draws: Draws, rows: Ints) -> Draws:
     return replace(draws, **{name: array[:, rows] for name, array in arrays.items() if array is not None and array.ndim > 1})
 
 
-def _conditioned_surfaces(
-    transferred: TransferredSurfaces,
-    time: MeasuredDurations,
-    loss: MeasuredLosses,
-    others: tuple[_MeasuredQuantity, ...],
-    current: int,
-) -> list[AdjustedParticles]:
-    """The transferred surfaces, conditioned on the measurements."""
-    rng, draws = np.random.default_rng((transferred.seed, 3)), transferred.draws
-    logs = (draws.log_utilisation, draws.log_power)
-    return [
-        time.conditioned(draws.log_time, rng),
-        loss.conditioned(draws.log_loss, rng),
-        *(
-            conditioned(log, quantity.measurements, quantity.lower_bounds, quantity.discrepancy, current, rng)
-            for log, quantity in zip(logs, others, strict=True)
-        ),
-    ]
-
-
 def _transfer_probability(
     transferred: TransferredSurfaces,
     surfaces: list[AdjustedParticles],
@@ -182,7 +142,7 @@ def _transfer_probability(
     """Posterior probability that the job is like the transferred surfaces, by the mean likelihood of either kind of particles."""
     of_failures = _of_failures(transferred.draws.fails, ends)
     log_likelihood = np.sum([part.log_likelihood for part in surfaces], axis=0) + of_failures
-    evidence = _log_mean_exp(log_likelihood) - _log_mean_exp(simulated)
+    evidence = log_mean_exp(log_likelihood) - log_mean_exp(simulated)
     odds = evidence + math.log(max(transferred.trust, 1e-6) / max(1 - transferred.trust, 1e-6))
     return 1 / (1 + math.exp(-min(max(odds, -30.0), 30.0)))
 
@@ -192,7 +152,7 @@ def _joined(simulated: AdjustedParticles, surfaces: AdjustedParticles) -> Adjust
     return AdjustedParticles(*(np.concatenate(pair) for pair in pairs))
 
 
-def _price(draws: Draws, candidates: Candidates, paid: Sequence[CandidateRun]) -> tuple[Floats, _MeasuredQuantity]:
+def _price(draws: Draws, candidates: Candidates, paid: Sequence[CandidateRun]) -> tuple[Floats, Measurements]:
     """The price of an hour relative to the candidates' rates: simulated (J, K), and measured where runs have a cost.
 
     A cost in money says whether the rates are right. Where an hour costs the same everywhere, energy is what differs.
@@ -200,9 +160,8 @@ def _price(draws: Draws, candidates: Candidates, paid: Sequence[CandidateRun]) -
     rate = candidates.log_rate
     in_money = measurements_of(paid, lambda run: _per_second(run.outcome.cost_usd, run, rate))
     if in_money.rows.size or candidates.priced or np.ptp(rate) > 0:
-        return np.zeros_like(draws.log_power), _MeasuredQuantity(in_money, NO_MEASUREMENTS, PRICE)
-    in_joules = measurements_of(paid, lambda run: _per_second(run.outcome.energy_joules, run, rate))
-    return draws.log_power, _MeasuredQuantity(in_joules, NO_MEASUREMENTS, PRICE)
+        return np.zeros_like(draws.log_power), in_money
+    return draws.log_power, measurements_of(paid, lambda run: _per_second(run.outcome.energy_joules, run, rate))
 
 
 def _per_second(amount: float | None, run: CandidateRun, log_rate: Floats) -> float | None:
@@ -230,10 +189,6 @@ def _utilisation(succeeded: Sequence[CandidateRun]) -> Measurements:
     """Utilisation of the GPUs, or of the CPUs when no run reports GPUs: the two are never compared with each other."""
     gpus = measurements_of(succeeded, lambda run: run.outcome.gpu_utilisation)
     return gpus if gpus.rows.size else measurements_of(succeeded, lambda run: run.outcome.cpu_utilisation)
-
-
-def _log_mean_exp(logs: Floats) -> float:
-    return float(np.log(np.mean(np.exp(logs - logs.max()))) + logs.max())
 
 
 def _counts(rows: Sequence[int], candidates: int) -> Ints:

@@ -158,12 +158,11 @@ def _log(number: float) -> float:
     return min(max(math.log(number), -_WIDEST), _WIDEST) if number < math.inf else _WIDEST
 
 
-def lower_bounds_of(stopped: Sequence[CandidateRun]) -> Measurements:
-    """Lower bounds of ln duration: the longest time after which a run was stopped, counted once per candidate."""
-    longest: dict[int, float] = {}
+def lower_bounds_of(stopped: Sequence[CandidateRun], value: Callable[[CandidateRun], float | None]) -> Measurements:
+    """Lower bounds of the ln of a quantity: the most that stopped runs had come to, counted once per candidate."""
+    most: dict[int, float] = {}
     for run in stopped:
-        seconds = run.outcome.duration_seconds
-        assert seconds
-        longest[run.row] = max(longest.get(run.row, -np.inf), _log(seconds))
-    rows = sorted(longest)
-    return Measurements(np.array(rows, dtype=np.int64), np.array([longest[row] for row in rows]), np.ones(len(rows)))
+        if number := value(run):
+            most[run.row] = max(most.get(run.row, -np.inf), _log(number))
+    rows = sorted(most)
+    return Measurements(np.array(rows, dtype=np.int64), np.array([most[row] for row in rows]), np.ones(len(rows)))

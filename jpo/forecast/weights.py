@@ -39,6 +39,11 @@ def softmax(logs: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
+def log_mean_exp(logs: Floats) -> float:
+    """ln of the mean of exp(logs)."""
+    return float(np.log(np.mean(np.exp(logs - logs.max()))) + logs.max())
+
+
 def effective_share(weights: Floats) -> float:
     """Kish's effective sample size as a share of the particles, 0..1."""
     return float(1 / np.sum(weights**2) / len(weights))

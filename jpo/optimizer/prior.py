@@ -13,7 +13,7 @@ from jpo.forecast import posterior
 from jpo.forecast.belief import at_rows, kind_of, pick_jobs
 from jpo.forecast.empirical_bayes import Evidence, reweighted
 from jpo.forecast.evidence.work import work_of
-from jpo.forecast.siblings.conditioning import conditioned_draws, log_likelihood_of, log_mean_exp
+from jpo.forecast.siblings.conditioning import conditioned_draws, log_likelihood_of
 from jpo.forecast.siblings.evidence import SiblingEvidence, evidence_of
 from jpo.forecast.transfer import (
     TransferredSurfaces,
@@ -23,6 +23,7 @@ from jpo.forecast.transfer import (
     transfer_surfaces,
     values_of,
 )
+from jpo.forecast.weights import log_mean_exp
 from jpo.records import PARAMETERS, VAL_LOSS, Belief, Candidates, Draws, Quality, Run
 from jpo.simulate import Latents, jobs_of
 

@@ -75,6 +75,6 @@ def test_logs_stay_where_they_can_be_forecast(number: float, log: float) -> None
 
 def test_of_stopped_runs_the_longest_counts_once() -> None:
     runs = [run(float(at), RunStatus.STOPPED, Outcome(duration_seconds=s), batch_size=64) for at, s in ((1, 7), (2, 20), (3, 9))]
-    lower_bounds = lower_bounds_of(runs_at_candidates(TWO, runs))
+    lower_bounds = lower_bounds_of(runs_at_candidates(TWO, runs), lambda run: run.outcome.duration_seconds)
     assert (list(lower_bounds.rows), list(lower_bounds.count)) == ([1], [1])
     assert lower_bounds.mean == pytest.approx([math.log(20)])

@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.discrepancy import TIME_TAU, AdjustedParticles, Discrepancy, adjusted, explained
-from jpo.forecast.ensemble import conditioned
-from jpo.forecast.evidence.groups import Groups, groups_without
+from jpo.forecast.discrepancy import TIME_TAU, AdjustedParticles, Discrepancy, adjusted
+from jpo.forecast.evidence.groups import Groups, MeasuredQuantity, groups_without
 from jpo.forecast.evidence.stopped import beyond, samples_needed
 from jpo.forecast.evidence.work import Work, epochs_asked, samples_of, usual_samples_per_epoch
 from jpo.forecast.measurements import (
     NO_MEASUREMENTS,
     CandidateRun,
     End,
-    Measurements,
     by_end,
     lower_bounds_of,
     measurements_of,
@@ -109,61 +107,35 @@ class MeasuredDurations:
     """What the runs say of the duration of each candidate.
 
     Attributes:
-        groups: of candidates that take equally long.
+        seconds: at groups of candidates that take equally long.
         runs: by their ends, with the rows of the groups.
-        noise: sd of ln duration between equal runs.
-        seconds, bounds: measured ones, and what stopped runs say, at the groups.
     """
 
-    candidates: Candidates
+    seconds: MeasuredQuantity
     work: Work
-    groups: Groups
     runs: Mapping[End, Sequence[CandidateRun]]
-    noise: float
-    seconds: Measurements
-    bounds: Measurements
 
     @property
-    def discrepancy(self) -> Discrepancy:
-        return Discrepancy(TIME_TAU, self.noise)
+    def noise(self) -> float:
+        """sd of ln duration between equal runs."""
+        return self.seconds.discrepancy.noise
 
     @property
     def count(self) -> Ints | None:
         """How many runs that ended well say how long each candidate takes, (K,); None: those that ran it."""
-        if self.groups.single:
+        groups = self.seconds.groups
+        if groups.single:
             return None
         rows = [run.row for run in self.runs[End.WELL]]
-        return np.bincount(np.array(rows, dtype=np.int64), minlength=len(self.groups.first))[self.groups.of].astype(np.int64)
+        return np.bincount(np.array(rows, dtype=np.int64), minlength=len(groups.first))[groups.of].astype(np.int64)
 
     def adjusted(self, draws: Draws) -> AdjustedParticles:
         """Particles of the duration at every candidate, adjusted to the runs."""
         well = self.runs[End.WELL]
         timed = [run for run in well if seconds_of(run)]
-        counted = draws.log_throughput is not None and timed and all(samples_of(run.run) for run in timed)
-        if counted:
-            return self._expanded(_by_speed_and_work(self, draws))
-        return self._expanded(
-            adjusted(self.grouped(draws.log_time), self.seconds, self.bounds, self.discrepancy, self.groups.candidates)
-        )
-
-    def log_likelihood(self, draws: Draws) -> Floats:
-        """Log-likelihood of the durations alone, (J,), which surfaces without speed can be compared with."""
-        if not self.seconds.rows.size:
-            return np.zeros(len(draws.fails))
-        return explained(self.grouped(draws.log_time), self.seconds, self.bounds, self.discrepancy)[1]
-
-    def conditioned(self, log_time: Floats, rng: np.random.Generator) -> AdjustedParticles:
-        """Transferred surfaces, conditioned on the durations."""
-        current = self.groups.candidates.current
-        measured = (self.seconds, self.bounds, self.discrepancy)
-        return self._expanded(conditioned(self.grouped(log_time), *measured, current, rng))
-
-    def grouped(self, log: Floats) -> Floats:
-        """The columns of the groups."""
-        return self.groups.grouped(log)
-
-    def _expanded(self, particles: AdjustedParticles) -> AdjustedParticles:
-        return replace(particles, log=self.groups.expanded(particles.log))
+        if draws.log_throughput is not None and timed and all(samples_of(run.run) for run in timed):
+            return self.seconds.expanded(_by_speed_and_work(self, draws.log_time, draws.log_throughput))
+        return self.seconds.adjusted(draws.log_time)
 
 
 def measured_durations(candidates: Candidates, candidate_runs: Sequence[CandidateRun], work: Work) -> MeasuredDurations:
@@ -171,9 +143,10 @@ def measured_durations(candidates: Candidates, candidate_runs: Sequence[Candidat
     groups = groups_of(candidates, work)
     runs = by_end(groups.runs(candidate_runs))
     seconds = measurements_of(runs[End.WELL], seconds_of)
-    bounds = lower_bounds_of(censored(runs)) if seconds.rows.size else NO_MEASUREMENTS
+    bounds = lower_bounds_of(censored(runs), seconds_of) if seconds.rows.size else NO_MEASUREMENTS
     longer = [run for run in (*runs[End.STOPPED], *runs[End.MISSED]) if run.run.missed]
-    return MeasuredDurations(candidates, work, groups, runs, noise_of(runs[End.WELL], seconds_of, longer=longer), seconds, bounds)
+    noise = noise_of(runs[End.WELL], seconds_of, longer=longer)
+    return MeasuredDurations(MeasuredQuantity(groups, seconds, Discrepancy(TIME_TAU, noise), bounds), work, runs)
 
 
 def censored(runs: Mapping[End, Sequence[CandidateRun]]) -> list[CandidateRun]:
@@ -185,57 +158,66 @@ def censored(runs: Mapping[End, Sequence[CandidateRun]]) -> list[CandidateRun]:
     return [*runs[End.STOPPED], *(run for run in runs[End.MISSED] if run.row not in well)]
 
 
-def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedParticles:
+def _by_speed_and_work(measured: MeasuredDurations, log_time: Floats, log_throughput: Floats) -> AdjustedParticles:
     """Particles of the duration at the groups, as the sum of ln work and ln seconds per sample, each adjusted to what says it."""
-    well, longer = measured.runs[End.WELL], censored(measured.runs)
-    candidates = measured.groups.candidates
-    assert draws.log_throughput is not None
-    fixed = measured.work is Work.FIXED
+    groups, well = measured.seconds.groups, measured.runs[End.WELL]
+    candidates, fixed = groups.candidates, measured.work is Work.FIXED
+    tau = TIME_TAU if fixed else TIME_TAU / math.sqrt(2)
     today = candidates.parameters(candidates.current)
     usual = usual_samples_per_epoch((run.run for run in well), today) or 1.0
-
-    def usual_samples(run: CandidateRun) -> float:
-        return usual * epochs_asked(run.run, today)
-
-    def pace(run: CandidateRun) -> float | None:
-        seconds, samples = seconds_of(run), samples_of(run.run)
-        return seconds / samples if seconds and samples else None
-
-    failed = _of_which_none_ended_well(measured.runs[End.FAILED], well)
-    halfway = [
-        replace(run, count=run.count * min(share, 1.0))
-        for run in (*failed, *longer)
-        if pace(run) and (share := (samples_of(run.run) or 0.0) / usual_samples(run)) >= _LEAST_SHARE
-    ]
-    tau = TIME_TAU if fixed else TIME_TAU / math.sqrt(2)
-    pace_noise = measured.noise if fixed else noise_of(well, pace, _NOISE / math.sqrt(2))
-    least = least_paces(well, longer)
-    slowest = max(filter(None, map(pace, well)), default=math.inf)
-    slow = [run for run in longer if run not in halfway and least.get(run.run.run_id, 0.0) >= _SLOW * slowest]
-    silent = [run for run in longer if run not in slow and not samples_of(run.run)]
-    speed = adjusted(
-        -measured.grouped(draws.log_throughput),
-        measurements_of([*well, *halfway, *slow], lambda run: least[run.run.run_id] if run in slow else pace(run)),
-        _shifted(lower_bounds_of(silent), {run.row: -math.log(usual_samples(run)) for run in silent}),
-        Discrepancy(tau, pace_noise),
-        candidates,
-    )
+    pace = _paces(measured, tau, lambda run: usual * epochs_asked(run.run, today))
+    speed = adjusted(-groups.grouped(log_throughput), pace.measurements, pace.lower_bounds, pace.discrepancy, candidates)
     if fixed:
         log_work, samples_today = log_epochs(candidates), usual * (today.get("epochs") or 1.0)
         return AdjustedParticles(speed.log + log_work, speed.level + math.log(samples_today), speed.log_likelihood)
-    missed = [run for run in longer if run.run.missed]
-    work_noise = noise_of(well, lambda run: samples_of(run.run), _NOISE / math.sqrt(2), missed)
-    guessed = samples_needed(well, longer, work_noise) if measured.work is Work.TO_TARGET else []
+    longer = censored(measured.runs)
+    noise = noise_of(well, _samples, _NOISE / math.sqrt(2), [run for run in longer if run.run.missed])
+    guessed = samples_needed(well, longer, noise) if measured.work is Work.TO_TARGET else []
     by_id = {each.run.run.run_id: each.samples for each in guessed}
-    unsure = [replace(each.run, count=each.run.count * min(1.0, work_noise / each.deviation) ** 2) for each in guessed]
+    unsure = [replace(each.run, count=each.run.count * min(1.0, noise / each.deviation) ** 2) for each in guessed]
     needed = adjusted(
-        measured.grouped(draws.log_time) + measured.grouped(draws.log_throughput),
-        measurements_of([*well, *unsure], lambda run: by_id.get(run.run.run_id) or samples_of(run.run)),
-        _least_samples(longer),
-        Discrepancy(tau, work_noise),
+        groups.grouped(log_time) + groups.grouped(log_throughput),
+        measurements_of([*well, *unsure], lambda run: by_id.get(run.run.run_id) or _samples(run)),
+        lower_bounds_of(longer, _samples),  # what a run had processed when it ended was not enough
+        Discrepancy(tau, noise),
         candidates,
     )
     return AdjustedParticles(speed.log + needed.log, speed.level + needed.level, speed.log_likelihood + needed.log_likelihood)
+
+
+def _paces(measured: MeasuredDurations, tau: float, usual_samples: Callable[[CandidateRun], float]) -> MeasuredQuantity:
+    """What the runs say of seconds per sample at the groups, however they ended."""
+    well, longer = measured.runs[End.WELL], censored(measured.runs)
+    # Of groups of which none ended well, failed runs count as one: what fails over and over, and may be slow because it is about
+    # to, must not outvote what ended well.
+    good, each = {run.row for run in well}, Counter(run.row for run in measured.runs[End.FAILED])
+    failed = [replace(run, count=run.count / each[run.row]) for run in measured.runs[End.FAILED] if run.row not in good]
+    halfway = [
+        replace(run, count=run.count * min(share, 1.0))
+        for run in (*failed, *longer)
+        if _pace(run) and (share := (_samples(run) or 0.0) / usual_samples(run)) >= _LEAST_SHARE
+    ]
+    least = least_paces(well, longer)
+    slowest = max(filter(None, map(_pace, well)), default=math.inf)
+    slow = [run for run in longer if run not in halfway and least.get(run.run.run_id, 0.0) >= _SLOW * slowest]
+    silent = [run for run in longer if run not in slow and not _samples(run)]
+    bounds, work = lower_bounds_of(silent, seconds_of), {run.row: math.log(usual_samples(run)) for run in silent}
+    return MeasuredQuantity(
+        measured.seconds.groups,
+        measurements_of([*well, *halfway, *slow], lambda run: least[run.run.run_id] if run in slow else _pace(run)),
+        Discrepancy(tau, measured.noise if measured.work is Work.FIXED else noise_of(well, _pace, _NOISE / math.sqrt(2))),
+        replace(bounds, mean=bounds.mean - np.array([work[int(row)] for row in bounds.rows])),
+    )
+
+
+def _samples(run: CandidateRun) -> float | None:
+    return samples_of(run.run)
+
+
+def _pace(run: CandidateRun) -> float | None:
+    """Seconds per sample."""
+    seconds, samples = seconds_of(run), _samples(run)
+    return seconds / samples if seconds and samples else None
 
 
 def least_paces(well: Sequence[CandidateRun], missed: Sequence[CandidateRun]) -> dict[str, float]:
@@ -255,31 +237,9 @@ def least_paces(well: Sequence[CandidateRun], missed: Sequence[CandidateRun]) ->
     }
 
 
-def _of_which_none_ended_well(failed: Sequence[CandidateRun], well: Sequence[CandidateRun]) -> list[CandidateRun]:
-    """Failed runs of groups of which none ended well, those of a group counting as one: what fails over and over, and may be slow
-    because it is about to, must not outvote what ended well."""
-    good, each = {run.row for run in well}, Counter(run.row for run in failed)
-    return [replace(run, count=run.count / each[run.row]) for run in failed if run.row not in good]
-
-
 def log_epochs(candidates: Candidates) -> Floats:
     """ln of the epochs relative to today's, (K,); zeros where they are no parameter."""
     if "epochs" not in candidates.names:
         return np.zeros(len(candidates.values))
     epochs = np.maximum(candidates.values[:, candidates.names.index("epochs")], 1.0)
     return np.asarray(np.log(epochs / epochs[candidates.current]))
-
-
-def _shifted(bounds: Measurements, shift: Mapping[int, float]) -> Measurements:
-    """Bounds of another quantity, by what it differs at each row."""
-    return replace(bounds, mean=bounds.mean + np.array([shift[int(row)] for row in bounds.rows]))
-
-
-def _least_samples(censored: Sequence[CandidateRun]) -> Measurements:
-    """Lower bounds of ln samples: what a run had processed when it ended was not enough."""
-    most: dict[int, float] = {}
-    for run in censored:
-        if samples := samples_of(run.run):
-            most[run.row] = max(most.get(run.row, -math.inf), math.log(samples))
-    rows = sorted(most)
-    return Measurements(np.array(rows, dtype=np.int64), np.array([most[row] for row in rows]), np.ones(len(rows)))

@@ -1,14 +1,19 @@
-"""Groups of candidates that are the same in one respect: what is measured of one is measured of all in its group."""
+"""Groups of candidates that are the same in one respect: what is measured of one is measured of all in its group.
+
+A measured quantity adjusts the particles at the groups, and gives each candidate those of its group.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.measurements import CandidateRun
+from jpo.forecast.discrepancy import AdjustedParticles, Discrepancy, adjusted, explained
+from jpo.forecast.ensemble import conditioned
+from jpo.forecast.measurements import NO_MEASUREMENTS, CandidateRun, Measurements
 from jpo.records import Candidates
 
 if TYPE_CHECKING:
@@ -61,13 +66,47 @@ def groups_without(candidates: Candidates, names: Collection[str]) -> Groups:
     _, first, of = np.unique(values, axis=0, return_index=True, return_inverse=True)
     of = of.reshape(-1)
     first[of[candidates.current]] = candidates.current
-    among = Candidates(
-        candidates.names,
-        values[first],
-        int(of[candidates.current]),
-        candidates.admissible[first],
-        candidates.log_rate[first],
-        candidates.priced,
-        candidates.words,
+    among = replace(
+        candidates,
+        values=values[first],
+        current=int(of[candidates.current]),
+        admissible=candidates.admissible[first],
+        log_rate=candidates.log_rate[first],
     )
     return Groups(first.astype(np.int64), of.astype(np.int64), among)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class MeasuredQuantity:
+    """What the runs say of one quantity.
+
+    Attributes:
+        groups: of candidates that have the same of it.
+        measurements, lower_bounds: at the groups; the latter from stopped runs.
+        discrepancy: how far off a particle may be.
+    """
+
+    groups: Groups
+    measurements: Measurements
+    discrepancy: Discrepancy
+    lower_bounds: Measurements = NO_MEASUREMENTS
+
+    def adjusted(self, log: Floats) -> AdjustedParticles:
+        """Particles at every candidate, (J, K), adjusted to the runs."""
+        measured = (self.measurements, self.lower_bounds, self.discrepancy)
+        return self.expanded(adjusted(self.groups.grouped(log), *measured, self.groups.candidates))
+
+    def conditioned(self, log: Floats, rng: np.random.Generator) -> AdjustedParticles:
+        """Transferred surfaces, conditioned on the runs."""
+        measured = (self.measurements, self.lower_bounds, self.discrepancy)
+        return self.expanded(conditioned(self.groups.grouped(log), *measured, self.groups.candidates.current, rng))
+
+    def log_likelihood(self, log: Floats) -> Floats:
+        """Log-likelihood of what was measured under each particle, (J,)."""
+        if not self.measurements.rows.size:
+            return np.zeros(len(log))
+        return explained(self.groups.grouped(log), self.measurements, self.lower_bounds, self.discrepancy)[1]
+
+    def expanded(self, particles: AdjustedParticles) -> AdjustedParticles:
+        """Particles of the groups at every candidate."""
+        return replace(particles, log=self.groups.expanded(particles.log))

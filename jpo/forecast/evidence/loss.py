@@ -6,21 +6,19 @@ The misfit of simulated jobs is one of progress, in ln of epochs; a loss that ha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.discrepancy import LOSS, AdjustedParticles, Discrepancy, adjusted
-from jpo.forecast.ensemble import conditioned
+from jpo.forecast.discrepancy import LOSS, Discrepancy
 from jpo.forecast.evidence.duration import noise_of
-from jpo.forecast.evidence.groups import Groups, groups_without
+from jpo.forecast.evidence.groups import Groups, MeasuredQuantity, groups_without
 from jpo.forecast.evidence.work import Work
-from jpo.forecast.measurements import NO_MEASUREMENTS, CandidateRun, Measurements, measurements_of
+from jpo.forecast.measurements import CandidateRun, measurements_of
 from jpo.records import RESOURCES
 
 if TYPE_CHECKING:
-    from jpo.records import Candidates, Floats
+    from jpo.records import Candidates
 
 _PROGRESS_TAU = 0.2
 """sd of ln epochs for the same progress between a job and its best particle. On LCBench's recorded losses of a batch doubled
@@ -34,35 +32,10 @@ _APART = 3.0
 batch size is one of each GPU."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class MeasuredLosses:
-    """What the runs say of the validation loss of each candidate.
-
-    Attributes:
-        groups: of candidates that train the same model.
-        measurements: at the groups.
-    """
-
-    groups: Groups
-    measurements: Measurements
-    discrepancy: Discrepancy
-
-    def adjusted(self, log_loss: Floats) -> AdjustedParticles:
-        """Particles of the loss at every candidate, (J, K), adjusted to the runs."""
-        among = self.groups.candidates
-        particles = adjusted(self.groups.grouped(log_loss), self.measurements, NO_MEASUREMENTS, self.discrepancy, among)
-        return replace(particles, log=self.groups.expanded(particles.log))
-
-    def conditioned(self, log_loss: Floats, rng: np.random.Generator) -> AdjustedParticles:
-        """Transferred surfaces, conditioned on the losses."""
-        current = self.groups.candidates.current
-        measured = (self.measurements, NO_MEASUREMENTS, self.discrepancy)
-        particles = conditioned(self.groups.grouped(log_loss), *measured, current, rng)
-        return replace(particles, log=self.groups.expanded(particles.log))
-
-
-def measured_losses(candidates: Candidates, succeeded: Sequence[CandidateRun], slope: float | None, work: Work) -> MeasuredLosses:
-    """What the runs that ended well say of losses.
+def measured_losses(
+    candidates: Candidates, succeeded: Sequence[CandidateRun], slope: float | None, work: Work
+) -> MeasuredQuantity:
+    """What the runs that ended well say of losses, at groups of candidates that train the same model.
 
     Args:
         slope: d ln loss / d ln epochs of their learning curves; None = not measured.
@@ -73,7 +46,7 @@ def measured_losses(candidates: Candidates, succeeded: Sequence[CandidateRun], s
         groups = groups_without(candidates, ())
     noise = noise_of(groups.runs(succeeded), _loss, usual)
     tau = LOSS.tau if slope is None else min(max(_PROGRESS_TAU * abs(slope), _LEAST_TAU), LOSS.tau)
-    return MeasuredLosses(groups, measurements_of(groups.runs(succeeded), _loss), Discrepancy(tau, noise))
+    return MeasuredQuantity(groups, measurements_of(groups.runs(succeeded), _loss), Discrepancy(tau, noise))
 
 
 def _loss(run: CandidateRun) -> float | None:

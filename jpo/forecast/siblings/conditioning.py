@@ -17,7 +17,7 @@ import numpy as np
 from jpo.forecast.belief import pick_jobs
 from jpo.forecast.discrepancy import correlation, student_t
 from jpo.forecast.siblings.evidence import SiblingEvidence, SiblingQuantity
-from jpo.forecast.weights import flattened
+from jpo.forecast.weights import flattened, log_mean_exp
 from jpo.records import Candidates, Draws
 
 if TYPE_CHECKING:
@@ -104,11 +104,6 @@ def shares_of(draws: Draws, evidence: SiblingEvidence) -> list[float]:
     doubting = 1 - sum(share for _, share in MISFITS)
     believed = min(believing.sum() / (believing.sum() + doubting), 1 - LEAST_DOUBT)
     return list(believed * believing / believing.sum())
-
-
-def log_mean_exp(logs: Floats) -> float:
-    """ln of the mean of exp(logs)."""
-    return float(np.log(np.mean(np.exp(logs - logs.max()))) + logs.max())
 
 
 def _of_each(draws: Draws, evidence: SiblingEvidence, misfit: float) -> Floats:

@@ -112,7 +112,7 @@ def _quantity(
         measured.append(each)
         variance.append((noise_of(succeeded, seconds_of) if noise is None else noise) ** 2 / each.count)
         censored = [run for run in job if run.end in (End.STOPPED, End.MISSED)] if noise is None and each.rows.size else []
-        bounds.append(lower_bounds_of(censored))
+        bounds.append(lower_bounds_of(censored, seconds_of))
     rows, sibling, mean = _stacked(measured)
     bound_rows, bound_sibling, bound = _stacked(bounds)
     return SiblingQuantity(rows, sibling, mean, np.concatenate(variance), tau, bound_rows, bound_sibling, bound)
