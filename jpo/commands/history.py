@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jpo.cost import Prices
 from jpo.cost.sla import check_run, kept_all
-from jpo.forecast.track_record import inside
+from jpo.forecast.calibration import inside
 from jpo.history import RecordedRun, Store
 from jpo.history.figures import ending
 from jpo.history.following.contradictions import contradictions

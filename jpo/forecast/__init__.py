@@ -7,11 +7,11 @@
     discrepancy.py     what no simulated job explains
     transfer.py        response surfaces of other workloads; ensemble.py: how they are conditioned on the runs
     siblings/          the same job on other hardware: what its runs there say here
-    demand.py          throughput, memory and utilisation; power_draw.py: electric power
+    demand.py          throughput, memory, utilisation and electric power
     predict.py         an interval for one candidate
-    track_record.py    errors and coverage of the last forecasts; calibration.py: the interval factor that follows
+    calibration.py     errors and coverage of the last forecasts, and the interval factor that follows
     curves/            the end of a run that goes on, by the learning curves of earlier ones
-    trials.py          full runs from small trials; loss_curve.py: their validation loss
+    trials.py          full runs from small trials, and their validation loss
     similar.py         a new workload from similar ones, or from arithmetic (descriptors.py)
     pareto.py          fronts and hypervolumes
     before_after.py    two groups of runs compared

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
@@ -82,15 +82,9 @@ def compare(
     sides = [np.array([value for value in side if math.isfinite(value)], dtype=np.float64) for side in (before, after)]
     kind: Kind = "ratio" if not difference and all((side > 0).all() for side in sides) else "difference"
     earlier, later = (np.log(side) if kind == "ratio" else side[abs(side) < LARGEST] for side in sides)
-    mean_before, mean_after = (float(side.mean()) if side.size else None for side in (earlier, later))
+    means = tuple(float(side.mean()) if side.size else None for side in (earlier, later))
     change = _difference(earlier, later, seed) if min(earlier.size, later.size) >= FEWEST else None
-    size = 1.0 if kind == "ratio" else max(abs(mean_before or 0.0), abs(mean_after or 0.0))
-    word = _word(change, ROUNDING * size, more_is_better=more_is_better)
-    change = change and _without_rounding(change, ROUNDING * size)
-    if kind == "ratio":
-        mean_before, mean_after = (None if mean is None else math.exp(mean) for mean in (mean_before, mean_after))
-        change = change and Interval(*(_exp(log) for log in (change.mean, change.low, change.high)))
-    return BeforeAfter(quantity, kind, mean_before, mean_after, earlier.size, later.size, change, word)
+    return _compared(quantity, kind, means, (earlier.size, later.size), change, more_is_better=more_is_better)
 
 
 def compare_with_forecast(
@@ -109,26 +103,40 @@ def compare_with_forecast(
     spread stands in for that of the runs where there is one alone.
     """
     values = np.array([value for value in after if math.isfinite(value)], dtype=np.float64)
-    ratio = not difference and expected.low > 0 and bool((values > 0).all())
-    to_scale = np.log if ratio else np.asarray
+    kind: Kind = "ratio" if not difference and expected.low > 0 and (values > 0).all() else "difference"
+    to_scale = np.log if kind == "ratio" else np.asarray
     middle, low, high = (float(to_scale(bound)) for bound in (expected.mean, expected.low, expected.high))
-    later = to_scale(values)
-    if not later.size:
-        return BeforeAfter(
-            quantity, "ratio" if ratio else "difference", expected.mean, None, runs_before, 0, None, "too few", "forecast"
-        )
-    tail = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-    noise = (high - low) / (2 * tail)
-    spread = float(later.std(ddof=1)) if later.size >= FEWEST else noise
-    half, mean = tail * math.hypot(noise, spread / math.sqrt(later.size)), float(later.mean()) - middle
-    exact = Interval(mean, mean - half, mean + half)
-    size = 1.0 if ratio else max(abs(expected.mean), abs(float(later.mean())))
-    word = _word(exact, ROUNDING * size, more_is_better=more_is_better)
-    change = _without_rounding(exact, ROUNDING * size)
-    mean_after = math.exp(float(later.mean())) if ratio else float(later.mean())
-    told = Interval(*map(_exp, (change.mean, change.low, change.high))) if ratio else change
-    kind: Kind = "ratio" if ratio else "difference"
-    return BeforeAfter(quantity, kind, expected.mean, mean_after, runs_before, later.size, told, word, "forecast")
+    later, mean, change = to_scale(values), None, None
+    if later.size:
+        tail = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+        noise = (high - low) / (2 * tail)
+        spread = float(later.std(ddof=1)) if later.size >= FEWEST else noise
+        mean, half = float(later.mean()), tail * math.hypot(noise, spread / math.sqrt(later.size))
+        change = Interval(mean - middle, mean - middle - half, mean - middle + half)
+    compared = _compared(quantity, kind, (middle, mean), (runs_before, later.size), change, more_is_better=more_is_better)
+    return replace(compared, before=expected.mean, basis="forecast")
+
+
+def _compared(
+    quantity: str,
+    kind: Kind,
+    means: tuple[float | None, ...],
+    runs: tuple[int, int],
+    change: Interval | None,
+    *,
+    more_is_better: bool,
+) -> BeforeAfter:
+    """The line of means and their difference, which are logs where it is a ratio. The difference of equal means is 0, whatever
+    floating point makes of it."""
+    before, after = means
+    rounding = ROUNDING * (1.0 if kind == "ratio" else max(abs(before or 0.0), abs(after or 0.0)))
+    word = _word(change, rounding, more_is_better=more_is_better)
+    if change:
+        change = Interval(*(0.0 if abs(end) <= rounding else end for end in (change.mean, change.low, change.high)))
+    if kind == "ratio":
+        before, after = (None if mean is None else math.exp(mean) for mean in means)
+        change = change and Interval(*(_exp(log) for log in (change.mean, change.low, change.high)))
+    return BeforeAfter(quantity, kind, before, after, *runs, change, word)
 
 
 def compare_shares(quantity: str, before: Sequence[bool], after: Sequence[bool]) -> BeforeAfter:
@@ -147,11 +155,6 @@ def compare_shares(quantity: str, before: Sequence[bool], after: Sequence[bool])
         change = Interval(difference, low, high)
     word = _word(change, ROUNDING, more_is_better=False)
     return BeforeAfter(quantity, "difference", share_before, share_after, len(before), len(after), change, word)
-
-
-def _without_rounding(difference: Interval, rounding: float) -> Interval:
-    """The difference of equal means is 0, whatever floating point makes of it."""
-    return Interval(*(0.0 if abs(end) <= rounding else end for end in (difference.mean, difference.low, difference.high)))
 
 
 def _exp(log: float) -> float:

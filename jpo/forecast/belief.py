@@ -57,7 +57,8 @@ def posterior(
     time = measured_durations(candidates, candidate_runs, work)
     ends = by_end(candidate_runs)
     succeeded, failed, stopped = ends[End.WELL], [*ends[End.FAILED], *ends[End.MISSED]], ends[End.STOPPED]
-    loss = measured_losses(candidates, succeeded, slope_of(succeeded, work), work)
+    slope = slope_of(succeeded, work)
+    loss = measured_losses(candidates, succeeded, slope and slope[0], work)
     each = groups_without(candidates, ())
     utilisation = MeasuredQuantity(each, _utilisation(succeeded), UTILISATION)
     power, measured_price = _price(draws, candidates, [*succeeded, *stopped])
@@ -66,12 +67,10 @@ def posterior(
     parts = [time.adjusted(draws), loss.adjusted(draws.log_loss), *others]
     of_ends = _of_failures(draws.fails, ends)
     of_runs = np.sum([part.log_likelihood for part in parts], axis=0) + of_ends
-    log_likelihood = of_runs + slope_log_likelihood(draws, succeeded, work) + loaders_log_likelihood(draws, candidates, succeeded)
+    log_likelihood = of_runs + slope_log_likelihood(draws, slope) + loaders_log_likelihood(draws, candidates, succeeded)
     exponent, fails = flattening(log_likelihood, _LEAST_SHARE), draws.fails
     weights = softmax(exponent * log_likelihood)
-    p_fails = (
-        softmax(exponent * log_likelihood + (1 - exponent) * of_ends) @ fails
-    )  # how runs ended is certain, and not flattened
+    p_fails = softmax(exponent * log_likelihood + (1 - exponent) * of_ends) @ fails  # how runs ended is certain: not flattened
     share = effective_share(softmax(log_likelihood))
     if transferred is not None:
         drawn, rng = transferred.draws, np.random.default_rng((transferred.seed, 3))

@@ -1,4 +1,4 @@
-"""Demand of a run: throughput, memory and utilisation of any configuration, forecast from the runs that measured them.
+"""Demand of a run: throughput, memory, utilisation and power of any configuration, forecast from the runs that measured them.
 
 A straight line in logs over doublings of the parameters, with a prior on its slopes from usual training jobs, plus a smooth
 discrepancy: close to the measured runs the forecast follows them, far away it is wide. A quantity that no run measured has no
@@ -145,7 +145,10 @@ def _band(
 
     def value(run: CandidateRun) -> float | None:
         number: float | None = getattr(run.outcome, name)
-        return _odds(number) if quantity.ratio and number is not None else number
+        if not quantity.ratio or number is None:
+            return number
+        within = _EDGE + (1 - 2 * _EDGE) * number
+        return within / (1 - within)  # odds
 
     measurements = measurements_of(candidate_runs, value)
     if not measurements.rows.size:
@@ -204,12 +207,25 @@ def _student_quantile(freedom: float) -> float:
     return z + sum(term / freedom ** (power + 1) for power, term in enumerate(terms))
 
 
-def _odds(ratio: float) -> float:
-    within = _EDGE + (1 - 2 * _EDGE) * ratio
-    return within / (1 - within)
-
-
 def _back(logs: Floats, ratio: bool) -> Floats:
     """The quantity of its logs, or the ratio of its log odds."""
     within = np.clip(logs, -_MOST, _MOST)
     return np.asarray(np.clip((1 / (1 + np.exp(-within)) - _EDGE) / (1 - 2 * _EDGE), 0, 1) if ratio else np.exp(within))
+
+
+def power_watts(candidates: Candidates, runs: Sequence[Run]) -> Floats:
+    """Mean electric power at every candidate, (K,): of its own runs, else by GPU count from all runs, since the meters are on the
+    GPUs; NaN where no run measured energy. Where no run has GPUs, a candidate without own runs has the mean of all.
+    """
+    outcomes = [(run.row, run.outcome) for run in runs_at_candidates(candidates, runs)]
+    measured = [(row, outcome) for row, outcome in outcomes if outcome.energy_joules is not None and outcome.duration_seconds]
+    rows, count = np.array([row for row, _ in measured], dtype=np.int64), len(candidates.values)
+    joules, seconds = (
+        np.bincount(rows, weights=[getattr(outcome, name) for _, outcome in measured], minlength=count)
+        for name in ("energy_joules", "duration_seconds")
+    )
+    gpus = candidates.values[:, candidates.names.index("gpus")] if "gpus" in candidates.names else np.ones(count)
+    size = gpus if (seconds * gpus).any() else np.ones(count)
+    with np.errstate(invalid="ignore", over="ignore"):  # 0 / 0: no run measured it
+        everywhere = joules[size > 0].sum() / (seconds * size).sum() * size
+        return np.where(seconds > 0, joules / seconds, everywhere)

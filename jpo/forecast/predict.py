@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -44,34 +43,31 @@ def predict(
     duration = cost = loss = None
     if belief.duration_seconds is not None:
         timed = belief.runs if belief.time_runs is None else belief.time_runs
-        seconds = _ForecastQuantity(belief.log_time, belief.duration_seconds, timed, Discrepancy(TIME_TAU, belief.noise))
-        duration = _interval(belief, seconds, row, calibration.interval_factor, coverage)
+        apart = Discrepancy(TIME_TAU, belief.noise)
+        relative = _interval(belief, belief.log_time, timed, apart, row, calibration.interval_factor, coverage)
+        duration = _scaled(relative, belief.duration_seconds)
         if usd_per_hour is not None:
             cost = _scaled(duration, usd_per_hour / 3600.0)
     if belief.val_loss is not None:
         runs = belief.runs if belief.loss_runs is None else belief.loss_runs
-        losses = _ForecastQuantity(belief.log_loss, belief.val_loss, runs, Discrepancy(LOSS.tau, belief.loss_noise))
-        loss = _interval(belief, losses, row, calibration.loss_interval_factor, coverage)
+        apart = Discrepancy(LOSS.tau, belief.loss_noise)
+        relative = _interval(belief, belief.log_loss, runs, apart, row, calibration.loss_interval_factor, coverage)
+        loss = _scaled(relative, belief.val_loss)
     return belief.quality.forecast(Forecast(duration, cost), loss)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _ForecastQuantity:
-    """A quantity of the belief: logs of the particles (J, K), level in its unit, measured runs (K,), and its discrepancy."""
-
-    logs: Floats
-    level: float
-    runs: Ints
-    discrepancy: Discrepancy
-
-
-def _interval(belief: Belief, quantity: _ForecastQuantity, row: int, interval_factor: float, coverage: float) -> Interval:
-    """The interval at a candidate: spread of the particles relative to the candidates that were run, noise of one run and of the
-    level, and the discrepancy where nothing was measured.
+def _interval(
+    belief: Belief, logs: Floats, measured: Ints, discrepancy: Discrepancy, row: int, interval_factor: float, coverage: float
+) -> Interval:
+    """The interval at a candidate in multiples of the level: spread of the particles relative to the candidates that were run,
+    noise of one run and of the level, and the discrepancy where nothing was measured.
 
     Relative to today's configuration the spread of its own duration would vanish, even if it has never been run.
+
+    Args:
+        logs: of the particles, (J, K).
+        measured: how many runs measured it, (K,).
     """
-    logs, measured, discrepancy = quantity.logs, quantity.runs, quantity.discrepancy
     counts = measured if measured.any() else np.ones_like(measured)
     ran = np.flatnonzero(counts)
     level = logs[:, ran] @ (counts[ran] / counts.sum())  # (J,)
@@ -84,7 +80,7 @@ def _interval(belief: Belief, quantity: _ForecastQuantity, row: int, interval_fa
     factor = interval_factor * (_INFLATION + _POOR_FIT_INFLATION * max(0.0, 1 - belief.effective_share / _FITS))
     low, high = middle - factor * (middle - low), middle + factor * (high - middle)
     mean = min(max(float(belief.weights @ centred), low), high)
-    return _scaled(Interval(float(np.exp(mean)), float(np.exp(low)), float(np.exp(high))), quantity.level)
+    return Interval(float(np.exp(mean)), float(np.exp(low)), float(np.exp(high)))
 
 
 def _weighted_quantiles(points: Floats, weights: Floats, probabilities: tuple[float, ...]) -> tuple[float, ...]:

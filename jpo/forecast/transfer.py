@@ -61,7 +61,7 @@ class Surfaces:
         low, high: shape (P,), the recorded ranges, in coordinates.
         log_time, log_loss: shape (T, F), coefficients of natural logs, each up to a constant; NaN where never measured.
         trust: prior probability that another workload is like these.
-        weights: shape (T,), in 0..1: what each job's runs say of its surface; None = all of it.
+        weights: shape (T,), in 0..1: what each job's runs say of its surface.
     """
 
     names: tuple[str, ...]
@@ -70,12 +70,7 @@ class Surfaces:
     log_time: Floats
     log_loss: Floats
     trust: float
-    weights: Floats | None = None
-
-    @property
-    def shares(self) -> Floats:
-        """The weights of the jobs, shape (T,)."""
-        return np.ones(len(self.log_time)) if self.weights is None else self.weights
+    weights: Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -100,28 +95,21 @@ def transfer_surfaces(surfaces: Sequence[Surfaces], candidates: Candidates, seed
     """
     varying = {name for name, column in zip(candidates.names, candidates.values.T, strict=True) if np.ptp(column) > 0}
     covering = [surface for surface in surfaces if varying <= set(surface.names) and set(surface.names) <= set(candidates.names)]
-    several = [group for group in _by_parameters(covering) if sum(map(_jobs, group)) > 1]
+    groups = ([one for one in covering if one.names == names] for names in dict.fromkeys(one.names for one in covering))
+    several = [group for group in groups if sum(map(_jobs, group)) > 1]
     if not several or not varying:
         return None
     chosen = max(several, key=_weight)
     rng = np.random.default_rng((seed, 2))
     points = coordinates(candidates, chosen[0].names)
-    weights = np.concatenate([surface.shares for surface in chosen])
+    weights = np.concatenate([surface.weights for surface in chosen])
     recorded = (np.concatenate([getattr(surface, kind) for surface in chosen]) for kind in ("log_time", "log_loss"))
     time, loss = (_drawn(coefficients, weights, points, rng) for coefficients in recorded)
     time, loss = (np.clip(surface - surface[:, [candidates.current]], -_WIDEST, _WIDEST) for surface in (time, loss))
     nothing = np.zeros_like(time)
     draws = Draws(time, loss, nothing, nothing, np.zeros(time.shape, dtype=np.bool_))
-    trust = sum(surface.trust * float(surface.shares.sum()) for surface in chosen) / _weight(chosen)
+    trust = sum(surface.trust * float(surface.weights.sum()) for surface in chosen) / _weight(chosen)
     return TransferredSurfaces(draws, trust * _inside(points, chosen[0]), seed)
-
-
-def _by_parameters(surfaces: Sequence[Surfaces]) -> list[list[Surfaces]]:
-    """Surfaces grouped by their parameters, in the order given."""
-    return [
-        [surface for surface in surfaces if surface.names == names]
-        for names in dict.fromkeys(surface.names for surface in surfaces)
-    ]
 
 
 def _jobs(surfaces: Surfaces) -> int:
@@ -131,7 +119,7 @@ def _jobs(surfaces: Surfaces) -> int:
 
 def _weight(group: Sequence[Surfaces]) -> float:
     """How many jobs a group of surfaces is worth."""
-    return float(sum(surface.shares[np.isfinite(surface.log_time).all(axis=1)].sum() for surface in group))
+    return float(sum(surface.weights[np.isfinite(surface.log_time).all(axis=1)].sum() for surface in group))
 
 
 def _drawn(coefficients: Floats, weights: Floats, points: Floats, rng: np.random.Generator) -> Floats:
@@ -172,7 +160,7 @@ def fit_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
         return []
     low, high = np.min([surface.low for surface in fitted], axis=0), np.max([surface.high for surface in fitted], axis=0)
     time, loss = (np.concatenate([getattr(surface, kind) for surface in fitted]) for kind in ("log_time", "log_loss"))
-    return [Surfaces(tuple(names), low, high, time, loss, TRUST_IN_OWN, np.concatenate([surface.shares for surface in fitted]))]
+    return [Surfaces(tuple(names), low, high, time, loss, TRUST_IN_OWN, np.concatenate([surface.weights for surface in fitted]))]
 
 
 def informative_jobs(runs: Sequence[Run], names: Sequence[str]) -> list[list[Run]]:
@@ -239,4 +227,4 @@ def shipped_surfaces() -> Surfaces:
     """The surfaces that come with JPO."""
     document = json.loads(SHIPPED.read_text(encoding="utf-8"))
     arrays = {name: np.array(document[name], dtype=np.float64) for name in ("low", "high", "log_time", "log_loss")}
-    return Surfaces(tuple(document["names"]), trust=TRUST_IN_SHIPPED, **arrays)
+    return Surfaces(tuple(document["names"]), **arrays, trust=TRUST_IN_SHIPPED, weights=np.ones(len(arrays["log_time"])))

@@ -1,4 +1,4 @@
-"""Trials: durations of full runs from the logs of small ones.
+"""Trials: durations and validation losses of full runs from the logs of small ones.
 
 How step time scales with batch size, GPUs, CPUs and layers is an argument: scaling laws drawn from the simulator, one per
 particle. The trials say which laws fit, and how fast everything is. Errors grow with the amount of work beyond the trials.
@@ -161,28 +161,22 @@ def evaluation_share(rows: Sequence[Parameters], epoch_seconds: float, samples: 
     return min(max(0.0, 1 - sum(seconds for seconds, _ in training) / done * samples / epoch_seconds), 0.9)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Laws:
-    """Scaling laws: ln of step times of simulated jobs, shape (J, trials + asked); only differences within a row count."""
-
-    log_step: Floats
-    seed: int
-
-
-def full_runs(trials: Sequence[Trial], ran: Sequence[Parameters], asked: Sequence[Parameters], laws: Laws) -> list[Interval]:
+def full_runs(
+    trials: Sequence[Trial], ran: Sequence[Parameters], asked: Sequence[Parameters], log_step: Floats, seed: int
+) -> list[Interval]:
     """Durations in seconds of one full run of each configuration, all its epochs on all the data.
 
     Args:
         trials: at least one.
-        ran, asked: configurations of the trials and those of the full runs, the columns of `laws`; `asked` has epochs.
+        ran, asked: configurations of the trials and those of the full runs; `asked` has epochs.
+        log_step: scaling laws: ln of step times of simulated jobs, (J, trials + asked); only differences within a row count.
     """
-    rng = np.random.default_rng((laws.seed, 21))
-    jobs = len(laws.log_step)
+    rng, jobs = np.random.default_rng((seed, 21)), len(log_step)
     whole = rng.random((jobs, 1)) < NOT_CUT
     partial = rng.random((jobs, 1))  # cost of a last, smaller step relative to a whole one
     share = EVALUATION * np.exp(EVALUATION_SPREAD * rng.standard_normal((jobs, 1)))
     samples, fractions = _samples(trials), np.array([trial.fraction for trial in trials])
-    step = np.exp(laws.log_step[:, : len(trials)])
+    step = np.exp(log_step[:, : len(trials)])
     training = _steps(ran, fractions, samples, partial) * step  # (J, trials)
     evaluation = share * _steps(ran, np.ones(len(trials)), samples, partial) * step * np.where(whole, 1.0, fractions)
     measured = np.log([trial.epoch_seconds for trial in trials]) - np.log(training + evaluation)
@@ -191,7 +185,7 @@ def full_runs(trials: Sequence[Trial], ran: Sequence[Parameters], asked: Sequenc
 
     kept = np.searchsorted(np.cumsum(weights), (np.arange(KEPT) + rng.random()) / KEPT).clip(max=jobs - 1)
     steps_of_full_run = _steps(asked, np.ones(len(asked)), samples, partial) * (1 + share)
-    log_epoch = level[:, None] + np.log(steps_of_full_run) + laws.log_step[:, len(trials) :]  # (J, asked)
+    log_epoch = level[:, None] + np.log(steps_of_full_run) + log_step[:, len(trials) :]  # (J, asked)
     around = float(np.mean([trial.around_seconds for trial in trials])) * np.exp(START_ERROR * rng.standard_normal((KEPT, 1)))
     return [
         _one_run(log_epoch[kept, i][:, None], values["epochs"], around, math.hypot(error, _beyond(trials, ran, values)))
@@ -246,3 +240,32 @@ def _beyond(trials: Sequence[Trial], ran: Sequence[Parameters], values: Paramete
     doublings = max(0.0, math.log2(values["epochs"] / sum(trial.epochs * trial.fraction for trial in trials)))
     tried = any(same({**parameters, "epochs": values["epochs"]}, values) for parameters in ran)
     return math.hypot(ONE_RUN, PER_DOUBLING * doublings, 0.0 if tried else TIME_TAU)
+
+
+TOO_FEW_LOSSES, FARTHEST_LOSS, LOSS_NOISE = 8, 4.0, 0.05
+"""A loss is extrapolated only from this many epochs, by at most this factor, and from a curve as smooth as this (ln)."""
+
+
+def loss_after(losses: Sequence[tuple[float, float]], epochs: float) -> Interval | None:
+    """The validation loss after all epochs, by a power law floor + scale x epochs^-power that is fitted to the measured losses.
+
+    None for few or rough losses, for those that do not fall, and far beyond the last one.
+
+    Source: Hestness et al., "Deep Learning Scaling is Predictable, Empirically", 2017.
+    """
+    if len(losses) < TOO_FEW_LOSSES or epochs > FARTHEST_LOSS * losses[-1][0] or min(loss for _, loss in losses) <= 0:
+        return None
+    epochs_seen, losses_seen = np.array(losses).T
+    powers, floors = np.meshgrid(np.geomspace(0.1, 3, 30), np.linspace(0, 0.99, 34) * losses_seen.min())
+    curve = epochs_seen ** -powers.ravel()[:, None]  # (grid, losses)
+    scale = ((losses_seen - floors.ravel()[:, None]) * curve).sum(1) / (curve**2).sum(1)
+    errors = np.log(np.maximum(floors.ravel()[:, None] + scale[:, None] * curve, 1e-12) / losses_seen)
+    rough = math.sqrt(float((errors**2).mean(1).min()))
+    if rough > LOSS_NOISE or (scale[(errors**2).sum(1).argmin()] <= 0):
+        return None
+    weights = np.exp(-((errors**2).sum(1) - (errors**2).sum(1).min()) / (2 * max(rough, 0.01) ** 2))
+    final = np.log(np.maximum(floors.ravel() + scale * epochs ** -powers.ravel(), 1e-12))
+    mean = float(weights @ final / weights.sum())
+    deviation = math.sqrt(float(weights @ (final - mean) ** 2 / weights.sum()) + max(rough, 0.01) ** 2 + 0.02**2)
+    reach = 1.645 * deviation
+    return Interval(math.exp(mean), math.exp(mean - reach), math.exp(mean + reach))

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from jpo.cost import Prices
-from jpo.forecast.loss_curve import loss_after
 from jpo.forecast.similar import by_arithmetic, from_similar
-from jpo.forecast.trials import Laws, Trial, full_runs
+from jpo.forecast.trials import Trial, full_runs, loss_after
 from jpo.optimizer.prediction import Expected, Kind
 from jpo.optimizer.surrogate import Surrogate
 from jpo.records import PARAMETERS, Candidates, Forecast, Identity, Interval, Parameters, Run, same
@@ -128,7 +127,7 @@ def seconds_by_trials(
     trials: Sequence[Trial], ran: Sequence[Parameters], asked: Sequence[Parameters], seed: int
 ) -> list[Interval]:
     """Seconds of one full run of each configuration, by laws of step time that fit the trials; see `full_runs`."""
-    return full_runs(trials, ran, asked, Laws(_step_times([*ran, *asked], seed), seed))
+    return full_runs(trials, ran, asked, _step_times([*ran, *asked], seed), seed)
 
 
 def _step_times(rows: Sequence[Parameters], seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

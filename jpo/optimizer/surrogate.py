@@ -22,9 +22,8 @@ from jpo.agent.safety.host_memory import MEMORY
 from jpo.cost import Prices, usd_per_hour
 from jpo.forecast import predict
 from jpo.forecast.calibration import RUNS_REMEMBERED, WATCHED, interval_factor, one_step_forecasts
-from jpo.forecast.demand import Band, demand
+from jpo.forecast.demand import Band, demand, power_watts
 from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
-from jpo.forecast.power_draw import power_watts
 from jpo.optimizer.candidates import candidates_at, collect, rows_pooled_with, weighed_runs, with_row
 from jpo.optimizer.prior import Prior, believe, beside, prior_at, prior_of, thinned, with_siblings
 from jpo.optimizer.request import Request

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from jpo import config
 from jpo.cost import Prices, lacks_energy, run_cost_usd
 from jpo.errors import TelemetryError, UsageError
+from jpo.forecast.calibration import track_record
 from jpo.forecast.evidence.plausibility import CODE as IMPLAUSIBLE
 from jpo.forecast.evidence.plausibility import plausible
-from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.following.contradictions import LOOKED_BACK, behind, contradictions
 from jpo.history.following.followers import followed_up

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from jpo.forecast.track_record import inside
+from jpo.forecast.calibration import inside
 from jpo.history.figures import ending
 from jpo.records import LOSS_KEPT, Interval, Run, Running, Suggestion, in_order, texts_of
 from jpo.report import headline

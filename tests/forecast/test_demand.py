@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from jpo.forecast.demand import _student_quantile, demand
+from jpo.forecast.demand import _student_quantile, demand, power_watts
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 
 FIELDS = ("throughput_samples_per_second", "memory_gib", "gpu_utilisation", "cpu_utilisation")
@@ -129,3 +129,37 @@ def test_without_gpus_no_gpu_is_busy_and_says_nothing_of_those_with() -> None:
     assert np.isfinite([band.mean[2:] for band in with_one.values()]).all()
     with_none = demand(candidates, [a_run(0, {"gpus": 0, "cpus": 4}, throughput_samples_per_second=9.0)])
     assert np.isfinite(with_none["throughput_samples_per_second"].mean).tolist() == [True, True, False, False, False, False]
+
+
+def columns_of(**columns: list[float]) -> Candidates:
+    values = np.array(list(columns.values())).T
+    return Candidates(tuple(columns), values, 0, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
+
+
+def metered(joules: float | None, seconds: float | None = 100.0, **parameters: float) -> Run:
+    outcome = Outcome(duration_seconds=seconds, energy_joules=joules)
+    return Run("r", Identity("d", "m", "f"), parameters, RunStatus.SUCCEEDED, None, 0.0, outcome, "csv")
+
+
+GPUS = columns_of(gpus=[1.0, 2.0, 8.0, 0.0])
+
+
+def test_a_configuration_uses_what_its_own_runs_did_and_any_other_as_much_per_gpu() -> None:
+    runs = [
+        metered(20e3, gpus=1),
+        metered(40e3, gpus=1),
+        metered(80e3, gpus=2),
+        metered(None, gpus=2),
+        metered(1e9, None, gpus=2),
+    ]
+    assert power_watts(GPUS, runs) == pytest.approx([300, 800, 8 * 140e3 / 400, 0])
+
+
+def test_without_gpus_to_count_by_it_is_the_mean() -> None:
+    assert power_watts(columns_of(batch_size=[16.0, 32.0]), [metered(20e3, batch_size=16)]) == pytest.approx([200, 200])
+    assert power_watts(columns_of(gpus=[0.0, 1.0]), [metered(20e3, gpus=0)]) == pytest.approx([200, 200])
+
+
+@pytest.mark.parametrize("runs", [[], [metered(None, gpus=1)], [metered(5.0, 0.0, gpus=1)], [metered(5.0, None, gpus=1)]])
+def test_what_no_run_measured_is_unknown(runs: list[Run]) -> None:
+    assert np.isnan(power_watts(GPUS, runs)).all()

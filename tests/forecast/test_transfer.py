@@ -98,7 +98,8 @@ def test_three_configurations_say_nothing_about_a_surface_even_if_other_values_v
 def test_one_job_alone_is_not_recalled_nor_does_it_get_its_trust_from_others() -> None:
     """Nothing but noise would be drawn from one job; the shipped surfaces, which are several, come next."""
     names = shipped_surfaces().names
-    lonely = Surfaces(names[::-1], -np.ones(len(names)), np.ones(len(names)), np.zeros((1, 35)), np.zeros((1, 35)), TRUST_IN_OWN)
+    flat, one = np.zeros((1, 35)), np.ones(len(names))
+    lonely = Surfaces(names[::-1], -one, one, flat, flat, TRUST_IN_OWN, np.ones(1))
     rows = candidates(names, (32, 0.01, 2, 20), (64, 0.01, 2, 20))
     assert transfer_surfaces([lonely], rows, 0) is None
     transferred = transfer_surfaces([lonely, shipped_surfaces()], rows, 0)
@@ -117,8 +118,8 @@ def test_surfaces_over_other_parameters_are_not_recalled() -> None:
 def test_a_job_of_few_runs_weighs_less_than_one_of_many() -> None:
     """A cubic of one parameter has four coefficients: four runs are all used up for them."""
     few, many = fit_surfaces(job("a", -0.5, GRID[:4]), ("batch_size",)), fit_surfaces(job("b", -0.5, GRID * 6), ("batch_size",))
-    assert few[0].shares == pytest.approx([0.25])
-    assert many[0].shares == pytest.approx([32 / 36])
+    assert few[0].weights == pytest.approx([0.25])
+    assert many[0].weights == pytest.approx([32 / 36])
     rows = candidates(("batch_size",), (32,), (256,))
     steep = [*job("a", -1.0, GRID[:4]), *job("b", 0.0, GRID * 6), *job("c", 0.0, GRID * 6)]
     transferred = transfer_surfaces(fit_surfaces(steep, ("batch_size",)), rows, 0)

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from jpo.forecast.trials import Laws, Trial, TrialLog, full_runs, steady, trial_of
+from jpo.forecast.trials import Trial, TrialLog, full_runs, loss_after, steady, trial_of
 
 VALUES = {"batch_size": 64.0, "epochs": 40.0}
 
@@ -17,7 +17,7 @@ def trial(fraction=1.0, epoch_seconds=10.0, **more):
 
 
 def one_law(*columns):
-    return Laws(np.zeros((400, len(columns))) + np.array(columns), seed=0)
+    return np.zeros((400, len(columns))) + np.array(columns)
 
 
 def test_a_trial_separates_start_up_and_end_from_its_epochs():
@@ -54,32 +54,32 @@ def test_rows_within_an_epoch_tell_the_evaluation_apart():
 
 
 def test_all_epochs_on_all_data_take_as_many_times_as_long():
-    (seconds,) = full_runs([trial()], [VALUES], [VALUES], one_law(0.0, 0.0))
+    (seconds,) = full_runs([trial()], [VALUES], [VALUES], one_law(0.0, 0.0), 0)
     assert seconds.mean == pytest.approx(400, rel=0.05)
     assert seconds.low < 400 < seconds.high
 
 
 def test_a_law_carries_the_speed_to_another_configuration():
     twice = {**VALUES, "batch_size": 128.0}  # half the steps, each twice as long
-    (seconds,) = full_runs([trial()], [VALUES], [twice], one_law(0.0, math.log(2)))
+    (seconds,) = full_runs([trial()], [VALUES], [twice], one_law(0.0, math.log(2)), 0)
     assert seconds.mean == pytest.approx(400, rel=0.05)
 
 
 def test_two_shares_of_the_data_tell_what_does_not_shrink_with_them():
     trials = [trial(0.1, 1.0 + 2.0, samples=1e4), trial(0.2, 2.0 + 2.0, samples=2e4)]  # 10 s to train on all, 2 s to evaluate
-    (seconds,) = full_runs(trials, [VALUES, VALUES], [VALUES], one_law(0.0, 0.0, 0.0))
+    (seconds,) = full_runs(trials, [VALUES, VALUES], [VALUES], one_law(0.0, 0.0, 0.0), 0)
     assert seconds.mean == pytest.approx(480, rel=0.12)
 
 
 def test_the_interval_is_wider_the_farther_the_full_run_is():
     short, long = ({**VALUES, "epochs": epochs} for epochs in (8.0, 8000.0))
-    few, many = full_runs([trial()], [VALUES], [short, long], one_law(0.0, 0.0, 0.0))
+    few, many = full_runs([trial()], [VALUES], [short, long], one_law(0.0, 0.0, 0.0), 0)
     assert many.high / many.low > 1.2 * few.high / few.low
 
 
 def test_trials_that_no_law_explains_widen_the_interval():
     agree, differ = ([trial(), trial(epoch_seconds=seconds)] for seconds in (10.0, 40.0))
-    some, wide = (full_runs(trials, [VALUES] * 2, [VALUES], one_law(0.0, 0.0, 0.0))[0] for trials in (agree, differ))
+    some, wide = (full_runs(trials, [VALUES] * 2, [VALUES], one_law(0.0, 0.0, 0.0), 0)[0] for trials in (agree, differ))
     assert wide.high / wide.low > 3 * some.high / some.low
 
 
@@ -87,6 +87,28 @@ def test_an_evaluation_that_a_row_separates_is_not_multiplied_with_the_data():
     with_evaluation = trial(
         0.1, 1.0 + 2.0, samples=1e4, evaluation=2 / 3
     )  # 10 s to train on all; 2 s to evaluate, whatever is trained on
-    (seconds,) = full_runs([with_evaluation], [VALUES], [VALUES], Laws(np.zeros((2000, 2)), seed=0))
+    (seconds,) = full_runs([with_evaluation], [VALUES], [VALUES], np.zeros((2000, 2)), 0)
     assert seconds.low < 480 < seconds.high
     assert seconds.mean == pytest.approx(480, rel=0.15)
+
+
+def test_a_smooth_loss_is_carried_on():
+    losses = [(float(e), 0.2 + e**-0.7) for e in range(1, 21)]
+    interval = loss_after(losses, 40.0)
+    assert interval is not None
+    assert interval.low < 0.2 + 40**-0.7 < interval.high
+    assert interval.mean == pytest.approx(0.2 + 40**-0.7, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("losses", "epochs"),
+    [
+        ([(float(e), 1 / e) for e in range(1, 5)], 8.0),  # too few
+        ([(float(e), 1 / e) for e in range(1, 21)], 400.0),  # too far
+        ([(float(e), 1.0 + (e % 2)) for e in range(1, 21)], 40.0),  # too rough
+        ([(float(e), -1.0 / e) for e in range(1, 21)], 40.0),  # no logarithm
+        ([], 40.0),
+    ],
+)
+def test_a_loss_that_the_curve_does_not_support_is_unknown(losses, epochs):
+    assert loss_after(losses, epochs) is None

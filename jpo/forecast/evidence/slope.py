@@ -26,25 +26,14 @@ _RISING = 0.05
 """A loss that rises by more than this and twice its error overfits: no simulated job does."""
 
 
-def slope_of(succeeded: Sequence[CandidateRun], work: Work) -> float | None:
-    """Mean slope of the runs' learning curves; None where none was measured, or runs end at a target."""
-    measured = None if work is Work.TO_TARGET else _measured(succeeded)
-    return None if measured is None else measured[0]
-
-
-def slope_log_likelihood(draws: Draws, succeeded: Sequence[CandidateRun], work: Work) -> Floats:
+def slope_log_likelihood(draws: Draws, measured: tuple[float, float] | None) -> Floats:
     """Log-likelihood of the runs' slopes under each simulated job, shape (J,), up to a constant.
 
     Jobs without a simulated slope are as likely as all others together; zeros where no run measured one, or has a target.
     """
-    nothing = np.zeros(len(draws.fails))
-    measured = None if work is Work.TO_TARGET or draws.loss_slope is None else _measured(succeeded)
-    if measured is None or draws.loss_slope is None:
-        return nothing
+    if measured is None or draws.loss_slope is None or not (known := np.isfinite(draws.loss_slope)).any():
+        return np.zeros(len(draws.fails))
     slope, error = measured
-    known = np.isfinite(draws.loss_slope)
-    if not known.any():
-        return nothing
     simulated = draws.loss_slope[known]
     variance = _MISFIT**2 + (_RELATIVE_MISFIT * simulated) ** 2 + error**2
     fits = student_t((slope - simulated)[:, None], variance[:, None]) - np.log(variance) / 2
@@ -53,8 +42,11 @@ def slope_log_likelihood(draws: Draws, succeeded: Sequence[CandidateRun], work: 
     return likely
 
 
-def _measured(succeeded: Sequence[CandidateRun]) -> tuple[float, float] | None:
-    """Mean slope of the runs and its standard error; runs are weighed by age and precision."""
+def slope_of(succeeded: Sequence[CandidateRun], work: Work) -> tuple[float, float] | None:
+    """Mean slope of the runs' learning curves and its standard error; runs are weighed by age and precision.
+
+    None where none was measured, or runs end at a target.
+    """
     slopes, errors, counts = [], [], []
     for run in succeeded:
         slope, error = run.outcome.loss_slope, run.outcome.loss_slope_error or 0.0
@@ -62,7 +54,7 @@ def _measured(succeeded: Sequence[CandidateRun]) -> tuple[float, float] | None:
             slopes.append(slope)
             errors.append(error)
             counts.append(run.count)
-    if not slopes:
+    if not slopes or work is Work.TO_TARGET:
         return None
     weights = np.array(counts) / (_MISFIT**2 + np.array(errors) ** 2)
     weights /= weights.sum()

@@ -69,19 +69,14 @@ def conditioned_draws(draws: Draws, candidates: Candidates, evidence: SiblingEvi
             for name, own in QUANTITIES.items()
             if (quantity := getattr(evidence, name)).rows.size
         }
-        parts.append(_at_equal_work(chosen, replace(chosen, **moved)))
+        if chosen.log_throughput is not None:  # at the speed with which they do the same work in another time
+            moved["log_throughput"] = chosen.log_throughput + chosen.log_time - moved.get("log_time", chosen.log_time)
+        parts.append(replace(chosen, **moved))
     unmoved = jobs - sum(len(part.fails) for part in parts)
     parts.append(pick_jobs(draws, rng.choice(jobs, unmoved, replace=False)))
     told = [f.name for f in fields(Draws) if getattr(draws, f.name) is not None]
     whole = replace(draws, **{name: np.concatenate([getattr(part, name) for part in parts]) for name in told})
     return pick_jobs(whole, rng.permutation(jobs))
-
-
-def _at_equal_work(draws: Draws, moved: Draws) -> Draws:
-    """Draws whose time has moved, at the speed with which they do the same work in it."""
-    if draws.log_throughput is None:
-        return moved
-    return replace(moved, log_throughput=draws.log_throughput + draws.log_time - moved.log_time)
 
 
 def log_likelihood_of(draws: Draws, evidence: SiblingEvidence, misfit: float = MISFITS[0][0]) -> Floats:

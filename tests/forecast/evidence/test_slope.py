@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jpo.forecast.belief import posterior
-from jpo.forecast.evidence.slope import slope_log_likelihood
+from jpo.forecast.evidence.slope import slope_log_likelihood, slope_of
 from jpo.forecast.evidence.work import Work
 from jpo.forecast.measurements import CandidateRun, runs_at_candidates
 from jpo.records import Candidates, Draws, Identity, Outcome, Run, RunStatus
@@ -29,19 +29,19 @@ def at_today(*runs: Run) -> list[CandidateRun]:
 
 
 def test_a_job_as_steep_as_the_runs_is_likelier() -> None:
-    flat, steep = slope_log_likelihood(draws([FLAT, STEEP]), at_today(run(0, FLAT)), Work.UNKNOWN)
+    flat, steep = slope_log_likelihood(draws([FLAT, STEEP]), slope_of(at_today(run(0, FLAT)), Work.UNKNOWN))
     assert flat - steep > 2
-    flat, steep = slope_log_likelihood(draws([FLAT, STEEP]), at_today(run(0, STEEP)), Work.UNKNOWN)
+    flat, steep = slope_log_likelihood(draws([FLAT, STEEP]), slope_of(at_today(run(0, STEEP)), Work.UNKNOWN))
     assert steep - flat > 2
 
 
 def test_a_slope_of_noise_says_nothing() -> None:
-    flat, steep = slope_log_likelihood(draws([FLAT, STEEP]), at_today(run(0, FLAT, 2.0)), Work.UNKNOWN)
+    flat, steep = slope_log_likelihood(draws([FLAT, STEEP]), slope_of(at_today(run(0, FLAT, 2.0)), Work.UNKNOWN))
     assert flat == pytest.approx(steep, abs=0.05)
 
 
 def test_jobs_with_a_target_are_as_likely_as_the_others_together() -> None:
-    flat, steep, to_target = slope_log_likelihood(draws([FLAT, STEEP, np.nan]), at_today(run(0, FLAT)), Work.UNKNOWN)
+    flat, steep, to_target = slope_log_likelihood(draws([FLAT, STEEP, np.nan]), slope_of(at_today(run(0, FLAT)), Work.UNKNOWN))
     assert np.exp(to_target) == pytest.approx((np.exp(flat) + np.exp(steep)) / 2)
 
 
@@ -56,12 +56,12 @@ def test_jobs_with_a_target_are_as_likely_as_the_others_together() -> None:
     ],
 )
 def test_nothing_is_known_of_other_jobs(prior: list[float] | None, slope: float | None, work: Work) -> None:
-    assert (slope_log_likelihood(draws(prior), at_today(run(0, slope)), work) == 0).all()
+    assert (slope_log_likelihood(draws(prior), slope_of(at_today(run(0, slope)), work)) == 0).all()
 
 
 def test_one_run_of_another_slope_does_not_outweigh_the_others() -> None:
     runs = [*(run(at, FLAT) for at in range(4)), run(4, -5.0)]
-    flat, steep = slope_log_likelihood(draws([FLAT, STEEP]), at_today(*runs), Work.FIXED)
+    flat, steep = slope_log_likelihood(draws([FLAT, STEEP]), slope_of(at_today(*runs), Work.FIXED))
     assert flat > steep
 
 

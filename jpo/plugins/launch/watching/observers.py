@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from jpo.errors import LaunchError, TelemetryError
-from jpo.forecast.curves.epochs import onward
+from jpo.forecast.curves.curve import onward
 from jpo.plugins.launch.job import JobState, JobStatus
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import TAKEN, Entry, read

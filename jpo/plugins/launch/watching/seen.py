@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from jpo.forecast.curves.epochs import EpochProgress, epoch_progress
+from jpo.forecast.curves.curve import EpochProgress, epoch_progress
 from jpo.plugins.launch.during.divergence import has_diverged
 from jpo.plugins.launch.job import JobState
 from jpo.records import VAL_LOSS, Identity, Parameters, Quality, RunStatus
