@@ -17,13 +17,16 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from jpo.records import Candidates, Draws
 from jpo.simulate import draw_jobs, observe, random_candidates
-from jpo.simulate.runs import observe_batch
+from jpo.simulate import runs as simulated
+
+if TYPE_CHECKING:
+    from jpo.records import Bools, Floats, Ints
 
 T = TypeVar("T")
 CLAIM = 200_000  # runs per second, as documented
@@ -69,7 +72,33 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
 def run_batch(draws: Draws, grid: Candidates, runs: int, rng: np.random.Generator) -> int:
     """Every job `runs` times, all at once; how many failed."""
     jobs = np.repeat(np.arange(len(draws.fails)), runs)
-    return int(observe_batch(draws, jobs, rng.integers(len(grid.values), size=len(jobs)), rng).failed.sum())
+    return int(observe_batch(draws, jobs, rng.integers(len(grid.values), size=len(jobs)), rng)[-1].sum())
+
+
+def observe_batch(
+    draws: Draws, jobs: Ints, candidates: Ints, rng: np.random.Generator, *, noise: Floats | None = None
+) -> tuple[Floats, Floats, Floats, Bools]:
+    """What `observe` says of many runs at once, each (n,): ln time, ln loss, ln utilisation, and whether it failed.
+
+    Args:
+        jobs, candidates: shape (n,), rows and columns of `draws`.
+        noise: shape (n,), each run's standard deviation of ln duration; None draws one for each run.
+    """
+    sigma = draw_noises(rng, len(jobs)) if noise is None else noise
+    normal = rng.standard_normal((3, len(jobs)))
+    failed = draws.fails[jobs, candidates] | (rng.random(len(jobs)) < simulated._CRASHES)
+    log_time = draws.log_time[jobs, candidates]
+    return (
+        np.where(failed, np.minimum(log_time, simulated._PATIENCE), log_time) + sigma * normal[0],
+        draws.log_loss[jobs, candidates] + simulated._LOSS_NOISE * normal[1],
+        draws.log_utilisation[jobs, candidates] + simulated._UTILISATION_NOISE * normal[2],
+        failed,
+    )
+
+
+def draw_noises(rng: np.random.Generator, jobs: int) -> Floats:
+    """What `draw_noise` says of many jobs at once, shape (jobs,)."""
+    return np.where(rng.random(jobs) < simulated._NOISELESS, 0.0, rng.uniform(0.0, simulated._MOST_NOISE, jobs))
 
 
 def run_loop(draws: Draws, grid: Candidates, runs: int, rng: np.random.Generator) -> int:

@@ -68,9 +68,9 @@ def drift(candidates: Candidates, truth: Draws, preference: Preference, rng: np.
     the same candidates, as when code, data or hardware were exchanged, but no candidate becomes more than FURTHEST faster or
     slower.
     """
-    moves = draw_drift(1, RUNS, rng)
+    moves = draw_drift(RUNS, rng)
     batch = _doublings(candidates)
-    added = np.stack([moves.log_time[0, run] + batch_effect(moves, 0, run, batch) for run in range(RUNS)])  # (R, K)
+    added = np.stack([moves.log_time[run] + batch_effect(moves, run, batch) for run in range(RUNS)])  # (R, K)
     if rng.random() < JUMPS:
         other = draw_jobs(candidates, 1, rng)
         share = np.exp(rng.uniform(np.log(0.3), 0.0))

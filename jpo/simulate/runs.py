@@ -1,16 +1,12 @@
-"""Noisy runs of simulated jobs, as an agent sees them while it is trained. One at a time, or a million a second in batches."""
+"""Noisy runs of simulated jobs, as an agent sees them while it is trained."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.records import Draws
-
-if TYPE_CHECKING:
-    from jpo.records import Bools, Floats, Ints
 
 _CRASHES = 0.01
 """Share of runs that fail for reasons outside the job (a node dies)."""
@@ -38,24 +34,9 @@ class SimulatedRun:
     failed: bool
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class SimulatedRuns:
-    """Outcomes of n runs, all shape (n,); see SimulatedRun."""
-
-    log_time: Floats
-    log_loss: Floats
-    log_utilisation: Floats
-    failed: Bools
-
-
 def draw_noise(rng: np.random.Generator) -> float:
     """The noise of a job, the standard deviation of ln duration between equal runs: 0 in 30% of the jobs, else up to 0.15."""
     return 0.0 if rng.random() < _NOISELESS else float(rng.uniform(0.0, _MOST_NOISE))
-
-
-def draw_noises(rng: np.random.Generator, jobs: int) -> Floats:
-    """The noise of many jobs at once, shape (jobs,)."""
-    return np.where(rng.random(jobs) < _NOISELESS, 0.0, rng.uniform(0.0, _MOST_NOISE, jobs))
 
 
 def observe(draws: Draws, job: int, candidate: int, rng: np.random.Generator, *, noise: float | None = None) -> SimulatedRun:
@@ -68,26 +49,5 @@ def observe(draws: Draws, job: int, candidate: int, rng: np.random.Generator, *,
         log_time=(min(log_time, _PATIENCE) if failed else log_time) + float(time),
         log_loss=float(draws.log_loss[job, candidate] + loss),
         log_utilisation=float(draws.log_utilisation[job, candidate] + utilisation),
-        failed=failed,
-    )
-
-
-def observe_batch(
-    draws: Draws, jobs: Ints, candidates: Ints, rng: np.random.Generator, *, noise: Floats | None = None
-) -> SimulatedRuns:
-    """Many runs at once: run i is job `jobs[i]` with candidate `candidates[i]`. About 70 times as fast as `observe`.
-
-    Args:
-        jobs, candidates: shape (n,), rows and columns of `draws`.
-        noise: shape (n,), each run's standard deviation of ln duration, from `draw_noises`; None draws one for each run.
-    """
-    sigma = draw_noises(rng, len(jobs)) if noise is None else noise
-    normal = rng.standard_normal((3, len(jobs)))
-    failed = draws.fails[jobs, candidates] | (rng.random(len(jobs)) < _CRASHES)
-    log_time = draws.log_time[jobs, candidates]
-    return SimulatedRuns(
-        log_time=np.where(failed, np.minimum(log_time, _PATIENCE), log_time) + sigma * normal[0],
-        log_loss=draws.log_loss[jobs, candidates] + _LOSS_NOISE * normal[1],
-        log_utilisation=draws.log_utilisation[jobs, candidates] + _UTILISATION_NOISE * normal[2],
         failed=failed,
     )

@@ -7,7 +7,6 @@ import pytest
 
 from jpo.records import Draws
 from jpo.simulate import draw_noise, observe
-from jpo.simulate.runs import draw_noises, observe_batch
 
 DRAWS = Draws(
     log_time=np.array([[0.0, -1.0, 3.0]]),
@@ -48,38 +47,3 @@ def test_three_jobs_in_ten_have_no_noise_and_none_more_than_fifteen_percent() ->
     noises = np.array([draw_noise(rng) for _ in range(2000)])
     assert (noises == 0).mean() == pytest.approx(0.3, abs=0.04)
     assert 0.14 < noises.max() <= 0.15
-
-
-@pytest.mark.parametrize("candidate", [0, 1, 2])
-def test_a_batch_of_one_is_the_single_run(candidate: int) -> None:
-    single = observe(DRAWS, 0, candidate, np.random.default_rng(3), noise=0.1)
-    batch = observe_batch(DRAWS, np.array([0]), np.array([candidate]), np.random.default_rng(3), noise=np.array([0.1]))
-    assert (batch.log_time[0], batch.log_loss[0]) == pytest.approx((single.log_time, single.log_loss))
-    assert batch.log_utilisation[0] == pytest.approx(single.log_utilisation)
-    assert batch.failed[0] == single.failed
-
-
-def test_a_batch_takes_each_run_from_its_own_job_and_candidate() -> None:
-    stacked = Draws(
-        *(
-            np.vstack([getattr(DRAWS, name), getattr(DRAWS, name)[:, ::-1]])
-            for name in ("log_time", "log_loss", "log_utilisation", "log_power", "fails")
-        )
-    )
-    runs = observe_batch(stacked, np.array([0, 1, 1]), np.array([1, 1, 0]), np.random.default_rng(0), noise=np.zeros(3))
-    assert runs.log_time == pytest.approx([-1.0, -1.0, math.log(2)])
-    assert runs.failed.tolist() == [False, False, True]
-
-
-def test_a_batch_has_the_noise_and_the_crashes_of_single_runs() -> None:
-    first = np.zeros(20_000, dtype=np.int64)
-    runs = observe_batch(DRAWS, first, first, np.random.default_rng(0), noise=np.full(20_000, 0.1))
-    assert np.std(runs.log_time) == pytest.approx(0.1, rel=0.03)
-    assert runs.failed.mean() == pytest.approx(0.01, abs=0.003)
-
-
-def test_noises_of_many_jobs_are_drawn_like_that_of_one() -> None:
-    noises = draw_noises(np.random.default_rng(0), 20_000)
-    assert (noises == 0).mean() == pytest.approx(0.3, abs=0.02)
-    assert noises[noises > 0].mean() == pytest.approx(0.075, abs=0.003)
-    assert noises.max() <= 0.15

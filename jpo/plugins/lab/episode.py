@@ -84,7 +84,7 @@ class EpisodeJob:
         self.fails: Bools = self.draws.fails[0] | (self.need_gib > memory)
         self.busy = float(rng.uniform(*_BUSIEST) / np.exp(self.draws.log_utilisation[0].max()))
         self.noise = draw_noise(rng)
-        self.drift: Drift | None = draw_drift(1, runs, rng) if drift else None
+        self.drift: Drift | None = draw_drift(runs, rng) if drift else None
 
     def _drawn(self, installation: Installation, rng: np.random.Generator) -> Draws:
         """The job in the installation. Memory makes no difference to it: whether it suffices, the demand says."""
@@ -116,7 +116,7 @@ class EpisodeJob:
         """The drift of ln time: common to all configurations, and of each one, (K,)."""
         if self.drift is None:
             return 0.0, np.zeros(len(self.log_rate))
-        return float(self.drift.log_time[0, run]), batch_effect(self.drift, 0, run, self.batch)
+        return float(self.drift.log_time[run]), batch_effect(self.drift, run, self.batch)
 
     def charges(self, weights: Preference, sla: Mapping[str, float], run: int) -> Floats:
         """What each configuration costs if it ends well, in runs of today's, without noise and drift of all alike, (K,)."""

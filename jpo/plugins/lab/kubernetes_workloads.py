@@ -100,7 +100,7 @@ def draw_workload(
         draws=draws,
         levels=_levels(draws, rng),
         demand=demand,
-        drift=draw_drift(1, runs, rng) if drift else None,
+        drift=draw_drift(runs, rng) if drift else None,
         noise=draw_noise(rng),
     )
 
@@ -158,7 +158,7 @@ def truth(workload: SimulatedWorkload, run: int) -> Mapping[str, Floats]:
     Each shape (K,). `fails` ignores host memory; `need_gib` is how much each row needs.
     """
     batch = np.log2(workload.grid.values[:, workload.grid.names.index("batch_size")] / workload.first["batch_size"])
-    harder = np.zeros(len(batch)) if workload.drift is None else batch_effect(workload.drift, 0, run, batch)
+    harder = np.zeros(len(batch)) if workload.drift is None else batch_effect(workload.drift, run, batch)
     return {
         "log_time": workload.draws.log_time[0],
         "log_loss": workload.draws.log_loss[0] + LOSS_PER_EPOCHS * harder,
@@ -209,8 +209,8 @@ def _drifted(workload: SimulatedWorkload, run: int, batch: float) -> tuple[float
     """The drift of ln duration, ln samples and ln loss of a run."""
     if workload.drift is None:
         return 0.0, 0.0, 0.0
-    harder = float(batch_effect(workload.drift, 0, run, np.array([batch]))[0])
-    return float(workload.drift.log_time[0, run]), float(workload.drift.log_data[0, run]), LOSS_PER_EPOCHS * harder
+    harder = float(batch_effect(workload.drift, run, np.array([batch]))[0])
+    return float(workload.drift.log_time[run]), float(workload.drift.log_data[run]), LOSS_PER_EPOCHS * harder
 
 
 def _status(workload: SimulatedWorkload, values: Parameters, row: int, simulated: SimulatedRun, *, killed: bool) -> RunStatus:
