@@ -76,9 +76,9 @@ class EpisodeJob:
             self.log_rate: Floats = np.log(values @ price / (values[current] @ price))
             self.grid = Candidates(tuple(LADDERS), values, current, np.ones(len(values), dtype=np.bool_), self.log_rate)
             self.draws = self._drawn(installation, rng)
-            self.demand = draw_demand(cpus[[current]], memory[[current]], rng, self.draws.loader_share)
+            self.demand = draw_demand(float(cpus[current]), float(memory[current]), rng, self.draws.loader_share)
             self.batch: Floats = np.log2(batch / batch[current])
-            self.need_gib = peak_gib(self.demand, 0, self.batch)
+            self.need_gib = peak_gib(self.demand, self.batch)
             if not self.draws.fails[0, current] and self.need_gib[current] <= memory[current]:
                 break
         self.fails: Bools = self.draws.fails[0] | (self.need_gib > memory)
@@ -105,12 +105,11 @@ class EpisodeJob:
         seen, (slower, harder) = observe(self.draws, 0, row, rng, noise=self.noise), self.drifted(number)
         pace = -seen.log_time - slower - harder[row]
         cpus, memory = self.grid.values[row, -2:]
-        asked = np.array([cpus])
-        used = usage(trace(self.demand, np.zeros(1, np.int64), asked, np.array([pace]), self.batch[[row]], rng), asked)
+        used = usage(trace(self.demand, cpus, pace, self.batch[row], rng), cpus)
         logs = np.array([-pace, self.log_rate[row] - pace, seen.log_utilisation, seen.log_loss])
         full, failed = min(1.0, float(self.need_gib[row] / memory)), bool(seen.failed or self.fails[row])
         busy = min(1.0, self.busy * float(np.exp(seen.log_utilisation)))
-        return EpisodeRun(logs, (0.0, full, 0.0) if failed else (float(used.cpu_mean[0]), full, busy), failed)
+        return EpisodeRun(logs, (0.0, full, 0.0) if failed else (used.cpu_mean, full, busy), failed)
 
     def drifted(self, run: int) -> tuple[float, Floats]:
         """The drift of ln time: common to all configurations, and of each one, (K,)."""

@@ -88,8 +88,8 @@ def draw_workload(
         grid = _grid(choices, first)
         draws = draw_jobs(grid, 1, rng, prior=FIXED_EPOCHS)
         draws = outside(installation, grid, draws, rng.spawn(1)[0])
-        demand = draw_demand(np.array([first["cpus"]]), np.array([first["memory_gib"]]), rng, draws.loader_share)
-        if not draws.fails[0, grid.current] and peak_gib(demand, 0, np.zeros(1))[0] <= first["memory_gib"]:
+        demand = draw_demand(first["cpus"], first["memory_gib"], rng, draws.loader_share)
+        if not draws.fails[0, grid.current] and peak_gib(demand, np.zeros(1))[0] <= first["memory_gib"]:
             break
     return SimulatedWorkload(
         number=number,
@@ -117,7 +117,7 @@ def execute(workload: SimulatedWorkload, values: Parameters, run: int, rng: np.r
     simulated = observe(workload.draws, 0, row, rng, noise=workload.noise)
     slower, data, worse = _drifted(workload, run, batch)
     seconds = workload.levels["duration_seconds"] * float(np.exp(simulated.log_time + slower))
-    peak = float(peak_gib(workload.demand, 0, np.array([batch]))[0])
+    peak = float(peak_gib(workload.demand, np.array([batch]))[0])
     status = _status(workload, values, row, simulated, killed=peak > values["memory_gib"])
     if status is not RunStatus.SUCCEEDED:
         memory = values["memory_gib"] if peak > values["memory_gib"] else None
@@ -126,8 +126,8 @@ def execute(workload: SimulatedWorkload, values: Parameters, run: int, rng: np.r
     share = workload.levels["power"] * float(np.exp(workload.draws.log_power[0, row]))
     watts = FULL_WATTS[workload.computes_on] * units * share
     samples = workload.levels["samples_per_second"] * workload.levels["duration_seconds"] * float(np.exp(data))
-    cpus, pace = np.array([values["cpus"]]), np.array([data - simulated.log_time - slower])
-    used = usage(trace(workload.demand, np.zeros(1, dtype=np.int64), cpus, pace, np.array([batch]), rng), cpus)
+    cpus, pace = values["cpus"], data - simulated.log_time - slower
+    used = usage(trace(workload.demand, cpus, pace, batch, rng), cpus)
     slope, error = _measured_slope(workload.draws, rng)
     busy = min(1.0, workload.levels["utilisation"] * float(np.exp(simulated.log_utilisation)))
     return status, Outcome(
@@ -137,8 +137,8 @@ def execute(workload: SimulatedWorkload, values: Parameters, run: int, rng: np.r
         throughput_samples_per_second=samples / seconds,
         val_loss=workload.levels["val_loss"] * float(np.exp(simulated.log_loss + worse)),
         gpu_utilisation=busy if workload.computes_on == "gpus" else None,
-        cpu_utilisation=float(used.cpu_mean[0]) if workload.computes_on == "gpus" else busy,
-        memory_gib=float(used.memory_peak_gib[0]),
+        cpu_utilisation=used.cpu_mean if workload.computes_on == "gpus" else busy,
+        memory_gib=used.memory_peak_gib,
         loss_slope=slope,
         loss_slope_error=error,
     )
@@ -164,7 +164,7 @@ def truth(workload: SimulatedWorkload, run: int) -> Mapping[str, Floats]:
         "log_loss": workload.draws.log_loss[0] + LOSS_PER_EPOCHS * harder,
         "log_utilisation": workload.draws.log_utilisation[0],
         "fails": workload.draws.fails[0].astype(np.float64),
-        "need_gib": peak_gib(workload.demand, 0, batch),
+        "need_gib": peak_gib(workload.demand, batch),
     }
 
 
