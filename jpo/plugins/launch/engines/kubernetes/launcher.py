@@ -66,11 +66,8 @@ class KubernetesLauncher:
 
     def refuse(self, job: LaunchJob) -> None:
         refuse_unsayable(job, self._setup, config_of(job))
-        limits = [
-            limit
-            for limit in limits_of(self._session, self._setup, job.needs)
-            if limit.largest is None or not self._setup.autoscaled
-        ]
+        known = limits_of(self._session, self._setup, job.needs)
+        limits = [limit for limit in known if limit.largest is None or not self._setup.autoscaled]
         if found := beyond(limits, job.needs, self._setup.gpu_resource):
             asked, most = found
             raise LaunchError(f"run {job.run_id}", f"{asked}; {most}", "ask for at most that", code="JPO-E755")
@@ -114,8 +111,8 @@ class KubernetesLauncher:
     def _add(self, wanted: Answer, owner: Answer) -> None:
         """Make an object that goes with the Job; of an earlier Job of the name there may be one that is still to go."""
         kind = {"ConfigMap": "config_map", "Service": "service"}[text(wanted, "kind")]
-        (name, namespace), uid = place(owner), text(owner, "metadata", "uid")
-        reference = {"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": uid}
+        name, namespace = place(owner)
+        reference = {"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": text(owner, "metadata", "uid")}
         body = {**wanted, "metadata": {**table(wanted, "metadata"), "ownerReferences": [reference]}}
         for _ in range(2):
             try:
@@ -123,7 +120,7 @@ class KubernetesLauncher:
                 return
             except Refused as error:
                 found = self._session.find("CoreV1Api", f"read_namespaced_{kind}", name, namespace, absent=UNREADABLE)
-                if any(text(each, "uid") == uid for each in items(found, "metadata", "ownerReferences")):
+                if _owns(owner, found):
                     return  # also where it may not be made any more: a quota of objects is looked at first
                 if error.status != 409 or not MANAGED_BY.items() <= table(found, "metadata", "labels").items():
                     raise
@@ -161,38 +158,30 @@ class KubernetesLauncher:
         notes = table(found, "metadata", "annotations")
         if notes.get(CANCELLED) == uid:
             return JobStatus(JobState.ENDED, ended_as=RunStatus.STOPPED, reason="cancelled", ended_at=moment(notes, CANCELLED_AT))
-        return JobStatus(
-            JobState.UNKNOWN, reason=f"namespace {namespace} has no Job {name} of this run (any more): was it deleted?"
-        )
+        reason = f"namespace {namespace} has no Job {name} of this run (any more): was it deleted?"
+        return JobStatus(JobState.UNKNOWN, reason=reason)
 
     def _pods(self, job: Answer) -> tuple[Answer, ...]:
-        uid, namespace = text(job, "metadata", "uid"), text(job, "metadata", "namespace")
         selector = f"{RUN_ID}={text(job, 'metadata', 'labels', RUN_ID)}"
-        found = self._session.ask("CoreV1Api", "list_namespaced_pod", namespace, label_selector=selector)
-        owned = (
-            pod for pod in items(found, "items") if any(text(o, "uid") == uid for o in items(pod, "metadata", "ownerReferences"))
-        )
-        return tuple(owned)
+        found = self._session.ask("CoreV1Api", "list_namespaced_pod", place(job)[1], label_selector=selector)
+        return tuple(pod for pod in items(found, "items") if _owns(job, pod))
 
     def _events(self, job: Answer) -> tuple[Answer, ...]:
         """What the cluster says of a Job that has no pods: only events know of a quota that is exceeded."""
         selector = f"involvedObject.uid={text(job, 'metadata', 'uid')},type=Warning"
-        _, namespace = place(job)
-        found = self._session.find("CoreV1Api", "list_namespaced_event", namespace, absent=(403,), field_selector=selector)
+        found = self._session.find("CoreV1Api", "list_namespaced_event", place(job)[1], absent=(403,), field_selector=selector)
         return items(found, "items")
 
     def _queued(self, job: Answer) -> str:
         """Why Kueue lets a Job wait, in its words."""
         if not self._setup.queue:
             return ""
-        namespace = text(job, "metadata", "namespace")
-        found = ask_kueue(self._session, "list_namespaced_custom_object", namespace, "workloads")
-        for workload in items(found, "items"):
-            if any(text(o, "uid") == text(job, "metadata", "uid") for o in items(workload, "metadata", "ownerReferences")):
-                for kind in ("QuotaReserved", "Admitted", "Evicted"):
-                    for each in items(workload, "status", "conditions"):
-                        if text(each, "type") == kind and text(each, "message"):
-                            return engine_words(f"queue {self._setup.queue}", text(each, "message"))
+        found = ask_kueue(self._session, "list_namespaced_custom_object", place(job)[1], "workloads")
+        said = [each for one in items(found, "items") if _owns(job, one) for each in items(one, "status", "conditions")]
+        for kind in ("QuotaReserved", "Admitted", "Evicted"):
+            for each in said:
+                if text(each, "type") == kind and text(each, "message"):
+                    return engine_words(f"queue {self._setup.queue}", text(each, "message"))
         return f"waits in queue {self._setup.queue}"
 
     def resize(self, engine_id: str, needs: Needs) -> None:
@@ -232,7 +221,9 @@ class KubernetesLauncher:
 
     def _mark(self, job: Answer) -> None:
         """Let the run's ConfigMap outlive its Job, until it is collected, and say that the run was cancelled."""
-        notes = {CANCELLED: text(job, "metadata", "uid"), CANCELLED_AT: _written(self._session.now)}
+        now = self._session.now
+        at = "" if now is None else datetime.fromtimestamp(now, UTC).isoformat().replace("+00:00", "Z")
+        notes = {CANCELLED: text(job, "metadata", "uid"), CANCELLED_AT: at}
         body = {"metadata": {"annotations": notes, "ownerReferences": None}}
         with suppress(Refused):
             self._session.ask("CoreV1Api", "patch_namespaced_config_map", *place(job), body)
@@ -274,6 +265,11 @@ def _is_of(found: Answer, job: LaunchJob) -> bool:
     return (notes.get(RUN_ID), notes.get(JOB_DIGEST)) == (job.run_id, digest(job))
 
 
+def _owns(job: Answer, found: Answer) -> bool:
+    """Whether an object belongs to this very Job."""
+    return any(text(each, "uid") == text(job, "metadata", "uid") for each in items(found, "metadata", "ownerReferences"))
+
+
 def _engine_id(job: Answer) -> str:
     namespace, name, uid = (text(job, "metadata", key) for key in ("namespace", "name", "uid"))
     return f"{namespace}/{name}@{uid}"
@@ -284,8 +280,3 @@ def _parts(engine_id: str) -> tuple[str, str, str]:
     path, _, uid = engine_id.partition("@")
     namespace, _, name = path.partition("/")
     return namespace, name, uid
-
-
-def _written(seconds: float | None) -> str:
-    """A time as Kubernetes writes it; empty where it is not known."""
-    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, items, text
 from jpo.plugins.launch.engines.kubernetes.room import Limit, nodes, queue, quotas
@@ -26,12 +25,11 @@ def limits_of(session: Session, setup: KubernetesTable, needs: Needs, *, in_use:
         name = text(local, "spec", "clusterQueue")
         if name and (found := ask_kueue(session, "get_cluster_custom_object", "clusterqueues", name)):
             yield queue(found, local)
-    if items(
-        found := session.find("CoreV1Api", "list_node", absent=UNREADABLE), "items"
-    ):  # a cluster without any makes them when asked
-        taking = partial(session.find, "CoreV1Api", "list_pod_for_all_namespaces", absent=UNREADABLE, field_selector=RUNNING)
-        pods = taking() if in_use else {}
-        yield nodes(items(found, "items"), items(pods, "items"), setup.selector(needs.gpu_type), setup.tolerated(needs.gpus))
+    if there := items(session.find("CoreV1Api", "list_node", absent=UNREADABLE), "items"):  # else they are made when asked for
+        pods: Answer = {}
+        if in_use:
+            pods = session.find("CoreV1Api", "list_pod_for_all_namespaces", absent=UNREADABLE, field_selector=RUNNING)
+        yield nodes(there, items(pods, "items"), setup.selector(needs.gpu_type), setup.tolerated(needs.gpus))
 
 
 def ask_kueue(session: Session, function: str, *arguments: str) -> Answer:

@@ -43,11 +43,11 @@ def manifest(job: LaunchJob, setup: KubernetesTable, *, namespace: str, config: 
         LaunchError: JPO-E763, the settings or the job cannot be said in a manifest.
     """
     refuse_unsayable(job, setup, config)
-    name = object_name(job.run_id)
-    own = {"name": name, "namespace": namespace}
-    objects = [_job(job, setup, own), _config_map(config, {**own, "labels": run_labels(job.run_id)})]
+    own = {"name": object_name(job.run_id), "namespace": namespace}
+    labelled = {**own, "labels": run_labels(job.run_id)}
+    objects = [_job(job, setup, own), _config_map(config, labelled)]
     if job.needs.nodes > 1:
-        objects.append(_service({**own, "labels": run_labels(job.run_id)}))
+        objects.append(_service(labelled))
     return {"apiVersion": "v1", "kind": "List", "items": objects}
 
 
@@ -102,11 +102,8 @@ def refuse_unsayable(job: LaunchJob, setup: KubernetesTable, config: bytes = b""
     if not setup.image:
         raise refuse(table, "names no image", 'image = "registry.example.com/train:1", with the training code in it')
     if setup.workdir is None and not names_config(job):
-        finding, remedy = (
-            "names no workdir, and the command no config.ini",
-            'workdir = "/workspace", where the image has the code',
-        )
-        raise refuse(table, f"{finding}: the run would have the image's own values", remedy)
+        finding = "names no workdir, and the command no config.ini: the run would have the image's own values"
+        raise refuse(table, finding, 'workdir = "/workspace", where the image has the code')
     names = {"queue": setup.queue, "service_account": setup.service_account}
     names |= {f"environment_from: {name:.80}": name for name in setup.environment_from}
     names |= {f"image_pull_secrets: {name:.80}": name for name in setup.image_pull_secrets}
@@ -118,12 +115,12 @@ def refuse_unsayable(job: LaunchJob, setup: KubernetesTable, config: bytes = b""
         if not PurePosixPath(path).is_absolute() or ":" in path or ".." in PurePosixPath(path).parts:
             raise refuse(table, f"{quoted(path)} is no absolute path without :", 'as in claims = { datasets = "/data" }')
     for key, value in setup.selector(job.needs.gpu_type).items():
-        if not LABEL_KEY.fullmatch(key) or (value and not LABEL_VALUE.fullmatch(value)):
+        if not _is_label(key, value):
             finding = f"{key}={quoted(value)} cannot be a label of nodes"
             raise refuse(f"{table} node_selector", finding, "`kubectl get nodes --show-labels` shows what is")
     for taint in setup.tolerations:
         key, _, value = taint.partition("=")
-        if not LABEL_KEY.fullmatch(key) or (value and not LABEL_VALUE.fullmatch(value)):
+        if not _is_label(key, value):
             raise refuse(f"{table} tolerations", f"{quoted(taint)} is no taint", 'write "dedicated=ml", or "spot"')
     for name in job.environment:
         if not name.startswith("JPO_") and SECRET & set(name.upper().split("_")):
@@ -136,3 +133,7 @@ def refuse_unsayable(job: LaunchJob, setup: KubernetesTable, config: bytes = b""
         finding = f"has {len(config)} bytes, and a ConfigMap holds {LARGEST_CONFIG_BYTES}"
         raise refuse("config.ini", finding, "move tables of data out of it")
     refuse_credentials(job, config, "a manifest", "put it into a Secret, name that with environment_from, and read the variable")
+
+
+def _is_label(key: str, value: str) -> bool:
+    return LABEL_KEY.fullmatch(key) is not None and (not value or LABEL_VALUE.fullmatch(value) is not None)

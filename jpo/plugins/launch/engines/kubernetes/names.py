@@ -45,11 +45,11 @@ def pod_labels(run_id: str, identity: Identity) -> dict[str, str]:
 
 def parameter_notes(parameters: Parameters) -> tuple[dict[str, str], dict[str, str]]:
     """Labels and annotations that say the run's parameters; what no label can hold, such as a negative number, is annotated."""
-    notes = {f"jpo-{name.replace('_', '-')}": _canonical(plain(value)) for name, value in parameters.items()}
+    notes = {f"jpo-{name.replace('_', '-')}": _as_metrics_say(plain(value)) for name, value in parameters.items()}
     labels = {key: text for key, text in notes.items() if LABEL_VALUE.fullmatch(text)}
     return labels, {key: text for key, text in notes.items() if key not in labels}
 
 
-def _canonical(value: object) -> str:
-    """A parameter as metrics say it: 64.0 -> "64", 0.001 -> "0.001"."""
+def _as_metrics_say(value: object) -> str:
+    """64.0 -> "64", 0.001 -> "0.001"."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)

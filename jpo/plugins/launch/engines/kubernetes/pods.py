@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os.path
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from jpo.plugins.launch.engines.kubernetes.quantities import cpu_quantity, memory_quantity
@@ -30,33 +31,30 @@ WITH_VALUE = {"-W", "-X"}
 
 def pod_spec(job: LaunchJob, setup: KubernetesTable, name: str) -> dict[str, object]:
     """The pod of a run, the same for each of its nodes; `name` is that of its Job, ConfigMap and Service."""
-    selector = setup.selector(job.needs.gpu_type)
-    claims = [*setup.claims.items()]
     volumes = [{"name": "config", "configMap": {"name": name}}]
-    volumes += [{"name": f"claim-{n}", "persistentVolumeClaim": {"claimName": claim}} for n, (claim, _) in enumerate(claims)]
+    volumes += [{"name": f"claim-{n}", "persistentVolumeClaim": {"claimName": claim}} for n, claim in enumerate(setup.claims)]
     if RUNS_FOLDER not in setup.claims.values():
         volumes.append({"name": "runs", "emptyDir": {}})
     if job.needs.gpus:  # data loaders and NCCL share memory; Docker's 64 MiB are too few for them
         volumes.append({"name": "shared-memory", "emptyDir": {"medium": "Memory"}})
-    return {
+    longest, user = job.longest_seconds, setup.user
+    ids = {"runAsUser": user, "runAsGroup": user, "fsGroup": user} if user else {}
+    spec = {
         "restartPolicy": "Never",
-        **(
-            {"activeDeadlineSeconds": min(2**31 - 1, max(1, round(job.longest_seconds)))}
-            if job.longest_seconds is not None
-            else {}
-        ),
+        "activeDeadlineSeconds": None if longest is None else min(2**31 - 1, max(1, round(longest))),
         "terminationGracePeriodSeconds": GRACE_SECONDS,
         "enableServiceLinks": False,
         "automountServiceAccountToken": setup.service_account is not None,
-        **({"serviceAccountName": setup.service_account} if setup.service_account else {}),
-        **({"subdomain": name} if job.needs.nodes > 1 else {}),
-        **({"nodeSelector": selector} if selector else {}),
-        **({"tolerations": tolerations} if (tolerations := [*map(_toleration, setup.tolerated(job.needs.gpus))]) else {}),
-        **({"imagePullSecrets": [{"name": each} for each in setup.image_pull_secrets]} if setup.image_pull_secrets else {}),
-        "securityContext": _pod_security(setup.user),
+        "serviceAccountName": setup.service_account,
+        "subdomain": name if job.needs.nodes > 1 else None,
+        "nodeSelector": setup.selector(job.needs.gpu_type),
+        "tolerations": [_toleration(taint) for taint in setup.tolerated(job.needs.gpus)],
+        "imagePullSecrets": [{"name": each} for each in setup.image_pull_secrets],
+        "securityContext": {"runAsNonRoot": user != 0, **ids, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [_container(job, setup, name)],
         "volumes": volumes,
     }
+    return _without_empty(spec)
 
 
 def resources(needs: Needs, gpu_resource: str) -> dict[str, str]:
@@ -77,26 +75,23 @@ def _container(job: LaunchJob, setup: KubernetesTable, name: str) -> dict[str, o
         mounts.append({"name": "runs", "mountPath": RUNS_FOLDER})
     if job.needs.gpus:
         mounts.append({"name": "shared-memory", "mountPath": "/dev/shm"})  # noqa: S108 - in the container
-    secrets = [{"secretRef": {"name": secret}} for secret in setup.environment_from]
-    return {
+    container = {
         "name": CONTAINER,
         "image": setup.image,
         "command": [_unexpanded(part) for part in command(job)],
-        "env": [*_environment(job, setup.metrics_port, name)],
-        **({"workingDir": setup.workdir} if setup.workdir else {}),
-        **({"ports": [{"name": "metrics", "containerPort": setup.metrics_port}]} if setup.metrics_port else {}),
-        **({"envFrom": secrets} if secrets else {}),
-        **({"resources": {"requests": asked, "limits": dict(asked)}} if asked else {}),
+        "env": _environment(job, setup.metrics_port, name),
+        "workingDir": setup.workdir,
+        "ports": [{"name": "metrics", "containerPort": setup.metrics_port}] if setup.metrics_port else [],
+        "envFrom": [{"secretRef": {"name": secret}} for secret in setup.environment_from],
+        "resources": {"requests": asked, "limits": dict(asked)} if asked else {},
         "volumeMounts": mounts,
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
+    return _without_empty(container)
 
 
-def _pod_security(user: int | None) -> dict[str, object]:
-    who: dict[str, object] = {"runAsNonRoot": user != 0}
-    if user:
-        who |= {"runAsUser": user, "runAsGroup": user, "fsGroup": user}
-    return {**who, "seccompProfile": {"type": "RuntimeDefault"}}
+def _without_empty(fields: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in fields.items() if value not in (None, [], {})}
 
 
 def command(job: LaunchJob) -> tuple[str, ...]:
@@ -158,14 +153,11 @@ def _environment(job: LaunchJob, metrics_port: int | None, name: str) -> list[di
         given |= {"MASTER_ADDR": first, "MASTER_PORT": str(PORT_OF_RANKS)}
         given |= {"PET_MASTER_ADDR": first, "PET_MASTER_PORT": str(PORT_OF_RANKS)}
     variables: list[dict[str, object]] = [{"name": key, "value": _unexpanded(value)} for key, value in given.items()]
-    variables += [_downward("POD_NAME", "metadata.name"), _downward("POD_NAMESPACE", "metadata.namespace")]
+    of_the_pod = {"POD_NAME": "metadata.name", "POD_NAMESPACE": "metadata.namespace"}
     if needs.nodes > 1:
-        variables.append(_downward("PET_NODE_RANK", "metadata.annotations['batch.kubernetes.io/job-completion-index']"))
+        of_the_pod["PET_NODE_RANK"] = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+    variables += [{"name": key, "valueFrom": {"fieldRef": {"fieldPath": path}}} for key, path in of_the_pod.items()]
     return variables
-
-
-def _downward(name: str, path: str) -> dict[str, object]:
-    return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
 def _toleration(taint: str) -> dict[str, object]:

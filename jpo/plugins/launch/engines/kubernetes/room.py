@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -67,22 +68,18 @@ def queue(cluster_queue: Answer, local_queue: Answer) -> Limit:
 
 def nodes(found: Sequence[Answer], pods: Sequence[Answer], selector: Mapping[str, str], tolerated: Sequence[str] = ()) -> Limit:
     """Nodes that take a run's pods, less what the pods on them asked for; `tolerated`: taints, "KEY" or "KEY=VALUE"."""
-    usable = {
-        text(node, "metadata", "name"): table(node, "status", "allocatable")
-        for node in found
-        if _usable(node, selector, tolerated)
-    }
-    most, taken, largest = dict[str, float](), dict[str, float](), dict[str, float]()
-    for allocatable in usable.values():
-        for resource, said in allocatable.items():
-            most[resource] = most.get(resource, 0.0) + (amount(said) or 0.0)
-            largest[resource] = max(largest.get(resource, 0.0), amount(said) or 0.0)
+    usable = {text(node, "metadata", "name"): node for node in found if _usable(node, selector, tolerated)}
+    most, taken, largest = defaultdict[str, float](float), defaultdict[str, float](float), defaultdict[str, float](float)
+    for node in usable.values():
+        for resource, said in table(node, "status", "allocatable").items():
+            most[resource] += amount(said) or 0.0
+            largest[resource] = max(largest[resource], amount(said) or 0.0)
     for pod in pods:
         if text(pod, "spec", "nodeName") in usable and text(pod, "status", "phase") not in ("Succeeded", "Failed"):
             for container in items(pod, "spec", "containers"):
                 for resource, said in table(container, "resources", "requests").items():
-                    taken[resource] = taken.get(resource, 0.0) + (amount(said) or 0.0)
-    free = {resource: max(0.0, whole - taken.get(resource, 0.0)) for resource, whole in most.items()}
+                    taken[resource] += amount(said) or 0.0
+    free = {resource: max(0.0, whole - taken[resource]) for resource, whole in most.items()}
     return Limit(f"{len(usable)} {'node' if len(usable) == 1 else 'nodes'}", most, free, largest=largest)
 
 
@@ -92,11 +89,9 @@ def room_of(limits: Sequence[Limit], needs: Needs, gpu_resource: str) -> Room:
     largest = [limit.largest for limit in limits if limit.largest is not None]
     each_node = [{resource: needs.nodes * whole for resource, whole in each.items()} for each in largest]
     most, free = (
-        {name: _least([amounts.get(key) for amounts in allowed]) for name, key in keys.items()}
+        {name: _least(key, allowed) for name, key in keys.items()}
         for allowed in ([*(limit.most for limit in limits), *each_node], [limit.free for limit in limits])
     )
-    for amounts in (most, free):
-        amounts["memory_gib"] = None if amounts["memory_gib"] is None else amounts["memory_gib"] / GIB
     asked = {name: getattr(needs, name) for name in keys}
     fits = all(not want or ((left := free[name]) is not None and want <= left) for name, want in asked.items())
     at_once = bool(limits) and fits and not any(limit.waiting for limit in limits)
@@ -149,8 +144,10 @@ def _reserved(cluster_queue: Answer) -> dict[tuple[str, str], float]:
     }
 
 
-def _least(found: Sequence[float | None]) -> float | None:
-    return min((value for value in found if value is not None), default=None)
+def _least(resource: str, allowed: Sequence[Mapping[str, float]]) -> float | None:
+    """The least amount of a resource, memory in GiB; None where none names it."""
+    least = min((amounts[resource] for amounts in allowed if resource in amounts), default=None)
+    return least / GIB if least is not None and resource == MEMORY else least
 
 
 def _said(limit: Limit, gpu_resource: str) -> str:

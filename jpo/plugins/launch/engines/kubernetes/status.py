@@ -80,10 +80,9 @@ def finished(job: Answer) -> bool:
 
 def _ended(pods: Sequence[Answer], ended_as: RunStatus, reason: str, at_latest: float | None, job: Answer) -> JobStatus:
     ends = [end for pod in pods if (end := moment(_container(pod), "state", "terminated", "finishedAt")) is not None]
-    started = _started(pods)
+    started, ended = _started(pods), max(ends, default=at_latest)
     if started is None and (pods or ended_as is RunStatus.SUCCEEDED):
         started = moment(job, "status", "startTime")
-    ended = max(ends) if ends else at_latest
     if started is not None and ended is not None:
         ended = max(started, ended)
     code = 0 if ended_as is RunStatus.SUCCEEDED else _exit_code(pods)
@@ -95,12 +94,12 @@ def _how(pods: Sequence[Answer], failed: Answer) -> tuple[RunStatus, str]:
     said = engine_words(text(failed, "reason"), text(failed, "message"))
     if text(failed, "reason") == "DeadlineExceeded":
         return RunStatus.STOPPED, said
-    broken = sorted((pod for pod in pods if _has_failed(pod)), key=lambda pod: (_finished(pod), _index(pod)))
+    broken = _broken(pods)
     if not broken:
         return RunStatus.STOPPED, engine_words("its pod was deleted, or its node was lost", said)
     killed = next((pod for pod in broken if text(_terminated(pod), "reason") == "OOMKilled"), None)
     if killed is not None:
-        limit = text(_spec(killed), "resources", "limits", "memory")
+        limit = text(_container(killed, "spec", "containers"), "resources", "limits", "memory")
         return RunStatus.OOM_KILLED, engine_words("OOMKilled", f"beyond its limit of {limit}" if limit else "")
     first = broken[0]
     disruption, reason = condition(first, "DisruptionTarget"), text(first, "status", "reason")
@@ -125,24 +124,15 @@ def _blocked(job: Answer, pods: Sequence[Answer], events: Sequence[Answer], now:
         reason = text(waiting, "reason")
         since = moment(condition(pod, "PodScheduled"), "lastTransitionTime") or moment(pod, "metadata", "creationTimestamp")
         if reason in BLOCKING and (reason in AT_ONCE or _lasts(since, now)):
-            return engine_words(reason, text(waiting, "message"), _remedy(text(waiting, "message")))
+            remedy = "name another one with [launch.kubernetes] user" if "runAsNonRoot" in text(waiting, "message") else ""
+            return engine_words(reason, text(waiting, "message"), remedy)
     denied = [
         event for event in events if text(event, "reason") == "FailedCreate" and "exceeded quota" not in text(event, "message")
     ]
     first = min((at for event in denied if (at := _seen(event)) is not None), default=None)
-    if denied and not pods and not _has_had_pods(job) and _lasts(first, now):
-        return engine_words(text(denied[-1], "message"))
-    return ""
-
-
-def _has_had_pods(job: Answer) -> bool:
-    """Whether a Job counts any pod: one that is not on the list, which is asked for later, went meanwhile."""
-    counts = ("active", "ready", "terminating", "succeeded", "failed")
-    return any(whole_number(table(job, "status"), name) for name in counts)
-
-
-def _remedy(message: str) -> str:
-    return "name another one with [launch.kubernetes] user" if "runAsNonRoot" in message else ""
+    counts = ("active", "ready", "terminating", "succeeded", "failed")  # of pods that may have gone since it was asked for them
+    had_pods = any(whole_number(table(job, "status"), name) for name in counts)
+    return engine_words(text(denied[-1], "message")) if denied and not (pods or had_pods) and _lasts(first, now) else ""
 
 
 def _lasts(since: float | None, now: float | None) -> bool:
@@ -171,12 +161,9 @@ def _remarks(pods: Sequence[Answer]) -> str:
     return ""
 
 
-def _container(pod: Answer) -> Answer:
-    return next((c for c in items(pod, "status", "containerStatuses") if text(c, "name") == CONTAINER), {})
-
-
-def _spec(pod: Answer) -> Answer:
-    return next((c for c in items(pod, "spec", "containers") if text(c, "name") == CONTAINER), {})
+def _container(pod: Answer, *path: str) -> Answer:
+    """The status of the run's container, or what stands of it elsewhere in its pod."""
+    return next((c for c in items(pod, *(path or ("status", "containerStatuses"))) if text(c, "name") == CONTAINER), {})
 
 
 def _terminated(pod: Answer) -> Answer:
@@ -187,17 +174,15 @@ def _runs(pod: Answer) -> bool:
     return bool(table(_container(pod), "state", "running"))
 
 
-def _has_failed(pod: Answer) -> bool:
-    return text(pod, "status", "phase") == "Failed" or (whole_number(_terminated(pod), "exitCode") or 0) != 0
-
-
-def _finished(pod: Answer) -> float:
-    return moment(_terminated(pod), "finishedAt") or float("inf")
+def _broken(pods: Sequence[Answer]) -> list[Answer]:
+    """The pods that failed, the first one first."""
+    failed = (p for p in pods if text(p, "status", "phase") == "Failed" or (whole_number(_terminated(p), "exitCode") or 0) != 0)
+    return sorted(failed, key=lambda pod: (moment(_terminated(pod), "finishedAt") or float("inf"), _index(pod)))
 
 
 def _exit_code(pods: Sequence[Answer]) -> int | None:
     """Of the pod that failed first; None where a signal ended it, as the kernel's after OOMKilled."""
-    broken = sorted((pod for pod in pods if _has_failed(pod)), key=lambda pod: (_finished(pod), _index(pod)))
+    broken = _broken(pods)
     end = _terminated(broken[0]) if broken else {}
     signalled = text(end, "reason") == "OOMKilled" or at(end, "signal")
     return None if signalled else whole_number(end, "exitCode")
@@ -206,7 +191,7 @@ def _exit_code(pods: Sequence[Answer]) -> int | None:
 def _started(pods: Sequence[Answer]) -> float | None:
     states = [table(_container(pod), "state") for pod in pods]
     starts = [moment(state, kind, "startedAt") for state in states for kind in ("running", "terminated")]
-    return min((start for start in starts if start is not None), default=None)
+    return min(filter(None, starts), default=None)
 
 
 def _place(pods: Sequence[Answer]) -> str:

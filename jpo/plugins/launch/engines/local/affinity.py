@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,19 +12,15 @@ ROUNDS = 3
 
 
 def confine(pids: Collection[int], cpus: int) -> tuple[int, ...]:
-    """Let processes run on so many of the CPUs that the first may use; returns these, empty where none of them lives.
-
-    Args:
-        cpus: at least 1.
-    """
+    """Let processes run on so many (at least 1) of the CPUs that the first may use; returns these, empty where none lives."""
     kept: tuple[int, ...] = ()
     for pid in pids:
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, FileNotFoundError):
             kept = kept or tuple(sorted(os.sched_getaffinity(pid)))[:cpus]
             for _ in range(ROUNDS):
-                for thread in _threads(pid):
+                for thread in Path(f"/proc/{pid}/task").iterdir():  # setting that of the first leaves older ones as they are
                     with suppress(ProcessLookupError):
-                        os.sched_setaffinity(thread, kept)
+                        os.sched_setaffinity(int(thread.name), kept)
     return kept
 
 
@@ -34,10 +30,3 @@ def most_cpus(pids: Collection[int]) -> int:
         with suppress(ProcessLookupError):
             return len(os.sched_getaffinity(pid))
     return 0
-
-
-def _threads(pid: int) -> Iterator[int]:
-    """The threads of a process: setting that of the first leaves those that were started before as they are."""
-    with suppress(OSError):
-        for folder in Path(f"/proc/{pid}/task").iterdir():
-            yield int(folder.name)

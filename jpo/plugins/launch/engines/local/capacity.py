@@ -23,11 +23,7 @@ CPU = "cpu-"
 
 
 def room_of(here: Machine, needs: Needs, folder: Path) -> Room:
-    """What is free now of what there is; a run that fits starts at once.
-
-    Args:
-        folder: of the leases.
-    """
+    """What is free now of what there is, by the leases in a folder; a run that fits starts at once."""
     free_cpus = min(here.cpus, float(len(leases.free(folder, cpu_names()))))
     free_gpus = None if here.gpus is None else float(len(leases.free(folder, idle(here))))
     fits = needs.gpus <= (free_gpus or 0) and (needs.cpus or 0) <= free_cpus
@@ -75,8 +71,7 @@ def idle(here: Machine) -> list[str]:
 def leased_gpus(here: Machine, job: LaunchJob, folder: Path) -> dict[str, int]:
     """Leases of as many GPUs as a job asks for: name -> descriptor; LaunchError JPO-E755 where fewer are free now."""
     held = leases.taken(folder, idle(here), job.needs.gpus)
-    if len(held) < job.needs.gpus:
-        leases.give_back(held.values())
+    if not held:
         finding = f"asks for {job.needs.gpus} GPUs, and other runs have just taken some"
         raise _refused(f"run {job.run_id}", finding, "wait until they are free")
     return held
@@ -84,12 +79,7 @@ def leased_gpus(here: Machine, job: LaunchJob, folder: Path) -> dict[str, int]:
 
 def leased_cpus(needs: Needs, folder: Path) -> dict[str, int]:
     """Leases of as many CPUs as a job asks for; none where fewer are free: then it shares all of them with the others."""
-    wanted = math.ceil(needs.cpus or 0)
-    held = leases.taken(folder, cpu_names(), wanted)
-    if len(held) < wanted:
-        leases.give_back(held.values())
-        return {}
-    return held
+    return leases.taken(folder, cpu_names(), math.ceil(needs.cpus or 0))
 
 
 def cpu_names() -> list[str]:
@@ -104,11 +94,8 @@ def _gpus(here: Machine) -> list[tuple[str, float]]:
 
 
 def _in_use(here: Machine, unused: Sequence[str]) -> str:
-    used = [(number, gib) for number, (name, gib) in enumerate(_gpus(here)) if name not in unused]
-    by_others = "GPU {0} has {1:.2g} GiB in use".format
-    return ", ".join(
-        by_others(number, gib) if gib >= BUSY_GIB else f"GPU {number} has a run of JPO" for number, gib in used[:MOST_NAMED]
-    )
+    used = [(number, gib) for number, (name, gib) in enumerate(_gpus(here)) if name not in unused][:MOST_NAMED]
+    return ", ".join(f"GPU {n} has {f'{gib:.2g} GiB in use' if gib >= BUSY_GIB else 'a run of JPO'}" for n, gib in used)
 
 
 def _refused(run: str, finding: str, remedy: str) -> LaunchError:

@@ -46,7 +46,7 @@ class LocalLauncher:
 
     Args:
         ledger: with the folders of the runs.
-        capacity: what the machine has now; asked when it matters.
+        capacity: the machine as it is now; asked when it matters.
         environ: of the process that launches: jobs get it, with what JPO sets on top.
         detached: runs go on when this process ends; else their supervisors end them then.
         grace_seconds: between asking a run to end and ending it.
@@ -147,21 +147,12 @@ class LocalLauncher:
         """
         gpus = leased_gpus(self._capacity(), job, self._leases) if job.needs.gpus else {}
         cpus = leased_cpus(job.needs, self._leases)
-        held = [*gpus.values(), *cpus.values()]
+        held = (*gpus.values(), *cpus.values())
         theirs, ours = os.pipe()
         environment = {**self._environ, **_given(job, folder, list(gpus)), MARK: state.token}
         numbers = tuple(int(name.removeprefix(CPU)) for name in cpus)
-        order = Order(
-            job.command,
-            folder,
-            job.folder,
-            environment,
-            numbers,
-            tuple(held),
-            job.longest_seconds,
-            job.needs.memory_gib,
-            self._grace,
-        )
+        limits = (job.longest_seconds, job.needs.memory_gib, self._grace)
+        order = Order(job.command, folder, job.folder, environment, numbers, held, *limits)
         owner = NOBODY if self._detached else theirs
         root = Path(jpo.__file__).parents[1]
         process = subprocess.Popen(  # noqa: S603 - JPO itself
@@ -175,20 +166,17 @@ class LocalLauncher:
         )
         os.close(theirs)
         leases.give_back(held)
-        try:
-            answer = _answer(process, packed(order))
-        except TimeoutError as error:
+        answer = _answer(process, packed(order))
+        if answer == STARTED and not self._detached:
+            self._owned[_id(job.run_id, state)] = ours
+        else:
             os.close(ours)
+        if answer is None:
             finding = f"the process that is to watch it was not ready within {READY_SECONDS:g} s"
-            raise LaunchError(f"run {job.run_id}", finding, "look at what this machine is doing", code="JPO-E754") from error
+            raise LaunchError(f"run {job.run_id}", finding, "look at what this machine is doing", code="JPO-E754")
         if answer != STARTED:
-            os.close(ours)
             words = answer.decode("utf-8", "replace").strip().rpartition("\n")[2] or "it ended at once"
             raise LaunchError(f"run {job.run_id}", f"cannot be started: {words}", "correct the command", code="JPO-E753")
-        if self._detached:
-            os.close(ours)
-        else:
-            self._owned[_id(job.run_id, state)] = ours
 
     def _found(self, engine_id: str) -> tuple[RunState, Path] | None:
         run_id, _, token = engine_id.rpartition("/")
@@ -241,12 +229,8 @@ def _given(job: LaunchJob, folder: Path, gpus: Sequence[str]) -> dict[str, str]:
     return {**given, **job.environment}
 
 
-def _answer(process: subprocess.Popen[bytes], order: bytes) -> bytes:
-    """Send the order; what the supervisor says when it has started the command, or what Python says that could not.
-
-    Raises:
-        TimeoutError: it says nothing in time.
-    """
+def _answer(process: subprocess.Popen[bytes], order: bytes) -> bytes | None:
+    """Send the order; what the supervisor says when it has started the command, or Python that could not; None: not in time."""
     assert process.stdin is not None
     assert process.stdout is not None
     with process.stdin, suppress(BrokenPipeError):
@@ -261,7 +245,7 @@ def _answer(process: subprocess.Popen[bytes], order: bytes) -> bytes:
                 return said
     process.kill()
     process.wait()
-    raise TimeoutError
+    return None
 
 
 def _elsewhere(state: RunState, folder: Path) -> RunState:

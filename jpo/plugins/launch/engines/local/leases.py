@@ -22,13 +22,17 @@ def usual_folder() -> Path:
 
 
 def taken(folder: Path, names: Iterable[str], count: int) -> dict[str, int]:
-    """Leases of the first `count` of these things that nobody holds: name -> descriptor; of fewer, where there are no more.
+    """Leases of the first `count` of these things that nobody holds: name -> descriptor; none where fewer are free.
 
     Raises:
         LaunchError: JPO-E752, the folder cannot be used.
     """
     with _alone(folder):
-        return _taken(folder, names, count)
+        held = _taken(folder, names, count)
+    if len(held) == count:
+        return held
+    give_back(held.values())
+    return {}
 
 
 def free(folder: Path, names: Sequence[str]) -> list[str]:

@@ -43,6 +43,5 @@ def unpacked(sent: bytes) -> Order:
     """An order as it was meant."""
     found = json.loads(sent)
     paths = {name: Path(found[name]) for name in ("folder", "start_in")}
-    return Order(
-        **{**found, **paths, "command": tuple(found["command"]), "cpus": tuple(found["cpus"]), "leases": tuple(found["leases"])}
-    )
+    lists = {name: tuple(found[name]) for name in ("command", "cpus", "leases")}
+    return Order(**{**found, **paths, **lists})

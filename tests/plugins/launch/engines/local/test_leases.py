@@ -15,7 +15,8 @@ def test_what_is_leased_is_not_free_until_it_is_given_back(tmp_path: Path) -> No
     held = taken(tmp_path / "leases", ["a", "b", "c"], 2)
     assert list(held) == ["a", "b"]
     assert free(tmp_path / "leases", ["a", "b", "c"]) == ["c"]
-    rest = taken(tmp_path / "leases", ["a", "b", "c"], 2)
+    assert taken(tmp_path / "leases", ["a", "b", "c"], 2) == {}
+    rest = taken(tmp_path / "leases", ["a", "b", "c"], 1)
     assert list(rest) == ["c"]
     give_back([*held.values(), *rest.values()])
     assert free(tmp_path / "leases", ["a", "b"]) == ["a", "b"]
