@@ -87,16 +87,17 @@ class SlurmLauncher:
     def refuse(self, job: LaunchJob) -> None:
         nodes, partitions = self._nodes(), self._partitions()
         needs = as_spelled(job.needs, nodes)
-        if lacking := shortcoming(needs, nodes, partitions):
-            raise LaunchError(f"run {job.run_id}", *lacking, code="JPO-E755")
-        if beyond := exceeded(needs, self._quotas()):
-            finding = f"asks for more than its quota: {beyond}"
-            raise LaunchError(f"run {job.run_id}", finding, "ask for at most that, or another account or qos", code="JPO-E755")
+        lacking = shortcoming(needs, nodes, partitions)
+        if not lacking and (beyond := exceeded(needs, self._quotas())):
+            lacking = f"asks for more than its quota: {beyond}", "ask for at most that, or another account or qos"
         minutes = time_limit_minutes(job, self._grace_seconds) or 0
         longest = max((each.longest_seconds or float("inf") for each in partitions), default=float("inf"))
-        if minutes * SECONDS_PER_MINUTE > longest:
-            finding = f"may run {minutes} minutes, and partition {self._table.partition or 'by default'} gives {longest / 60:g}"
-            raise LaunchError(f"run {job.run_id}", finding, "set timeout in [launch], or another partition", code="JPO-E755")
+        if not lacking and minutes * SECONDS_PER_MINUTE > longest:
+            where = f"partition {self._table.partition or 'by default'}"
+            finding = f"may run {minutes} minutes, and {where} gives {longest / 60:g}"
+            lacking = finding, "set timeout in [launch], or another partition"
+        if lacking:
+            raise LaunchError(f"run {job.run_id}", *lacking, code="JPO-E755")
         asked = options(replace(job, needs=needs), self._grace_seconds)
         answer = self._slurm.ask("sbatch", "--test-only", *self._arguments, *asked, str(SCRIPT))
         away_now = NODES_AWAY if all(node.up for node in nodes) else NODES_AWAY_OR_UNKNOWN
@@ -118,9 +119,7 @@ class SlurmLauncher:
     def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
         """As StartsTogether says: one array, each of its tasks with its own folder, end and account."""
         first = jobs[0]
-        if any(
-            (job.needs, job.folder, job.longest_seconds) != (first.needs, first.folder, first.longest_seconds) for job in jobs
-        ):
+        if len({(job.needs, job.folder, job.longest_seconds) for job in jobs}) > 1:
             finding = "its runs differ in resources, folder or time limit"
             raise LaunchError(f"array {name}", finding, "start them one by one", code="JPO-E762")
         numbers = [self._number(folder) for folder in folders]
@@ -244,24 +243,18 @@ class SlurmLauncher:
 
         A machine may have no name for its user, and an answer fewer fields than were asked for (KeyError).
         """
-        with suppress(LaunchError, KeyError):
-            return self._asked_quotas()
-        return []
 
-    def _asked_quotas(self) -> list[SlurmQuota]:
-        show = ("--noheader", "--parsable2", "show")
-        user = f"user={pwd.getpwuid(os.getuid()).pw_name}"
+        def shown(fields: Sequence[str], what: str, *where: str) -> list[dict[str, str]]:
+            asked = ("--noheader", "--parsable2", "show", what, "where", *where, f"format={','.join(fields)}")
+            return rows(self._slurm.ask("sacctmgr", *asked).text, fields)
+
         account = () if self._table.account is None else (f"account={self._table.account}",)
-        asked = ("association", "where", user, *account, f"format={','.join(ASSOCIATION_FIELDS)}")
-        mine = rows(self._slurm.ask("sacctmgr", *show, *asked).text, ASSOCIATION_FIELDS)[:1]
-        name = self._table.qos or (mine[0]["DefaultQOS"] if mine else "") or "normal"
-        text = (
-            self._slurm.ask("sacctmgr", *show, "qos", "where", f"name={name}", f"format={','.join(QOS_FIELDS)}").text
-            if mine
-            else ""
-        )
-        owned = [(f"account {row['Account']}", row) for row in mine] + [(f"QOS {name}", row) for row in rows(text, QOS_FIELDS)]
-        return [quota for owner, row in owned for quota in quotas_of(owner, row)]
+        with suppress(LaunchError, KeyError):
+            for row in shown(ASSOCIATION_FIELDS, "association", f"user={pwd.getpwuid(os.getuid()).pw_name}", *account)[:1]:
+                name = self._table.qos or row["DefaultQOS"] or "normal"
+                of_qos = [quota for each in shown(QOS_FIELDS, "qos", f"name={name}") for quota in quotas_of(f"QOS {name}", each)]
+                return [*quotas_of(f"account {row['Account']}", row), *of_qos]
+        return []
 
     def _as_spelled(self, job: LaunchJob) -> LaunchJob:
         return replace(job, needs=as_spelled(job.needs, self._nodes())) if job.needs.gpu_type else job

@@ -58,17 +58,7 @@ def nodes_of(text: str) -> list[Node]:
 
 def partitions_of(text: str) -> list[Partition]:
     """Partitions by `scontrol --oneliner show partition`."""
-    found = [pairs(line) for line in text.splitlines() if line.startswith("PartitionName=")]
-    return [
-        Partition(
-            each["PartitionName"],
-            each.get("Default") == "YES",
-            each.get("State", ""),
-            seconds(each.get("MaxTime", "")),
-            _whole(each["MaxNodes"]) if each.get("MaxNodes", "").isdigit() else None,
-        )
-        for each in found
-    ]
+    return [_partition(pairs(line)) for line in text.splitlines() if line.startswith("PartitionName=")]
 
 
 def chosen(partitions: Iterable[Partition], names: str | None) -> list[Partition]:
@@ -108,9 +98,8 @@ def shortcoming(needs: Needs, nodes: Sequence[Node], partitions: Sequence[Partit
             most = _most_each(there, needs)
             remedy = f"ask for at most {most}" if most else "choose another type or partition"
             return f"asks for {amount} {what}{each_node}, and {place} has {f'at most {most}' if most else 'none'}", remedy
-    most_nodes = min(
-        len(where), max((len(where) if each.most_nodes is None else each.most_nodes for each in partitions), default=0)
-    )
+    limits = [len(where) if each.most_nodes is None else each.most_nodes for each in partitions]
+    most_nodes = min(len(where), max(limits))
     if needs.nodes > most_nodes:
         return f"asks for {needs.nodes} nodes, and {place} gives at most {most_nodes}", f"ask for at most {most_nodes}"
     return None
@@ -149,6 +138,13 @@ def seconds(limit: str) -> float | None:
     return float(((days * 24 + hours) * 60 + minutes) * 60 + rest)
 
 
+def _partition(found: dict[str, str]) -> Partition:
+    most = found.get("MaxNodes", "")
+    most_nodes = int(most) if most.isdigit() else None
+    longest = seconds(found.get("MaxTime", ""))
+    return Partition(found["PartitionName"], found.get("Default") == "YES", found.get("State", ""), longest, most_nodes)
+
+
 def _node(found: dict[str, str]) -> Node:
     gpus, used = _gpus(found.get("Gres", "")), _gpus(found.get("GresUsed", ""))
     cpus, memory = _whole(found.get("CPUEfctv") or found.get("CPUTot", "")), _whole(found.get("RealMemory", ""))
@@ -166,10 +162,10 @@ def _node(found: dict[str, str]) -> Node:
 
 
 def _gpus(text: str) -> dict[str, int]:
-    found = dict[str, int]()
+    found = Counter[str]()
     for name, amount in GPUS.findall(re.sub(r"\([^()]*\)", "", text)):
-        found[name] = found.get(name, 0) + int(amount)
-    return found
+        found[name] += int(amount)
+    return dict(found)
 
 
 def _count(gpus: dict[str, int], gpu_type: str | None) -> int:

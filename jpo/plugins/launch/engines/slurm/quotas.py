@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jpo.plugins.launch.engines.slurm.request import cpus_per_node, gpus_per_node, memory_mib_per_node
@@ -28,7 +29,7 @@ class SlurmQuota:
         return f"{self.name} of {self.owner}: " + ", ".join(f"{resource}={amount:g}" for resource, amount in self.most.items())
 
 
-def rows(text: str, fields: tuple[str, ...]) -> list[dict[str, str]]:
+def rows(text: str, fields: Sequence[str]) -> list[dict[str, str]]:
     """Lines of `sacctmgr --parsable2`."""
     return [dict(zip(fields, line.split("|"), strict=False)) for line in text.splitlines() if "|" in line]
 

@@ -92,17 +92,14 @@ def put(job: LaunchJob, folder: Path, submission: Submission, grace_seconds: flo
         "limits": f"{longest} {math.ceil(grace_seconds)} {MOST_BYTES}\n",
     }
     for file, text in texts.items():
-        with whole(ours / file, mode=0o600, remedy="check disk and mode") as new:
-            new.write(text.encode("utf-8", "surrogateescape"))
+        _put(ours / file, text)
     if not (folder / "output.log").exists():
-        with whole(folder / "output.log", mode=0o600, remedy="check disk and mode"):
-            pass
+        _put(folder / "output.log")
 
 
 def ask_to_end(folder: Path) -> None:
     """Let batch.sh end the command at its next look, where scancel reaches nothing."""
-    with whole(folder / FOLDER / "cancel", mode=0o600, remedy="check disk and mode"):
-        pass
+    _put(folder / FOLDER / "cancel")
 
 
 def submission(folder: Path) -> Submission | None:
@@ -129,17 +126,16 @@ def ended(folder: Path) -> BatchEnd | None:
     said = _lines(folder / FOLDER / "end")
     if "job" not in said:
         return None
-    code, kib = _number(said, "exit_code"), _number(said, "memory_kib")
-    return BatchEnd(
-        said["job"],
-        said.get("node", ""),
-        _number(said, "began"),
-        _number(said, "ended"),
-        None if code is None else int(code),
-        said.get("ended_by", "-").strip("-"),
-        None if kib is None else kib / KIB_PER_GIB,
-        _number(said, "cpu_seconds"),
-    )
+    names = ("began", "ended", "exit_code", "memory_kib", "cpu_seconds")
+    began_at, ended_at, code, kib, cpu_seconds = (_number(said, name) for name in names)
+    exit_code, gib = None if code is None else int(code), None if kib is None else kib / KIB_PER_GIB
+    ended_by = said.get("ended_by", "-").strip("-")
+    return BatchEnd(said["job"], said.get("node", ""), began_at, ended_at, exit_code, ended_by, gib, cpu_seconds)
+
+
+def _put(file: Path, text: str = "") -> None:
+    with whole(file, mode=0o600, remedy="check disk and mode") as new:
+        new.write(text.encode("utf-8", "surrogateescape"))
 
 
 def _lines(file: Path) -> dict[str, str]:

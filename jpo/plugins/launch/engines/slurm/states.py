@@ -46,12 +46,10 @@ SUFFIXES = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 2**10}
 
 def status_from_scontrol(job: Mapping[str, str]) -> JobStatus:
     """How a job goes, by the pairs of `scontrol show job` with times in unix seconds."""
-    node = _given(job.get("NodeList", ""))
     status = _status(job.get("JobState", ""), job.get("ExitCode", ""), _given(job.get("Reason", "")).replace("_", " "))
-    start, end = _time(job.get("StartTime", "")), _time(job.get("EndTime", ""))
     if status.state is JobState.WAITING:
-        return replace(status, starts_at=start)
-    return replace(status, place=node, started_at=start if node else None, ended_at=end if status.over else None)
+        return replace(status, starts_at=_time(job.get("StartTime", "")))
+    return _placed(status, job, "StartTime", "EndTime")
 
 
 def status_from_sacct(rows: Iterable[Mapping[str, str]]) -> JobStatus | None:
@@ -59,12 +57,10 @@ def status_from_sacct(rows: Iterable[Mapping[str, str]]) -> JobStatus | None:
     rows = list(rows)
     if not rows:
         return None
-    job, node = rows[0], _given(rows[0].get("NodeList", ""))
-    status = _status(job.get("State", ""), job.get("ExitCode", ""), "")
+    job = rows[0]
     memory = max((found for row in rows if (found := gib(row.get("MaxRSS", ""))) is not None), default=None)
-    start, end = _time(job.get("Start", "")), _time(job.get("End", ""))
-    status = replace(status, place=node, started_at=start if node else None, memory_gib=memory)
-    return replace(status, ended_at=end if status.over else None)
+    status = _status(job.get("State", ""), job.get("ExitCode", ""), "")
+    return replace(_placed(status, job, "Start", "End"), memory_gib=memory)
 
 
 def status_from_end(end: BatchEnd) -> JobStatus:
@@ -131,6 +127,12 @@ def _status(state: str, code_and_signal: str, reason: str) -> JobStatus:
     why = "" if reason.startswith(OF_THE_EXIT) else reason
     said = ", ".join(filter(None, (word if word not in OF_THE_COMMAND else "", why, exit_)))
     return JobStatus(JobState.ENDED, exit_code, ENDED[word], said)
+
+
+def _placed(status: JobStatus, job: Mapping[str, str], start: str, end: str) -> JobStatus:
+    """A job that has begun or ended, with its node and the times that stand under these names."""
+    node, ended_at = _given(job.get("NodeList", "")), _time(job.get(end, "")) if status.over else None
+    return replace(status, place=node, started_at=_time(job.get(start, "")) if node else None, ended_at=ended_at)
 
 
 def _exit_code(code: int | None) -> int | None:
