@@ -6,7 +6,6 @@
     cleanup.py       folders of runs that are long over go
     lifecycle.py     start, follow and cancel one run, whatever the engine; safe to call again after kill -9
     credentials.py   what looks like a credential in a config.ini or a command that others would see
-    queued.py        when a run that is submitted now would be done
     output_sync.py   files of a run that goes on, brought home now and then
     excerpt.py       words of engines and the last of a run in one line, for messages, without secrets
     exits.py         exit codes and signals in plain words

@@ -27,9 +27,10 @@ def clean_up(ledger: Path, known: Iterable[Entry], *, before: float) -> None:
     """
     for left in ledger.glob(f"{GOING}*"):
         shutil.rmtree(left, ignore_errors=True)
-    for entry in [entry for entry in known if _is_over(entry, before)]:
-        with suppress(LaunchError, OSError):
-            _remove(ledger, entry, before)
+    for entry in known:
+        if _is_over(entry, before):
+            with suppress(LaunchError, OSError):
+                _remove(ledger, entry.job.run_id, before)
 
 
 def _is_over(entry: Entry, before: float) -> bool:
@@ -38,8 +39,7 @@ def _is_over(entry: Entry, before: float) -> bool:
     return entry.recorded and entry.end is not None and max(entry.end.ended_at or 0.0, entry.asked_at) < before
 
 
-def _remove(ledger: Path, entry: Entry, before: float) -> None:
-    run_id = entry.job.run_id
+def _remove(ledger: Path, run_id: str, before: float) -> None:
     folder, going = folder_of(ledger, run_id), ledger / f"{GOING}{run_id}"
     if is_past(ledger, run_id) or folder.is_symlink():  # another process was faster: its lock would make the folder anew
         return

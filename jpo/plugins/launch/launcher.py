@@ -66,15 +66,8 @@ class Resizable(Protocol):
 
 
 @runtime_checkable
-class StartsTogether(Protocol):
+class StartsTogether(Launcher, Protocol):
     """An engine that takes several jobs at once that ask for the same: SLURM has arrays for them."""
-
-    @property
-    def name(self) -> str:
-        """As in Launcher."""
-
-    def refuse(self, job: LaunchJob) -> None:
-        """As in Launcher."""
 
     def submit_all(self, jobs: Sequence[LaunchJob], folders: Sequence[Path], name: str) -> list[str]:
         """Start jobs with the same needs, or find those that were submitted before; returns the engine's id of each.

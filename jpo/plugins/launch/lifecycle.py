@@ -91,19 +91,16 @@ def _intended(job: LaunchJob, engine: str, ledger: Path, now: float, config: byt
         finding = f"was launched before on {entry.engine}, with another command, configuration or resources"
         raise LaunchError(f"run {job.run_id}", finding, "give the new run an id of its own", code="JPO-E750")
     if entry is None:
-        _kept_out_of_git(ledger)
+        if not (ledger / ".gitignore").exists():
+            put(
+                ledger / ".gitignore", b"*\n"
+            )  # what runs print may hold secrets, and `git add .` takes all
         folder = folder_of(ledger, job.run_id)
         (folder / "runs").mkdir(exist_ok=True)
         put(folder / "config.ini", config)
         entry = Entry(job, engine, now)
         write(ledger, entry)
     return entry
-
-
-def _kept_out_of_git(ledger: Path) -> None:
-    """What runs print may hold secrets, and `git add .` takes all that nothing keeps out."""
-    if not (ledger / ".gitignore").exists():
-        put(ledger / ".gitignore", b"*\n")
 
 
 def follow(

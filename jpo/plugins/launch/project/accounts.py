@@ -94,24 +94,21 @@ def ask_others(
     why = dict.fromkeys(asked, f"no answer within {seconds:g} s")
     with suppress(NoAnswerInTime):
         within(seconds, [partial(_ask, mine, settings, environ, why) for mine in asked.values()])
-    return tuple(
-        Note(NOT_KNOWN, f"How {_in_short(asked[engine])} went on {engine} is not known ({said}); `jpo watch` asks again", engine)
-        for engine, said in why.items()
-        if said
-    )
-
-
-def _in_short(mine: Sequence[Entry]) -> str:
-    others = f" and {counted(len(mine) - 1, 'other run')}" if len(mine) > 1 else ""
-    return f"run {mine[0].job.run_id}{others}"
+    notes = list[Note]()
+    for engine, said in why.items():
+        first, *rest = asked[engine]
+        others = f" and {counted(len(rest), 'other run')}" if rest else ""
+        text = f"How run {first.job.run_id}{others} went on {engine} is not known ({said}); `jpo watch` asks again"
+        notes += [Note(NOT_KNOWN, text, engine)] if said else []
+    return tuple(notes)
 
 
 def _ask(mine: Sequence[Entry], settings: LoadedSettings, environ: Mapping[str, str], why: dict[str, str]) -> None:
     """Ask one engine how its runs go; `why` gets what it says where it cannot be asked, "" where it can."""
     engine, said = mine[0].engine, ""
     try:
-        if not is_installed(engine):  # nothing to ask: `jpo watch` says so
-            why[engine] = ""
+        if not is_installed(engine):  # `jpo watch` says so
+            del why[engine]
             return
         for key in described(engine).credentials:
             if not set_by_runner(settings, f"launch.{engine}.{key}"):

@@ -56,19 +56,15 @@ def settings_of_step(
         return _with_agent(settings, **known)
     if number > trials_of(runs, vain=vain):
         return _measured_alone(settings, first_values, **known)
-    known |= _floor_of_trials(settings)
+    floor = settings.values.agent.quality_floor
+    if floor != "off" and "agent.quality_floor" not in settings.origins:  # one that the user has set holds for trials, too
+        known["quality_floor"] = TRIAL_FLOOR * floor
     return _with_agent(settings, explore="on", exploration_runs=on_record + 1, **known)  # one more than can have been tried
 
 
 def _measured_alone(settings: LoadedSettings, first_values: Parameters, **known: object) -> LoadedSettings:
     """Trials may have led further away than one step: what ended well is gone back to from anywhere."""
     return replace(_with_agent(settings, explore="off", **known), fallback=first_values)
-
-
-def _floor_of_trials(settings: LoadedSettings) -> dict[str, float]:
-    """The quality floor while values are tried out; one that the user has set holds for trials, too."""
-    floor = settings.values.agent.quality_floor
-    return {} if floor == "off" or "agent.quality_floor" in settings.origins else {"quality_floor": TRIAL_FLOOR * floor}
 
 
 def _with_agent(settings: LoadedSettings, **changes: object) -> LoadedSettings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -75,12 +76,10 @@ def startup_seconds(entry: Entry, run: Run | None) -> float | None:
 def training_of(entry: Entry, ledger: Path) -> TrainingSoFar:
     """How long a run that goes on has been training; its log may be half written, or not be there yet."""
     for path in logs_of(entry, ledger):
-        try:
+        with suppress(TelemetryError):
             log = parsed(path)
-        except TelemetryError:
-            continue
-        if (start := log.number("start")) is not None:
-            return TrainingSoFar(start, log.closed)
+            if (start := log.number("start")) is not None:
+                return TrainingSoFar(start, log.closed)
     return TrainingSoFar(None)
 
 

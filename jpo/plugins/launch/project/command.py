@@ -16,7 +16,7 @@ from jpo.errors import UsageError
 from jpo.files.reading import beginning, same_file
 from jpo.plugins.launch.engines import described
 from jpo.plugins.launch.script import call
-from jpo.plugins.launch.script.analysis import CONFIG_NAME, FRAMEWORKS, EntryFunction, TrainingScript, analysis_of
+from jpo.plugins.launch.script.analysis import CONFIG_NAME, FRAMEWORKS, EntryFunction, TrainingScript, analysis_of, plain_name
 from jpo.project.load import LoadedSettings
 from jpo.records import Parameter, Workload, plain
 from jpo.records.notes import Note
@@ -122,12 +122,8 @@ def _command_as_typed(words: Sequence[str], workload: Workload, folder: Path, pa
 
 def _is_package_of(script: Path, folder: Path) -> bool:
     """Whether a script is what `python -m PACKAGE` runs from this folder."""
-    return (
-        script.name == "__main__.py"
-        and script.parent != folder
-        and script.is_relative_to(folder)
-        and (_is_file(script.parent / "__init__.py"))
-    )
+    below = script.parent != folder and script.is_relative_to(folder)
+    return below and script.name == "__main__.py" and _is_file(script.parent / "__init__.py")
 
 
 def starting_place(script: TrainingScript, workload: Workload, folder: Path) -> Path:
@@ -158,10 +154,10 @@ def given_by(script: TrainingScript, workload: Workload) -> Given:
     if script.config.option is not None:
         arguments += _option(script.config.option, str(workload.path.absolute()))
     for parameter in workload.parameters:
-        key = _plain(parameter.key.rpartition(".")[2])
-        aliases = dict.fromkeys((key, *(map(_plain, WELL_KNOWN.get(parameter.term, ())) if parameter.name != MEMORY else ())))
-        variables = [name for name in script.variables if _plain(name) in {*aliases, f"jpo_{parameter.name}"}]
-        if script.config.is_read and (script.reads_all or key in {_plain(name) for name in script.keys}):
+        key = plain_name(parameter.key.rpartition(".")[2])
+        aliases = dict.fromkeys((key, *(map(plain_name, WELL_KNOWN.get(parameter.term, ())) if parameter.name != MEMORY else ())))
+        variables = [name for name in script.variables if plain_name(name) in {*aliases, f"jpo_{parameter.name}"}]
+        if script.config.is_read and (script.reads_all or key in {plain_name(name) for name in script.keys}):
             names.add(parameter.name)
         elif option := next((script.options[alias] for alias in aliases if script.options.get(alias)), None):
             arguments += _option(option, _text(parameter))
@@ -179,7 +175,7 @@ def called_with(entry: EntryFunction, workload: Workload, script: Path) -> str:
     values: dict[str, object] = {}
     for parameter in workload.parameters:
         usual = (parameter.name, parameter.key.rpartition(".")[2], *WELL_KNOWN.get(parameter.term, ()))
-        names = [name for name in map(_plain, usual) if name in entry.arguments]
+        names = [name for name in map(plain_name, usual) if name in entry.arguments]
         value = plain(parameter.counted[1] if parameter.counted else parameter.value)
         if names or entry.takes_any:
             values[(names or [parameter.name])[0]] = int(value) if isinstance(value, float) and value.is_integer() else value
@@ -253,10 +249,6 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:  # longer than names may be
         return False
-
-
-def _plain(name: str) -> str:
-    return name.replace("-", "_").lower()
 
 
 def interpreter(environ: Mapping[str, str]) -> str:

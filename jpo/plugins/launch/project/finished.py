@@ -19,7 +19,6 @@ from jpo.project.sources import own_names
 from jpo.records import COUNTS, MEASURED, PARAMETERS, Finished, Outcome, Run, RunStatus
 from jpo.records.notes import Note
 from jpo.telemetry.csv.folder import log_files
-from jpo.telemetry.csv.lines import Log
 from jpo.telemetry.csv.log import parsed, run_of
 from jpo.telemetry.outcome import Own
 
@@ -134,13 +133,15 @@ def put_on_record(
     if is_past(ledger, entry.job.run_id):
         return run_again(entry, ledger, settings, store)
     ended = ended_run(entry, ledger, settings)
-    if ended.run is not None and ended.run.source == SOURCE and ended.run.ended_well and _tells_less(ended.run, store):
+    run = ended.run
+    if run is not None and run.source == SOURCE and run.ended_well and _tells_less(run, store):
         # it ended by itself, but whether it trained nobody knows: its time is none that a job of this kind takes
-        ended = replace(ended, run=replace(ended.run, status=RunStatus.STOPPED))
-    if ended.run is not None and _missed_its_target(ended.run, entry, ledger, store):
-        ended = replace(ended, run=replace(ended.run, outcome=replace(ended.run.outcome, converged=False)))
-    if ended.run is not None and not ended.reported_elsewhere:
-        store.record(Finished((ended.run,)), now=now)
+        run = replace(run, status=RunStatus.STOPPED)
+    if run is not None and _missed_its_target(run, entry, ledger, store):
+        run = replace(run, outcome=replace(run.outcome, converged=False))
+    ended = replace(ended, run=run)
+    if run is not None and not ended.reported_elsewhere:
+        store.record(Finished((run,)), now=now)
     if keep:
         recorded(entry, ledger)
     return ended
@@ -176,16 +177,7 @@ def _tells_less(run: Run, store: Store) -> bool:
 
 def _logged(path: Path, entry: Entry, own: Own) -> Run:
     """The run of a log, which its script may not have closed: then it ended as its engine saw it."""
-    log = parsed(path, own.metrics)
-    run = run_of(_closed(log, entry), own=own)
-    memory, end = run.outcome.memory_gib, entry.end
-    assert end is not None, "ended"
-    outcome = replace(run.outcome, memory_gib=end.memory_gib if memory is None else memory)
-    return replace(run, parameters={**entry.job.parameters, **run.parameters}, outcome=outcome)
-
-
-def _closed(log: Log, entry: Entry) -> Log:
-    end = entry.end
+    log, end = parsed(path, own.metrics), entry.end
     assert end is not None, "ended"
     ended_as = end.ended_as or RunStatus.FAILED
     if not log.closed:
@@ -193,7 +185,10 @@ def _closed(log: Log, entry: Entry) -> Log:
         log.head |= {"end": f"{last if end.ended_at is None else max(end.ended_at, last):.3f}", "status": ended_as.value}
     elif (ended_as, log.head["status"]) in CORRECTED:
         log.head["status"] = ended_as.value
-    return log
+    run = run_of(log, own=own)
+    memory = run.outcome.memory_gib
+    outcome = replace(run.outcome, memory_gib=end.memory_gib if memory is None else memory)
+    return replace(run, parameters={**entry.job.parameters, **run.parameters}, outcome=outcome)
 
 
 def _as_the_engine_says(entry: Entry) -> Run | None:
@@ -203,12 +198,7 @@ def _as_the_engine_says(entry: Entry) -> Run | None:
         return None
     seconds = max(0.0, end.ended_at - end.started_at)  # the clock of a file system is coarser than a process'
     cores = end.cpu_seconds / seconds if end.cpu_seconds is not None and seconds > 0 else None
-    cpus = job.needs.cpus
-    outcome = Outcome(
-        duration_seconds=seconds,
-        memory_gib=end.memory_gib,
-        cpu_cores_mean=cores,
-        cpu_utilisation=min(1.0, cores / cpus) if cores is not None and cpus else None,
-    )
+    share = min(1.0, cores / job.needs.cpus) if cores is not None and job.needs.cpus else None
+    outcome = Outcome(duration_seconds=seconds, memory_gib=end.memory_gib, cpu_cores_mean=cores, cpu_utilisation=share)
     parameters = {name: value for name, value in job.parameters.items() if math.isfinite(value)}
     return Run(job.run_id, job.identity, parameters, end.ended_as, end.started_at, end.started_at + seconds, outcome, SOURCE)

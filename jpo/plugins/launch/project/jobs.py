@@ -8,23 +8,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from jpo.errors import UsageError
+from jpo.errors import LaunchError, UsageError
 from jpo.history import Store
 from jpo.plugins.launch.job import RUN_ID, LaunchJob, Needs
+from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import entries
 from jpo.plugins.launch.project.boundaries import longest_usual_seconds, startup_seconds
 from jpo.plugins.launch.project.engines import ledger_of
 from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
-from jpo.records import Workload, plain
+from jpo.records import Parameters, Workload, plain
 
 NOTHING: Mapping[str, str] = {}
 NOT_OF_AN_ID = "-"
 UNKNOWN_SECONDS = 60.0
 """Which a process may take besides training while no launched run has shown it."""
-PRICES = {"usd_per_gpu_hour": "JPO_USD_PER_GPU_HOUR", "usd_per_cpu_hour": "JPO_USD_PER_CPU_HOUR"}
-PRICES |= {"usd_per_gib_hour": "JPO_USD_PER_GIB_HOUR"}
+PRICES = ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour")
 
 
 def new_run_id(workload: Workload, *, now: float) -> str:
@@ -68,12 +68,14 @@ def job_of(
         raise UsageError("--run-id", f"{run_id!r:.80} cannot be the id of a run", remedy, code="JPO-E757")
     longest = launch_table(settings).timeout if longest_seconds is None else longest_seconds
     values = {f"JPO_{name.upper()}": _text(value) for name, value in workload.current.items()}
+    prices = prices_of(settings)
+    values |= {f"JPO_{name.upper()}": f"{price:g}" for name in PRICES if (price := getattr(prices, name)) is not None}
     return LaunchJob(
         run_id,
         workload.identity,
         words,
         (folder or settings.root).absolute(),
-        {**values, **_prices(settings), "JPO_CONFIG": str(workload.path.absolute()), **environment},
+        {**values, "JPO_CONFIG": str(workload.path.absolute()), **environment},
         needs_of(workload, settings),
         workload.current,
         longest,
@@ -100,24 +102,24 @@ def stop_after_seconds(workload: Workload, settings: LoadedSettings, store: Stor
     return training + max((seconds for seconds in besides if seconds is not None), default=UNKNOWN_SECONDS)
 
 
-def needs_of(workload: Workload, settings: LoadedSettings) -> Needs:
-    """The resources that a config.ini asks for, and the GPU type that [prices] names."""
-    current, nodes = workload.current, workload.terms.nodes
-    return Needs(
-        gpus=int(current.get("gpus", 0)),
-        gpu_type=settings.values.prices.gpu_type,
-        cpus=current.get("cpus") or None,
-        memory_gib=current.get("memory_gib") or None,
-        nodes=int(nodes or 1),
-    )
+def needs_of(workload: Workload, settings: LoadedSettings, parameters: Parameters | None = None) -> Needs:
+    """The resources that a config.ini asks for, or would with these parameters, and the GPU type that [prices] names."""
+    asked = workload.current if parameters is None else parameters
+    cpus, memory_gib, nodes = asked.get("cpus") or None, asked.get("memory_gib") or None, int(workload.terms.nodes or 1)
+    return Needs(int(asked.get("gpus", 0)), settings.values.prices.gpu_type, cpus, memory_gib, nodes)
+
+
+def kept_to_room(settings: LoadedSettings, workload: Workload, launcher: Launcher) -> LoadedSettings:
+    """The settings with what the engine has for one run; where it does not say, or is away, nothing is limited."""
+    try:
+        room = launcher.room(needs_of(workload, settings))
+    except LaunchError:
+        return settings
+    most = {name: getattr(room, name) for name in ("gpus", "cpus", "memory_gib")}
+    return replace(settings, room={name: amount for name, amount in most.items() if amount is not None})
 
 
 def _text(value: float) -> str:
     """A value as a script reads it: 64, which int() takes, and not 64.0."""
     given = plain(value)
     return f"{given:.0f}" if isinstance(given, float) and given.is_integer() else f"{given}"
-
-
-def _prices(settings: LoadedSettings) -> dict[str, str]:
-    prices = prices_of(settings)
-    return {variable: f"{price:g}" for name, variable in PRICES.items() if (price := getattr(prices, name)) is not None}

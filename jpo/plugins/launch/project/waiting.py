@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from jpo.agent.safety.queue_ahead import QueueAhead
@@ -15,7 +14,6 @@ from jpo.plugins.launch.job import Needs, Room
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.lifecycle import UNREACHABLE
 from jpo.plugins.launch.project.engines import launcher_of
-from jpo.plugins.launch.queued import queued
 from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.project.secrets import set_by_runner
@@ -109,9 +107,8 @@ def _needs(parameters: Parameters, workload: Workload, settings: LoadedSettings)
     """What a configuration asks for; None where it cannot be asked for."""
     from jpo.plugins.launch.project.jobs import needs_of
 
-    cpus, memory = parameters.get("cpus") or None, parameters.get("memory_gib") or None
     try:
-        return replace(needs_of(workload, settings), gpus=int(parameters.get("gpus", 0)), cpus=cpus, memory_gib=memory)
+        return needs_of(workload, settings, parameters)
     except ValueError:
         return None
 
@@ -125,3 +122,16 @@ def _ask(asked: Sequence[Needs], settings: LoadedSettings, rooms: dict[Needs, Ro
     except JpoError as error:
         return f"{error.place}: {error.finding}" if error.code == UNREACHABLE else ""
     return ""
+
+
+def queued(engine: str, room: Room | None, run_seconds: float | None, *, now: float) -> Queued | None:
+    """The run in its engine's queue; None where the engine does not say how long it would wait.
+
+    Args:
+        run_seconds: how long it is expected to take.
+        now: unix seconds.
+    """
+    if room is None or room.wait_seconds is None:
+        return None
+    starts_at = now + room.wait_seconds
+    return Queued(engine, room.wait_seconds, None if run_seconds is None else starts_at + run_seconds)

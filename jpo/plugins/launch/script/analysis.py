@@ -14,7 +14,7 @@ from pathlib import Path
 
 from jpo.errors import UsageError
 from jpo.files.reading import contents
-from jpo.plugins.launch.script.bindings import field_options, field_variables, hands_on_settings, name_of, own_values
+from jpo.plugins.launch.script.bindings import field_options, field_variables, hands_on_settings, name_of, own_values, text_of
 
 LARGEST_BYTES = 4 * 2**20
 MOST_MODULES = 40
@@ -128,7 +128,7 @@ def analysis_of(script: Path, path: Sequence[Path] = ()) -> TrainingScript:
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     imported = {name.split(".")[0] for node in nodes for name in _imported(node)}
     options = {**dict(field_options(nodes, OPTION_MAKERS)), **dict(_options(calls))}
-    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    texts = [text for node in nodes if (text := text_of(node)) is not None]
     words = frozenset(word.lower() for node in nodes for word in _words(node))
     foreign = bool(imported & OTHER_SETTINGS) and "configparser" not in imported
     config_names = [name for name in options if CONFIG_NAME.fullmatch(name) and not foreign]
@@ -165,19 +165,16 @@ def _trees(script: Path, folders: Sequence[Path]) -> Iterator[ast.Module]:
             continue  # whoever runs it will see
         yield tree
         for name in (name for node in ast.walk(tree) for name in _imported(node)):
-            for module in [file for folder in (path.parent, script.parent, *folders) for file in _modules(folder, name)]:
+            for module in (file for folder in (path.parent, script.parent, *folders) for file in _modules(folder, name)):
                 if module.resolve() not in seen:
                     seen.add(module.resolve())
                     rest.append(module)
 
 
 def _modules(folder: Path, name: str) -> list[Path]:
-    parts = name.split(".")
-    if not all(part.isidentifier() for part in parts):
-        return []
+    parts = name.split(".") if all(part.isidentifier() for part in name.split(".")) else []
     places = [folder.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)]
-    files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
-    return [file for file in files if file.is_file()]
+    return [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()]
 
 
 def _parsed(path: Path) -> ast.Module:
@@ -206,16 +203,16 @@ def _options(calls: Sequence[ast.Call]) -> Iterator[tuple[str, str]]:
     """Arguments of argparse, click and absl: name, and the option as it is typed; "" for one without a name of its own."""
     for call in calls:
         name = name_of(call.func)
-        texts = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+        texts = [text for arg in call.args if (text := text_of(arg)) is not None]
         if (name in OPTION_MAKERS or name == "argument") and not _is_switch(call):
             flags = [flag.split("/")[0] for flag in texts if flag.startswith("-")]
             long = max(flags, key=lambda flag: (flag.startswith("--"), len(flag)), default="")
             given = (keyword.value for keyword in call.keywords if keyword.arg == "dest")
             dest = [str(value.value) for value in given if isinstance(value, ast.Constant)]
             for text in [*flags, *dest] if long else texts[:1]:
-                yield _plain(text), "" if not long else text if text.startswith("--") else long
+                yield plain_name(text), "" if not long else text if text.startswith("--") else long
         elif name and FLAG_MAKERS.fullmatch(name) and texts:
-            yield _plain(texts[0]), f"--{texts[0]}"
+            yield plain_name(texts[0]), f"--{texts[0]}"
 
 
 def _is_switch(call: ast.Call) -> bool:
@@ -233,10 +230,9 @@ def _argv(nodes: Sequence[ast.AST]) -> str | None:
 
 def _keys(node: ast.AST) -> Iterator[str]:
     """Texts by which something is looked up."""
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-        yield node.slice.value
-    if isinstance(node, ast.Call) and name_of(node.func) in GETTERS:
-        yield from (arg.value for arg in node.args[:2] if isinstance(arg, ast.Constant) and isinstance(arg.value, str))
+    getter = isinstance(node, ast.Call) and name_of(node.func) in GETTERS
+    keys = [node.slice] if isinstance(node, ast.Subscript) else node.args[:2] if getter else []  # type: ignore[attr-defined]
+    yield from (text for key in keys if (text := text_of(key)) is not None)
 
 
 def _variables(node: ast.AST) -> Iterator[str]:
@@ -247,8 +243,8 @@ def _variables(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Call) and node.args:
         by_get = isinstance(node.func, ast.Attribute) and name_of(node.func.value) == "environ"
         looked_up = node.args[0] if by_get or name_of(node.func) == "getenv" else None
-    if isinstance(looked_up, ast.Constant) and isinstance(looked_up.value, str):
-        yield looked_up.value
+    if (text := text_of(looked_up)) is not None:
+        yield text
 
 
 def _reads_all(node: ast.AST) -> bool:
@@ -265,9 +261,8 @@ def _reads_all(node: ast.AST) -> bool:
 
 def _words(node: ast.AST) -> Iterator[str]:
     """Names and texts of a node."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
-        yield node.value
-        yield _plain(node.value)
+    if (text := text_of(node)) is not None:
+        yield from (text, plain_name(text)) if len(text) < 200 else ()
     elif isinstance(node, ast.Name):
         yield node.id
     elif isinstance(node, ast.Attribute):
@@ -283,26 +278,22 @@ def _entry(tree: ast.Module) -> EntryFunction | None:
     if named is None or any(_acts(node, set(functions)) for node in tree.body):
         return None
     arguments = named.args
-    names = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     positional = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args)]
+    by_name = {arg.arg: default for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)}
     required = positional[: len(positional) - len(arguments.defaults)]
-    required += [arg.arg for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default is None]
-    return EntryFunction(named.name, tuple(names), tuple(required), arguments.kwarg is not None)
+    required += [name for name, default in by_name.items() if default is None]
+    return EntryFunction(named.name, (*positional, *by_name), tuple(required), arguments.kwarg is not None)
 
 
 def _acts(node: ast.stmt, functions: set[str]) -> bool:
     """Whether a statement at the top of a file does something: a guard, a loop, or a call of one of its own functions."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return False
-    if isinstance(node, ast.If) and any(
-        name_of(part) == "__name__" for part in ast.walk(node.test) if isinstance(part, ast.Name)
-    ):
-        return True
-    if isinstance(node, ast.For | ast.While | ast.With):
-        return True
-    return any(isinstance(part, ast.Call) and name_of(part.func) in functions for part in ast.walk(node))
+    guards = isinstance(node, ast.If) and any(isinstance(p, ast.Name) and p.id == "__name__" for p in ast.walk(node.test))
+    calls = any(isinstance(part, ast.Call) and name_of(part.func) in functions for part in ast.walk(node))
+    return guards or calls or isinstance(node, ast.For | ast.While | ast.With)
 
 
-def _plain(text: str) -> str:
+def plain_name(text: str) -> str:
     """A name as all spell it: --batch-size -> batch_size."""
     return text.lstrip("-").replace("-", "_").lower()

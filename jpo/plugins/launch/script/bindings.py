@@ -51,18 +51,15 @@ def _first_words(table: ast.expr, tables: Mapping[str, ast.expr]) -> Iterator[st
         table = table.func.value
     table = tables.get(name_of(table), table)
     found = table.keys if isinstance(table, ast.Dict) else table.elts if isinstance(table, ast.List | ast.Tuple) else ()
-    for each in found:
-        first = each.elts[0] if isinstance(each, ast.List | ast.Tuple) and each.elts else each
-        if isinstance(first, ast.Constant) and isinstance(first.value, str):
-            yield first.value
+    firsts = (each.elts[0] if isinstance(each, ast.List | ast.Tuple) and each.elts else each for each in found)
+    yield from (text for first in firsts if (text := text_of(first)) is not None)
 
 
 def field_variables(nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Variables of the environment that fields of pydantic's BaseSettings are read from."""
     bound = [(name_of(target), value) for node in nodes for target, value in _bound(node)]
     bound += [(keyword.arg or "", keyword.value) for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords]
-    said = (value.value for name, value in bound if name == "env_prefix" and isinstance(value, ast.Constant))
-    prefix = next((text for text in said if isinstance(text, str)), "")
+    prefix = next((text for name, value in bound if name == "env_prefix" and (text := text_of(value)) is not None), "")
     for node in nodes:
         if isinstance(node, ast.ClassDef) and any(name_of(base) == "BaseSettings" for base in node.bases):
             fields = (name_of(field.target) for field in node.body if isinstance(field, ast.AnnAssign))
@@ -95,6 +92,11 @@ def name_of(node: ast.AST | None) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def text_of(node: ast.AST | None) -> str | None:
+    """A text that is written in the code; None for anything else."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 def _bound(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:

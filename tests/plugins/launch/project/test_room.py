@@ -11,7 +11,7 @@ from simulated_engine import SimulatedLauncher
 from jpo.errors import LaunchError
 from jpo.plugins.launch.job import Needs, Room
 from jpo.plugins.launch.launcher import Launcher
-from jpo.plugins.launch.project.room import kept_to_room
+from jpo.plugins.launch.project.jobs import kept_to_room
 from jpo.project.load import LoadedSettings, load
 from jpo.project.workload import limits_of, read_workload
 

@@ -6,7 +6,7 @@ s3://BUCKET/KEY/output.log    s3://BUCKET/KEY/runs/*.csv    s3://BUCKET/KEY/end.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +35,10 @@ def end_of(s3: Any, home: Home) -> Mapping[str, Any] | str | None:
         return str(error)
 
 
-def fetch_output(s3: Any, home: Home, folder: Path) -> None:
-    """Bring output and run logs into the folder of a run, for the user alone; what is there is replaced by the same."""
-    _bring(s3, home, ("output.log", *_logs(s3, home)), folder)
-
-
-def fetch_logs(s3: Any, home: Home, folder: Path) -> None:
-    """The run logs alone, as far as they are, while the run goes on."""
-    _bring(s3, home, (*_logs(s3, home),), folder)
-
-
-def _bring(s3: Any, home: Home, names: Iterable[str], folder: Path) -> None:
+def fetch_output(s3: Any, home: Home, folder: Path, *, over: bool = True) -> None:
+    """Bring run logs into the folder of a run, for the user alone, and the output where it is over; what is there is replaced."""
     (folder / "runs").mkdir(mode=0o700, exist_ok=True)
-    for name in names:
+    for name in (*(["output.log"] if over else []), *_logs(s3, home)):
         content = _content(s3, home, name, LARGEST_BYTES)
         if content is not None:
             with whole(folder / name, mode=0o600) as new:

@@ -35,9 +35,8 @@ def status_of(instance: Mapping[str, Any] | None, end: Mapping[str, Any] | str |
         place: where that would be, for words.
     """
     if isinstance(end, str):
-        return JobStatus(
-            JobState.UNKNOWN, reason=f"{place}/end.json is no record of how the run ended: {end}", place=where(instance)
-        )
+        reason = f"{place}/end.json is no record of how the run ended: {end}"
+        return JobStatus(JobState.UNKNOWN, reason=reason, place=where(instance))
     if end is not None:
         return _recorded(end, instance)
     if instance is None:

@@ -13,10 +13,10 @@ from jpo.errors import LaunchError
 from jpo.http.aws import code_of
 from jpo.plugins.launch.credentials import config_of, refuse_credentials
 from jpo.plugins.launch.engines import Surroundings
-from jpo.plugins.launch.engines.aws import attempts, bucket, ended, quotas
+from jpo.plugins.launch.engines.aws import attempts, bucket, ended
 from jpo.plugins.launch.engines.aws.answers import answer, client, excused
 from jpo.plugins.launch.engines.aws.attempts import EXHAUSTED, Tried
-from jpo.plugins.launch.engines.aws.offers import MOST_ATTEMPTS, Attempt, largest
+from jpo.plugins.launch.engines.aws.offers import MOST_ATTEMPTS, Attempt, kind_of, largest, quota_of
 from jpo.plugins.launch.engines.aws.offers import attempts as in_order
 from jpo.plugins.launch.engines.aws.request import LIFE, OF_JOB, OF_PLACE, home_of, request_of, run_id_of
 from jpo.plugins.launch.engines.aws.settings import AwsTable, in_region, offers_of
@@ -51,10 +51,8 @@ class AwsLauncher:
     ) -> None:
         lacking = [name for name in ("region", "image", "bucket", "instance_profile") if not getattr(place, name)]
         if lacking:
-            finding = f"lacks {', '.join(lacking)}"
-            raise LaunchError(
-                "jpo.toml: [launch.aws]", finding, "add what is missing; docs/plugins/launch.md has an example", code="JPO-E767"
-            )
+            finding, remedy = f"lacks {', '.join(lacking)}", "add what is missing; docs/plugins/launch.md has an example"
+            raise LaunchError("jpo.toml: [launch.aws]", finding, remedy, code="JPO-E767")
         self._place, self._offers, self._clock = place, tuple(offers), clock
         self._region, self._logs = str(place.region), OutputSync(ledger, LOOK_SECONDS)
 
@@ -82,9 +80,8 @@ class AwsLauncher:
             finding = f"asks for {job.needs.nodes} nodes, and a run on AWS is one instance"
             remedy = "ask for nodes = 1, or write a task of SkyPilot: jpo run --skypilot task.yaml"
             raise LaunchError(f"run {job.run_id}", finding, remedy, code="JPO-E755")
-        refuse_credentials(
-            job, config_of(job), "user data", "let the script read it from Secrets Manager, by its instance profile"
-        )
+        elsewhere = "let the script read it from Secrets Manager, by its instance profile"
+        refuse_credentials(job, config_of(job), "user data", elsewhere)
         self._look_at_place()
         wanted = self._attempts(job.needs)
         if not wanted:
@@ -99,17 +96,11 @@ class AwsLauncher:
     def plan(self, job: LaunchJob, config: bytes = b"") -> dict[str, object]:
         """What would be asked for, in this order, and what a start would mean: for a look beforehand."""
         allowed, notes = self._allowed(self._attempts(job.needs))
-        offers = {offer.instance: offer for offer in self._offers}
+        usd = {offer.instance: (offer.usd_per_hour, offer.usd_per_hour_spot) for offer in self._offers}
+        kinds = [(one.instance_type, "spot" if one.spot else "on-demand", usd[one.instance_type][one.spot]) for one in allowed]
         return {
             "region": self._region,
-            "instances": [
-                {
-                    "type": attempt.instance_type,
-                    "market": "spot" if attempt.spot else "on-demand",
-                    "usd_per_hour": attempt.usd_per_hour(offers[attempt.instance_type]),
-                }
-                for attempt in allowed[:MOST_ATTEMPTS]
-            ],
+            "instances": [dict(zip(("type", "market", "usd_per_hour"), kind, strict=True)) for kind in kinds[:MOST_ATTEMPTS]],
             "not_allowed": list(notes),
             "image": self._image["ImageId"],
             "files": bucket.place_of(home_of(job, self._place)),
@@ -118,7 +109,7 @@ class AwsLauncher:
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
         tried, home = attempts.read(folder), home_of(job, self._place)
-        found = self._find_job(home)
+        found = self._found("tag:" + OF_JOB, home.key)
         if found is None:
             config = folder / "config.ini"
             found = self._start(job, config.read_bytes() if config.exists() else b"", folder, tried)
@@ -127,7 +118,7 @@ class AwsLauncher:
 
     def find(self, job: LaunchJob, folder: Path) -> str | None:
         home = home_of(job, self._place)
-        found = self._find_job(home)
+        found = self._found("tag:" + OF_JOB, home.key)
         return None if found is None else _engine_id(found, home)
 
     def status(self, engine_id: str) -> JobStatus:
@@ -137,7 +128,7 @@ class AwsLauncher:
         if instance is not None and not status.over and self._overdue(instance):
             self.cancel(engine_id)  # its own timer did not end it
         elif status.state is JobState.RUNNING:
-            bring = partial(bucket.fetch_logs, self._s3_of(home.region), home)
+            bring = partial(bucket.fetch_output, self._s3_of(home.region), home, over=False)
             self._logs.bring(run_id_of(home), self._clock(), bring)
         return status
 
@@ -178,17 +169,12 @@ class AwsLauncher:
         if not wanted:
             return (), ()
         service = client("service-quotas", self._region)
-        asked = {(quotas.kind_of(attempt.instance_type), attempt.spot): attempt for attempt in wanted}
-        known = {kind: quotas.quota_of(service, attempt) for kind, attempt in asked.items()}
+        asked = {(kind_of(attempt.instance_type), attempt.spot): attempt for attempt in wanted}
+        known = {kind: quota_of(service, attempt) for kind, attempt in asked.items()}
         vcpus = {offer.instance: offer.vcpus for offer in self._offers}
-        allowed, notes = list[Attempt](), dict[str, None]()
-        for attempt in wanted:
-            quota = known[quotas.kind_of(attempt.instance_type), attempt.spot]
-            if quota is None or vcpus[attempt.instance_type] <= quota.vcpus:
-                allowed.append(attempt)
-            else:
-                notes[str(quota)] = None
-        return tuple(allowed), tuple(notes)
+        of_each = {attempt: known[kind_of(attempt.instance_type), attempt.spot] for attempt in wanted}
+        forbids = {one: str(quota) for one, quota in of_each.items() if quota and vcpus[one.instance_type] > quota.vcpus}
+        return tuple(one for one in wanted if one not in forbids), tuple(dict.fromkeys(forbids.values()))
 
     @cached_property
     def _image(self) -> Mapping[str, Any]:
@@ -251,7 +237,7 @@ class AwsLauncher:
             return str(self._ec2.run_instances(**request)["Instances"][0]["InstanceId"])
         except ClientError as error:
             if code_of(error) == "IdempotentParameterMismatch":  # it was asked for before, and settings were changed since
-                if found := self._found({"client-token": request["ClientToken"]}):
+                if found := self._found("client-token", request["ClientToken"]):
                     return found
                 remedy = "run the same command again soon, or give the run another id"
                 raise LaunchError("EC2", "has this run under other settings", remedy, code="JPO-E754") from None
@@ -259,12 +245,9 @@ class AwsLauncher:
                 raise
             return code_of(error)
 
-    def _find_job(self, home: Home) -> str | None:
-        return self._found({f"tag:{OF_JOB}": home.key})
-
-    def _found(self, filters: Mapping[str, str]) -> str | None:
+    def _found(self, name: str, value: str) -> str | None:
         """The instance of a tag or token, started before."""
-        wanted = [{"Name": name, "Values": [value]} for name, value in filters.items()]
+        wanted = [{"Name": name, "Values": [value]}]
         pages = answer("EC2", lambda: [*self._ec2.get_paginator("describe_instances").paginate(Filters=wanted)])
         found = [one for page in pages for reservation in page["Reservations"] for one in reservation["Instances"]]
         return str(min(found, key=lambda one: one["LaunchTime"])["InstanceId"]) if found else None

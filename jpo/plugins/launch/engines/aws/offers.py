@@ -1,18 +1,41 @@
-"""Instances: instances that hold a job, in the order in which they are asked for. Prices come in by value."""
+"""Offers: instances that hold a job, in the order in which they are asked for, and how many vCPUs of a kind EC2 lets an account
+run in a region, by market. Prices come in by value.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from jpo.cost import Instance
+from jpo.errors import LaunchError
+from jpo.plugins.launch.engines.aws.answers import answer
 from jpo.plugins.launch.job import Needs
 
 MOST_TIMES_DEARER = 4.0
 """Multiple of the cheapest fitting instance's on-demand price beyond which none is rented: no p5 for a job that a g5 holds."""
 MOST_ATTEMPTS = 12
 """Refusals after which a launch gives up: AWS limits calls, and who waits wants to hear of it."""
+CODES: Mapping[str, tuple[str, str, str]] = {
+    "standard": ("Standard (A, C, D, H, I, M, R, T, Z) instances", "L-1216C47A", "L-34B43A08"),
+    "g": ("G and VT instances", "L-DB2E81BA", "L-3819A6DF"),
+    "p": ("P instances", "L-417A185B", "L-7212CCBC"),
+}
+"""Kind of instance: its name, and the codes of its quotas on demand and spot, as Service Quotas lists them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """One quota: its name, and its vCPUs."""
+
+    name: str
+    vcpus: float
+
+    def __str__(self) -> str:
+        return f"quota of {self.name}: {self.vcpus:g} vCPUs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +44,6 @@ class Attempt:
 
     instance_type: str
     spot: bool
-
-    def usd_per_hour(self, offer: Instance) -> float | None:
-        """Its price, given the offer of its type; None: unknown."""
-        return offer.usd_per_hour_spot if self.spot else offer.usd_per_hour
 
     def __str__(self) -> str:
         return f"{self.instance_type} {'spot' if self.spot else 'on-demand'}"
@@ -40,12 +59,11 @@ def attempts(offers: Sequence[Instance], needs: Needs, *, spot: bool) -> tuple[A
     """What is tried for a job, the cheapest first; a spot price that is unknown counts as at most the one on demand."""
     fitting = [offer for offer in offers if holds(offer, needs)]
     most = MOST_TIMES_DEARER * min((offer.usd_per_hour for offer in fitting), default=math.inf)
-    priced = [(offer.usd_per_hour, 1, Attempt(offer.instance, spot=False)) for offer in fitting if offer.usd_per_hour <= most]
+    priced = [(offer.usd_per_hour, True, offer.instance) for offer in fitting]
     if spot:
-        by_spot = ((offer, offer.usd_per_hour_spot) for offer in fitting)
-        known = [(offer.usd_per_hour if usd is None else usd, 0, Attempt(offer.instance, spot=True)) for offer, usd in by_spot]
-        priced += [one for one in known if one[0] <= most]
-    return tuple(attempt for _, _, attempt in sorted(priced, key=lambda one: (one[0], one[1], one[2].instance_type)))
+        by_spot = [(offer.usd_per_hour_spot, offer) for offer in fitting]
+        priced += [(offer.usd_per_hour if usd is None else usd, False, offer.instance) for usd, offer in by_spot]
+    return tuple(Attempt(name, spot=not on_demand) for usd, on_demand, name in sorted(priced) if usd <= most)
 
 
 def largest(offers: Sequence[Instance], needs: Needs) -> str:
@@ -68,3 +86,29 @@ def _has_type(offer: Instance, needs: Needs) -> bool:
 def _gpu_types(offer: Instance) -> tuple[str, ...]:
     """Names by which its GPUs may be asked for: "a100", "a100-80gb"."""
     return (offer.gpu_type, offer.gpu_label) if offer.gpus else ()
+
+
+def kind_of(instance_type: str) -> str | None:
+    """The kind of instances whose quota counts for a type: "g5.xlarge" -> "g"; None: one that is not known here."""
+    found = re.match(r"([a-z]+)\d", instance_type)
+    family = found[1] if found else ""
+    if family in ("g", "gr", "vt"):
+        return "g"
+    if family == "p":
+        return "p"
+    special = ("inf", "trn", "dl", "hpc", "mac", "high")
+    return "standard" if family[:1] in set("acdhimrtz") and family not in special else None
+
+
+def quota_of(client: Any, attempt: Attempt) -> Quota | None:
+    """The quota that counts for an attempt; None: unknown, as where the credentials may not ask."""
+    kind = kind_of(attempt.instance_type)
+    if kind is None or (attempt.spot and attempt.instance_type.startswith(("p5", "p6"))):  # several quotas over the years
+        return None
+    name, on_demand, spot = CODES[kind]
+    code = spot if attempt.spot else on_demand
+    try:
+        found = answer("AWS Service Quotas", lambda: client.get_service_quota(ServiceCode="ec2", QuotaCode=code))
+        return Quota(f"{name}, {'spot' if attempt.spot else 'on demand'}", float(found["Quota"]["Value"]))
+    except (LaunchError, KeyError, TypeError, ValueError):
+        return None

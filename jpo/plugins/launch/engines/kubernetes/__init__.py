@@ -1,15 +1,14 @@
 """Kubernetes as an engine: one Job of batch/v1 is one run; Kueue or the scheduler decides when it starts.
 
-    names.py       names and labels of a run's objects, from its id
     settings.py    KubernetesTable: image, nodes, queue, rights
     pods.py        the pod of a run: command, environment, resources, security
-    manifest.py    the run's objects: Job, ConfigMap with its config.ini, Service where it has several pods
+    manifest.py    the run's objects: Job, ConfigMap with its config.ini, Service where it has several pods; names and labels
     quantities.py  "1500m", "64Gi": amounts as Kubernetes writes them
     answers.py     what the API server answers, read without trusting its shape
     session.py     the connection: which cluster, bounded retries, refusals in the server's words
     output.py      what pods printed, and the run log in it
     status.py      Job and pods -> JobStatus
-    room.py        quota, queues and nodes -> Room; limits.py reads them, as far as it may
+    room.py        quota, queues and nodes, as far as they may be read -> Room
     launcher.py    KubernetesLauncher
 
 A run's pod is started once: its Job makes no second one. What is left of a run that is over goes an hour after it was

@@ -18,13 +18,22 @@ from jpo.files.reading import contents
 from jpo.plugins.launch.credentials import config_of
 from jpo.plugins.launch.engines import Surroundings
 from jpo.plugins.launch.engines.kubernetes.answers import Answer, items, moment, place, table, text
-from jpo.plugins.launch.engines.kubernetes.limits import ask_kueue, limits_of
-from jpo.plugins.launch.engines.kubernetes.manifest import LARGEST_CONFIG_BYTES, digest, manifest, refuse_unsayable
-from jpo.plugins.launch.engines.kubernetes.names import CANCELLED, CANCELLED_AT, JOB_DIGEST, MANAGED_BY, RUN_ID, object_name
+from jpo.plugins.launch.engines.kubernetes.manifest import (
+    CANCELLED,
+    CANCELLED_AT,
+    JOB_DIGEST,
+    LARGEST_CONFIG_BYTES,
+    MANAGED_BY,
+    RUN_ID,
+    digest,
+    manifest,
+    object_name,
+    refuse_unsayable,
+)
 from jpo.plugins.launch.engines.kubernetes.output import fetch_output
 from jpo.plugins.launch.engines.kubernetes.pods import CONTAINER, resources
 from jpo.plugins.launch.engines.kubernetes.quantities import amount
-from jpo.plugins.launch.engines.kubernetes.room import CPU, MEMORY, beyond, gpus_of, room_of
+from jpo.plugins.launch.engines.kubernetes.room import CPU, MEMORY, ask_kueue, beyond, gpus_of, limits_of, room_of
 from jpo.plugins.launch.engines.kubernetes.session import UNREADABLE, Connected, Refused, Session
 from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.engines.kubernetes.status import finished, status_of

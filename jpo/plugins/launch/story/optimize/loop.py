@@ -18,7 +18,7 @@ from jpo.plugins.launch.lifecycle import start_together
 from jpo.plugins.launch.project.boldness import settings_of_step, trials_of
 from jpo.plugins.launch.project.boundaries import ended_early, longest_training_seconds, startup_seconds
 from jpo.plugins.launch.project.finished import EndedRun, run_again
-from jpo.plugins.launch.project.room import kept_to_room
+from jpo.plugins.launch.project.jobs import kept_to_room
 from jpo.plugins.launch.project.unfinished import finish_writing, free_id, made_under
 from jpo.plugins.launch.story.optimize.following import FAILED, Boundary, Waiting, cancel_all, job_for, made, output_of, words_of
 from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, Task

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.engines.aws.offers import Attempt
-from jpo.plugins.launch.engines.aws.quotas import kind_of, quota_of
+from jpo.plugins.launch.engines.aws.offers import Attempt, kind_of, quota_of
 
 KINDS = {"g5.xlarge": "g", "g4dn.xlarge": "g", "g6e.xlarge": "g", "gr6.4xlarge": "g", "p4d.24xlarge": "p", "p5.48xlarge": "p"}
 KINDS |= {"m5.xlarge": "standard", "c7i.large": "standard", "t3.micro": "standard", "im4gn.large": "standard"}

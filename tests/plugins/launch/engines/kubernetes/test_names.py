@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jpo.plugins.launch.engines.kubernetes.names import RUN_ID as JPO_RUN_ID
-from jpo.plugins.launch.engines.kubernetes.names import object_name, parameter_notes, pod_labels, run_labels
+from jpo.plugins.launch.engines.kubernetes.manifest import RUN_ID as JPO_RUN_ID
+from jpo.plugins.launch.engines.kubernetes.manifest import object_name, parameter_notes, pod_labels, run_labels
 from jpo.plugins.launch.job import RUN_ID
 from jpo.records import Identity, Word
 from jpo.wording.slug import LABEL_VALUE

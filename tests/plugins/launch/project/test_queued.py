@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from jpo.plugins.launch.job import Room
-from jpo.plugins.launch.queued import queued
+from jpo.plugins.launch.project.waiting import queued
 from jpo.records import Queued
 
 
