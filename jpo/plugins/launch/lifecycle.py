@@ -92,9 +92,7 @@ def _intended(job: LaunchJob, engine: str, ledger: Path, now: float, config: byt
         raise LaunchError(f"run {job.run_id}", finding, "give the new run an id of its own", code="JPO-E750")
     if entry is None:
         if not (ledger / ".gitignore").exists():
-            put(
-                ledger / ".gitignore", b"*\n"
-            )  # what runs print may hold secrets, and `git add .` takes all
+            put(ledger / ".gitignore", b"*\n")  # what runs print may hold secrets, and `git add .` takes all
         folder = folder_of(ledger, job.run_id)
         (folder / "runs").mkdir(exist_ok=True)
         put(folder / "config.ini", config)
