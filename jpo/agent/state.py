@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -20,84 +21,86 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from jpo.agent.acquisition import AcquisitionValues
-    from jpo.agent.context import Context
     from jpo.agent.problem import Problem
     from jpo.records import Bools, Candidates, Floats, Ints
 
     Features = NDArray[np.float32]
 
+_OWN: Mapping[str, Callable[[Problem], Floats | Bools | float]] = {
+    "log expected cost": lambda p: np.log(p.acquisition.expected),
+    "mean against incumbent": lambda p: p.acquisition.mean,
+    "sd against incumbent": lambda p: p.acquisition.sd,
+    "p fails": lambda p: p.belief.p_fail,
+    "p better": lambda p: p.acquisition.p_better,
+    "expected improvement": lambda p: p.acquisition.improvement * 4,
+    "p worse than incumbent": lambda p: p.acquisition.p_worse,
+    "p worse than today": lambda p: p.acquisition.p_worse_today,
+    "p optimum": lambda p: p.acquisition.p_optimum * 4,
+    "tried": lambda p: p.belief.tried,
+    "runs": lambda p: np.log1p(p.belief.runs),
+    "failures": lambda p: np.log1p(p.belief.failures + p.belief.stopped),
+    "measured mean": lambda p: np.where(p.belief.runs > 0, p.acquisition.mean, 0.0),
+    "is incumbent": lambda p: _is(p.acquisition.incumbent, p),
+    "is today": lambda p: _is(p.candidates.current, p),
+    "log2 batch size against incumbent": lambda p: _log2_batch(p.candidates, p.acquisition.incumbent) / 2,
+    "log price against incumbent": lambda p: p.candidates.log_rate - p.candidates.log_rate[p.acquisition.incumbent],
+    "belief rule score": lambda p: _scaled_score(p.acquisition),
+    "expected regret": lambda p: np.log1p(p.acquisition.regret),
+    "runs since it ran": lambda p: 0.0 if p.context.watch.age is None else np.log1p(np.nan_to_num(p.context.watch.age)) / 2,
+    "moved since it ran": lambda p: 0.0 if p.context.watch.moved is None else np.nan_to_num(p.context.watch.moved) * 4,
+    "log expected cost later": lambda p: 0.0 if p.context.later is None else np.log(p.context.later.expected),
+    "gain later": lambda p: 0.0 if p.context.later is None else p.context.later.improvement * 4,
+    "is incumbent later": lambda p: 0.0 if p.context.later is None else _is(p.context.later.incumbent, p),
+    # as the residuals of earlier jobs on this installation would have them; without any the score is the belief rule's
+    "log expected cost here": lambda p: 0.0 if p.context.earlier is None else np.log(p.context.earlier.acquisition.expected),
+    "mean here": lambda p: 0.0 if p.context.earlier is None else p.context.earlier.acquisition.mean,
+    "sd here": lambda p: 0.0 if p.context.earlier is None else p.context.earlier.acquisition.sd,
+    "p fails here": lambda p: 0.0 if p.context.earlier is None else p.context.earlier.p_fails,
+    "p worse than today here": lambda p: 0.0 if p.context.earlier is None else p.context.earlier.acquisition.p_worse_today,
+    "gain here": lambda p: 0.0 if p.context.earlier is None else p.context.earlier.acquisition.improvement * 4,
+    "belief rule score here": lambda p: _scaled_score(p.context.earlier.acquisition if p.context.earlier else p.acquisition),
+}
+"""Numbers of each candidate, shape (K,), or one that is the same for all."""
+_SHARED: Mapping[str, Callable[[Problem, Bools], float]] = {
+    "runs so far": lambda p, _: np.log1p((p.belief.runs + p.belief.failures + p.belief.stopped).sum()) / 2,
+    "weight of time": lambda p, _: p.comparison.preference.time,
+    "weight of cost": lambda p, _: p.comparison.preference.cost,
+    "weight of efficiency": lambda p, _: p.comparison.preference.efficiency,
+    "effective share": lambda p, _: np.log10(max(p.belief.effective_share, 1e-3)) / 3 + 1,
+    "expected optimum": lambda p, _: np.min(p.acquisition.mean[p.candidates.admissible]),
+    "share tried": lambda p, _: float(np.mean(p.belief.tried[p.candidates.admissible])),
+    "best improvement": lambda p, _: np.max(p.acquisition.improvement[p.candidates.admissible]) * 4,
+    "p incumbent optimal": lambda p, _: p.acquisition.p_optimum[p.acquisition.incumbent],
+    "noise": lambda p, _: p.belief.noise * 4,
+    "loss known": lambda p, _: p.belief.val_loss is not None,
+    "number of candidates": lambda p, _: np.log(p.candidates.admissible.sum()) / 4,
+    "weight of loss": lambda p, _: p.comparison.preference.loss,
+    "regret of the incumbent": lambda p, _: np.log1p(p.acquisition.regret[p.acquisition.incumbent]),
+    "share allowed": lambda p, allowed: allowed.sum() / p.candidates.admissible.sum(),
+    "horizon known": lambda p, _: p.context.runs_left is not None,
+    "runs left": lambda p, _: 0.0 if p.context.runs_left is None else np.log1p(p.context.runs_left) / 2,
+    "inverse of runs left": lambda p, _: 0.0 if p.context.runs_left is None else 1 / (1 + p.context.runs_left),
+    "budget known": lambda p, _: p.context.budget_slack is not None,
+    "budget slack": lambda p, _: p.context.budget_slack or 0.0,
+    "later known": lambda p, _: p.context.later is not None,
+    "share of runs later": lambda p, _: p.context.share_later,
+    "age known": lambda p, _: p.context.watch.age is not None,
+    "last miss known": lambda p, _: p.context.watch.last_miss is not None,
+    "last miss": lambda p, _: (p.context.watch.last_miss or 0.0) / 2,
+    "surprise": lambda p, _: p.context.watch.surprise,
+    "horizon": lambda p, _: math.log(1 + p.context.horizon) / 4,
+    "failures so far": lambda p, _: np.log1p((p.belief.failures + p.belief.stopped).sum()) / 2,
+    "interval factor": lambda p, _: p.comparison.calibration.interval_factor - 1,
+    "budget left": lambda p, _: p.leeway.budget_left / 2,
+    "explore on": lambda p, _: p.boldness.explore == "on",
+    "here known": lambda p, _: p.context.earlier is not None,
+    "jobs here": lambda p, _: math.log1p(p.context.earlier.jobs if p.context.earlier else 0) / 4,
+}
+"""Numbers that all candidates share, given what may be run."""
 USAGE = tuple(f.name for f in fields(Usage))
 PHASES = tuple(f"{f.name} of phases" for f in fields(PhaseSummary))
-OWN = (
-    "log expected cost",
-    "mean against incumbent",
-    "sd against incumbent",
-    "p fails",
-    "p better",
-    "expected improvement",
-    "p worse than incumbent",
-    "p worse than today",
-    "p optimum",
-    "tried",
-    "runs",
-    "failures",
-    "measured mean",
-    "is incumbent",
-    "is today",
-    "log2 batch size against incumbent",
-    "log price against incumbent",
-    "belief rule score",
-    "expected regret",
-    "runs since it ran",
-    "moved since it ran",
-    "log expected cost later",
-    "gain later",
-    "is incumbent later",
-    "log expected cost here",
-    "mean here",
-    "sd here",
-    "p fails here",
-    "p worse than today here",
-    "gain here",
-    "belief rule score here",
-)
-SHARED = (
-    "runs so far",
-    "weight of time",
-    "weight of cost",
-    "weight of efficiency",
-    "effective share",
-    "expected optimum",
-    "share tried",
-    "best improvement",
-    "p incumbent optimal",
-    "noise",
-    "loss known",
-    "number of candidates",
-    "weight of loss",
-    "regret of the incumbent",
-    "share allowed",
-    "horizon known",
-    "runs left",
-    "inverse of runs left",
-    "budget known",
-    "budget slack",
-    "later known",
-    "share of runs later",
-    "age known",
-    "last miss known",
-    "last miss",
-    "surprise",
-    "horizon",
-    "failures so far",
-    "interval factor",
-    "budget left",
-    "explore on",
-    "here known",
-    "jobs here",
-    *(f"{name}{known}" for name in USAGE for known in ("", " known")),
-    *(f"{name}{known}" for name in PHASES for known in ("", " known")),
-)
+OWN = tuple(_OWN)
+SHARED = (*_SHARED, *(f"{name}{known}" for name in (*USAGE, *PHASES) for known in ("", " known")))
 QUEUE = ("wait", "wait known", "free", "free known")
 """Of each candidate, too, but last: what came later stands behind all that was there."""
 WIDTH = len(OWN) + len(SHARED) + len(QUEUE)
@@ -123,60 +126,18 @@ EVERY = slice(None)
 
 def features(problem: Problem, allowed: Bools, rows: Ints | slice = EVERY) -> Features:
     """Features of some candidates: what is believed of them, encoded. Shape (n, WIDTH), finite, within -5..5."""
-    own = _own(problem)[rows]
-    shared = (*_of_belief(problem), *_of_context(problem, allowed))
-    queue = features_of(problem.context.queue, problem.candidates, problem.belief)[rows]
+    k, context = len(problem.candidates.values), problem.context
+    own = np.column_stack([np.broadcast_to(number_of(problem), k) for number_of in _OWN.values()])[rows]
+    parts = (*(getattr(context.usage, name) for name in USAGE), *(getattr(context.phases, f.name) for f in fields(PhaseSummary)))
+    masked = (number for value in parts for number in (value or 0.0, value is not None))
+    shared = (*(number_of(problem, allowed) for number_of in _SHARED.values()), *masked)
+    queue = features_of(context.queue, problem.candidates, problem.belief)[rows]
     every = np.concatenate((own, np.broadcast_to(shared, (len(own), len(shared))), queue), axis=1)  # (n, WIDTH)
     return np.asarray(np.clip(np.nan_to_num(every), -BOUND, BOUND), dtype=np.float32)
 
 
-def _own(problem: Problem) -> Floats:
-    """Shape (K, len(OWN)), in the order of OWN."""
-    belief, candidates, acquisition, context = problem.belief, problem.candidates, problem.acquisition, problem.context
-    row = np.arange(len(candidates.values))
-    nothing = np.zeros(len(row))
-    later, watch = context.later, context.watch
-    return np.column_stack(
-        (
-            np.log(acquisition.expected),
-            acquisition.mean,
-            acquisition.sd,
-            belief.p_fail,
-            acquisition.p_better,
-            acquisition.improvement * 4,
-            acquisition.p_worse,
-            acquisition.p_worse_today,
-            acquisition.p_optimum * 4,
-            belief.tried,
-            np.log1p(belief.runs),
-            np.log1p(belief.failures + belief.stopped),
-            np.where(belief.runs > 0, acquisition.mean, 0.0),
-            row == acquisition.incumbent,
-            row == candidates.current,
-            _log2_batch(candidates, acquisition.incumbent) / 2,
-            candidates.log_rate - candidates.log_rate[acquisition.incumbent],
-            _scaled_score(acquisition),
-            np.log1p(acquisition.regret),
-            nothing if watch.age is None else np.log1p(np.nan_to_num(watch.age)) / 2,
-            nothing if watch.moved is None else np.nan_to_num(watch.moved) * 4,
-            nothing if later is None else np.log(later.expected),
-            nothing if later is None else later.improvement * 4,
-            nothing if later is None else row == later.incumbent,
-            *_here(context, acquisition, nothing),
-        )
-    ).astype(np.float64)
-
-
-def _here(context: Context, acquisition: AcquisitionValues, nothing: Floats) -> tuple[Floats, ...]:
-    """Own numbers as the residuals of earlier jobs on this installation would have them, each (K,).
-
-    Without any the score is the belief rule's, the others are 0.
-    """
-    if context.earlier is None:
-        return *(nothing,) * 6, _scaled_score(acquisition)
-    here = context.earlier.acquisition
-    gain = here.improvement * 4
-    return np.log(here.expected), here.mean, here.sd, context.earlier.p_fails, here.p_worse_today, gain, _scaled_score(here)
+def _is(row: int, problem: Problem) -> Bools:
+    return np.equal(np.arange(len(problem.candidates.values)), row)
 
 
 def _scaled_score(acquisition: AcquisitionValues) -> Floats:
@@ -185,70 +146,12 @@ def _scaled_score(acquisition: AcquisitionValues) -> Floats:
     return np.asarray(scaled - min(0.0, float(scaled.min()) + BOUND))
 
 
-def _of_belief(problem: Problem) -> tuple[float, ...]:
-    """The first half of SHARED: belief and preference."""
-    belief, preference, acquisition = problem.belief, problem.comparison.preference, problem.acquisition
-    can = problem.candidates.admissible
-    return (
-        float(np.log1p((belief.runs + belief.failures + belief.stopped).sum()) / 2),
-        preference.time,
-        preference.cost,
-        preference.efficiency,
-        float(np.log10(max(belief.effective_share, 1e-3)) / 3 + 1),
-        float(np.min(acquisition.mean[can])),
-        float(np.mean(belief.tried[can])),
-        float(np.max(acquisition.improvement[can]) * 4),
-        float(acquisition.p_optimum[acquisition.incumbent]),
-        belief.noise * 4,
-        belief.val_loss is not None,
-        float(np.log(can.sum()) / 4),
-        preference.loss,
-    )
-
-
-def _of_context(problem: Problem, allowed: Bools) -> tuple[float, ...]:
-    """The second half of SHARED: what is left, what changes, and how well the last forecasts were met."""
-    context = problem.context
-    left, slack, miss = context.runs_left, context.budget_slack, context.watch.last_miss
-    return (
-        float(np.log1p(problem.acquisition.regret[problem.acquisition.incumbent])),
-        float(allowed.sum() / problem.candidates.admissible.sum()),
-        left is not None,
-        0.0 if left is None else float(np.log1p(left) / 2),
-        0.0 if left is None else 1 / (1 + left),
-        slack is not None,
-        0.0 if slack is None else slack,
-        context.later is not None,
-        context.share_later,
-        context.watch.age is not None,
-        miss is not None,
-        0.0 if miss is None else miss / 2,
-        context.watch.surprise,
-        math.log(1 + context.horizon) / 4,
-        float(np.log1p((problem.belief.failures + problem.belief.stopped).sum()) / 2),
-        problem.comparison.calibration.interval_factor - 1,
-        problem.leeway.budget_left / 2,
-        problem.boldness.explore == "on",
-        context.earlier is not None,
-        math.log1p(context.earlier.jobs if context.earlier else 0) / 4,
-        *(number for name in USAGE for number in _masked(getattr(context.usage, name))),
-        *(number for field in fields(PhaseSummary) for number in _masked(getattr(context.phases, field.name))),
-    )
-
-
-def _masked(value: float | None) -> tuple[float, bool]:
-    """A number that may be absent, and whether it is there."""
-    return (0.0, False) if value is None else (value, True)
-
-
 def _log2_batch(candidates: Candidates, incumbent: int) -> Floats:
     if "batch_size" not in candidates.names:
         return np.zeros(len(candidates.values))
-    batch = np.maximum(
-        candidates.values[:, candidates.names.index("batch_size")], 1
-    )  # config.ini may say 0, which is left as it is
-    doublings: Floats = np.log2(batch / batch[incumbent])
-    return doublings
+    # config.ini may say 0, which is left as it is
+    batch = np.maximum(candidates.values[:, candidates.names.index("batch_size")], 1)
+    return np.asarray(np.log2(batch / batch[incumbent]))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
