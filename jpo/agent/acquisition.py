@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.candidate_rows import least
 from jpo.agent.horizon import UNTOLD
 from jpo.agent.preference import FAILURE_CHARGE, scalarise
 from jpo.agent.safety.risk import chance_of_harm
@@ -133,17 +134,13 @@ def _incumbent(today: Floats, belief: Belief, candidates: Candidates) -> int:
     at, w = np.flatnonzero(ended_well), belief.weights
     charged = np.full(len(belief.p_fail), np.inf)
     charged[at] = (1 - belief.p_fail[at]) * (w @ np.exp(today[:, at])) + belief.p_fail[at] * FAILURE_CHARGE
-
-    def best(rows: Bools) -> int:
-        return int(np.argmin(np.where(rows, charged, np.inf)))
-
-    favourite = best(ended_well)
+    favourite = least(charged, ended_well)
     holders = ended_well & (belief.runs > 1)
     if not holders.any():
         holders = ended_well & (np.arange(len(charged)) == candidates.current)
-    if not holders.any() or clearly_better(belief, w @ today, favourite, best(holders)):
+    if not holders.any() or clearly_better(belief, w @ today, favourite, least(charged, holders)):
         return favourite
-    return best(holders)
+    return least(charged, holders)
 
 
 def clearly_better(belief: Belief, mean: Floats, row: int, than: int) -> bool:

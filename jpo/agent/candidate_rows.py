@@ -1,4 +1,4 @@
-"""Rows of a candidate set: which one a configuration or a run is."""
+"""Rows of a candidate set: which one a configuration or a run is, what it is called, and which train the same model."""
 
 from __future__ import annotations
 
@@ -6,12 +6,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import SAME, Parameters
+from jpo.records import RESOURCES, SAME, Parameters
+from jpo.wording import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from jpo.records import Candidates, Ints, Run
+    from jpo.records import Bools, Candidates, Floats, Ints, Run
+
+
+def least(values: Floats, rows: Bools) -> int:
+    """Of these rows, shape (K,), the one of least value."""
+    return int(np.argmin(np.where(rows, values, np.inf)))
+
+
+def name_of(candidates: Candidates, row: int) -> str:
+    """Name of a row, by what differs from today: "batch_size 128, gpus 2"."""
+    now, there = candidates.parameters(candidates.current), candidates.parameters(row)
+    changed = (f"{name} {numbers.plain(value)}" for name, value in there.items() if value != now[name])
+    return ", ".join(changed) or "today's configuration"
+
+
+def models_of(candidates: Candidates) -> Ints:
+    """A number for each model that rows train, shape (K,): rows that differ in hardware alone train the same."""
+    at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
+    return np.unique(candidates.values[:, at], axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def base_row(candidates: Candidates, reference: int | None) -> int:

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent import reasons
-from jpo.agent.policy_override import override_notes
+from jpo.agent.candidate_rows import least
+from jpo.agent.policy_override import override_note
 from jpo.agent.problem import Problem
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_nothing_better
 from jpo.agent.safety.promise import LOWER
@@ -78,7 +79,7 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     step = step_to(problem, choice, favourite)
     notes = reasons.decision_reasons(problem, choice, favourite, step, by=decided_by)
     if policy is not None and decided_by == policy.name:
-        notes = (*notes, *override_notes(problem, policy, problem.allowed, choice))
+        notes = (*notes, override_note(problem, policy, problem.allowed, choice))
     elif policy is not None and policy.withdrawn:
         notes = (*notes, Note("JPO-W633", policy.withdrawn))
     return Decision(choice, _confidence(problem, choice), decided_by, notes, step)
@@ -104,7 +105,7 @@ def gone_back_to(problem: Problem) -> int | None:
     """
     if not (problem.comparison.leaves_today and problem.comparison.ways_back.any()):
         return None
-    return int(np.argmin(np.where(problem.comparison.ways_back, problem.acquisition.expected, np.inf)))
+    return least(problem.acquisition.expected, problem.comparison.ways_back)
 
 
 def in_failure(problem: Problem) -> bool:
@@ -128,7 +129,7 @@ def way_back(problem: Problem) -> int:
     candidates, belief, expected = problem.candidates, problem.belief, problem.acquisition.expected
     logs = np.log(np.maximum(candidates.values, _NONE))
     well = problem.comparison.known_to_end_well
-    goal = int(np.argmin(np.where(well if well.any() else belief.runs > 0, expected, np.inf)))
+    goal = least(expected, well if well.any() else belief.runs > 0)
     apart = np.abs(logs - logs[goal]).sum(axis=1)  # (K,)
     failing = belief.only_failed | problem.comparison.often_failing
     return int(np.lexsort((expected, apart, failing, ~candidates.admissible))[0])
@@ -145,13 +146,13 @@ def least_loss_among_equals(problem: Problem, allowed: Bools, choice: int) -> in
     as_cheap = expected <= expected[choice] * (1 + belief.noise / 2)
     as_cheap &= problem.acquisition.score <= problem.acquisition.score[choice] + belief.noise / 2
     rows = allowed & as_cheap & (belief.p_fail <= belief.p_fail[choice] + LOWER) & (belief.tried | ~belief.tried[choice])
-    best = int(np.argmin(np.where(rows, loss, np.inf)))
+    best = least(loss, rows)
     return best if rows[best] and loss[best] < loss[choice] - LOWER else choice
 
 
 def by_rule(problem: Problem, allowed: Bools) -> int:
     """The belief rule's choice among these rows."""
-    return int(np.argmin(np.where(allowed, problem.acquisition.score, np.inf)))
+    return least(problem.acquisition.score, allowed)
 
 
 def by_policy(problem: Problem, policy: Policy, allowed: Bools) -> int:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.candidate_rows import least
 from jpo.agent.state import observe
 from jpo.records import Note
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from jpo.agent.policy import Policy
     from jpo.agent.problem import Problem
     from jpo.records import Bools
@@ -25,23 +24,14 @@ MORE_FAILURES, SLOWER = 0.05, 0.05
 """Least differences in probability, and in natural log of the objective, that are a reason."""
 LEAST_SAVED = 0.005
 """Runs: what would be written as 0.00, or less, is no saving."""
-UP = {
-    "batch_size": "larger batches",
-    "learning_rate": "higher learning rates",
-    "num_layers": "more layers",
-    "epochs": "more epochs",
-    "gpus": "more GPUs",
-    "cpus": "more CPUs",
-    "memory_gib": "more memory",
-}
-DOWN = {
-    "batch_size": "smaller batches",
-    "learning_rate": "lower learning rates",
-    "num_layers": "fewer layers",
-    "epochs": "fewer epochs",
-    "gpus": "fewer GPUs",
-    "cpus": "fewer CPUs",
-    "memory_gib": "less memory",
+MORE_AND_LESS = {
+    "batch_size": ("larger batches", "smaller batches"),
+    "learning_rate": ("higher learning rates", "lower learning rates"),
+    "num_layers": ("more layers", "fewer layers"),
+    "epochs": ("more epochs", "fewer epochs"),
+    "gpus": ("more GPUs", "fewer GPUs"),
+    "cpus": ("more CPUs", "fewer CPUs"),
+    "memory_gib": ("more memory", "less memory"),
 }
 
 
@@ -51,22 +41,19 @@ def runs_saved(problem: Problem, policy: Policy, allowed: Bools, choice: int) ->
     return float(policy.savings(seen.features, seen.allowed).mean(axis=0)[seen.index(choice)])
 
 
-def override_notes(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> Iterator[Note]:
+def override_note(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> Note:
     """What SAC did, or the policy that the user named instead."""
     name = "SAC" if policy.name == "sac" else f"policy {policy.name}"
     if np.count_nonzero(allowed) == 1:
-        yield Note("JPO-I632", f"{name}: nothing else may be run now")
-        return
-    rule = int(np.argmin(np.where(allowed, problem.acquisition.score, np.inf)))
+        return Note("JPO-I632", f"{name}: nothing else may be run now")
+    rule = least(problem.acquisition.score, allowed)
     if policy.name != "sac":
-        yield Note("JPO-I635", f"policy {policy.name}, as [agent] asks: {'as' if choice == rule else 'departs from'} the rule")
-        return
+        return Note("JPO-I635", f"policy {policy.name}, as [agent] asks: {'as' if choice == rule else 'departs from'} the rule")
     if choice == rule:
-        yield Note("JPO-I630", "SAC: as the rule")
-        return
+        return Note("JPO-I630", "SAC: as the rule")
     saved = runs_saved(problem, policy, allowed, choice)
     gain = f"expected to save {saved:.2f} runs" if saved >= LEAST_SAVED else "expected to be as good"
-    yield Note("JPO-I631", f"SAC departs from the rule: {gain}, {_because(problem, rule, choice)}")
+    return Note("JPO-I631", f"SAC departs from the rule: {gain}, {_because(problem, rule, choice)}")
 
 
 def _because(problem: Problem, rule: int, choice: int) -> str:
@@ -97,7 +84,7 @@ def _moves(problem: Problem, row: int) -> str:
     if (there == now).all():
         there, now = now, values[problem.candidates.current]
     words = [
-        f"another {name}" if name in words_of else (UP if a > b else DOWN).get(name, f"{'higher' if a > b else 'lower'} {name}")
+        f"another {name}" if name in words_of else MORE_AND_LESS.get(name, (f"higher {name}", f"lower {name}"))[int(a < b)]
         for name, a, b in zip(problem.candidates.names, there, now, strict=True)
         if a != b
     ]

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import clearly_better
+from jpo.agent.candidate_rows import least, models_of, name_of
 from jpo.agent.safety import failing
 from jpo.agent.safety.distances import NEAR_A_MISS, NO_WAY_BACK
 from jpo.agent.safety.queue_ahead import TOO_LATE, TOO_MUCH
 from jpo.agent.safety.vetoes import TOO_LITTLE_MEMORY
-from jpo.records import RESOURCES, VAL_LOSS, Note
+from jpo.records import VAL_LOSS, Note
 from jpo.wording import numbers, qualities
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from jpo.agent.problem import Problem
-    from jpo.records import Belief, Candidates, Quality
+    from jpo.records import Belief, Quality
 
 SETTLED = 3
 """Equal answers in a row after which something is said of what could be tried."""
@@ -46,7 +47,7 @@ def out_of_failure(problem: Problem, choice: int) -> tuple[Note, ...]:
     often = failing.words(belief, now) if problem.comparison.leaves_today else never
     finding = f"today's values {often}, and nothing that ended well is within one step"
     chance = numbers.chance(float(belief.p_fail[choice]))
-    nearest = f"{_name(choice, candidates)} comes nearest to it and fails with a chance of {chance}"
+    nearest = f"{name_of(candidates, choice)} comes nearest to it and fails with a chance of {chance}"
     code = failing.CODE if problem.comparison.leaves_today else "JPO-W617"
     return (Note(code, f"{finding}; {nearest}"), *interval_warnings(problem.comparison.calibration.interval_factor))
 
@@ -65,8 +66,7 @@ def decision_reasons(problem: Problem, choice: int, favourite: int, step: str, *
         *_choice(problem, choice, step, by),
         *_unconfirmed(problem, choice),
         *_of_today(problem),
-        *_of_the_moment(problem, choice),
-        *_of_memory(problem, choice, favourite),
+        *_held(problem, choice, favourite),
         *_guard(problem, choice, favourite, step),
         *interval_warnings(problem.comparison.calibration.interval_factor),
     )
@@ -78,7 +78,7 @@ def _promise(problem: Problem, choice: int) -> Iterator[Note]:
     if promise and promise.lowering[choice]:
         chance = numbers.chance(float(problem.comparison.p_claim[choice]))
         does = qualities.better(promise.quality)
-        finding = f"{promise.finding}: {_name(choice, problem.candidates)} {does} with a chance of {chance}"
+        finding = f"{promise.finding}: {name_of(problem.candidates, choice)} {does} with a chance of {chance}"
         yield Note("JPO-I640", finding, about=promise.target)
     elif promise:
         yield promise.note()
@@ -93,7 +93,7 @@ def _failing(problem: Problem) -> Iterator[Note]:
 
 def _choice(problem: Problem, choice: int, step: str, by: str) -> Iterator[Note]:
     """What is expected of it."""
-    name, acquisition = _name(choice, problem.candidates), problem.acquisition
+    name, acquisition = name_of(problem.candidates, choice), problem.acquisition
     if step == "keep":
         yield from _settled(problem)
         if by in ("belief", "sac"):
@@ -117,7 +117,9 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Iterator[Note]
                 "JPO-I629",
                 f"after {problem.leeway.repeated} runs with these values one trial is run all the same, the most promising",
             )
-        if problem.comparison.quality_floor is not None and problem.belief.val_loss is None and choice in _other_models(problem):
+        models, floor = models_of(problem.candidates), problem.comparison.quality_floor
+        other_model = models[choice] != models[problem.candidates.current]
+        if floor is not None and problem.belief.val_loss is None and other_model:
             yield Note("JPO-W628", "no run has measured a validation loss: whether it is kept is not known")
         if acquisition.expected[choice] > acquisition.expected[acquisition.incumbent] and by == "belief":
             yield Note("JPO-I605", f"trying it may cost a little now and can save over the next {acquisition.horizon:.0f} runs")
@@ -144,16 +146,8 @@ def _settled(problem: Problem) -> Iterator[Note]:
         and (row := asked.exploration.next_trial) is not None
     ):
         cost = acquisition.expected[row] / acquisition.expected[candidates.current]
-        trial = f"the most informative next trial is {_name(row, candidates)}, expected to cost {_runs(cost)} of today's"
+        trial = f"the most informative next trial is {name_of(candidates, row)}, expected to cost {_runs(cost)} of today's"
         yield Note("JPO-I625", f"settled: {tried} of {among} tried; {trial}; `jpo suggest --explore on` runs it")
-
-
-def _other_models(problem: Problem) -> Collection[int]:
-    """Rows that train another model than today's: with other values than those of the hardware."""
-    candidates = problem.candidates
-    at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
-    other = (candidates.values[:, at] != candidates.values[candidates.current, at]).any(axis=1)
-    return {int(row) for row in np.flatnonzero(other)}
 
 
 def _unconfirmed(problem: Problem, choice: int) -> Iterator[Note]:
@@ -162,11 +156,11 @@ def _unconfirmed(problem: Problem, choice: int) -> Iterator[Note]:
     others = (belief.runs > 0) & (np.arange(len(belief.runs)) != choice)
     if belief.runs[choice] != 1 or not others.any():
         return
-    second = int(np.argmin(np.where(others, acquisition.expected, np.inf)))
+    second = least(acquisition.expected, others)
     better = acquisition.expected[choice] < acquisition.expected[second]
     if better and not clearly_better(belief, acquisition.mean, choice, second):
-        unconfirmed = f"that it is better than {_name(second, candidates)} is to be confirmed"
-        yield Note("JPO-I613", f"{_name(choice, candidates)} has one run so far; {unconfirmed}")
+        unconfirmed = f"that it is better than {name_of(candidates, second)} is to be confirmed"
+        yield Note("JPO-I613", f"{name_of(candidates, choice)} has one run so far; {unconfirmed}")
 
 
 def _of_today(problem: Problem) -> Iterator[Note]:
@@ -180,28 +174,22 @@ def _of_today(problem: Problem) -> Iterator[Note]:
             yield Note("JPO-W609", "today's values are expected to break the SLA")
 
 
-def _of_the_moment(problem: Problem, choice: int) -> Iterator[Note]:
+def _held(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:
     """What is expected to be better, but not now: it would wait too long, is more than the engine gives, or no trial of its own
-    (distances.py); of today's, _of_today says it."""
-    expected, now = problem.acquisition.expected, problem.candidates.current
-    for hold in problem.holds:
-        better = hold.rows & (expected < expected[choice]) & (np.arange(len(expected)) != now)
-        if hold.code in OF_THE_MOMENT and better.any():
-            best = int(np.argmin(np.where(better, expected, np.inf)))
-            yield Note(hold.code, f"{_name(best, problem.candidates)} looks promising but {hold.why}")
+    (distances.py); or would be by more than noise, were host memory enough for it. Of these, what is expected to cost least.
 
-
-def _of_memory(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:
-    """What would be better by more than noise, were host memory enough for it: of these, what is expected to cost least.
-
-    Of the favourite the guard says it.
+    Of today's, `_of_today` says it; of the favourite, that memory is too little, the guard.
     """
-    acquisition, noise = problem.acquisition, problem.belief.noise
+    acquisition, now = problem.acquisition, problem.candidates.current
+    expected, mean = acquisition.expected, acquisition.mean
     for hold in problem.holds:
-        better = hold.rows & (acquisition.mean < acquisition.mean[choice] - noise)
-        if hold.code == TOO_LITTLE_MEMORY and problem.boldness.explore == "safe" and better.any() and not hold.rows[favourite]:
-            best = int(np.argmin(np.where(better, acquisition.expected, np.inf)))
-            yield Note(hold.code, f"{_name(best, problem.candidates)} looks promising but {hold.why}")
+        better = np.zeros(len(expected), dtype=np.bool_)
+        if hold.code in OF_THE_MOMENT:
+            better = hold.rows & (expected < expected[choice]) & (np.arange(len(expected)) != now)
+        elif hold.code == TOO_LITTLE_MEMORY and problem.boldness.explore == "safe" and not hold.rows[favourite]:
+            better = hold.rows & (mean < mean[choice] - problem.belief.noise)
+        if better.any():
+            yield Note(hold.code, f"{name_of(problem.candidates, least(expected, better))} looks promising but {hold.why}")
 
 
 def _guard(problem: Problem, choice: int, favourite: int, step: str) -> Iterator[Note]:
@@ -216,7 +204,7 @@ def _guard(problem: Problem, choice: int, favourite: int, step: str) -> Iterator
         yield Note("JPO-W606", f"{lost}, and {problem.boldness.budget:g} is allowed; only measured values are used for now")
         return
     if favourite != choice:
-        than, risk = _name(favourite, problem.candidates), _risk(problem, favourite)
+        than, risk = name_of(problem.candidates, favourite), _risk(problem, favourite)
         if step == "halve":
             yield Note("JPO-I614", f"it is a smaller step than to {than}, which may cost more than exploring may; {risk}")
         else:
@@ -245,28 +233,19 @@ def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> Note:
 
 def interval_warnings(interval_factor: float) -> tuple[Note, ...]:
     """Reason where the calibration watch widened the intervals of durations."""
-    if interval_factor <= 1:
-        return ()
-    factor = f"widened by a factor of {interval_factor:.2g}"
-    sentence = f"too few of the last runs took as long as forecast: their intervals and risks are {factor}"
-    return (Note("JPO-W616", sentence),)
+    finding = "too few of the last runs took as long as forecast: their intervals and risks"
+    return (Note("JPO-W616", f"{finding} {_widened(interval_factor)}"),) if interval_factor > 1 else ()
 
 
 def loss_interval_warnings(interval_factor: float, judged: Quality = VAL_LOSS) -> tuple[Note, ...]:
     """Reason where it widened the intervals of validation losses, or of what runs are judged by instead."""
-    if interval_factor <= 1:
-        return ()
-    factor = f"widened by a factor of {interval_factor:.2g}"
     several = "validation losses" if judged == VAL_LOSS else f"values of {qualities.name_of(judged)}"
-    sentence = f"too few of the last {several} were within their intervals, which are {factor}"
-    return (Note("JPO-W816", sentence),)
+    finding = f"too few of the last {several} were within their intervals, which"
+    return (Note("JPO-W816", f"{finding} {_widened(interval_factor)}"),) if interval_factor > 1 else ()
 
 
-def _name(row: int, candidates: Candidates) -> str:
-    """What differs from today: "batch_size 128, gpus 2"."""
-    now, there = candidates.parameters(candidates.current), candidates.parameters(row)
-    changed = (f"{name} {numbers.plain(value)}" for name, value in there.items() if value != now[name])
-    return ", ".join(changed) or "today's configuration"
+def _widened(interval_factor: float) -> str:
+    return f"are widened by a factor of {interval_factor:.2g}"
 
 
 def measured(problem: Problem, row: int) -> str:

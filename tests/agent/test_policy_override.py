@@ -8,7 +8,7 @@ import pytest
 from jpo.agent.context import Context, EarlierJobs
 from jpo.agent.decide import decide
 from jpo.agent.policy import SHAPES, Policy
-from jpo.agent.policy_override import override_notes, runs_saved
+from jpo.agent.policy_override import override_note, runs_saved
 from jpo.agent.state import OWN
 from jpo.records import Candidates, Preference
 from tests.asked import a_problem
@@ -37,7 +37,8 @@ def problem(grid, belief):
 
 
 def told(problem, policy, choice):
-    return [(note.text, note.code) for note in override_notes(problem, policy, problem.allowed, choice)]
+    note = override_note(problem, policy, problem.allowed, choice)
+    return [(note.text, note.code)]
 
 
 def informed(problem, *, mean=(0.0, 0.0, 0.0), p_fails=(0.0, 0.0, 0.0), jobs=14):

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.candidate_rows import models_of
 from jpo.agent.safety.risk import INFLATION, WORSE
-from jpo.records import CALIBRATED, RESOURCES
+from jpo.records import CALIBRATED
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Calibration, Candidates, Floats
@@ -36,9 +37,7 @@ def log_loss_of(belief: Belief, candidates: Candidates, reference: int) -> Float
 
     Of these the reference speaks for the others, else the one with the most measured losses.
     """
-    at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
-    _, which = np.unique(candidates.values[:, at], axis=0, return_inverse=True)
-    which = which.reshape(-1)
+    which = models_of(candidates)
     measured = 1.0 + (belief.runs if belief.loss_runs is None else belief.loss_runs)
     measured[reference] = np.inf
     order = np.argsort(measured, kind="stable")  # the last one of a group speaks

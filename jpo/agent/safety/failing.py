@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.candidate_rows import least
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def no_less_than(candidates: Candidates, belief: Belief, row: int, often: Bools)
     worded = np.array([name in candidates.words for name in candidates.names])
     logs = np.where(worded, candidates.values, np.log(np.maximum(candidates.values, _LEAST)))
     apart = np.abs(np.where(worded, logs != logs[row], logs - logs[row])).sum(axis=1)
-    step = logs[row] - logs[int(np.argmin(np.where(well, apart, np.inf)))]  # (parameters,)
+    step = logs[row] - logs[least(apart, well)]  # (parameters,)
     as_far = np.where(worded, logs == logs[row], np.sign(step) * (logs - logs[row]) >= -1e-9)
     rows = (as_far | (step == 0)).all(axis=1)
     return nothing if (rows & well).any() else np.asarray(rows)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.candidate_rows import models_of
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_loss_below
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.agent.safety.risk import WORSE
-from jpo.records import RESOURCES, VAL_LOSS, Note, Quality
+from jpo.records import VAL_LOSS, Note, Quality
 from jpo.wording.names import heading
 from jpo.wording.qualities import value
 
@@ -127,8 +128,7 @@ def promise_of(
     loss = np.asarray(weights @ logs)
     measured = (belief.runs if belief.loss_runs is None else belief.loss_runs) > 0
     measured[now] = True
-    models = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
-    tried = len(np.unique(candidates.values[measured][:, models], axis=0))
+    tried = len(np.unique(models_of(candidates)[measured]))
     kept = well * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)
     p_kept = float(kept.max(where=candidates.admissible, initial=0.0))
     time, cost = weights @ belief.log_time, weights @ belief.log_cost

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from jpo.agent.candidate_rows import rows_of_run
+from jpo.agent.candidate_rows import least, rows_of_run
 from jpo.agent.safety.failing import often_failing
 from jpo.records import Note, Run, RunStatus
 from jpo.wording import numbers
@@ -60,13 +60,13 @@ PREVENTABLE: tuple[Cause, ...] = ("GPU memory", "host memory", "memory", "diverg
 """What other values help against, as far as a record can say."""
 TAKING_TURNS: tuple[Cause, ...] = ("memory", "unknown")
 SENTENCES: dict[Cause, str] = {
-    "GPU memory": "the last run ran out of GPU memory",
-    "host memory": "the last run ran out of host memory",
-    "memory": "the last run ran out of memory (of the GPU or of the host: not measured)",
-    "divergence": "the last run diverged",
-    "time": "the last run was stopped before it was done",
-    "cut off": "the last run ended in the middle for no reason on record, as at a time limit",
-    "unknown": "why the last run did not end well is not recorded",
+    "GPU memory": "{run} ran out of GPU memory",
+    "host memory": "{run} ran out of host memory",
+    "memory": "{run} ran out of memory (of the GPU or of the host: not measured)",
+    "divergence": "{run} diverged",
+    "time": "{run} was stopped before it was done",
+    "cut off": "{run} ended in the middle for no reason on record, as at a time limit",
+    "unknown": "why {run} did not end well is not recorded",
 }
 
 
@@ -100,13 +100,15 @@ def step_out(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> int
     cause, failures = cause_of_last(runs), len(runs)
     logs = np.log(np.maximum(candidates.values, 1e-9))
     logs = logs - logs[candidates.current]
-    open_rows = candidates.admissible & ~ruled_out(candidates, runs) & ~belief.tried & _same_work(candidates, logs)
+    work = [at for at, name in enumerate(candidates.names) if name in ("epochs", "num_layers")]
+    same_work = (logs[:, work] == 0).all(axis=1)
+    open_rows = candidates.admissible & ~ruled_out(candidates, runs) & ~belief.tried & same_work
     if cause in ("time", "cut off"):
         faster: Floats = belief.weights @ belief.log_time  # (K,)
         rows = open_rows & (faster < 0) & (belief.p_fail < LIKELY_TO_FAIL)
         cheap = rows & (candidates.log_rate <= 0)  # for the same money an hour, as far as that goes
         rows = cheap if cheap.any() else rows
-        return int(np.argmin(np.where(rows, faster, np.inf))) if rows.any() else None
+        return least(faster, rows) if rows.any() else None
     knobs = [name for name in KNOBS[cause] if name in candidates.names]
     if cause in TAKING_TURNS and failures % 2 == 0:
         knobs[:2] = knobs[1::-1]
@@ -148,11 +150,6 @@ def _given_up(candidates: Candidates, runs: Sequence[Run], row: int | None) -> I
             yield f"{name} {numbers.plain(float(candidates.values[now, at]))} is the {end} value that may be tried"
 
 
-def _same_work(candidates: Candidates, logs: Floats) -> Bools:
-    work = [at for at, name in enumerate(candidates.names) if name in ("epochs", "num_layers")]
-    return np.asarray((logs[:, work] == 0).all(axis=1))
-
-
 def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:
     """Rows that ask no less than what ran out of memory or diverged, shape (K,), until a run that does so ends well, and does
     not fail more often than it should.
@@ -162,30 +159,25 @@ def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:
     """
     values = {name: candidates.values[:, at] for at, name in enumerate(candidates.names)}
     zero: Floats = np.zeros(len(candidates.values))
-    none: Bools = zero > 0
-    if not values:
-        return none
-    per_gpu = values.get("batch_size", zero) / np.maximum(values.get("gpus", zero + 1.0), 1.0)
-    demands: dict[Cause, list[Floats]] = {
-        "GPU memory": [per_gpu, values.get("num_layers", zero)],
-        "host memory": [
-            values[name] * sign for name, sign in (("memory_gib", -1), ("batch_size", 1), ("gpus", 1)) if name in values
-        ],
-        "divergence": [values[name] * sign for name, sign in (("learning_rate", 1), ("batch_size", -1)) if name in values],
+    out: Bools = zero > 0
+
+    def more(**signs: int) -> list[Floats]:
+        return [sign * values[name] for name, sign in signs.items() if name in values]
+
+    of_gpu = [values.get("batch_size", zero) / np.maximum(values.get("gpus", zero + 1.0), 1.0), values.get("num_layers", zero)]
+    demands = {
+        "GPU memory": of_gpu,
+        "host memory": more(memory_gib=-1, batch_size=1, gpus=1),
+        "divergence": more(learning_rate=1, batch_size=-1),
+        "memory": of_gpu + more(memory_gib=-1),
     }
-    demands["memory"] = [*demands["GPU memory"], *(-values[name] for name in ("memory_gib",) if name in values)]
     placed = [(int(rows[0]), run) for run in runs if (rows := rows_of_run(candidates, run)).size]
-    runs_well, failures = (
-        np.bincount(
-            [row for row, run in placed if (run.ended_well, run.status is RunStatus.STOPPED) == ends], minlength=len(none)
-        )
-        for ends in ((True, False), (False, False))
-    )
-    well = (runs_well > 0) & ~often_failing(runs_well, failures)
-    out = none.copy()
-    for row, cause in {(row, cause_of(run)) for row, run in placed if not run.ended_well and run.status is not RunStatus.STOPPED}:
+    failed = [(row, run) for row, run in placed if not run.ended_well and run.status is not RunStatus.STOPPED]
+    runs_well = np.bincount([row for row, run in placed if run.ended_well], minlength=len(out))
+    well = (runs_well > 0) & ~often_failing(runs_well, np.bincount([row for row, _ in failed], minlength=len(out)))
+    for row, cause in {(row, cause_of(run)) for row, run in failed}:
         alike = demands.get(cause, [])
-        no_less = np.logical_and.reduce([demand >= demand[row] for demand in alike]) if alike else np.arange(len(none)) == row
+        no_less = np.logical_and.reduce([demand >= demand[row] for demand in alike]) if alike else np.arange(len(out)) == row
         if not (well & no_less).any():
             out |= no_less
     return out
@@ -194,7 +186,7 @@ def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:
 def recovery_reason(candidates: Candidates, runs: Sequence[Run], row: int | None) -> Note:
     """Reason for a step out of failure."""
     cause = cause_of_last(runs)
-    finding = f"no run has ended well yet ({len(runs)} did not), and {SENTENCES[cause]}"
+    finding = f"no run has ended well yet ({len(runs)} did not), and {SENTENCES[cause].format(run='the last run')}"
     if given_up := [*_given_up(candidates, runs, row)]:
         finding = f"{finding}; {', '.join(given_up)}, so {OTHER_CAUSES[cause]}"
     if row is None:
@@ -204,7 +196,7 @@ def recovery_reason(candidates: Candidates, runs: Sequence[Run], row: int | None
 
 def last_time(runs: Sequence[Run]) -> str:
     """Why the last of these runs did not end well."""
-    return SENTENCES[cause_of_last(runs)].replace("the last run", "the last of them")
+    return SENTENCES[cause_of_last(runs)].format(run="the last of them")
 
 
 def step(candidates: Candidates, row: int) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.candidate_rows import base_row
+from jpo.agent.candidate_rows import base_row, least, models_of
 from jpo.agent.safety.confidence import LIKELIER, log_loss_of, p_loss_worse
 from jpo.agent.safety.failing import CODE as OFTEN_FAILING
 from jpo.agent.safety.failing import known_to_end_well, no_less_than, often_failing
@@ -132,7 +132,7 @@ def too_little_memory_vetoes(
     rows = (p_short > LIKELIER) & (belief.runs == 0) & (np.arange(len(p_short)) != candidates.current)
     if not rows.any():
         return ()
-    first = int(np.argmin(np.where(rows, need, np.inf)))
+    first = least(need, rows)
     words = f"needs more host memory than it may have: from {need[first]:.3g} GiB expected, where {there[first]:.3g} are allowed"
     return (Veto(rows, words, TOO_LITTLE_MEMORY, lasting=False),)
 
@@ -227,11 +227,10 @@ def unmeasured_vetoes(candidates: Candidates, belief: Belief, reference: int | N
     now = candidates.current
     if belief.only_failed[now]:
         return ()
-    at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
     known = np.zeros(len(candidates.values), dtype=np.bool_) if belief.loss_runs is None else belief.loss_runs > 0
     known[[now, base_row(candidates, reference)]] = True
-    _, model = np.unique(candidates.values[:, at], axis=0, return_inverse=True)
-    rows = ~np.isin(model.reshape(-1), model.reshape(-1)[known])
+    model = models_of(candidates)
+    rows = ~np.isin(model, model[known])
     return (Veto(rows, "trains another model, and the runs do not report how good it is", "JPO-I660"),)
 
 

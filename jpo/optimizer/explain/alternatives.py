@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from jpo.agent.candidate_rows import least
 from jpo.agent.decide import by_rule
 from jpo.cost import check_sla
 from jpo.optimizer.explain.scene import DecisionScene, guarded, neighbours
@@ -50,11 +51,11 @@ def _contenders(scene: DecisionScene) -> Iterator[int]:
     yield by_rule(scene.problem, scene.candidates.admissible)
     yield from neighbours(scene, "gpus").values()
     if (belief.runs > 0).any():
-        yield int(np.argmin(np.where(belief.runs > 0, scene.acquisition.expected, np.inf)))
+        yield least(scene.acquisition.expected, belief.runs > 0)
     sound = scene.surrogate.candidates.admissible & (belief.p_fail < 0.5)
     if sound.any():
         for logs in (belief.log_time, belief.log_cost):
-            yield int(np.argmin(np.where(sound, belief.weights @ logs, np.inf)))
+            yield least(belief.weights @ logs, sound)
 
 
 def why_not(scene: DecisionScene, row: int) -> str:

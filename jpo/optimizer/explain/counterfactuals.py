@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.candidate_rows import least, name_of
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import BASELINE, choose, set_back
-from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, named, neighbours
+from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, neighbours
 from jpo.optimizer.problem import exploration_runs_left, problem_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import trade_vetoes, within_sla
@@ -86,13 +87,13 @@ def counterfactuals(scene: DecisionScene) -> Iterator[str]:
     if decided_by in OVERRULED:
         alone = "without the rollback" if scene.advice.undo else "left to itself"
         row = chosen_with(scene, request)
-        outcome = "find nothing that keeps [sla]" if row is None else f"choose {named(scene, row)}"
+        outcome = "find nothing that keeps [sla]" if row is None else f"choose {name_of(scene.candidates, row)}"
         yield f"{alone}, JPO would {outcome}"
         return
     if BASELINE in scene.advice.decision.codes:
         row = chosen_with(scene, request)
         if row not in (None, scene.choice):
-            yield f"without baseline_runs the choice would be {named(scene, row)}"
+            yield f"without baseline_runs the choice would be {name_of(scene.candidates, row)}"
         return
     asked = {
         f"the preference {name}": request.preferring(preference)
@@ -104,7 +105,7 @@ def counterfactuals(scene: DecisionScene) -> Iterator[str]:
     for condition, other in asked.items():
         row = chosen_with(scene, other)
         if row not in (None, scene.choice):
-            yield f"with {condition} the choice would be {named(scene, row)}"
+            yield f"with {condition} the choice would be {name_of(scene.candidates, row)}"
 
 
 def chosen_with(scene: DecisionScene, request: Request) -> int | None:
@@ -146,11 +147,11 @@ def break_even(scene: DecisionScene) -> Iterator[str]:
         others = scene.candidates.admissible & (np.arange(len(scene.acquisition.score)) != now)
         if not others.any():
             return
-        row = int(np.argmin(np.where(others, scene.acquisition.score, np.inf)))
+        row = least(scene.acquisition.score, others)
     expected, weight = scene.surrogate.forecast(row).duration_seconds, preference.time + preference.cost
     if expected is None or weight <= 0:
         return
     gain = float(scene.acquisition.mean[now] - scene.acquisition.mean[row])
     most = expected.mean * math.exp(min(gain / weight, 50.0))
-    condition = f"{named(scene, row)} is better than today's values while a run takes less than"
+    condition = f"{name_of(scene.candidates, row)} is better than today's values while a run takes less than"
     yield f"{condition} {duration(most)} ({duration(expected.mean)} expected)"

@@ -15,7 +15,6 @@ from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
 from jpo.records import Belief, Candidates, Known, Parameters, same
-from jpo.wording import numbers
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -80,10 +79,3 @@ def guarded(scene: DecisionScene, values: Parameters) -> Verdict:
     """Verdict of the guard on a configuration, without forecasts: those are weighed by the preference and by [sla]."""
     facts = replace(scene.facts, usd_per_hour_next=usd_per_hour(values, scene.request.prices))
     return constraints.check(scene.advice.current, values, scene.limits, facts)
-
-
-def named(scene: DecisionScene, row: int) -> str:
-    """Name of a row, by what differs from today: "batch_size 128, gpus 2"."""
-    now, there = (scene.candidates.parameters(at) for at in (scene.candidates.current, row))
-    changed = (f"{name} {numbers.plain(value)}" for name, value in there.items() if value != now[name])
-    return ", ".join(changed) or "today's configuration"
