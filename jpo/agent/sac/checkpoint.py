@@ -13,13 +13,13 @@ from jpo.agent.policy import SHAPES
 from jpo.agent.sac.candidate_set import Learner, with_optimiser
 from jpo.agent.sac.fork_replay import ForkReplay
 from jpo.agent.sac.learn import AgentState, WorkloadProgress
-from jpo.agent.sac.replay_buffer import ReplayBuffer
+from jpo.agent.sac.replay_buffer import ReplayBuffer, Ring
 from jpo.agent.sealed import FORMAT, PLACE, REMEDY, seal, unseal_agent
 from jpo.agent.state import SCHEMA, SHORTLIST
 from jpo.errors import StoreError
 
 Arrays = dict[str, NDArray[Any]]
-_Replay = TypeVar("_Replay", ReplayBuffer, ForkReplay)
+_Replay = TypeVar("_Replay", bound=Ring)
 
 
 def save_checkpoint(state: AgentState) -> bytes:
@@ -29,7 +29,7 @@ def save_checkpoint(state: AgentState) -> bytes:
         arrays |= {f"online{i}.{name}": _numpy(value) for name, value in learner.critics.items()}
         arrays |= {f"target{i}.{name}": _numpy(value) for name, value in learner.targets.items()}
         arrays |= {f"{moment}{i}.{name}": array for (moment, name), array in _moments(learner).items()}
-    replays: dict[str, ReplayBuffer | ForkReplay] = {"real": state.real, "simulated": state.simulated, "forks": state.forks}
+    replays: dict[str, Ring] = {"real": state.real, "simulated": state.simulated, "forks": state.forks}
     for kind, replay in replays.items():
         arrays |= {f"{kind}.{name}": array[: replay.size] for name, array in replay.arrays.items()}
     header = {

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.sac.replay_buffer import Ring
 from jpo.agent.state import WIDTH
 
 if TYPE_CHECKING:
@@ -54,37 +55,18 @@ class ForkBatch:
     """(F, MOST)"""
 
 
-class ForkReplay:
-    """Ring of forks of fixed capacity; old ones are overwritten when it is full. Features are held as float16."""
+class ForkReplay(Ring):
+    """Replay of forks."""
 
     def __init__(self, capacity: int) -> None:
-        self.size = 0
-        self.written = 0
-        self.arrays: dict[str, NDArray[Any]] = {
-            "features": np.zeros((capacity, MOST, WIDTH), np.float16),
-            "saved": np.zeros((capacity, MOST), np.float32),
-            "there": np.zeros((capacity, MOST), np.bool_),
-        }
-
-    @property
-    def capacity(self) -> int:
-        return len(self.arrays["saved"])
+        features, rows = ((MOST, WIDTH), np.float16), (MOST,)
+        super().__init__(capacity, {"features": features, "saved": (rows, np.float32), "there": (rows, np.bool_)})
 
     def add(self, forks: Iterable[Fork]) -> None:
         """Store forks, overwriting the oldest."""
         for fork in forks:
-            at, n = self.written % self.capacity, len(fork.saved)
-            for array in self.arrays.values():
-                array[at] = 0
-            self.arrays["features"][at, :n] = fork.features
-            self.arrays["saved"][at, :n] = fork.saved
-            self.arrays["there"][at, :n] = True
-            self.written += 1
-            self.size = min(self.size + 1, self.capacity)
+            self.put(features=fork.features, saved=fork.saved, there=np.ones(len(fork.saved), dtype=np.bool_))
 
     def sample(self, n: int, rng: np.random.Generator) -> ForkBatch:
         """Draw `n` forks with replacement."""
-        assert self.size > 0
-        rows = rng.integers(self.size, size=n)
-        features, saved, there = (self.arrays[name][rows] for name in ("features", "saved", "there"))
-        return ForkBatch(features.astype(np.float32), saved, there)
+        return ForkBatch(**self.rows(n, rng))

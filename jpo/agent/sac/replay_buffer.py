@@ -1,9 +1,9 @@
-"""Replay: a ring of transitions in numpy. Old ones are overwritten when it is full."""
+"""Replay: rings in numpy, and that of transitions."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from jpo.agent.reward import regret_reward
 from jpo.agent.state import SHORTLIST, WIDTH
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from jpo.agent.state import Observation
     from jpo.records import Bools, Floats, Preference
@@ -58,30 +58,49 @@ class Batch:
     terminated: NDArray[np.float32]
 
 
-class ReplayBuffer:
-    """Replay of fixed capacity; features are held as float16, which halves them at a loss far below their noise.
+class Ring:
+    """Ring of fixed capacity: rows of several columns, the oldest overwritten when it is full.
+
+    Features are held as float16, which halves them at a loss far below their noise.
+    """
+
+    def __init__(self, capacity: int, columns: Mapping[str, tuple[tuple[int, ...], type[np.generic]]]) -> None:
+        """`columns`: shape of a row and type, by name."""
+        self.size = self.written = 0
+        self.capacity = capacity
+        self.arrays: dict[str, NDArray[Any]] = {
+            name: np.zeros((capacity, *shape), kind) for name, (shape, kind) in columns.items()
+        }
+
+    def put(self, **row: ArrayLike) -> None:
+        """Write one row; of a column that has more places than there are values the rest is 0."""
+        for name, values in row.items():
+            place = self.arrays[name][self.written % self.capacity, ...]
+            place[...] = 0
+            place[tuple(map(slice, np.shape(values)))] = values
+        self.written += 1
+        self.size = min(self.size + 1, self.capacity)
+
+    def rows(self, n: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """Draw `n` rows with replacement, by column."""
+        assert self.size > 0
+        at = rng.integers(self.size, size=n)
+        chosen = {name: array[at] for name, array in self.arrays.items()}
+        return {name: values.astype(np.float32) if values.dtype == np.float16 else values for name, values in chosen.items()}
+
+
+class ReplayBuffer(Ring):
+    """Replay of transitions.
 
     The reward becomes a scalar on entry: features belong to one preference too, so another one means transitions built anew from
     the history, where the vectors are.
     """
 
     def __init__(self, capacity: int) -> None:
-        self.size = 0
-        self.written = 0
-        self.arrays: dict[str, NDArray[Any]] = {
-            "features": np.zeros((capacity, SHORTLIST, WIDTH), np.float16),
-            "allowed": np.zeros((capacity, SHORTLIST), np.bool_),
-            "executed": np.zeros(capacity, np.int64),
-            "reward": np.zeros(capacity, np.float32),
-            "next_features": np.zeros((capacity, SHORTLIST, WIDTH), np.float16),
-            "next_allowed": np.zeros((capacity, SHORTLIST), np.bool_),
-            "terminated": np.zeros(capacity, np.float32),
-            "workload": np.zeros(capacity, np.int64),
-        }
-
-    @property
-    def capacity(self) -> int:
-        return len(self.arrays["reward"])
+        features, rows, number = ((SHORTLIST, WIDTH), np.float16), ((SHORTLIST,), np.bool_), ((), np.float32)
+        before = {"features": features, "allowed": rows, "executed": ((), np.int64), "reward": number}
+        after = {"next_features": features, "next_allowed": rows, "terminated": number, "workload": ((), np.int64)}
+        super().__init__(capacity, {**before, **after})
 
     def add(self, transitions: Iterable[Transition], workload: str = "") -> None:
         """Store transitions, overwriting the oldest; one whose reward is not known teaches nothing and is left out.
@@ -90,12 +109,19 @@ class ReplayBuffer:
             workload: which they are of, so that they can be forgotten.
         """
         for transition in transitions:
+            seen, following = transition.seen, transition.following
             reward = regret_reward(transition.reward, transition.preference, transition.best)
             if not np.isnan(reward):
-                self.arrays["workload"][self.written % self.capacity] = zlib.crc32(workload.encode())
-                self._write(self.written % self.capacity, transition, float(reward))
-                self.written += 1
-                self.size = min(self.size + 1, self.capacity)
+                self.put(
+                    features=seen.features,
+                    allowed=seen.allowed,
+                    executed=transition.executed,
+                    reward=reward,
+                    next_features=following.features,
+                    next_allowed=following.allowed,
+                    terminated=transition.terminated,
+                    workload=zlib.crc32(workload.encode()),
+                )
 
     def forget(self, workload: str) -> None:
         """Forget the transitions of a workload; the others keep their order of age."""
@@ -105,24 +131,9 @@ class ReplayBuffer:
             array[: len(kept)], array[len(kept) :] = array[kept].copy(), 0
         self.size = self.written = len(kept)
 
-    def _write(self, at: int, transition: Transition, reward: float) -> None:
-        for before, seen in (("", transition.seen), ("next_", transition.following)):
-            self.arrays[before + "features"][at] = 0
-            self.arrays[before + "features"][at, : len(seen.rows)] = seen.features
-            self.arrays[before + "allowed"][at] = False
-            self.arrays[before + "allowed"][at, : len(seen.rows)] = seen.allowed
-        self.arrays["executed"][at] = transition.executed
-        self.arrays["reward"][at] = reward
-        self.arrays["terminated"][at] = transition.terminated
-
     def sample(self, n: int, rng: np.random.Generator) -> Batch:
         """Draw `n` transitions with replacement."""
-        assert self.size > 0
-        rows = rng.integers(self.size, size=n)
-        chosen = {name: array[rows] for name, array in self.arrays.items() if name != "workload"}
-        for name in ("features", "next_features"):
-            chosen[name] = chosen[name].astype(np.float32)
-        return Batch(**chosen)
+        return Batch(**{name: values for name, values in self.rows(n, rng).items() if name != "workload"})
 
 
 def concatenate(first: Batch, second: Batch) -> Batch:

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import constraints
 from constraints import Facts, Limits
+from jpo.agent.candidate_rows import name_of
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain import Account
-from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, named, neighbours
+from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, neighbours
 from tests.optimizer.explain.decided import LIMITS, NOW, SEEN, known, request
 
 Decided = tuple[Advice, Account]
@@ -49,6 +50,6 @@ def test_the_guard_is_asked_with_the_price_of_the_configuration_that_is_meant(de
 def test_a_row_is_named_by_what_differs_from_today(decided: Decided) -> None:
     scene = scene_of(decided[0])
     row = scene.surrogate.row({**NOW, "batch_size": 128.0, "gpus": 4.0})
-    assert named(scene, row) == "batch_size 128, gpus 4"
-    assert named(scene, scene.candidates.current) == "today's configuration"
+    assert name_of(scene.candidates, row) == "batch_size 128, gpus 4"
+    assert name_of(scene.candidates, scene.candidates.current) == "today's configuration"
     assert scene_of(replace(decided[0], decision=replace(decided[0].decision, choice=row))).choice == row

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from jpo.agent.alternatives.judges import answers
 from jpo.agent.policy import SHAPES, Policy
-from jpo.agent.sac.mc_dropout import answers
 from jpo.agent.state import WIDTH
 
 
