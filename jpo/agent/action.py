@@ -120,19 +120,21 @@ def propose_candidates(
     """
     names, ladders, follow, terms = in_order(current), allowed.ladders(current), allowed.followers, allowed.terms
     worded = {name for name in names if isinstance(current[name], Word)}
-    one_of_each = _Spellings(_row(current, names))
+    one_of_each = _one_of_each(_row(current, names))
     measured = [(one_of_each(_row({**current, **run.parameters}, names)), run) for run in runs]
     elsewhere = [(one_of_each(_row({**current, **run.parameters}, names)), run) for run in siblings]
-    best = [_best(measured, names, log_rate), *_best_elsewhere(elsewhere, names, log_rate)]
+    others = dict.fromkeys(run.identity for run in siblings)  # on each hardware the best: durations of two are not compared
+    best = [_best([pair for pair in elsewhere if pair[1].identity == other], names, log_rate) for other in others]
+    best.insert(0, _best(measured, names, log_rate))
     now = terms.in_file(current)
-    elected = (terms.in_file(one) for one in best if one)
-    bases: list[Parameters] = [now, *({**now, **{name: there[name] for name in ladders}} for there in elected)]
+    bases = [now, *({**now, **{name: terms.in_file(one)[name] for name in ladders}} for one in best if one)]
     rows: dict[Row, bool] = {}
     newest = itertools.islice(dict.fromkeys(row for row, _ in reversed(elsewhere)), MOST_ELSEWHERE)
     for row in (_row(current, names), *(row for row, _ in measured), *newest):
         if row not in rows:
-            stays = _stays(terms.in_file(_values(row, names)), now, allowed.free) and _follows(row, current, names, follow)
-            rows[row] = stays and allowed.admissible(current, _values(row, names))
+            values = _values(row, names)
+            held = all(value == now[name] for name, value in terms.in_file(values).items() if name not in allowed.free)
+            rows[row] = held and same(values, followed(values, current, follow)) and allowed.admissible(current, values)
     room = len(rows) + limit - 1
     for move in _moves(bases, ladders, limit, worded, batch_per_device=terms.batch_per_device):
         if len(rows) >= room:
@@ -152,39 +154,23 @@ def propose_candidates(
     )
 
 
-class _Spellings:
+def _one_of_each(today: Row) -> Callable[[Row], Row]:
     """One number for values that are the same but for rounding: a log says 29.8023 GiB of a config.ini with 32G, and two rows
     of one configuration would be tried in turn for ever. Today's numbers come first."""
+    columns = [{value: value} for value in today]
 
-    def __init__(self, today: Row) -> None:
-        self._known = [{value: value} for value in today]
-
-    def __call__(self, row: Row) -> Row:
-        return tuple(self._of(known, value) for known, value in zip(self._known, row, strict=True))
-
-    @staticmethod
-    def _of(known: dict[float, float], value: float) -> float:
+    def number(known: dict[float, float], value: float) -> float:
         if value not in known:
-            alike = (one for one in known.values() if math.isclose(one, value, rel_tol=SAME))
-            known[value] = next(alike, value)
+            known[value] = next((one for one in known.values() if math.isclose(one, value, rel_tol=SAME)), value)
         return known[value]
+
+    return lambda row: tuple(map(number, columns, row))
 
 
 def _words(name: str, current: Parameters, runs: Sequence[Run], allowed: Allowed) -> dict[float, float]:
     """What the numbers of a parameter stand for, as far as they are words of JPO's own."""
     ran = (run.parameters.get(name) for run in runs)
     return {float(word): word for word in (current[name], *ran, *allowed.choices.get(name, ())) if isinstance(word, Word)}
-
-
-def _stays(numbers: Parameters, now: Parameters, free: Collection[str]) -> bool:
-    """Whether every held parameter has today's number in the file."""
-    return all(value == now[name] for name, value in numbers.items() if name not in free)
-
-
-def _follows(row: Row, current: Parameters, names: tuple[str, ...], follow: Mapping[str, str]) -> bool:
-    """Whether a measured row keeps to the rules by which parameters follow others."""
-    values = _values(row, names)
-    return same(values, followed(values, current, follow))
 
 
 def _ladder(name: str, now: float, choices: Sequence[float] | None, scale: str | None) -> tuple[float, ...]:
@@ -213,7 +199,7 @@ def _rounded(name: str, value: float) -> float:
 
 
 def _moves(
-    bases: list[Parameters],
+    bases: Sequence[Parameters],
     ladders: Mapping[str, tuple[float, ...]],
     limit: int,
     worded: Collection[str],
@@ -231,7 +217,7 @@ def _moves(
 
 
 def _by_distance(
-    bases: list[Parameters], ladders: Mapping[str, tuple[float, ...]], changed: int, worded: Collection[str]
+    bases: Sequence[Parameters], ladders: Mapping[str, tuple[float, ...]], changed: int, worded: Collection[str]
 ) -> Iterable[Parameters]:
     """Moves of exactly `changed` parameters, those of fewest ladder steps first."""
     moves: list[tuple[int, Parameters]] = []
@@ -247,7 +233,7 @@ def _by_distance(
 
 
 def _coordinated(
-    bases: list[Parameters], ladders: Mapping[str, tuple[float, ...]], *, batch_per_device: bool
+    bases: Sequence[Parameters], ladders: Mapping[str, tuple[float, ...]], *, batch_per_device: bool
 ) -> Iterator[Parameters]:
     """GPUs, batch size and learning rate grow or shrink together: the rate with the batch, or with its square root.
 
@@ -297,12 +283,6 @@ def _best(measured: list[tuple[Row, Run]], names: tuple[str, ...], log_rate: Rat
         if run.ended_well and (seconds := run.outcome.duration_seconds)
     ]
     return min(measurements, key=lambda pair: pair[0])[1] if measurements else None
-
-
-def _best_elsewhere(measured: list[tuple[Row, Run]], names: tuple[str, ...], log_rate: Rate) -> Iterator[Parameters | None]:
-    """The best configuration on each hardware: durations of two are not compared."""
-    for hardware in dict.fromkeys(run.identity for _, run in measured):
-        yield _best([pair for pair in measured if pair[1].identity == hardware], names, log_rate)
 
 
 def _row(values: Parameters, names: tuple[str, ...]) -> Row:

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +48,15 @@ MOST_BYTES = 64 << 20
 SHIPPED = Path(__file__).with_name("weights") / "policy.safetensors"
 REMEDY = "reinstall jpo, or make it anew with `jpo learn --pretrain`; without it the belief rule decides"
 
+
+def shapes_of(stem: str, widths: Sequence[int], heads: tuple[int, ...] = ()) -> dict[str, tuple[int, ...]]:
+    """Weights and biases between layers of these widths: stem.w0 (*heads, inputs, outputs), stem.b0 (*heads, 1, outputs), ..."""
+    layers = enumerate(pairwise(widths))
+    return {f"{stem}.{kind}{i}": (*heads, n_in if kind == "w" else 1, n_out) for i, (n_in, n_out) in layers for kind in "wb"}
+
+
 LAYERS = ((WIDTH, HIDDEN), (HIDDEN, HIDDEN), (HIDDEN, 1))
-SHAPES: Shapes = {
-    f"critics.{kind}{i}": (HEADS, *((n_in, n_out) if kind == "w" else (1, n_out)))
-    for i, (n_in, n_out) in enumerate(LAYERS)
-    for kind in ("w", "b")
-}
+SHAPES: Shapes = shapes_of("critics", (WIDTH, HIDDEN, HIDDEN, 1), (HEADS,))
 """Every tensor of one member: critics.w0 (2, WIDTH, 64), critics.b0 (2, 1, 64), ..."""
 FIRST = "critics.w0"
 

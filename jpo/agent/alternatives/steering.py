@@ -6,13 +6,12 @@ It is read from the features alone, as any policy is; learning/named_policies.py
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.acquisition import WORTH
-from jpo.agent.policy import rule_choice
+from jpo.agent.policy import rule_choice, shapes_of
 from jpo.agent.state import OWN, SHARED, WITHOUT_PHASES
 
 if TYPE_CHECKING:
@@ -29,11 +28,7 @@ FURTHEST = 8.0
 """Factor at an action of 1, its inverse at -1."""
 LEAST, MOST = 2.0, 100.0
 """Runs, between which the horizon is steered."""
-SHAPES: Shapes = {
-    f"actor.{kind}{i}": (n_in if kind == "w" else 1, n_out)
-    for i, (n_in, n_out) in enumerate(pairwise((INPUTS, *HIDDEN, 2 * ACTIONS)))
-    for kind in "wb"
-}
+SHAPES: Shapes = shapes_of("actor", (INPUTS, *HIDDEN, 2 * ACTIONS))
 COST, GAIN, TRIED = map(OWN.index, ("log expected cost", "expected improvement", "tried"))
 HORIZON = len(OWN) + SHARED.index("horizon")
 

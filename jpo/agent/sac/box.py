@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import torch
 from torch import Tensor
 
+from jpo.agent.policy import shapes_of
 from jpo.agent.sac.adam import Adam
 from jpo.agent.sac.box_replay import BoxBatch
 from jpo.agent.sac.candidate_set import fit, follow
@@ -64,8 +64,8 @@ def new_box_learner(
         rate: Adam's learning rate for all of them and for the temperature.
     """
     generator = torch.Generator().manual_seed(seed)
-    actor = Perceptron("actor", uniform(generator, _shapes("actor", (states, *hidden, 2 * actions), ()), last=0.01))
-    critics = Perceptron("critics", uniform(generator, _shapes("critics", (states + actions, *hidden, 1), (2,))))
+    actor = Perceptron("actor", uniform(generator, shapes_of("actor", (states, *hidden, 2 * actions)), last=0.01))
+    critics = Perceptron("critics", uniform(generator, shapes_of("critics", (states + actions, *hidden, 1), (2,))))
     targets = Perceptron("critics", {name: value.clone() for name, value in critics.items()})
     log_alpha = torch.zeros(1)
     log_alpha.grad = torch.zeros(1)
@@ -106,9 +106,3 @@ def act(learner: BoxLearner, states: Tensor, *, deterministic: bool) -> Tensor:
     if deterministic:
         return mode(outputs)
     return draw(outputs, learner.generator).action
-
-
-def _shapes(stem: str, widths: Sequence[int], heads: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
-    """Weights and biases between layers of these widths, for `networks.uniform`."""
-    layers = enumerate(pairwise(widths))
-    return {f"{stem}.{kind}{i}": (*heads, n_in if kind == "w" else 1, n_out) for i, (n_in, n_out) in layers for kind in "wb"}

@@ -43,13 +43,12 @@ class Promise:
         limit: the loss that was promised.
         today, reached: the loss expected of today's values, and the least that is expected of values that were run.
         tried: models whose loss was measured; values of the hardware make no other model.
-        p_kept: chance of the likeliest admissible row to end well and keep the promise.
         loss: ln of the loss that is expected of each row, against today's, (K,).
         p_lower: chance of each row to end well with a lower loss than today's, (K,): what is claimed of those that may lower it.
         lowering: rows that are expected to lower it, for no more than it is worth, (K,).
         gain: by how much of today's loss a run of each row is expected to be better, worse ones counted as none, (K,).
         quick: rows that take hardly longer than today's, (K,).
-        p_kept_each: chance of each row to end well and keep the promise, (K,).
+        p_kept: chance of each admissible row to end well and keep the promise, (K,); 0 of others.
     """
 
     target: str
@@ -58,18 +57,17 @@ class Promise:
     today: float
     reached: float
     tried: int
-    p_kept: float
     loss: Floats
     p_lower: Floats
     lowering: Bools
     gain: Floats
     quick: Bools
-    p_kept_each: Floats
+    p_kept: Floats
 
     @property
     def out_of_reach(self) -> bool:
         """Whether enough was tried to say that it will not be kept."""
-        return self.tried >= TRIED and self.p_kept < SELDOM
+        return self.tried >= TRIED and self.p_kept.max() < SELDOM
 
     def first(self, min_confidence: float) -> Bools:
         """Rows of which one is run next: the best of those that lower the loss with enough confidence; none: today's may stay."""
@@ -77,7 +75,7 @@ class Promise:
         rows = rows & self.quick if (rows & self.quick).any() else rows
         if not rows.any():
             return rows
-        worth = self.p_kept_each if self.p_kept_each[rows].max() >= SELDOM else -self.loss
+        worth = self.p_kept if self.p_kept[rows].max() >= SELDOM else -self.loss
         return np.asarray(rows & (worth >= NEARLY_BEST * worth[rows].max()))
 
     @property
@@ -130,10 +128,10 @@ def promise_of(
     measured[now] = True
     tried = len(np.unique(models_of(candidates)[measured]))
     kept = well * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)
-    p_kept = float(kept.max(where=candidates.admissible, initial=0.0))
+    p_kept = np.where(candidates.admissible, kept, 0.0)
     time, cost = weights @ belief.log_time, weights @ belief.log_cost
     affordable = time - time[reference] < MOST_TIME
-    if tried >= TRIED and p_kept < SELDOM:
+    if tried >= TRIED and p_kept.max() < SELDOM:
         affordable = (time - time[now] < LOWER) & (cost - cost[now] < LOWER)
     lowering = (
         candidates.admissible & (loss < -LOWER) & (belief.p_fail < LIKELY_TO_FAIL) & (candidates.log_rate <= 0) & affordable
@@ -145,11 +143,10 @@ def promise_of(
         today=belief.val_loss,
         reached=belief.val_loss * math.exp(float(loss[measured].min())),
         tried=tried,
-        p_kept=p_kept,
         loss=loss,
         p_lower=np.minimum(well * p_loss_below(belief, candidates, 1 - LOWER, loss_interval_factor), MOST),
         lowering=lowering,
         gain=np.asarray(well * (weights @ np.maximum(-np.expm1(logs), 0.0))),
         quick=time < WORSE,
-        p_kept_each=kept,
+        p_kept=p_kept,
     )

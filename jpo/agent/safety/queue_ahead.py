@@ -57,33 +57,26 @@ class QueueAhead:
 
 def queue_vetoes(
     candidates: Candidates, belief: Belief, queue: QueueAhead | None, deadline_seconds: float | None = None
-) -> tuple[Veto, ...]:
+) -> Iterator[Veto]:
     """What the engine never gives to one run, and what would be done in time if it did not have to wait.
 
     Args:
         deadline_seconds: until when a run must be done; None: nobody said, and waiting holds nothing.
     """
-    return () if queue is None else (*_too_much(candidates, queue), *_too_late(candidates, belief, queue, deadline_seconds))
-
-
-def _too_much(candidates: Candidates, queue: QueueAhead) -> Iterator[Veto]:
+    if queue is None:
+        return
     amounts = queue.amounts(candidates)
     if queue.most is not None and amounts[candidates.current] <= queue.most:
         words = f"asks for more {queue.resource} than the {queue.most:g} that one run may have now"
         yield Veto(amounts > queue.most, words, TOO_MUCH)
-
-
-def _too_late(candidates: Candidates, belief: Belief, queue: QueueAhead, deadline_seconds: float | None) -> Iterator[Veto]:
     if deadline_seconds is None or belief.duration_seconds is None:
         return
     seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)  # (K,)
-    amounts = queue.amounts(candidates)
     for amount, wait in sorted(queue.waits.items()):
         late = (amounts == amount) & (seconds + wait > deadline_seconds)
         waits = f"wait {numbers.duration(wait)} for its {amount:g} {queue.resource}, and " if wait else ""  # too slow anyway
-        words = f"would {waits}be done after the deadline"
         if late.any():
-            yield Veto(late, words, TOO_LATE)
+            yield Veto(late, f"would {waits}be done after the deadline", TOO_LATE)
 
 
 def features_of(queue: QueueAhead | None, candidates: Candidates, belief: Belief) -> Floats:

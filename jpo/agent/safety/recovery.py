@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from jpo.agent.candidate_rows import least, rows_of_run
+from jpo.agent.candidate_rows import least, rows_of_runs
 from jpo.agent.safety.failing import often_failing
 from jpo.records import Note, Run, RunStatus
 from jpo.wording import numbers
@@ -171,7 +171,7 @@ def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:
         "divergence": more(learning_rate=1, batch_size=-1),
         "memory": of_gpu + more(memory_gib=-1),
     }
-    placed = [(int(rows[0]), run) for run in runs if (rows := rows_of_run(candidates, run)).size]
+    placed = [(row, run) for row, run in zip(rows_of_runs(candidates, runs).tolist(), runs, strict=True) if row >= 0]
     failed = [(row, run) for row, run in placed if not run.ended_well and run.status is not RunStatus.STOPPED]
     runs_well = np.bincount([row for row, run in placed if run.ended_well], minlength=len(out))
     well = (runs_well > 0) & ~often_failing(runs_well, np.bincount([row for row, _ in failed], minlength=len(out)))

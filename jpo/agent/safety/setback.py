@@ -15,8 +15,7 @@ import numpy as np
 from jpo.agent import reasons
 from jpo.agent.acquisition import CLIP, log_objective
 from jpo.agent.preference import LOSS_TOLERANCE, LOSS_WEIGHT
-from jpo.agent.safety.failing import CODE as OFTEN_FAILING
-from jpo.agent.safety.failing import words as failing_words
+from jpo.agent.safety import failing
 from jpo.records import Note, RunStatus, same
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def setback(problem: Problem, before: int, broken: Iterable[Broken] = (), outlas
     if belief.failures[before] >= belief.runs[before]:
         return None  # whatever is worse now, it is no way back
     if problem.comparison.often_failing[now] and not problem.comparison.often_failing[before]:
-        return Note(OFTEN_FAILING, f"what it changed to {failing_words(belief, now)}")
+        return Note(failing.CODE, f"what it changed to {failing.words(belief, now)}")
     for name, limit, then, today in broken:
         return Note("JPO-I841", f"{name} = {limit:g} was kept before it and is not since: {then:.4g} became {today:.4g}")
     worse, noise = worsening(problem, before)

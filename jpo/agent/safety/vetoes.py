@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.candidate_rows import base_row, least, models_of
+from jpo.agent.safety import failing
 from jpo.agent.safety.confidence import LIKELIER, log_loss_of, p_loss_worse
-from jpo.agent.safety.failing import CODE as OFTEN_FAILING
-from jpo.agent.safety.failing import known_to_end_well, no_less_than, often_failing
-from jpo.agent.safety.failing import words as failing_words
 from jpo.agent.safety.host_memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
 from jpo.records import RESOURCES
@@ -52,10 +50,8 @@ def vetoes(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) 
     Args:
         named: parameters whose largest value the user has named.
     """
-    any_failed = any(not run.ended_well for run in runs)
-    failing = ruled_out(candidates, runs) if any_failed else np.zeros(len(candidates.values), dtype=np.bool_)
     held = [
-        Veto(failing, "asks for no less than what failed", "JPO-I620"),
+        Veto(ruled_out(candidates, runs), "asks for no less than what failed", "JPO-I620"),
         *_memory(candidates, runs, named),
         *_cpus(candidates, runs),
     ]
@@ -66,7 +62,7 @@ def vetoes(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) 
             words = f"asks for more {name} than any run so far, and [parameters] {name} names no max or choices"
             held.append(Veto(column > most * (1 + 1e-9), words, "JPO-I622", lasting=False))
     today = np.arange(len(candidates.values)) == candidates.current
-    return tuple(Veto(hold.rows & ~today, hold.why, hold.code, hold.lasting) for hold in held)
+    return tuple(replace(hold, rows=hold.rows & ~today) for hold in held)
 
 
 def _most(name: str, candidates: Candidates, runs: Sequence[Run]) -> float:
@@ -100,20 +96,14 @@ def _cpus(candidates: Candidates, runs: Sequence[Run]) -> Iterator[Veto]:
     """
     if "cpus" not in candidates.names or candidates.parameters(candidates.current).get("gpus", 0) < 1:
         return
-    demands = [candidates.names.index(name) for name in ("batch_size", "gpus") if name in candidates.names]
+    demands = [name for name in ("batch_size", "gpus") if name in candidates.names]
     now = candidates.parameters(candidates.current)
-    busy = [
-        cores
-        for run in runs
-        if run.ended_well
-        and all(
-            run.parameters.get(candidates.names[at], now[candidates.names[at]]) == now[candidates.names[at]] for at in demands
-        )
-        and (cores := _busy_cores(run))
-    ]
+    alike = [run for run in runs if run.ended_well and all(run.parameters.get(name, now[name]) == now[name] for name in demands)]
+    busy = [cores for run in alike if (cores := _busy_cores(run))]
     if busy:
         column = candidates.values[:, candidates.names.index("cpus")]
-        as_much = (candidates.values[:, demands] >= candidates.values[candidates.current, demands]).all(axis=1)
+        at = [candidates.names.index(name) for name in demands]
+        as_much = (candidates.values[:, at] >= candidates.values[candidates.current, at]).all(axis=1)
         words = f"asks for fewer cpus than the {min(busy):.3g} that runs keep busy"
         yield Veto(as_much & (column < min(busy)), words, "JPO-I637")
 
@@ -141,14 +131,14 @@ def failing_vetoes(candidates: Candidates, belief: Belief) -> tuple[Veto, ...]:
     """What fails more often than chance would have it, and what goes as far away from what ends well and was not seen to do so;
     today's values too, where what ended well may be gone back to.
     """
-    often, now, rows = often_failing(belief.runs, belief.failures), candidates.current, np.arange(len(candidates.values))
-    leaves = belief.runs[now] and (candidates.admissible & known_to_end_well(candidates, belief.runs, often)).any()
+    often, now, rows = failing.often_failing(belief.runs, belief.failures), candidates.current, np.arange(len(candidates.values))
+    leaves = belief.runs[now] and (candidates.admissible & failing.known_to_end_well(candidates, belief.runs, often)).any()
     beyond = "asks for no less than values that "
     held = []
     for row in map(int, np.flatnonzero(often)):
-        says = failing_words(belief, row)
-        held += [Veto((rows == row) & (leaves or row != now), says, OFTEN_FAILING)]
-        held += [Veto(no_less_than(candidates, belief, row, often) & ~often & (rows != now), beyond + says, OFTEN_FAILING)]
+        says, no_less = failing.words(belief, row), failing.no_less_than(candidates, belief, row, often)
+        held += [Veto((rows == row) & (leaves or row != now), says, failing.CODE)]
+        held += [Veto(no_less & ~often & (rows != now), beyond + says, failing.CODE)]
     return tuple(hold for hold in held if hold.rows.any())
 
 
