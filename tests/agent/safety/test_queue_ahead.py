@@ -23,7 +23,7 @@ def test_what_waits_past_the_deadline_is_held_whatever_may_be_explored(belief):
     """Eight GPUs take half the time, and would wait for two days; one takes twice as long."""
     believed = belief([[0, -np.log(2), np.log(2)]], duration=3600.0)
     queue = QueueAhead("gpus", {4.0: 0.0, 8.0: 2 * DAY})
-    holds = queue_vetoes(candidates(), believed, queue, 4 * 3600.0)
+    holds = tuple(queue_vetoes(candidates(), believed, queue, 4 * 3600.0))
     assert held(holds, lasting=True).tolist() == [False, True, False]
     (late,) = [hold for hold in holds if hold.rows.any()]
     assert late.code == TOO_LATE
@@ -43,7 +43,7 @@ def test_without_a_deadline_or_an_answer_waiting_holds_nothing(belief, queue, de
 
 def test_nothing_is_late_while_nobody_knows_how_long_a_run_takes(belief):
     unknown = replace(belief([[0, 0, 0]]), duration_seconds=None)
-    assert queue_vetoes(candidates(), unknown, QueueAhead("gpus", {8.0: DAY}), 10.0) == ()
+    assert not list(queue_vetoes(candidates(), unknown, QueueAhead("gpus", {8.0: DAY}), 10.0))
     assert not features_of(QueueAhead("gpus", {8.0: DAY}), candidates(), unknown).any()
 
 
@@ -51,7 +51,7 @@ def test_more_than_one_run_may_have_is_held_unless_today_asks_for_more_already(b
     believed, queue = belief([[0, 0, 0]]), QueueAhead("gpus", most=4.0)
     (much,) = queue_vetoes(candidates(), believed, queue)
     assert (much.rows.tolist(), much.code) == ([False, True, False], TOO_MUCH)
-    assert queue_vetoes(candidates(current=1), believed, queue) == ()
+    assert not list(queue_vetoes(candidates(current=1), believed, queue))
 
 
 def test_all_that_was_told_goes_on_record_by_name():
