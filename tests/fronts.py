@@ -44,7 +44,7 @@ FRONT = Front(
     ),
     today=TODAY,
     suggested={**TODAY, "batch_size": 128.0},
-    because="batch_size 128 was not run yet",
+    because=Note("JPO-I604", "batch_size 128 was not run yet"),
     preferences={"time": {**TODAY, "batch_size": 128.0}},
     volumes=Volumes({TIME: 15840.0, COST: 9.9}, 8640 * 1.9, 40000.0, 8640 * 1.9),
     left_out={"runs that did not end well": 3},

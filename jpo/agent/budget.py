@@ -121,19 +121,15 @@ def reference_values(followed_up: Sequence[tuple[Run, Parameters]], now: Paramet
 def compared_costs(
     followed_up: Sequence[tuple[Run, Parameters]], runs: Sequence[Run], preference: Preference, log_rate: Callable[[Run], float]
 ) -> tuple[tuple[float, int], ...]:
-    """Cost of runs that followed a suggestion, each in multiples of what the reference values would have cost, and its age.
+    """Cost of runs that followed a suggestion, each in multiples of what the reference values would have cost, and how many runs of
+    this workload have ended since. Where there is nothing to compare with, a run does not count.
 
     That is the geometric mean of their newest REFERENCES runs before it: one run's luck would count in every comparison. A run
-    that did not end well counts FAILURE_CHARGE, or what it took if that is more. Where there is nothing to compare with, a run
-    does not count.
+    that did not end well counts FAILURE_CHARGE, or what it took if that is more.
 
     Args:
-        followed_up: see `reference_values`.
-        runs: all of this workload, oldest first.
+        followed_up: see `reference_values`; `runs`: all of this workload, oldest first.
         log_rate: natural log of the price per hour of a run's configuration, against any one.
-
-    Returns:
-        The cost, and how many runs of this workload have ended since.
     """
     compared: list[tuple[Run, list[Floats]]] = []
     ends = [run.ended_at for run in runs]
@@ -152,9 +148,11 @@ def compared_costs(
     costs: list[tuple[float, int]] = []
     for run, some in compared:
         cost = _geometric_mean(list(islice(logs, len(some))))
-        charged = cost if run.ended_well else max(FAILURE_CHARGE, 0.0 if math.isnan(cost) else cost)
-        costs.append((charged, sum(end > run.ended_at for end in ends)))
-    return tuple((cost, age) for cost, age in costs if not math.isnan(cost))
+        if not run.ended_well:
+            cost = max(FAILURE_CHARGE, 0.0 if math.isnan(cost) else cost)
+        if not math.isnan(cost):
+            costs.append((cost, sum(end > run.ended_at for end in ends)))
+    return tuple(costs)
 
 
 def _geometric_mean(logs: Sequence[float]) -> float:
@@ -169,13 +167,8 @@ def budget_left(relative: Sequence[float], budget: float = BUDGET) -> float:
 
 
 def replenished_budget(costs: Sequence[tuple[float, int]], budget: float = BUDGET) -> float:
-    """The same for a job in use: what a trial lost counts for SHARE of the budget at most, and less with every run since.
-
-    So the budget grows again by what was saved and with time: kept nights earn the next trial.
-
-    Args:
-        costs: see `compared_costs`.
-        budget: in runs of today's configuration per BUDGET_RUNS.
+    """The same for a job in use, from `compared_costs`: what a trial lost counts for SHARE of the budget at most, and less with every
+    run since. So the budget grows again by what was saved and with time: kept nights earn the next trial.
     """
     recent = [(cost - 1, 1 - age / BUDGET_RUNS) for cost, age in costs if age < BUDGET_RUNS]
     return budget - sum(min(loss, SHARE * budget) * weight for loss, weight in recent)

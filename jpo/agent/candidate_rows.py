@@ -33,6 +33,11 @@ def models_of(candidates: Candidates) -> Ints:
     return np.unique(candidates.values[:, at], axis=0, return_inverse=True)[1].reshape(-1)
 
 
+def logs_of(candidates: Candidates) -> Floats:
+    """Natural logs of all values, (K, P); 0, as GPUs may be, is far from any other value."""
+    return np.log(np.maximum(candidates.values, 1e-9))
+
+
 def base_row(candidates: Candidates, reference: int | None) -> int:
     """Row against whose validation loss a model is worse: the values before the agent's first change, or (None) today's."""
     return candidates.current if reference is None else reference

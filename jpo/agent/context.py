@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -153,9 +154,7 @@ def watched(context: Context, belief: Belief, rows: Sequence[int], runs: Sequenc
 
 def after_misses(context: Context, misses: Sequence[float | None]) -> Context:
     """The context with how well the last forecasts were met: `last_miss` and `surprise`. `misses`: of the runs, oldest first."""
-    chart = Chart()
-    for miss in misses:
-        chart = chart.after(miss)
+    chart = reduce(Chart.after, misses, Chart())
     last = misses[-1] if misses else None
     return replace(context, watch=replace(context.watch, last_miss=last, surprise=chart.surprise))
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent import reasons
-from jpo.agent.candidate_rows import least
+from jpo.agent.candidate_rows import least, logs_of
 from jpo.agent.policy_override import override_note
 from jpo.agent.problem import Problem
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_nothing_better
@@ -35,9 +35,6 @@ from jpo.records import Decision, Note
 if TYPE_CHECKING:
     from jpo.agent.policy import Policy
     from jpo.records import Bools, Floats, PolicyName
-
-_NONE = 1e-9
-"""Where a parameter is 0, as GPUs may be: far from any other value."""
 
 
 def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decision:
@@ -127,7 +124,7 @@ def way_back(problem: Problem) -> int:
     least instead went on failing for 4 to 7 nights: of host memory, the simulated jobs know nothing.
     """
     candidates, belief, expected = problem.candidates, problem.belief, problem.acquisition.expected
-    logs = np.log(np.maximum(candidates.values, _NONE))
+    logs = logs_of(candidates)
     well = problem.comparison.known_to_end_well
     goal = least(expected, well if well.any() else belief.runs > 0)
     apart = np.abs(logs - logs[goal]).sum(axis=1)  # (K,)

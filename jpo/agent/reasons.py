@@ -105,7 +105,11 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Iterator[Note]
         yield Note("JPO-I603", f"{name}, all else as now, {measured(problem, choice)}")
     else:
         text = f"is expected to {_difference(problem, choice)}; {_chances(problem, choice)}"
-        yield Note("JPO-I604", f"{name} was not run yet{_in_this_company(problem, choice)} and {text}")
+        values, tried = problem.candidates.values, problem.belief.tried
+        (changed,) = np.nonzero(values[choice] != values[problem.candidates.current])
+        value_ran = len(changed) == 1 and (values[tried, changed[0]] == values[choice, changed[0]]).any()
+        company = " with the other values of today" if value_ran else ""
+        yield Note("JPO-I604", f"{name} was not run yet{company} and {text}")
         if problem.leeway.exploration_runs_left:
             yield Note("JPO-I626", "it is tried because you asked for trials: it is the most informative of what is left")
         elif problem.exploration.exploring and not problem.leeway.patient:
@@ -123,14 +127,6 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Iterator[Note]
             yield Note("JPO-W628", "no run has measured a validation loss: whether it is kept is not known")
         if acquisition.expected[choice] > acquisition.expected[acquisition.incumbent] and by == "belief":
             yield Note("JPO-I605", f"trying it may cost a little now and can save over the next {acquisition.horizon:.0f} runs")
-
-
-def _in_this_company(problem: Problem, choice: int) -> str:
-    """What is new about a choice of one value that was run before, with other values beside it; several are new together."""
-    values, tried = problem.candidates.values, problem.belief.tried
-    (changed,) = np.nonzero(values[choice] != values[problem.candidates.current])
-    known = len(changed) == 1 and (values[tried, changed[0]] == values[choice, changed[0]]).any()
-    return " with the other values of today" if known else ""
 
 
 def _settled(problem: Problem) -> Iterator[Note]:

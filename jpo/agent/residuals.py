@@ -1,8 +1,7 @@
 """Residuals of the jobs that ran here: by how much they took longer, or failed more often, than simulated jobs do.
 
-A single job's residual is its own; where job after job misses to the same side, the installation differs from what the simulator
-thinks (little host memory, slow loaders, slow links, small GPUs), and the next job will miss as well. The belief, which weighs
-simulated jobs, cannot say what none of them does.
+Where job after job misses to the same side, the installation differs from what the simulator thinks (little host memory, slow
+loaders, slow links, small GPUs), and the next job will miss as well: the belief, which weighs simulated jobs, cannot say so.
 
 Source: hierarchical Gaussian process, a surface of the installation plus one of each job; Rasmussen and Williams, "Gaussian
 Processes for Machine Learning", 2006, section 2.7, and Gelman et al., "Bayesian Data Analysis", chapter 5.
@@ -88,9 +87,7 @@ def residuals_of_job(name: str, candidates: Candidates, prior: Belief, runs: Seq
     """Residuals of one job; None where it ran one configuration only, or never ended well at its reference.
 
     Args:
-        name: of the job.
-        candidates: all that it ran, the reference as current row.
-        prior: belief about them before any run.
+        candidates: all that it ran, the reference as current row; `prior`: belief about them before any run.
         runs: oldest first.
     """
     ended: dict[int, list[float]] = {}
@@ -117,11 +114,8 @@ def joined(parts: Sequence[Residuals]) -> Residuals:
     """Residuals of several jobs as one record, the newest MOST configurations; the parts come oldest first."""
     names = tuple(dict.fromkeys(name for part in parts for name in part.workloads))
     jobs = [np.array([names.index(name) for name in part.workloads], dtype=np.int64)[part.job] for part in parts]
-    arrays = {
-        f.name: np.concatenate([getattr(part, f.name) for part in parts])[-MOST:]
-        for f in fields(Residuals)
-        if f.name not in ("workloads", "job")
-    }
+    columns = [f.name for f in fields(Residuals) if f.name not in ("workloads", "job")]
+    arrays = {name: np.concatenate([getattr(part, name) for part in parts])[-MOST:] for name in columns}
     return Residuals(workloads=names, job=np.concatenate(jobs)[-MOST:], **arrays)
 
 
@@ -167,7 +161,8 @@ def _surface(residuals: Residuals, rows: Bools, values: Floats, own_sd: Floats, 
     x, y, sd, job = residuals.points[rows], values[rows], own_sd[rows], residuals.job[rows]
     own = np.exp(-_squares(x, x) / 2) * np.outer(sd, sd) * (job[:, None] == job[None])
     own[np.diag_indices_from(own)] += _NOISE**2
-    among, across, before = _shared(x, x), _shared(x, points), _variance(points)
+    among, across, squares = _shared(x, x), _shared(x, points), (points**2).sum(axis=1)
+    before = 2 - 2 * np.exp(-squares / _LENGTH**2 / 2) + _SLOPE**2 * squares  # the diagonal of _shared(points, points)
     evidence, means, variances = [], [], []
     for size in _SIZES:
         root = np.linalg.cholesky(size**2 * among + own)
@@ -193,9 +188,3 @@ def _shared(a: Floats, b: Floats) -> Floats:
     origin = np.zeros((1, a.shape[1]))
     bends = np.exp(-_squares(a, b) / 2) - np.exp(-_squares(a, origin) / 2) - np.exp(-_squares(origin, b) / 2) + 1
     return np.asarray(bends + _SLOPE**2 * a @ b.T)
-
-
-def _variance(a: Floats) -> Floats:
-    """The diagonal of `_shared(a, a)`, (N,)."""
-    squares = (a**2).sum(axis=1)
-    return np.asarray(2 - 2 * np.exp(-squares / _LENGTH**2 / 2) + _SLOPE**2 * squares)

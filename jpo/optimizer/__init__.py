@@ -10,7 +10,5 @@ explain/         alternatives, what held a value back, what would change the ans
 question.py      what `jpo predict` is asked; expectations.py, prediction_rows.py, prediction.py: what is expected, and why
 what_if.py       a deadline or a budget; answer.py: the answer
 pareto/          what `jpo pareto` shows: measured and predicted points, and the agent's choices
-during/          decisions about a run that goes on: stop it, release what it does not use
 account/         what came of the suggestions: savings, rewards, configurations, for `jpo report`
-simulated_runs.py  what `jpo lab simulate` compares
 """

@@ -55,17 +55,11 @@ def faster_than(best: Row, rows: Sequence[Row], prices: Prices, bounds: Bounds) 
     for row in sorted(rows, key=lambda row: bounds.mean_of(row, "cost_usd")):
         if bounds.mean_of(row, "duration_seconds") < fastest:
             fastest = bounds.mean_of(row, "duration_seconds")
-            faster.append((row, side_by_side(best, row, prices, bounds)))
+            before, after = (bounds.interval_of(each, "duration_seconds") for each in (best, row))
+            comparison = compare(best.parameters, row.parameters, prices, before_duration=before, after_duration=after)
+            usd, then = best.expected.forecast.cost_usd, row.expected.forecast.cost_usd  # each by its own prices, spot or not
+            faster.append((row, replace(comparison, cost_usd_before=usd, cost_usd_after=then)))
     return faster[:MOST_OPTIONS]
-
-
-def side_by_side(best: Row, row: Row, prices: Prices, bounds: Bounds) -> CostComparison:
-    """Two rows, each at the cost that its own prices (spot or not) make, and done when its queue lets it be."""
-    some, other = best.expected.forecast, row.expected.forecast
-    before, after = (bounds.interval_of(each, "duration_seconds") for each in (best, row))
-    times = {"before_duration": before, "after_duration": after}
-    comparison = compare(best.parameters, row.parameters, prices, **times)
-    return replace(comparison, cost_usd_before=some.cost_usd, cost_usd_after=other.cost_usd)
 
 
 def option_of(index: int, comparison: CostComparison) -> Option:

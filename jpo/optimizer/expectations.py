@@ -143,7 +143,8 @@ def _full_run(values: Parameters, seconds: Interval, ran: Sequence[Parameters], 
     trials = basis.trials
     samples = next((trial.samples / trial.fraction for trial in trials if trial.samples), None)
     work = None if samples is None else samples * values["epochs"]
-    alike = [trial for trial, its in zip(trials, ran, strict=True) if trial.fraction == 1 and _same_but_epochs(its, values)]
+    but_epochs = {name: value for name, value in values.items() if name != "epochs"}
+    alike = [trial for trial, its in zip(trials, ran, strict=True) if trial.fraction == 1 and same(its, but_epochs)]
     memory = max((trial.memory_gib for trial in alike if trial.memory_gib is not None), default=None)
     losses = [loss for trial in alike if (loss := loss_after(trial.losses, values["epochs"]))]
     return Forecast(

@@ -12,11 +12,10 @@ from jpo.agent.context import EarlierJobs
 from jpo.agent.problem import Problem
 from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
 from jpo.forecast import posterior
+from jpo.optimizer.prior import FEW
 from jpo.records import PARAMETERS, Belief, Candidates, Identity, Residuals, Run
 from jpo.simulate import Latents, jobs_of
 
-PARTICLES = 250
-"""Simulated jobs of the second belief; 250 and more were measured to be equal within 3%."""
 SEED = 0
 """Equal runs say the same in every store and process."""
 
@@ -32,7 +31,7 @@ def residuals_of_runs(runs: Sequence[Run]) -> Residuals | None:
     if len(values) < 2:
         return None
     ran = Candidates(names, values, 0, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
-    prior = posterior(jobs_of(ran, Latents(PARTICLES, SEED)), ran, ())
+    prior = posterior(jobs_of(ran, Latents(FEW, SEED)), ran, ())
     return residuals_of_job(str(first.identity), ran, prior, runs)
 
 
@@ -57,7 +56,7 @@ def belief_here(candidates: Candidates, runs: Sequence[Run], residuals: Residual
     as_then = Candidates(
         candidates.names, candidates.values, reference, candidates.admissible, candidates.log_rate, words=candidates.words
     )
-    draws = bent(jobs_of(as_then, Latents(PARTICLES, SEED)), residual_forecast(residuals, as_then), SEED)
+    draws = bent(jobs_of(as_then, Latents(FEW, SEED)), residual_forecast(residuals, as_then), SEED)
     return posterior(draws, candidates, runs)
 
 

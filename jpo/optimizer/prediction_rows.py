@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import constraints
 from constraints import Facts, Limits
-from jpo.cost import Prices, check_sla, usd_per_hour
+from jpo.cost import check_sla, usd_per_hour
 from jpo.cost.rented import rented
 from jpo.forecast.trials import Trial
 from jpo.optimizer.candidates import admissible_of
@@ -15,7 +15,6 @@ from jpo.optimizer.expectations import Basis, cost, disagree, expectations
 from jpo.optimizer.prediction import Expected, Row
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import gpu_memory_gib_now
-from jpo.optimizer.surrogate import FailureChance, Surrogate
 from jpo.records import Note, Parameters, Run, same
 
 DISAGREE = "history and trials disagree; what is narrower for today's values counts, or for a job with a target the history"
@@ -79,12 +78,11 @@ def _row(values: Parameters, expected: Sequence[Expected], basis: RowBasis, spot
     """One configuration with the word of the limits and of [sla]."""
     request, today = basis.request, basis.request.current
     prices = request.prices if spot is None else replace(request.prices, spot=spot)
+    surrogate = basis.evidence.surrogate_of(values)
     if spot is not None:
-        expected = [_priced(each, values, basis.evidence.surrogate_of(values), prices) for each in expected]
-    facts = Facts(
-        gpu_memory_gib_now=gpu_memory_gib_now(today, basis.runs),
-        usd_per_hour_next=usd_per_hour(values, prices),
-    )
+        usd = [cost(each.forecast.duration_seconds, values, surrogate, prices) for each in expected]
+        expected = [replace(e, forecast=replace(e.forecast, cost_usd=on)) for e, on in zip(expected, usd, strict=True)]
+    facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(today, basis.runs), usd_per_hour_next=usd_per_hour(values, prices))
     return Row(
         parameters=values,
         differs={name: value for name, value in values.items() if value != today[name]},
@@ -94,17 +92,6 @@ def _row(values: Parameters, expected: Sequence[Expected], basis: RowBasis, spot
         runs=sum(run.ended_well and same(run.parameters, values) for run in basis.runs if run.parameters),
         why_not=tuple(violation.message for violation in constraints.check(today, values, basis.limits, facts).violations),
         sla=check_sla(request.wanted.targets, expected[0].forecast),
-        failure=_failure(values, basis.evidence.surrogate_of(values)),
+        failure=surrogate.failure_chance(surrogate.row(values)) if surrogate.runs else None,
         instance=rented(values, prices, now=basis.now),
     )
-
-
-def _failure(values: Parameters, surrogate: Surrogate) -> FailureChance | None:
-    return surrogate.failure_chance(surrogate.row(values)) if surrogate.runs else None
-
-
-def _priced(expected: Expected, values: Parameters, surrogate: Surrogate, prices: Prices) -> Expected:
-    """The same expectation on other prices."""
-    forecast = expected.forecast
-    usd = cost(forecast.duration_seconds, values, surrogate, prices)
-    return replace(expected, forecast=replace(forecast, cost_usd=usd))

@@ -77,23 +77,17 @@ def possible(option: str, name: str, value: float, workload: Workload) -> float:
     if total not in workload.current:
         finding = f"{workload.path} has no parameter {name}"
         raise UsageError(option, finding, f"it has {', '.join(workload.current)}", code="JPO-E823")
-    if total not in PARAMETERS:
-        return possible_own(option, name, value, workload)
-    if not (SMALLEST_VALUE <= value <= LARGEST_VALUE or (value == 0 and total == "gpus")) or (
-        total in WHOLE and not value.is_integer()
-    ):
-        kind = "whole number above 0" if total in WHOLE else "number above 0"
-        raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}=32", code="JPO-E823")
-    return value
-
-
-def possible_own(option: str, name: str, value: float, workload: Workload) -> float:
-    """Value that a parameter of the team's own could have: of its kind; whether the limits allow it is another question."""
-    parameter = workload.parameter(name)
-    word = isinstance(parameter.value, Word)
-    if isinstance(value, Word) != word or (parameter.whole and not value.is_integer()):
+    if total in PARAMETERS:
+        kind, example = "whole number above 0" if total in WHOLE else "number above 0", 32.0
+        in_range = SMALLEST_VALUE <= value <= LARGEST_VALUE or (value == 0 and total == "gpus")
+        fits = in_range and (total not in WHOLE or value.is_integer())
+    else:  # of the team's own: a value of its kind
+        parameter = workload.parameter(name)
+        word, example = isinstance(parameter.value, Word), parameter.value
         kind = "word" if word else "whole number" if parameter.whole else "number"
-        raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}={parameter.value:g}", code="JPO-E823")
+        fits = isinstance(value, Word) == word and (not parameter.whole or value.is_integer())
+    if not fits:
+        raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}={example:g}", code="JPO-E823")
     return value
 
 

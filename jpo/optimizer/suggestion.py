@@ -81,12 +81,7 @@ def suggestion_of(
     suggestion_id: str,
     now: float,
 ) -> Suggestion:
-    """Suggestion that goes on record.
-
-    Args:
-        policy: the agent that was asked; None where the belief rule was.
-        now: when it was made, in unix seconds.
-    """
+    """Suggestion that goes on record. `policy`: the agent that was asked; None where the belief rule was. `now`: unix seconds."""
     workload, decision, edits = proposal.workload, advice.decision, {edit.key: edit for edit in proposal.edits}
     facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload.current, known.runs))
     explanation = account_of(advice, request, known, proposal.limits, facts=facts, policy=policy)
@@ -95,7 +90,8 @@ def suggestion_of(
     new = {p.name for p in changed if not already_run(p, proposal.executed, advice)}
     changes = (change(p, edits[p.key], proposal.executed, advice, known, explanation.single_effects) for p in changed)
     values = SuggestedValues(
-        keys={p.name: named_row(p, edited=p.key in edits) for p in workload.parameters},
+        # the key alone would mislead where the file counts in other terms
+        keys={p.name: f"{p.name} in all ({p.key})" if p.counted and p.key not in edits else p.key for p in workload.parameters},
         current={**workload.current, **as_run},
         suggested={**proposal.executed, **{name: advice.suggested[name] for name in as_run}},
         texts={p.name: p.text for p in workload.parameters if not p.counted},
@@ -206,11 +202,6 @@ def already_run(parameter: Parameter, executed: Parameters, advice: Advice) -> b
     """Whether a new value only writes down what runs have, whatever config.ini says."""
     new = executed[parameter.name]
     return new != parameter.value and new == advice.current[parameter.name]
-
-
-def named_row(parameter: Parameter, *, edited: bool) -> str:
-    """What a row of values in all is called: the key alone would mislead where the file counts in other terms."""
-    return parameter.key if edited or not parameter.counted else f"{parameter.name} in all ({parameter.key})"
 
 
 def grown_with_gpus(workload: Workload, edits: Sequence[Edit], executed: Parameters) -> str | None:

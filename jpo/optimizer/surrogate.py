@@ -25,7 +25,7 @@ from jpo.forecast.calibration import RUNS_REMEMBERED, WATCHED, interval_factor, 
 from jpo.forecast.demand import Band, demand, power_watts
 from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
 from jpo.optimizer.candidates import candidates_at, collect, rows_pooled_with, weighed_runs, with_row
-from jpo.optimizer.prior import Prior, believe, beside, prior_at, prior_of, thinned, with_siblings
+from jpo.optimizer.prior import FEW, Prior, believe, beside, prior_at, prior_of, thinned, with_siblings
 from jpo.optimizer.request import Request
 from jpo.records import Belief, Calibration, Candidates, Forecast, Interval, Known, Parameters, Run, RunStatus, each_judged
 from jpo.wording import numbers
@@ -39,8 +39,6 @@ _OF_RUNS = ("demands", "memory_gib_there", "p_short_of_memory", "samples")
 """What a surrogate computes of runs and candidates, whatever is believed."""
 LEAST_TOLD = 0.05
 """Chance of too little memory from which on it is said."""
-FEW = 250
-"""Simulated jobs in the beliefs of the calibration watch: 250 and more were measured to be equal within 3%."""
 
 
 @dataclass(frozen=True, slots=True)

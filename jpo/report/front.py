@@ -130,9 +130,9 @@ def sentences(front: Front, parameters: Sequence[str]) -> list[str]:
     if same and any(point.values for point in front.points):
         lines.append(f"The same in all: {', '.join(same)}.")
     if front.suggested is None:
-        lines.append(f"`jpo suggest` would find nothing: {front.because}.")
+        lines.append(f"`jpo suggest` would find nothing: {front.because.text}.")
     else:
-        lines.append(f"`jpo suggest` would choose: {difference(front.suggested, front.today)}; {front.because}.")
+        lines.append(f"`jpo suggest` would choose: {difference(front.suggested, front.today)}; {front.because.text}.")
         chosen = [point for point in front.points if "suggested" in point.marks and whole(point, front)]
         if any(not point.on_expected_front for point in chosen):
             lines.append(
@@ -155,7 +155,7 @@ def as_json(front: Front) -> dict[str, object]:
         "points": [_point(point, front) for point in front.points],
         "today": dict(front.today),
         "suggested": None if front.suggested is None else dict(front.suggested),
-        "because": front.because,
+        "because": front.because.text,
         "preferences": {name: dict(values) for name, values in front.preferences.items()},
         "hypervolume": None if front.volumes is None else asdict(front.volumes),
         "left_out": {published(reason): count for reason, count in front.left_out.items()},

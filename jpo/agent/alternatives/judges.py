@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from jpo.agent.state import Features
     from jpo.records import Bools, Floats
 
-RATE = 0.1
-PASSES = 30
-"""Of hidden units left out in a pass with dropout, and how many passes."""
 OBJECTIVES = ("time", "cost", "balanced")
 """Preferences of the members of a policy per objective, in their order."""
 TIME, COST, SLACK, SLACK_KNOWN = (
@@ -56,7 +53,7 @@ def by_sla(policy: Policy, features: Features, allowed: Bools) -> Floats:
     return surely_saved(policy, features, allowed)
 
 
-def answers(policy: Policy, features: Features, rng: np.random.Generator, *, rate: float = RATE, passes: int = PASSES) -> Floats:
+def answers(policy: Policy, features: Features, rng: np.random.Generator, *, rate: float = 0.1, passes: int = 30) -> Floats:
     """What the critics expect in each pass with dropout, the mean over the members: (K, WIDTH) -> (passes, K).
 
     Where the answers scatter, the critics know little. They learn without dropout, and intervals made in this way were measured

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 from torch.optim.adam import adam
 
-BETA1, BETA2 = 0.9, 0.999
 EPS = 1e-8
 
 
@@ -47,8 +46,8 @@ class Adam:
             [state["step"] for state in states],
             fused=True,
             amsgrad=False,
-            beta1=BETA1,
-            beta2=BETA2,
+            beta1=0.9,
+            beta2=0.999,
             lr=self.rate,
             weight_decay=0.0,
             eps=self.eps,

@@ -28,7 +28,9 @@ def save_checkpoint(state: AgentState) -> bytes:
     for i, learner in enumerate(state.learners):
         arrays |= {f"online{i}.{name}": _numpy(value) for name, value in learner.critics.items()}
         arrays |= {f"target{i}.{name}": _numpy(value) for name, value in learner.targets.items()}
-        arrays |= {f"{moment}{i}.{name}": array for (moment, name), array in _moments(learner).items()}
+        for name, parameter in learner.critics.items():  # Adam's step count is that of its updates since the optimiser began
+            moved = learner.optimiser.state.get(parameter, {})
+            arrays |= {f"{moment}{i}.{name}": _numpy(moved[moment]) for moment in ("exp_avg", "exp_avg_sq") if moved}
     replays: dict[str, Ring] = {"real": state.real, "simulated": state.simulated, "forks": state.forks}
     for kind, replay in replays.items():
         arrays |= {f"{kind}.{name}": array[: replay.size] for name, array in replay.arrays.items()}
@@ -95,16 +97,6 @@ def _weights(tensors: Arrays, kind: str) -> dict[str, torch.Tensor]:
     ):
         raise ValueError("weights of other networks")
     return {name: torch.from_numpy(array.copy()) for name, array in found.items()}
-
-
-def _moments(learner: Learner) -> dict[tuple[str, str], NDArray[Any]]:
-    """Adam's two moments per parameter; its step count is the learner's number of updates since the optimiser began."""
-    return {
-        (moment, name): _numpy(learner.optimiser.state[parameter][moment])
-        for name, parameter in learner.critics.items()
-        if parameter in learner.optimiser.state
-        for moment in ("exp_avg", "exp_avg_sq")
-    }
 
 
 def _filled(replay: _Replay, kind: str, tensors: Arrays, numbers: dict[str, list[int]]) -> _Replay:

@@ -17,8 +17,8 @@ from torch.nn.functional import softplus
 
 LOG_SD_LEAST, LOG_SD_MOST = -20.0, 2.0
 """Bounds of the spread, those of the paper's code."""
-LOG_NORMALISER = 0.5 * math.log(2 * math.pi)
-LOG_2 = math.log(2)
+CONSTANT = 0.5 * math.log(2 * math.pi) + 2 * math.log(2)
+"""Of log pi, per dimension: the normaliser of the Gaussian, and what tanh adds."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -51,8 +51,7 @@ def draw(outputs: Tensor, generator: torch.Generator) -> Draw:
     u = mean + deviation
     # log(1 - tanh(u)^2) = 2 (log 2 - u - softplus(-2 u)): exact where tanh(u) rounds to 1
     log_pi = noise.square().mul_(-0.5).sub_(log_sd).add_(softplus(-2 * u).add_(u), alpha=2)  # (n, A), less the constants
-    constants = u.shape[1] * (LOG_NORMALISER + 2 * LOG_2)
-    return Draw(u.tanh(), log_pi.sum(1, keepdim=True).sub_(constants), deviation, wanted != log_sd)
+    return Draw(u.tanh(), log_pi.sum(1, keepdim=True).sub_(u.shape[1] * CONSTANT), deviation, wanted != log_sd)
 
 
 def mode(outputs: Tensor) -> Tensor:

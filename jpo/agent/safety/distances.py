@@ -25,7 +25,6 @@ NEAR_A_MISS, NO_WAY_BACK = "JPO-I653", "JPO-I654"
 APART = 2.0
 """Product of the ratios of all values within which something is a neighbour of what missed: less than a rung of the ladder of
 batch sizes, one of learning rates (docs/decisions/0092)."""
-_ROUNDING = 1e-6
 
 
 def trial_vetoes(candidates: Candidates, belief: Belief, open_rows: Bools, best: int, admissible: Admissible) -> Iterator[Veto]:
@@ -60,4 +59,4 @@ def near_a_miss(candidates: Candidates, belief: Belief) -> Bools:
         else:
             logs: Floats = np.log(column)
             apart += np.abs(logs[:, None] - logs[missed])  # (K, missed)
-    return np.asarray((apart < math.log(APART) - _ROUNDING).any(axis=1))
+    return np.asarray((apart < math.log(APART) - 1e-6).any(axis=1))

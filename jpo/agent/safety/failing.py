@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.candidate_rows import least
+from jpo.agent.candidate_rows import least, logs_of
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ _UNKNOWN = (0.5, 0.5)
 """Jeffreys' prior of how often a configuration fails: Brown et al., "Interval Estimation for a Binomial Proportion", 2001."""
 _CLUSTER = (0.5, 5.5)
 """Prior of how often runs fail by chance: a twelfth on average, worth six runs."""
-_LEAST = 1e-9
-"""Where a parameter is 0, as GPUs may be: far from any other value."""
 _RATES = (np.arange(400) + 0.5) / 400
 _MUCH_FURTHER = round(MUCH * len(_RATES))
 """MUCH, in steps of _RATES."""
@@ -106,7 +104,7 @@ def no_less_than(candidates: Candidates, belief: Belief, row: int, often: Bools)
     if not well.any():
         return nothing
     worded = np.array([name in candidates.words for name in candidates.names])
-    logs = np.where(worded, candidates.values, np.log(np.maximum(candidates.values, _LEAST)))
+    logs = np.where(worded, candidates.values, logs_of(candidates))
     apart = np.abs(np.where(worded, logs != logs[row], logs - logs[row])).sum(axis=1)
     step = logs[row] - logs[least(apart, well)]  # (parameters,)
     as_far = np.where(worded, logs == logs[row], np.sign(step) * (logs - logs[row]) >= -1e-9)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from jpo.agent.candidate_rows import least, rows_of_runs
+from jpo.agent.candidate_rows import least, logs_of, rows_of_runs
 from jpo.agent.safety.failing import often_failing
 from jpo.records import Note, Run, RunStatus
 from jpo.wording import numbers
@@ -98,7 +98,7 @@ def step_out(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> int
     Never what failed, nor what is certain to fail for the same cause; epochs and layers stay, they are what is wanted.
     """
     cause, failures = cause_of_last(runs), len(runs)
-    logs = np.log(np.maximum(candidates.values, 1e-9))
+    logs = logs_of(candidates)
     logs = logs - logs[candidates.current]
     work = [at for at, name in enumerate(candidates.names) if name in ("epochs", "num_layers")]
     same_work = (logs[:, work] == 0).all(axis=1)

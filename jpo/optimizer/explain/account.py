@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from constraints import Facts, Limits
+from jpo.agent.candidate_rows import rows_of
 from jpo.agent.policy import Policy
 from jpo.optimizer.advise import Advice, problem_despite_sla
-from jpo.optimizer.explain.alternatives import alternatives
+from jpo.optimizer.explain.alternatives import alternatives, trade
 from jpo.optimizer.explain.counterfactuals import break_even, capped_by, counterfactuals
-from jpo.optimizer.explain.scene import DecisionScene
-from jpo.optimizer.explain.single_effects import single_effects
+from jpo.optimizer.explain.scene import DecisionScene, moved
 from jpo.optimizer.request import Request
 from jpo.records import LOSS_KEPT, Alternative, Known
 
@@ -91,3 +91,24 @@ def seen(scene: DecisionScene) -> dict[str, float]:
         numbers[LOSS_KEPT] = kept[row]
     queue = scene.problem.context.queue
     return {name: float(value) for name, value in numbers.items() if math.isfinite(value)} | (queue.numbers if queue else {})
+
+
+def single_effects(scene: DecisionScene) -> Iterator[tuple[str, str]]:
+    """Changed parameter -> what that change alone is expected to do, others as today and followers as they follow: a choice changes
+    several at once, and people ask what each is for.
+
+    Nothing of a value that follows another one, or whose change alone is no candidate: the belief has not looked there.
+    """
+    candidates = scene.surrogate.candidates
+    today, chosen = candidates.parameters(candidates.current), candidates.parameters(scene.choice)
+    for name in candidates.names:
+        if chosen[name] == today[name]:
+            continue
+        if name in scene.request.allowed.follow:
+            leader, _, rule = scene.request.allowed.follow[name].partition(":")
+            yield name, f"follows {leader} ({rule} rule)"
+            continue
+        rows = rows_of(candidates, moved(scene, {**today, name: chosen[name]}))
+        if rows.size:
+            words = "expected" if rows[0] == scene.choice else "expected alone"
+            yield name, f"{words}: {trade(scene, int(rows[0]), than=candidates.current)}"

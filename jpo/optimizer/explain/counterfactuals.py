@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.candidate_rows import least, name_of
+from jpo.agent.reasons import NEARLY_NOTHING
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import BASELINE, choose, set_back
 from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, neighbours
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 EXPLORE: tuple[Explore, ...] = ("off", "safe", "on")
 LIKELY = 0.9999
 """Share of the belief that the simulated jobs hold which are asked again; the others were never seen to change a choice."""
-PAYS_OFF = 0.005
-"""A step that is expected to gain less is none that was wanted any further."""
 HELD_BY = {
     "at_least_min": "min",
     "at_most_max": "max",
@@ -54,7 +53,7 @@ def capped_by(scene: DecisionScene) -> dict[str, tuple[str, float]]:
         steered = name in scene.request.allowed.follow or name in scene.advice.by_hand or isinstance(chosen[name], Word)
         if chosen[name] == today[name] or steered or before is None:
             continue
-        if scene.acquisition.mean[scene.choice] < scene.acquisition.mean[before] - PAYS_OFF:
+        if scene.acquisition.mean[scene.choice] < scene.acquisition.mean[before] - NEARLY_NOTHING:
             beyond = _beyond(name, scene.candidates.parameters(before)[name], chosen[name], scene.request)
             limits = _limits_against(scene, {**chosen, name: beyond}, name)
             capped |= {name: (limits, beyond)} if limits else {}

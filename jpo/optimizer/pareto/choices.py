@@ -10,7 +10,7 @@ from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import advise, choose, problem_within_sla
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
-from jpo.records import Known, Parameters, Preference
+from jpo.records import Known, Note, Parameters, Preference
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -25,7 +25,7 @@ class AgentChoices:
 
     surrogate: Surrogate
     suggested: int | None
-    because: str
+    because: Note
     preferred: Mapping[str, int]
 
     @property
@@ -56,13 +56,12 @@ def choices_of(
     try:
         advice = advise(request, known, policy, seed=seed)
     except NothingAdmissible as error:
-        return AgentChoices(surrogate_of(request, known, seed=seed), None, str(error), {})
+        return AgentChoices(surrogate_of(request, known, seed=seed), None, Note(error.code, str(error)), {})
     surrogate, decision = advice.surrogate, advice.decision
     assert surrogate is not None
     rows = {name: _preferred(surrogate, known, request.preferring(p), policy) for name, p in preferences.items()}
-    return AgentChoices(
-        surrogate, decision.choice, decision.reasons[0].text, {name: row for name, row in rows.items() if row is not None}
-    )
+    preferred = {name: row for name, row in rows.items() if row is not None}
+    return AgentChoices(surrogate, decision.choice, decision.reasons[0], preferred)
 
 
 def _preferred(surrogate: Surrogate, known: Known, request: Request, policy: Policy | None) -> int | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from jpo.cost.saved_hour import TradeOff
 from jpo.optimizer.surrogate import FailureChance
-from jpo.records import NO_EVIDENCE, QUALITIES, USD, Currency, Evidence, Identity, Interval, Quality
+from jpo.records import NO_EVIDENCE, QUALITIES, USD, Currency, Evidence, Identity, Interval, Note, Quality
 from jpo.wording import names, numbers
 from jpo.wording.names import SHORT
 
@@ -82,7 +82,7 @@ class Front:
     points: tuple[Point, ...]
     today: Mapping[str, float]
     suggested: Mapping[str, float] | None
-    because: str
+    because: Note
     preferences: Mapping[str, Mapping[str, float]]
     volumes: Volumes | None
     left_out: Mapping[str, int]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from jpo.agent.candidate_rows import row_of
+from jpo.optimizer.explain.account import single_effects
 from jpo.optimizer.explain.alternatives import trade
 from jpo.optimizer.explain.scene import DecisionScene
-from jpo.optimizer.explain.single_effects import single_effects
 from tests.optimizer.explain.decided import NOW
 from tests.optimizer.explain.test_scene import Decided, scene_of
 
