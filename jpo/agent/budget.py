@@ -121,8 +121,8 @@ def reference_values(followed_up: Sequence[tuple[Run, Parameters]], now: Paramet
 def compared_costs(
     followed_up: Sequence[tuple[Run, Parameters]], runs: Sequence[Run], preference: Preference, log_rate: Callable[[Run], float]
 ) -> tuple[tuple[float, int], ...]:
-    """Cost of runs that followed a suggestion, each in multiples of what the reference values would have cost, and how many runs of
-    this workload have ended since. Where there is nothing to compare with, a run does not count.
+    """Cost of runs that followed a suggestion, each in multiples of what the reference values would have cost, and how many runs
+    of this workload have ended since. Where there is nothing to compare with, a run does not count.
 
     That is the geometric mean of their newest REFERENCES runs before it: one run's luck would count in every comparison. A run
     that did not end well counts FAILURE_CHARGE, or what it took if that is more.
@@ -167,8 +167,8 @@ def budget_left(relative: Sequence[float], budget: float = BUDGET) -> float:
 
 
 def replenished_budget(costs: Sequence[tuple[float, int]], budget: float = BUDGET) -> float:
-    """The same for a job in use, from `compared_costs`: what a trial lost counts for SHARE of the budget at most, and less with every
-    run since. So the budget grows again by what was saved and with time: kept nights earn the next trial.
+    """The same for a job in use, from `compared_costs`: what a trial lost counts for SHARE of the budget at most, and less with
+    every run since. So the budget grows again by what was saved and with time: kept nights earn the next trial.
     """
     recent = [(cost - 1, 1 - age / BUDGET_RUNS) for cost, age in costs if age < BUDGET_RUNS]
     return budget - sum(min(loss, SHARE * budget) * weight for loss, weight in recent)

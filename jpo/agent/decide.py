@@ -38,14 +38,11 @@ if TYPE_CHECKING:
 
 
 def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decision:
-    """Decision on the next configuration.
+    """Decision on the next configuration: an admissible row; today's while nothing is known.
 
     Args:
         policy: decides if it was released for this `explore` and the context, or the user named it; None = the belief rule.
         runs_finished: finished runs of this workload; without one that ended well the answer is keep.
-
-    Returns:
-        An admissible row; today's while nothing is known.
     """
     candidates, explore = problem.candidates, problem.boldness.explore
     if problem.belief.duration_seconds is None:
@@ -56,20 +53,14 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
         return Decision(back, min(1 - float(problem.belief.p_fail[back]), MOST), decided_by, notes, "known")
     if explore != "off" and in_failure(problem):
         choice = way_back(problem)
-        return Decision(
-            choice,
-            _confidence(problem, choice),
-            decided_by,
-            reasons.out_of_failure(problem, choice),
-            step_to(problem, choice, choice),
-        )
+        notes, step = reasons.out_of_failure(problem, choice), step_to(problem, choice, choice)
+        return Decision(choice, _confidence(problem, choice), decided_by, notes, step)
     pick = partial(by_rule, problem)
     if policy is not None and policy.decides(explore, *problem.context.scenarios):
         decided_by, pick = policy.name, partial(by_policy, problem, policy)
     choice = least_loss_among_equals(problem, problem.allowed, pick(problem.allowed))
-    anything = (
-        problem.exploration.exploring or problem.exploration.only_measured or (problem.allowed == candidates.admissible).all()
-    )
+    exploration = problem.exploration
+    anything = exploration.exploring or exploration.only_measured or (problem.allowed == candidates.admissible).all()
     favourite = choice if anything else least_loss_among_equals(problem, candidates.admissible, pick(candidates.admissible))
     if problem.allowed[favourite]:  # SAC weighs against the rule's choice, which may differ between the two sets
         favourite = choice
@@ -86,12 +77,8 @@ def _confidence(problem: Problem, choice: int) -> float:
     if choice != problem.candidates.current:
         return float(problem.comparison.p_claim[choice])
     may_run = problem.open_rows & problem.belief.tried if problem.exploration.only_measured else problem.open_rows
-    return p_nothing_better(
-        problem.belief,
-        problem.comparison.against_today,
-        may_run & (np.arange(len(may_run)) != choice),
-        interval_factor=problem.comparison.calibration.interval_factor,
-    )
+    others, factor = may_run & (np.arange(len(may_run)) != choice), problem.comparison.calibration.interval_factor
+    return p_nothing_better(problem.belief, problem.comparison.against_today, others, interval_factor=factor)
 
 
 def gone_back_to(problem: Problem) -> int | None:

@@ -1,5 +1,5 @@
-"""What SAC did with the belief rule's choice, and why: it kept it, or departed from it, by what jobs that ran on this installation
-before showed; else by what practice on simulated jobs taught.
+"""What SAC did with the belief rule's choice, and why: it kept it, or departed from it, by what jobs that ran on this
+installation before showed; else by what practice on simulated jobs taught.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`jpo history --compare`: what runs took, cost and brought before JPO's first change and after it.
 
-Which runs are on which side: optimizer/account/sides.py. Where too few are from before, what was forecast for those values then
-stands there, marked as such.
+Which runs are on which side: optimizer/before_and_after.py. Where too few are from before, what was forecast for those values
+then stands there, marked as such.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jpo.forecast import before_after
 from jpo.forecast.before_after import FEWEST, BeforeAfter
 from jpo.history import Store
 from jpo.history.undo import in_effect
-from jpo.optimizer.account.before_and_after import UNKNOWN, Sides, sides_of
+from jpo.optimizer.before_and_after import UNKNOWN, Sides, sides_of
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project_store, own_direction
 from jpo.project.workload import read_workload

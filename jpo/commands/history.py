@@ -16,7 +16,7 @@ from jpo.history.following.contradictions import contradictions
 from jpo.history.runs import RunKey, key_of
 from jpo.history.undo import in_effect
 from jpo.history.unsettled import open_ends
-from jpo.optimizer.account.before_and_after import as_they_ran
+from jpo.optimizer.before_and_after import as_they_ran
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import events_of

@@ -14,7 +14,7 @@ from jpo.history import RecordedRun
 from jpo.history.following.contradictions import behind
 from jpo.history.undo import in_effect
 from jpo.inventory.gpus import gpus_here
-from jpo.optimizer.account.before_and_after import as_they_ran
+from jpo.optimizer.before_and_after import as_they_ran
 from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings, allow, promised_elsewhere
 from jpo.project.project import Project, open_project, targets_of

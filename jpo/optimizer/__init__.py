@@ -10,5 +10,5 @@ explain/         alternatives, what held a value back, what would change the ans
 question.py      what `jpo predict` is asked; expectations.py, prediction_rows.py, prediction.py: what is expected, and why
 what_if.py       a deadline or a budget; answer.py: the answer
 pareto/          what `jpo pareto` shows: measured and predicted points, and the agent's choices
-account/         what came of the suggestions: savings, rewards, configurations, for `jpo report`
+before_and_after.py  which runs are from before the first change, and which came of it, for `jpo report`
 """

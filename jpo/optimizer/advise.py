@@ -40,7 +40,14 @@ LOSS_NOISE = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Advice: the decision, what it means in parameters, and what is expected today and then."""
+    """Advice: the decision, what it means in parameters, and what is expected today and then.
+
+    Attributes:
+        by_hand: parameters whose value the user set.
+        surrogate: what is believed of all candidates; `problem`: what was decided. None where nothing was weighed.
+        undo: what is undone, if that is the advice.
+        seed: with which the belief was drawn.
+    """
 
     decision: Decision
     current: Parameters
@@ -48,15 +55,10 @@ class Advice:
     now: Forecast
     next: Forecast
     by_hand: Collection[str] = ()
-    """Parameters whose value the user set."""
     surrogate: Surrogate | None = field(default=None, compare=False)
-    """What is believed of all candidates; None where nothing was weighed."""
     undo: Undo | None = None
-    """What is undone, if that is the advice."""
     problem: Problem | None = field(default=None, compare=False)
-    """What was decided; None where nothing was weighed."""
     seed: int = 0
-    """With which the belief was drawn."""
 
 
 def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) -> Advice:
@@ -100,11 +102,9 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) 
     lost = loss_interval_warnings(surrogate.calibration.loss_interval_factor, surrogate.belief.quality)
     decision = replace(decision, reasons=(*decision.reasons, *lost))
     now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
-    suggested = (
-        request.allowed.terms.with_chosen(request.current, request.really(undone.values))
-        if undone
-        else surrogate.candidates.parameters(decision.choice)
-    )
+    suggested: Parameters = surrogate.candidates.parameters(decision.choice)
+    if undone:
+        suggested = request.allowed.terms.with_chosen(request.current, request.really(undone.values))
     return Advice(decision, request.current, suggested, now, then, tuple(chosen), surrogate, undone, problem, seed)
 
 
@@ -123,8 +123,7 @@ def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> 
     Raises:
         NothingAdmissible: JPO-E402, nothing is left.
     """
-    candidates = within_sla(surrogate, request)
-    return _problem_among(candidates, surrogate, request, known)
+    return _problem_among(within_sla(surrogate, request), surrogate, request, known)
 
 
 def _problem_among(candidates: Candidates, surrogate: Surrogate, request: Request, known: Known) -> Problem:
@@ -149,10 +148,9 @@ def choose(problem: Problem, request: Request, policy: Policy | None, runs_finis
     decision = decide(problem, policy, runs_finished)
     if not problem.candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
         finding = "no configuration that was measured is expected to keep the SLA targets, and only measured ones may be used now"
-        remedy = "relax a target, or " + (
-            "use explore = safe" if problem.boldness.explore == "off" else "try other values by --set"
-        )
-        raise NothingAdmissible(f"[sla] {', '.join(request.wanted.targets)}", finding, remedy, code="JPO-E402")
+        else_do = "use explore = safe" if problem.boldness.explore == "off" else "try other values by --set"
+        place, remedy = f"[sla] {', '.join(request.wanted.targets)}", f"relax a target, or {else_do}"
+        raise NothingAdmissible(place, finding, remedy, code="JPO-E402")
     return decision
 
 
@@ -225,10 +223,5 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
     if why is None:
         return None
     undone = Note(why.code, f"suggestion {last.suggestion_id} is undone: {why.text}")
-    return Decision(
-        row,
-        float(problem.comparison.p_claim[row]),
-        "rollback",
-        (undone, *interval_warnings(surrogate.calibration.interval_factor)),
-        "known",
-    )
+    notes = (undone, *interval_warnings(surrogate.calibration.interval_factor))
+    return Decision(row, float(problem.comparison.p_claim[row]), "rollback", notes, "known")

@@ -53,9 +53,7 @@ def belief_here(candidates: Candidates, runs: Sequence[Run], residuals: Residual
     first = next((run for run in runs if run.ended_well), None)
     rows = None if first is None else rows_of_run(candidates, first)
     reference = candidates.current if rows is None or not rows.size else int(rows[0])
-    as_then = Candidates(
-        candidates.names, candidates.values, reference, candidates.admissible, candidates.log_rate, words=candidates.words
-    )
+    as_then = replace(candidates, current=reference)
     draws = bent(jobs_of(as_then, Latents(FEW, SEED)), residual_forecast(residuals, as_then), SEED)
     return posterior(draws, candidates, runs)
 

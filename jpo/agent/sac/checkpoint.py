@@ -59,23 +59,19 @@ def load_checkpoint(data: bytes) -> AgentState:
 def agent_of(tensors: Arrays, header: dict[str, Any]) -> AgentState:
     """The same of an agent that was unsealed."""
     try:
-        return _state(tensors, header)
+        learners = [_learner(tensors, i, int(updates)) for i, updates in enumerate(header["updates"])]
+        if not learners or min(learner.updates for learner in learners) < 0:
+            raise ValueError("no networks")
+        rng = np.random.default_rng()
+        rng.bit_generator.state = header["rng"]
+        numbers = header["replays"]
+        real, simulated = (_filled(ReplayBuffer(numbers[kind][0]), kind, tensors, numbers) for kind in ("real", "simulated"))
+        forks = _filled(ForkReplay(numbers["forks"][0]), "forks", tensors, numbers)
+        progress = {name: WorkloadProgress(int(runs), str(history)) for name, (runs, history) in header["progress"].items()}
+        charts = {name: Chart(float(above), float(below)) for name, (above, below) in header["charts"].items()}
+        return AgentState(learners, real, simulated, forks, rng, progress, charts, int(header["resets"]))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, MemoryError) as error:
         raise StoreError(PLACE, "lacks a part of what an agent consists of", REMEDY, code="JPO-E603") from error
-
-
-def _state(tensors: Arrays, header: dict[str, Any]) -> AgentState:
-    learners = [_learner(tensors, i, int(updates)) for i, updates in enumerate(header["updates"])]
-    if not learners or min(learner.updates for learner in learners) < 0:
-        raise ValueError("no networks")
-    rng = np.random.default_rng()
-    rng.bit_generator.state = header["rng"]
-    numbers = header["replays"]
-    real, simulated = (_filled(ReplayBuffer(numbers[kind][0]), kind, tensors, numbers) for kind in ("real", "simulated"))
-    forks = _filled(ForkReplay(numbers["forks"][0]), "forks", tensors, numbers)
-    progress = {name: WorkloadProgress(int(runs), str(history)) for name, (runs, history) in header["progress"].items()}
-    charts = {name: Chart(float(above), float(below)) for name, (above, below) in header["charts"].items()}
-    return AgentState(learners, real, simulated, forks, rng, progress, charts, int(header["resets"]))
 
 
 def _learner(tensors: Arrays, i: int, updates: int) -> Learner:
@@ -92,10 +88,9 @@ def _learner(tensors: Arrays, i: int, updates: int) -> Learner:
 def _weights(tensors: Arrays, kind: str) -> dict[str, torch.Tensor]:
     """One tensor for each of SHAPES. Torch does not check an optimiser's moments: of another shape they would end the process."""
     found = {name: tensors[f"{kind}.{name}"] for name in SHAPES}
-    if any(
-        array.shape != SHAPES[name] or array.dtype != np.float32 or not np.isfinite(array).all() for name, array in found.items()
-    ):
-        raise ValueError("weights of other networks")
+    for name, array in found.items():
+        if array.shape != SHAPES[name] or array.dtype != np.float32 or not np.isfinite(array).all():
+            raise ValueError("weights of other networks")
     return {name: torch.from_numpy(array.copy()) for name, array in found.items()}
 
 

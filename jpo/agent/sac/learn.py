@@ -46,8 +46,8 @@ Practise = Callable[[Policy, np.random.Generator], Practice]
 
 @dataclass(frozen=True, slots=True)
 class WorkloadProgress:
-    """What the agent has taken in of one workload: how many runs after its reference, in the order of its history, and a digest of
-    them, by which its owner knows whether they still are the beginning of the history."""
+    """What the agent has taken in of one workload: how many runs after its reference, in the order of its history, and a digest
+    of them, by which its owner knows whether they still are the beginning of the history."""
 
     runs: int = 0
     history: str = ""

@@ -89,9 +89,8 @@ def p_claim(
             preference.
     """
     limit, mean = np.where(belief.tried, 0.0, WORSE), belief.weights @ claimed
-    good = claimed < mean + (limit - mean) / (
-        INFLATION * calibration.interval_factor
-    )  # widened(claimed) < limit, solved for claimed
+    # widened(claimed) < limit, solved for claimed
+    good = claimed < mean + (limit - mean) / (INFLATION * calibration.interval_factor)
     if belief.only_failed[candidates.current]:
         good[:] = True  # today's values only ever failed: what ends well is better
     if tolerance is not None and belief.val_loss is not None:

@@ -89,9 +89,8 @@ class Exploration:
         if promise and (lower := safe & promise.lowering).any():
             return np.asarray(lower)
         if not (self.problem.leeway.exploration_runs_left or self.problem.boldness.explore == "on"):
-            worth_it = safe & (
-                (score < score[self.problem.acquisition.incumbent]) | self.problem.leeway.stood_long(self.problem.boldness)
-            )
+            pays_off = score < score[self.problem.acquisition.incumbent]
+            worth_it = safe & (pays_off | self.problem.leeway.stood_long(self.problem.boldness))
             of_own = worth_it & self._of_own
             return np.asarray(of_own if of_own.any() and not self.problem.leeway.patient else worth_it)
         likely = rows & (belief.p_fail < LIKELY_TO_FAIL)
@@ -126,15 +125,11 @@ class Exploration:
         comparison, rows = self.problem.comparison, self.problem.open_rows
         if self.problem.boldness.explore == "on":
             return rows
-        risk = chance_of_harm(
-            comparison.belief,
-            comparison.against_today,
-            comparison.candidates.current,
-            max(self.problem.leeway.budget_left, 0.0),
-            interval_factor=comparison.calibration.interval_factor,
-        )
+        left, factor = max(self.problem.leeway.budget_left, 0.0), comparison.calibration.interval_factor
+        now = comparison.candidates.current
+        risk = chance_of_harm(comparison.belief, comparison.against_today, now, left, interval_factor=factor)
         safe = risk <= 1 - self.problem.boldness.confidence
-        safe[[comparison.candidates.current, self.problem.acquisition.incumbent]] = True
+        safe[[now, self.problem.acquisition.incumbent]] = True
         allowed: Bools = rows & safe & self.sure
         if allowed.any():
             return self._cheap_trials_first(allowed) if self.problem.boldness.min_confidence > 0 else allowed

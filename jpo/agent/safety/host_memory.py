@@ -50,7 +50,9 @@ def with_enough_memory(believe: Callable[[Sequence[Run]], Belief], candidates: C
         moved = row is not None and run.status is RunStatus.SUCCEEDED and same[row] != row
         pooled.append(replace(run, parameters={**run.parameters, MEMORY: float(memory[same[row]])}) if moved else run)
     belief = believe(pooled)
-    alike = {name: getattr(belief, name)[..., same] for name in ("log_time", "log_loss", "log_utilisation", "fails", "runs", "p_fail")}
+    alike = {
+        name: getattr(belief, name)[..., same] for name in ("log_time", "log_loss", "log_utilisation", "fails", "runs", "p_fail")
+    }
     price = belief.log_cost - belief.log_time - candidates.log_rate
     loss_runs = None if belief.loss_runs is None else belief.loss_runs[same]
     return replace(belief, **alike, log_cost=alike["log_time"] + candidates.log_rate + price[:, same], loss_runs=loss_runs)

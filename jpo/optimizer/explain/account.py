@@ -94,8 +94,8 @@ def seen(scene: DecisionScene) -> dict[str, float]:
 
 
 def single_effects(scene: DecisionScene) -> Iterator[tuple[str, str]]:
-    """Changed parameter -> what that change alone is expected to do, others as today and followers as they follow: a choice changes
-    several at once, and people ask what each is for.
+    """Changed parameter -> what that change alone is expected to do, others as today and followers as they follow: a choice
+    changes several at once, and people ask what each is for.
 
     Nothing of a value that follows another one, or whose change alone is no candidate: the belief has not looked there.
     """

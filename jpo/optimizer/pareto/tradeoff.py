@@ -86,9 +86,7 @@ def axes_of(
     quantities = {**OBJECTIVES, "efficiency": "gpu_utilisation" if of_gpus else "cpu_utilisation"}
     if metric is not None:
         quantities[metric.name] = metric.name
-    measurable = {
-        name for name, quantity in quantities.items() if any(value_of(run, quantity, surrogate) is not None for run in well)
-    }
+    measurable = {name for name, of in quantities.items() if any(value_of(run, of, surrogate) is not None for run in well)}
     if not well or "cost" in measurable or (asked and "cost" not in asked):
         return {name: quantities[name] for name in asked or ("time", "cost")}, None
     if asked:
@@ -175,13 +173,8 @@ def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, le
     for row, runs in values_by_row.items():
         medians = {quantity: median(values[quantity] for values in runs) for quantity in axes.values()}
         certain = Forecast().having({quantity: Interval(value, value, value) for quantity, value in medians.items()})
-        points[row] = Point(
-            surrogate.candidates.parameters(row),
-            len(runs),
-            medians,
-            failure=surrogate.failure_chance(row),
-            breaks=broken(certain, targets),
-        )
+        failure, breaks = surrogate.failure_chance(row), broken(certain, targets)
+        points[row] = Point(surrogate.candidates.parameters(row), len(runs), medians, failure=failure, breaks=breaks)
     return points
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from jpo.cost import Prices, outcome_of
 from jpo.forecast.before_after import FEWEST, Basis, t_quantile
 from jpo.history.figures import LARGEST
-from jpo.optimizer.account.before_and_after import Sides
+from jpo.optimizer.before_and_after import Sides
 from jpo.records import Interval, Run, RunStatus
 
 if TYPE_CHECKING:

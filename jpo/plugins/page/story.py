@@ -21,7 +21,7 @@ from jpo.history.events import SETTLED
 from jpo.history.figures import spread
 from jpo.history.undo import in_effect
 from jpo.learning.serving import own_policy
-from jpo.optimizer.account.before_and_after import Sides, as_they_ran, sides_of
+from jpo.optimizer.before_and_after import Sides, as_they_ran, sides_of
 from jpo.plugins.page.configurations import measured_front
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
 from jpo.plugins.page.rewards import reward_components

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from jpo.cost import Prices
-from jpo.optimizer.account.before_and_after import Sides
+from jpo.optimizer.before_and_after import Sides
 from jpo.plugins.page.savings import Saved, saved_of, savings, together
 from jpo.records import Forecast, Identity, Interval, Outcome, Run, RunStatus
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from made import a_suggestion
 
 from jpo.history import RecordedRun
-from jpo.optimizer.account.before_and_after import Sides, sides_of
+from jpo.optimizer.before_and_after import Sides, sides_of
 from jpo.records import Forecast, Identity, Interval, Outcome, Run, RunStatus
 
 JOB = Identity("d", "m", "f")
