@@ -55,7 +55,6 @@ LARGE_RECORDS = {
     "Running": _MEASURED,
     "MeasuredValues": _MEASURED,
     "Belief": "a posterior: every quantity that is believed, as an array over the same candidates",
-    "Promise": "arrays over the same candidates, and what is said of them",
     "Knobs": "every quantity that the simulator can turn, as an array over the same candidates",
     "Known": "all that is collected of a workload before a decision",
     "Job": "a simulated job while it is played: what is true of it, and its history",

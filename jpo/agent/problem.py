@@ -63,7 +63,7 @@ class Problem:
     @cached_property
     def exploration(self) -> Exploration:
         """What may be run next."""
-        return Exploration(self)
+        return Exploration(self.comparison, self.acquisition, self.boldness, self.leeway, self.open_rows)
 
     @property
     def allowed(self) -> Bools:
