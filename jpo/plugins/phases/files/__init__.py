@@ -6,7 +6,7 @@ units.py       units: those that a column's name or the size of a time says
 columns.py     which column has which quantity
 table.py       a row per sample
 graphs.py      Grafana's panels, a column or a row per series; answers.py: Prometheus' JSON
-series.py      a series as exported; labels.py: its name and labels
+series.py      a series as exported, with its name and labels
 quantities.py  what a series measures
 executions.py  of which execution it is
 join.py        series of several quantities and files as executions

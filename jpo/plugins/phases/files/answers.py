@@ -13,9 +13,8 @@ import numpy as np
 from jpo.errors import quoted
 from jpo.plugins.phases.files.cells import LARGEST, is_nothing, number
 from jpo.plugins.phases.files.dates import LATEST
-from jpo.plugins.phases.files.labels import named
 from jpo.plugins.phases.files.rows import malformed
-from jpo.plugins.phases.files.series import ExportedSeries
+from jpo.plugins.phases.files.series import ExportedSeries, named
 
 ARROW = "=>"
 ASK = "ask Prometheus for a range: /api/v1/query_range, or promtool query range -o json"
@@ -94,18 +93,16 @@ def _series(path: Path, at: int, result: Any) -> ExportedSeries:
             raise malformed(where, "is no time with a value", ASK)
         if not abs(pair[0]) <= LATEST:  # NaN, and a whole number that no float holds
             raise malformed(where, "has a time that cannot be", ASK)
-        if not is_nothing(str(pair[1])):
-            measured.append((float(pair[0]), _value(where, str(pair[1]))))
+        if is_nothing(text := str(pair[1])):
+            continue
+        cell = number(text)
+        if cell is None or cell.unit is not None or not 0 <= cell.value <= LARGEST:
+            finding = f"{quoted(text)} is nothing that can be used"
+            raise malformed(where, finding, "correct the query: usage is a number from 0 on")
+        measured.append((float(pair[0]), cell.value))
     times, values = np.array(measured, dtype=np.float64).reshape(-1, 2).T
     if (np.diff(times) <= 0).any() or not np.isfinite(times).all():
         raise malformed(place, "has times that do not go on", ASK)
     name = labels.get("__name__", "")
     inside = ",".join(f'{label}="{text}"' for label, text in labels.items() if label != "__name__")
     return ExportedSeries(str(path), place, f"{name}{{{inside}}}", name, labels, times, values)
-
-
-def _value(where: str, text: str) -> float:
-    cell = number(text)
-    if cell is None or cell.unit is not None or not 0 <= cell.value <= LARGEST:
-        raise malformed(where, f"{quoted(text)} is nothing that can be used", "correct the query: usage is a number from 0 on")
-    return cell.value

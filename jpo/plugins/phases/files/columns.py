@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -46,11 +45,6 @@ class ColumnPlace(NamedTuple):
     at: int
     unit: str | None = None
 
-    @property
-    def parts(self) -> float:
-        """By which a measurement is divided."""
-        return units.UNITS[self.unit][2] if self.unit else 1.0
-
 
 def features_of(columns: TraceColumns) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The features that traces must have, and those that are taken where they are."""
@@ -70,50 +64,44 @@ def places_of(place: str, header: Sequence[str], columns: TraceColumns, *, alone
     """
     needed, optional = features_of(columns)
     optional = optional if alone else (*needed, *optional)
-    wanted = (EXECUTION, TIME, *needed, *optional)
     places: dict[str, ColumnPlace] = {}
-    for name in dict.fromkeys(wanted):
-        header_name, unit = column_of(header, name, columns)
-        if header_name is not None and header.count(header_name) > 1:
-            finding = f"has {header.count(header_name)} columns named {quoted(header_name)}"
-            raise malformed(place, finding, "give each column a name of its own")
-        if header_name is not None:
-            places[name] = ColumnPlace(header.index(header_name), unit)
-        elif name not in (EXECUTION, *optional) or (alone and _is_named(name, columns)):
+    for name in dict.fromkeys((EXECUTION, TIME, *needed, *optional)):
+        found = place_of(header, name, columns)
+        if found is not None:
+            if (count := header.count(header[found.at])) > 1:
+                finding = f"has {count} columns named {quoted(header[found.at])}"
+                raise malformed(place, finding, "give each column a name of its own")
+            places[name] = found
+        elif name not in (EXECUTION, *optional) or (alone and _named(name, columns)):
             shown = ", ".join(quoted(each) for each in header[:SHOWN_COLUMNS] if each)
-            usual = " or ".join(repr(each) for each, _ in _names(name, columns)[:3])
-            raise UsageError(
-                place,
-                f"has no column {usual} for {name} (it has {shown or 'no names'})",
-                f"name it: --column {name}=HEADER",
-                code="JPO-E731",
-            )
+            usual = " or ".join(map(repr, [*(_named(name, columns) or _usual(name))][:3]))
+            finding = f"has no column {usual} for {name} (it has {shown or 'no names'})"
+            raise UsageError(place, finding, f"name it: --column {name}=HEADER", code="JPO-E731")
     return places
 
 
-def column_of(header: Sequence[str], name: str, columns: TraceColumns) -> tuple[str | None, str | None]:
-    """The header of a quantity, None: there is none, and its unit, None: the quantity's own."""
-    names = _names(name, columns)
-    large = {} if _is_named(name, columns) else {each.lower(): each for each in reversed(header)}
-    found = chain(
-        ((each, unit) for each, unit in names if each in header),
-        ((large[each], unit) for each, unit in names if each in large),
-    )
-    return next(found, (None, None))
+def place_of(header: Sequence[str], name: str, columns: TraceColumns) -> ColumnPlace | None:
+    """Where a quantity stands, None: nowhere; usual names count in large letters, too, where none is there in small ones."""
+    named = _named(name, columns)
+    backwards = [*enumerate(header)][::-1]
+    exact, small = {each: at for at, each in backwards}, {each.lower(): at for at, each in backwards}
+    for places in (exact,) if named else (exact, small):
+        for each, unit in (named or _usual(name)).items():
+            if each in places:
+                return ColumnPlace(places[each], unit)
+    return None
 
 
-def _names(name: str, columns: TraceColumns) -> list[tuple[str, str | None]]:
-    """Headers by which a quantity is found, each with its unit, None: the quantity's own; the one that is named alone."""
-    others = [unit for unit, (of, _, _) in units.UNITS.items() if of == name]
-    named: list[tuple[str, str | None]] = [(columns.named[unit], unit) for unit in others if unit in columns.named]
-    if name in columns.named:
-        named.insert(0, (columns.named[name], None))
-    if len(named) > 1:
-        finding = f"{name} is named {len(named)} times, in several units"
+def _named(name: str, columns: TraceColumns) -> dict[str, str | None]:
+    """The header that the user names for a quantity, if any, with its unit, None: the quantity's own."""
+    found = [(columns.named[each], each) for each in (name, *units.units_of(name)) if each in columns.named]
+    if len(found) > 1:
+        finding = f"{name} is named {len(found)} times, in several units"
         raise UsageError("--column", finding, "name the one that the file has", code="JPO-E734")
-    usual: list[tuple[str, str | None]] = [(each, None) for each in (*USUAL.get(name, ()), name)]
-    return named or [*usual, *((each, unit) for unit in others for each in units.USUAL_UNITS[unit])]
+    return {header: None if each == name else each for header, each in found}
 
 
-def _is_named(name: str, columns: TraceColumns) -> bool:
-    return any(each == name or units.UNITS.get(each, ("",))[0] == name for each in columns.named)
+def _usual(name: str) -> dict[str, str | None]:
+    """Headers by which a quantity is found, with their units; the first that the file has."""
+    usual: dict[str, str | None] = dict.fromkeys((*USUAL.get(name, ()), name))
+    return usual | {each: unit for unit in units.units_of(name) for each in units.USUAL_UNITS[unit]}

@@ -6,7 +6,8 @@ share a table. Anything else that is no number is one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 
@@ -15,11 +16,10 @@ import numpy as np
 from jpo.errors import UsageError, quoted
 from jpo.plugins.phases.files import units
 from jpo.plugins.phases.files.cells import LARGEST, is_nothing, number
-from jpo.plugins.phases.files.columns import TIME, ColumnPlace, TraceColumns, column_of
+from jpo.plugins.phases.files.columns import ColumnPlace
 from jpo.plugins.phases.files.dates import is_day_first, moment, summer_time, unfolded
-from jpo.plugins.phases.files.labels import labels_of, named
 from jpo.plugins.phases.files.rows import malformed, require_width
-from jpo.plugins.phases.files.series import ExportedSeries
+from jpo.plugins.phases.files.series import ExportedSeries, labels_of, named
 from jpo.plugins.phases.traces import Floats
 from jpo.tables.csv_rows import Row
 
@@ -29,12 +29,6 @@ VALUE = ("value", "metric_value")
 TITLES = ("series", "metric", "metric_name", "__name__", "labels", "tags")
 Found = tuple[list[ExportedSeries], list[str]]
 """Series, and what there is to say."""
-
-
-def time_of(header: Sequence[str], columns: TraceColumns) -> ColumnPlace | None:
-    """The column of times, by its usual names or the one that is named; None: there is none."""
-    name, unit = column_of(header, TIME, columns)
-    return None if name is None else ColumnPlace(header.index(name), unit)
 
 
 def is_time(text: str) -> bool:
@@ -52,51 +46,46 @@ def value_of(header: Sequence[str]) -> int | None:
     return at if len(header) > 2 else None
 
 
-def read_wide(path: Path, header: Sequence[str], time: ColumnPlace, rows: Sequence[Row]) -> Found:
-    """A column per series.
+def read_graph(path: Path, header: Sequence[str], time: ColumnPlace, value: int | None, rows: Sequence[Row]) -> Found:
+    """A column per series, or, where a column has values, a row per series and time.
 
     Raises:
         UsageError: JPO-E730, a cell is no number, or a time is none; file, row and column are named.
     """
     require_width(path, len(header), rows)
-    times, notes = _times(path, time, [(line, cells[time.at].strip()) for line, cells in rows])
+    times, notes = _times(path, time, rows)
+    return [*(_wide(path, header, time, rows, times) if value is None else _long(path, header, time, value, rows, times))], notes
+
+
+def _wide(path: Path, header: Sequence[str], time: ColumnPlace, rows: Sequence[Row], times: Floats) -> Iterator[ExportedSeries]:
     order = _order(path, rows, times)
-    found, first = [], dict[str, int]()
+    first = dict[str, int]()
     for at, title in enumerate(header):
         if at == time.at or (not title and all(is_nothing(cells[at]) for _, cells in rows)):  # a comma behind each row
             continue
         if first.setdefault(title, at) < at:
             finding = f"column {at + 1} is called {quoted(title)}, as column {first[title] + 1} is"
             raise malformed(str(path), finding, "give each series a legend of its own, e.g. {{pod}}")
-        values, unit = _values(path, f"{at + 1}, {quoted(title)}", [(line, cells[at].strip()) for line, cells in rows])
-        found.append(_series(path, f"{path}: column {at + 1}, {quoted(title)}", title, (times[order], values[order]), unit))
-    if not found:
+        values, unit = _values(path, header, at, rows)
+        yield _series(path, f"{path}: column {at + 1}, {quoted(title)}", title, times[order], values[order], unit)
+    if not first:
         raise malformed(str(path), "has a column of times and no other", "name a file with a column per series")
-    return found, notes
 
 
-def read_long(path: Path, header: Sequence[str], time: ColumnPlace, value: int, rows: Sequence[Row]) -> Found:
-    """A row per series and time; a series is told by its title, its labels, and by what else stands in its row.
-
-    Raises:
-        UsageError: JPO-E730, as above.
-    """
-    require_width(path, len(header), rows)
-    times, notes = _times(path, time, [(line, cells[time.at].strip()) for line, cells in rows])
-    whose = [at for at in range(len(header)) if at not in (time.at, value)]
-    together: dict[tuple[str, ...], list[int]] = {}
+def _long(
+    path: Path, header: Sequence[str], time: ColumnPlace, value: int, rows: Sequence[Row], times: Floats
+) -> Iterator[ExportedSeries]:
+    """A series is known by its title, its labels, and by what else stands in its row."""
+    others = [at for at in range(len(header)) if at not in (time.at, value)]
+    members: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for row, (_, cells) in enumerate(rows):
-        together.setdefault(tuple(cells[at].strip() for at in whose), []).append(row)
-    found = []
-    for told, members in together.items():
-        own = [rows[row] for row in members]
-        order = _order(path, own, times[members])
-        values, unit = _values(
-            path, f"{value + 1}, {quoted(header[value])}", [(line, cells[value].strip()) for line, cells in own]
-        )
-        title = _title([header[at] for at in whose], told)
-        found.append(_series(path, f"{path}:{own[0][0]}", title, (times[members][order], values[order]), unit))
-    return found, notes
+        members[tuple(cells[at].strip() for at in others)].append(row)
+    for texts, at in members.items():
+        own = [rows[row] for row in at]
+        order = _order(path, own, times[at])
+        values, unit = _values(path, header, value, own)
+        title = _title([header[column] for column in others], texts)
+        yield _series(path, f"{path}:{own[0][0]}", title, times[at][order], values[order], unit)
 
 
 def _title(header: Sequence[str], told: Sequence[str]) -> str:
@@ -110,30 +99,27 @@ def _title(header: Sequence[str], told: Sequence[str]) -> str:
         elif text:
             metric, of_it = named(text)
             name, labels = metric, labels | of_it
-    inside = (f'{label}="{_escaped(text)}"' for label, text in labels.items() if text)
-    return f"{name}{{{','.join(inside)}}}" if any(labels.values()) else name
+    escaped = {label: text.replace("\\", "\\\\").replace('"', '\\"') for label, text in labels.items() if text}
+    inside = ",".join(f'{label}="{text}"' for label, text in escaped.items())
+    return f"{name}{{{inside}}}" if inside else name
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _series(path: Path, place: str, title: str, samples: tuple[Floats, Floats], unit: str | None) -> ExportedSeries:
+def _series(path: Path, place: str, title: str, times: Floats, values: Floats, unit: str | None) -> ExportedSeries:
     """A series without the times at which nothing was measured."""
-    times, values = samples
     measured = np.isfinite(values)
     name, labels = named(title)
     return ExportedSeries(str(path), place, title, name, labels, times[measured], values[measured], unit)
 
 
-def _times(path: Path, place: ColumnPlace, cells: Sequence[tuple[int, str]]) -> tuple[Floats, list[str]]:
+def _times(path: Path, place: ColumnPlace, rows: Sequence[Row]) -> tuple[Floats, list[str]]:
     """Times in seconds, and what was done with them."""
-    day_first = is_day_first(text for _, text in cells)
-    moments = [moment(f"{path}:{line}", text, day_first=day_first) for line, text in cells]
+    day_first = is_day_first(cells[place.at] for _, cells in rows)
+    moments = [moment(f"{path}:{line}", cells[place.at].strip(), day_first=day_first) for line, cells in rows]
     written, is_date, is_local = (np.array(part) for part in zip(*moments, strict=True))
     times, converted = units.in_seconds(written.astype(np.float64), is_date.astype(bool), str(path), place.unit)
     times, at = unfolded(times, bool(is_local.all()))
-    return times, [note for note in (converted, None if at is None else summer_time(f"row {cells[at][0]}")) if note]
+    notes = (converted, None if at is None else summer_time(f"row {rows[at][0]}"))
+    return times, [f"{path}: {note}" for note in notes if note]
 
 
 def _order(path: Path, rows: Sequence[Row], times: Floats) -> slice:
@@ -147,27 +133,25 @@ def _order(path: Path, rows: Sequence[Row], times: Floats) -> slice:
     return slice(None)
 
 
-def _values(path: Path, column: str, cells: Sequence[tuple[int, str]]) -> tuple[Floats, str | None]:
-    """What was measured, NaN: nothing, and the unit of the cells, each with its line."""
-    found = np.full(len(cells), np.nan)
-    units_of_cells: list[str | None] = []
-    for at, (line, text) in enumerate(cells):
+def _values(path: Path, header: Sequence[str], at: int, rows: Sequence[Row]) -> tuple[Floats, str | None]:
+    """What was measured in a column, NaN: nothing, and the unit of its cells."""
+    found, unit, column = np.full(len(rows), np.nan), list[str | None](), f"column {at + 1}, {quoted(header[at])}"
+    for row, (line, cells) in enumerate(rows):
+        text = cells[at].strip()
         cell = number(text)
         if cell is None or not isfinite(cell.value):
             if is_nothing(text):
                 continue
-            raise _wrong(
-                path, line, column, f"{quoted(text)} is not a number", "write one, with a decimal point, or leave the cell empty"
-            )
+            remedy = "write one, with a decimal point, or leave the cell empty"
+            raise malformed(f"{path}:{line}: {column}", f"{quoted(text)} is not a number", remedy)
         if not 0 <= cell.value <= LARGEST:
-            raise _wrong(path, line, column, f"{quoted(text)} is nothing that can be used", "correct it, or leave the cell empty")
-        if cell.value and cell.unit not in units_of_cells:  # nothing has no unit
-            units_of_cells.append(cell.unit)
-            if len(units_of_cells) > 1:
-                raise _wrong(path, line, column, f"{quoted(text)} has another unit than the cells above", "export one unit")
-        found[at] = cell.value
-    return found, units_of_cells[0] if units_of_cells else None
-
-
-def _wrong(path: Path, line: int, column: str, finding: str, remedy: str) -> UsageError:
-    return malformed(f"{path}:{line}: column {column}", finding, remedy)
+            raise malformed(
+                f"{path}:{line}: {column}", f"{quoted(text)} is nothing that can be used", "correct it, or leave the cell empty"
+            )
+        unit = unit or ([cell.unit] if cell.value else [])  # nothing has no unit
+        if cell.value and [cell.unit] != unit:
+            raise malformed(
+                f"{path}:{line}: {column}", f"{quoted(text)} has another unit than the cells above", "export one unit"
+            )
+        found[row] = cell.value
+    return found, unit[0] if unit else None

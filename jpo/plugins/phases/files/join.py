@@ -25,12 +25,8 @@ from jpo.plugins.phases.traces import CPU, GPU, SHOWN_COLUMNS, ExecutionTrace, F
 LEFT_OUT, READ_AS = "JPO-W877", "JPO-I878"
 OLDEST_STEPS = 3.0
 """Median steps of a quantity after which its last value says nothing any more."""
-
-
 LOOKBACK_SECONDS = 300.0
 """Prometheus' default; cAdvisor's series have times of their own, so that their end is not marked."""
-
-
 REPLICAS = frozenset(("prometheus", "prometheus_replica", "replica", "receive_replica"))
 """Labels of two servers that measure the same: one of them counts."""
 
@@ -127,14 +123,10 @@ def _without_replicas(one: ExportedSeries) -> tuple[str, frozenset[tuple[str, st
 
 def _in_its_unit(one: ExportedSeries, meaning: Meaning) -> tuple[Floats, Floats]:
     """A series in its feature's unit."""
-    size = in_base(one.place, meaning.feature, CellValue(1.0, one.unit)) if one.unit else 1 / meaning.parts
+    size = in_base(one.place, meaning.feature, CellValue(1.0, one.unit)) if one.unit else 1 / units.parts(meaning.unit)
     end = lived(one.times, one.values)
     times, values = rates(one.times[:end], one.values[:end]) if meaning.is_counter else (one.times, one.values)
     return times, values * size
-
-
-def _is_repeated(one: ExportedSeries) -> bool:
-    return lived(one.times, one.values) < len(one.times)
 
 
 def _left_out(meant: Sequence[tuple[ExportedSeries, Meaning | None]], taken: int) -> Iterator[str]:
@@ -145,24 +137,21 @@ def _left_out(meant: Sequence[tuple[ExportedSeries, Meaning | None]], taken: int
         yield f"left out: {others} series of whole pods or of none, beside their containers [{LEFT_OUT}]"
 
 
-def _read_as(parts: Mapping[tuple[str, str], Sequence[tuple[ExportedSeries, Meaning]]]) -> list[str]:
-    every = [pair for pairs in parts.values() for pair in pairs]
-    counters = dict.fromkeys(one.name for one, meaning in every if meaning.is_counter)
-    scaled = dict.fromkeys(meaning.unit for one, meaning in every if meaning.unit and not one.unit)
-    if any(one.unit == PERCENT and meaning.feature == CPU for one, meaning in every):
-        scaled["cpu_percent"] = None
-    ended = [execution for (execution, _), pairs in parts.items() for one, how in pairs if how.is_counter and _is_repeated(one)]
-    added = [execution for (execution, _), pairs in parts.items() if len(pairs) > 1]
-    return [
-        *(f"{name} is a counter: read as its growth per second [{READ_AS}]" for name in counters),
-        *(
-            [f"left out, five minutes at the end, in which Prometheus repeats a counter: {_some(ended)} [{LEFT_OUT}]"]
-            if ended
-            else []
-        ),
-        *(units.said(units.UNITS[unit][0], unit) for unit in scaled),
-        *([f"several series of one quantity are taken together: {_some(added)} [{READ_AS}]"] if added else []),
+def _read_as(parts: Mapping[tuple[str, str], Sequence[tuple[ExportedSeries, Meaning]]]) -> Iterator[str]:
+    every = [(execution, one, meaning) for (execution, _), pairs in parts.items() for one, meaning in pairs]
+    for name in dict.fromkeys(one.name for _, one, meaning in every if meaning.is_counter):
+        yield f"{name} is a counter: read as its growth per second [{READ_AS}]"
+    ended = [
+        execution for execution, one, meaning in every if meaning.is_counter and lived(one.times, one.values) < len(one.times)
     ]
+    if ended:
+        yield f"left out, five minutes at the end, in which Prometheus repeats a counter: {_some(ended)} [{LEFT_OUT}]"
+    scaled = dict.fromkeys(meaning.unit for _, one, meaning in every if meaning.unit and not one.unit)
+    if any(one.unit == PERCENT and meaning.feature == CPU for _, one, meaning in every):
+        scaled["cpu_percent"] = None
+    yield from (units.said(units.UNITS[unit][0], unit) for unit in scaled)
+    if added := [execution for (execution, _), pairs in parts.items() if len(pairs) > 1]:
+        yield f"several series of one quantity are taken together: {_some(added)} [{READ_AS}]"
 
 
 def joined(measured: Sequence[Measured], columns: TraceColumns, place: str) -> Traces:
@@ -179,13 +168,13 @@ def joined(measured: Sequence[Measured], columns: TraceColumns, place: str) -> T
         of_it[one.feature] = _continued(of_it[one.feature], one) if one.feature in of_it else one
     whole = {execution: has for execution, has in together.items() if set(needed) <= set(has)}
     features = (*needed, *(name for name in optional if whole and all(name in has for has in whole.values())))
-    aligned = {execution: _aligned(execution, [has[name] for name in features]) for execution, has in whole.items()}
-    kept = tuple(execution for execution in aligned.values() if execution)
+    found = {execution: aligned(execution, [has[name] for name in features]) for execution, has in whole.items()}
+    kept = tuple(execution for execution in found.values() if execution)
     if not kept:
         has = _some([f"{execution or 'one'} has {' and '.join(of_it)}" for execution, of_it in together.items()])
         finding = f"no execution has two samples of {' and '.join(needed)} at like times: {has or 'nothing was measured'}"
         raise UsageError(place, finding, "name the files of all of them, with the same names of executions", code="JPO-E735")
-    lost = [execution for execution in together if not aligned.get(execution)]
+    lost = [execution for execution in together if not found.get(execution)]
     notes = [f"left out, not all of {', '.join(needed)} were measured: {_some(lost)} [{LEFT_OUT}]"] if lost else []
     of_some = [name for name in optional if name not in features and any(name in has for has in whole.values())]
     notes += [f"left out, not measured of all executions: {', '.join(of_some)} [{LEFT_OUT}]"] if of_some else []
@@ -217,8 +206,8 @@ def _named_all(measured: Sequence[Measured]) -> list[Measured]:
     return [one if one.execution else replace(one, execution=names[one.file]) for one in measured]
 
 
-def _aligned(execution: str, features: Sequence[Measured]) -> ExecutionTrace | None:
-    """The samples at which all features are known; None for fewer than two."""
+def aligned(execution: str, features: Sequence[Measured]) -> ExecutionTrace | None:
+    """The samples of the first feature at which all others are known; None for fewer than two."""
     times = features[0].times
     values = np.stack([last_values(times, one.times, one.values) for one in features], axis=1)
     known = np.isfinite(values).all(1)

@@ -72,11 +72,6 @@ class Meaning:
     rank: int = 0
     is_in_legend: bool = False
 
-    @property
-    def parts(self) -> float:
-        """By which a value without a unit of its own is divided."""
-        return units.UNITS[self.unit][2] if self.unit else 1.0
-
 
 def meanings(series: Sequence[ExportedSeries], columns: TraceColumns) -> list[Meaning | None]:
     """What each series of one file measures; None: something that traces do not have, such as limits.

@@ -5,27 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from jpo.files.reading import same_file
 from jpo.plugins.phases.files.answers import is_printed, read_answers, read_printed
-from jpo.plugins.phases.files.columns import EXECUTION, TIME, ColumnPlace, TraceColumns, places_of
-from jpo.plugins.phases.files.graphs import is_time, read_long, read_wide, time_of, value_of
+from jpo.plugins.phases.files.columns import EXECUTION, TIME, ColumnPlace, TraceColumns, place_of, places_of
+from jpo.plugins.phases.files.graphs import Found, is_time, read_graph, value_of
 from jpo.plugins.phases.files.join import Measured, joined, measured_of
 from jpo.plugins.phases.files.rows import header_of, malformed, rows_of, text_of
-from jpo.plugins.phases.files.series import ExportedSeries
 from jpo.plugins.phases.files.table import read_table
 from jpo.plugins.phases.traces import Traces
 
 GRAFANAS_TIME = "Time"
 """Grafana's name for the first column of a graph, in which cells may be empty."""
-
-
-class Export(NamedTuple):
-    """Series of a file, and what there is to say of it."""
-
-    series: Sequence[ExportedSeries]
-    notes: Sequence[str] = ()
 
 
 def read_traces(paths: Path | Sequence[Path], columns: TraceColumns | None = None) -> Traces:
@@ -42,34 +33,32 @@ def read_traces(paths: Path | Sequence[Path], columns: TraceColumns | None = Non
         if any(same_file(path, before) for before in paths[:at]):
             raise malformed(str(path), "is named twice", "name it once: what is in it would count twice")
     found = [_read(path, columns, alone=False) for path in paths]
-    measured, notes = measured_of([one.series for one in found if isinstance(one, Export)], columns)
+    measured, notes = measured_of([one[0] for one in found if not isinstance(one, Traces)], columns)
     for path, one in zip(paths, found, strict=True):
         measured += _parts(path, one) if isinstance(one, Traces) else ()
-    said = [note for one in found for note in one.notes]
+    said = [note for one in found for note in (one.notes if isinstance(one, Traces) else one[1])]
     traces = joined(measured, columns, ", ".join(map(str, paths)))
     return replace(traces, notes=(*dict.fromkeys((*said, *notes)), *traces.notes))
 
 
-def _read(path: Path, columns: TraceColumns, *, alone: bool) -> Traces | Export:
+def _read(path: Path, columns: TraceColumns, *, alone: bool) -> Traces | Found:
     """A table as traces, anything else as series."""
     text = text_of(path)
     if is_printed(text):
-        return Export(read_printed(path, text))
+        return read_printed(path, text), []
     if text.lstrip()[:1] in ("{", "["):
-        return Export(read_answers(path, text))
+        return read_answers(path, text), []
     rows = rows_of(path, text)
     number, cells = next(rows, (0, []))
     if not cells:
         raise malformed(str(path), "is empty", "name a CSV file with a header and one row per sample")
     header = header_of(path, number, cells)
     below = [*rows]
-    time, value = time_of(header, columns), value_of(header)
+    time, value = place_of(header, TIME, columns), value_of(header)
     if time is not None and not _is_table(header, time.at, value, columns):
-        series, said = read_wide(path, header, time, below) if value is None else read_long(path, header, time, value, below)
-        return Export(series, [f"{path}: {note}" for note in said])
+        return read_graph(path, header, time, value, below)
     if time is None and TIME not in columns.named and below and is_time(below[0][1][0]):  # Zeit, Heure, or nothing
-        series, said = read_wide(path, header, ColumnPlace(0), below)
-        return Export(series, [f"{path}: {note}" for note in said])
+        return read_graph(path, header, ColumnPlace(0), None, below)
     return read_table(path, len(header), places_of(f"{path}:{number}", header, columns, alone=alone), below)
 
 

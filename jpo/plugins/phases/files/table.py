@@ -57,7 +57,7 @@ def read_table(path: Path, width: int, places: Mapping[str, ColumnPlace], rows: 
         values = []
         for name, at, place in measured:
             cell = measurement(where, name, cells[at])
-            values.append(in_base(where, name, cell) / (place.parts if cell.unit is None else 1.0))
+            values.append(in_base(where, name, cell) / (units.parts(place.unit) if cell.unit is None else 1.0))
             percent.update((name,) if cell.unit == "percent" else ())
         found.setdefault(execution, []).append(_Sample(number, *time, values))
     return _traces(path, places, found, sorted(percent))

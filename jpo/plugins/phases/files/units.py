@@ -95,7 +95,8 @@ def require_interval(seconds: Floats, place: str) -> str | None:
     median = float(np.median(seconds))
     if not SHORTEST_SECONDS <= median <= LONGEST_SECONDS:
         finding = f"samples are {median:.6g} s apart in the median, if its times are in seconds"
-        remedy = f"name the unit: --column NAME=HEADER, {_names(TIME)}" if median > LONGEST_SECONDS else "write seconds"
+        names = " or ".join(units_of(TIME))
+        remedy = f"name the unit: --column NAME=HEADER, {names}" if median > LONGEST_SECONDS else "write seconds"
         raise UsageError(place, finding, remedy, code="JPO-E730")
     if median < OFTEN_SECONDS:
         said = f"samples are {median:.6g} s apart in the median: collectors look less often. If times are seconds already:"
@@ -108,10 +109,12 @@ def require_interval(seconds: Floats, place: str) -> str | None:
 
 def odd_figures(values: Floats, features: tuple[str, ...]) -> Iterator[str]:
     """What no container uses: so many cores, or so few bytes."""
-    if CPU in features and (most := float(values[:, features.index(CPU)].max())) > MOST_CORES:
-        yield f"{CPU} is up to {most:.6g}. If it is no number of cores: --column NAME=HEADER, {_names(CPU)} [{ODD}]"
-    if MEMORY in features and 0 < (most := float(values[:, features.index(MEMORY)].max())) < FEWEST_BYTES:
-        yield f"{MEMORY} is {most:.6g} at most. If it is not in bytes: --column NAME=HEADER, {_names(MEMORY)} [{ODD}]"
+    peaks = dict(zip(features, values.max(0).tolist(), strict=True))
+    cores, size = " or ".join(units_of(CPU)), " or ".join(units_of(MEMORY))
+    if (most := peaks.get(CPU, 0.0)) > MOST_CORES:
+        yield f"{CPU} is up to {most:.6g}. If it is no number of cores: --column NAME=HEADER, {cores} [{ODD}]"
+    if 0 < (most := peaks.get(MEMORY, 0.0)) < FEWEST_BYTES:
+        yield f"{MEMORY} is {most:.6g} at most. If it is not in bytes: --column NAME=HEADER, {size} [{ODD}]"
 
 
 def said(name: str, unit: str) -> str:
@@ -119,5 +122,11 @@ def said(name: str, unit: str) -> str:
     return f"{name} is read from {UNITS[unit][1]}, as its column says [{CODE}]"
 
 
-def _names(quantity: str) -> str:
-    return " or ".join(name for name, (of, _, _) in UNITS.items() if of == quantity)
+def units_of(quantity: str) -> list[str]:
+    """The other names of a quantity."""
+    return [name for name, (of, _, _) in UNITS.items() if of == quantity]
+
+
+def parts(unit: str | None) -> float:
+    """By which a measurement is divided; None: it is in seconds, cores or bytes already."""
+    return UNITS[unit][2] if unit else 1.0

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from jpo.plugins.phases.files.executions import executions
-from jpo.plugins.phases.files.labels import named
 from jpo.plugins.phases.files.quantities import Meaning
-from jpo.plugins.phases.files.series import ExportedSeries
+from jpo.plugins.phases.files.series import ExportedSeries, named
 from jpo.plugins.phases.traces import CPU
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from jpo.errors import UsageError
-from jpo.plugins.phases.files.columns import ColumnPlace, TraceColumns
-from jpo.plugins.phases.files.graphs import Found, read_long, read_wide, time_of, value_of
+from jpo.plugins.phases.files.columns import TIME, ColumnPlace, TraceColumns, place_of
+from jpo.plugins.phases.files.graphs import Found, read_graph, value_of
 from jpo.plugins.phases.files.rows import rows_of
 
 PATH = Path("g.csv")
@@ -15,17 +15,17 @@ PATH = Path("g.csv")
 
 def wide(text: str) -> Found:
     (_, header), *rows = rows_of(PATH, text)
-    time = time_of(header, TraceColumns())
+    time = place_of(header, TIME, TraceColumns())
     assert time is not None
-    return read_wide(PATH, header, time, rows)
+    return read_graph(PATH, header, time, None, rows)
 
 
 def long(text: str) -> Found:
     (_, header), *rows = rows_of(PATH, text)
-    time, value = time_of(header, TraceColumns()), value_of(header)
+    time, value = place_of(header, TIME, TraceColumns()), value_of(header)
     assert time is not None
     assert value is not None
-    return read_long(PATH, header, time, value, rows)
+    return read_graph(PATH, header, time, value, rows)
 
 
 def test_a_column_is_a_series_and_an_empty_cell_no_sample() -> None:
@@ -69,7 +69,7 @@ def test_the_hour_that_comes_twice_is_said() -> None:
     )
     ((series,), notes) = wide(text)
     assert np.diff(series.times).tolist() == [780, 60, 60, 60, 60]
-    assert notes[0].startswith("row 5: local times go back by an hour once")
+    assert notes[0].startswith("g.csv: row 5: local times go back by an hour once")
     assert notes[0].endswith("[JPO-W879]")
 
 
@@ -96,9 +96,9 @@ def test_what_is_not_understood_is_said_with_row_and_column(text: str, said: str
 
 
 def test_columns_of_time_and_value_are_found_by_their_names() -> None:
-    assert time_of(["a", "TIME"], TraceColumns()) == ColumnPlace(1)
-    assert time_of(["timestamp_ms"], TraceColumns()) == ColumnPlace(0, "time_ms")
-    assert time_of(["a"], TraceColumns({"time_ms": "a"})) == ColumnPlace(0, "time_ms")
-    assert time_of(["a"], TraceColumns()) is None
+    assert place_of(["a", "TIME"], TIME, TraceColumns()) == ColumnPlace(1)
+    assert place_of(["timestamp_ms"], TIME, TraceColumns()) == ColumnPlace(0, "time_ms")
+    assert place_of(["a"], TIME, TraceColumns({"time_ms": "a"})) == ColumnPlace(0, "time_ms")
+    assert place_of(["a"], TIME, TraceColumns()) is None
     assert value_of(["Series", "Time", "Value"]) == 2
     assert value_of(["Time", "Value"]) is None

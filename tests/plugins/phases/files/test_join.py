@@ -8,8 +8,7 @@ import pytest
 from jpo.errors import UsageError
 from jpo.plugins.phases.files.columns import TraceColumns
 from jpo.plugins.phases.files.join import Measured, joined, last_values, lived, measured_of, rates
-from jpo.plugins.phases.files.labels import named
-from jpo.plugins.phases.files.series import ExportedSeries
+from jpo.plugins.phases.files.series import ExportedSeries, named
 from jpo.plugins.phases.traces import CPU, GPU, MEMORY
 
 TIMES = np.array([0.0, 15, 30, 45])

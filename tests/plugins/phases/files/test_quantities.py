@@ -5,9 +5,9 @@ import pytest
 
 from jpo.errors import UsageError
 from jpo.plugins.phases.files.columns import TraceColumns
-from jpo.plugins.phases.files.labels import named
 from jpo.plugins.phases.files.quantities import meanings
-from jpo.plugins.phases.files.series import ExportedSeries
+from jpo.plugins.phases.files.series import ExportedSeries, named
+from jpo.plugins.phases.files.units import parts
 from jpo.plugins.phases.traces import CPU, GPU, GPU_MEMORY, MEMORY
 
 
@@ -68,14 +68,14 @@ def test_the_user_comes_first() -> None:
     one, two = series("a", file="x/one.csv")[0], series("cpu thing", file="x/one.csv")[0]
     for said in ("x/one.csv", "one.csv"):
         found = meanings([one, two], TraceColumns({"memory_gib": said}))
-        assert [(meaning.feature, meaning.parts) for meaning in found if meaning] == [(MEMORY, 2.0**-30)] * 2
+        assert [(meaning.feature, parts(meaning.unit)) for meaning in found if meaning] == [(MEMORY, 2.0**-30)] * 2
     found = meanings([one], TraceColumns({"network_bytes": "a"}))
     assert [meaning and meaning.feature for meaning in found] == ["network_bytes"]
 
 
 def test_units_of_a_legend_are_read() -> None:
     found = meanings(series("cpu millicores a", "memory a (MiB)", "CPU % a", "DCGM_FI_DEV_FB_USED"), TraceColumns())
-    assert [meaning and meaning.parts for meaning in found] == [1000, 2.0**-20, 100, 2.0**-20]
+    assert [meaning and parts(meaning.unit) for meaning in found] == [1000, 2.0**-20, 100, 2.0**-20]
 
 
 def test_what_nobody_says_is_asked_for() -> None:
