@@ -12,15 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jpo.plugins.phases.traces import Floats
+from jpo.plugins.phases.traces import Floats, Number
 
 Ints = NDArray[np.int64]
-Number = TypeVar("Number", bound=np.generic)
 PADDED = 1_000_000
 """Samples, with padding, of all executions, from which those of unlike length are kept apart if most would be padding."""
 FARTHEST = 200.0
@@ -87,6 +85,11 @@ def alike(lengths: Sequence[int]) -> Iterator[tuple[Ints | slice, list[int]]]:
     size = np.frexp(each)[1]
     for one in np.unique(size):
         yield np.flatnonzero(np.repeat(size == one, each)), each[size == one].tolist()
+
+
+def entries(phases: Ints) -> Ints:
+    """At which samples of an execution a stay in a phase begins."""
+    return np.flatnonzero(np.r_[True, phases[1:] != phases[:-1]])
 
 
 def forward(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tuple[Floats, Floats]:

@@ -117,7 +117,7 @@ def caution_of(traces: Traces, model: PhaseModel, options: FitOptions, track: Tr
     if len(traces.executions) < FOLDS or traces.samples < PROVABLE or model.needs is None:
         return model.caution
     again = replace(options, n_phases=model.chain.phases)
-    phases = np.split(model.predict(traces), np.cumsum(traces.lengths)[:-1])
+    phases = traces.split(model.predict(traces))
     tried_on = []
     for fold in track(range(FOLDS), "caution on executions left out"):
         left_out = traces.executions[fold::FOLDS]

@@ -6,7 +6,7 @@ and from which futures an allocation is made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -39,7 +39,7 @@ class PhaseModel:
         first_need: shape (2,), the most that training used within the horizon of a start.
         peak: shape (2,), the most that training ever used.
         interval_seconds: median time between samples.
-        least_density: lowest mean log density of WINDOW samples in training.
+        least_density: lowest mean log density of WINDOW samples in training, or of all samples of a shorter execution.
         executions, samples: how much was seen.
         notes: what the user should know of the fit.
         weights: arrays of the method's own, named `method.*`.
@@ -65,34 +65,33 @@ class PhaseModel:
 
     def predict(self, traces: Traces) -> Ints:
         """The most probable path of phases, shape (samples,)."""
-        traces = traces.narrowed(self.scaler.names)
-        return viterbi(self.chain, self.densities(traces.stacked()), traces.lengths)
+        return viterbi(self.chain, self._densities_of(traces), traces.lengths)
 
     def filtered(self, traces: Traces) -> Floats:
         """Probabilities of the phases given the samples so far, shape (samples, k)."""
-        traces = traces.narrowed(self.scaler.names)
-        return forward(self.chain, self.densities(traces.stacked()), traces.lengths)[0]
+        return forward(self.chain, self._densities_of(traces), traces.lengths)[0]
 
     def smoothed(self, traces: Traces) -> Floats:
         """Probabilities of the phases given whole executions, shape (samples, k)."""
-        traces = traces.narrowed(self.scaler.names)
-        return smooth(self.chain, self.densities(traces.stacked()), traces.lengths)[0]
+        return smooth(self.chain, self._densities_of(traces), traces.lengths)[0]
 
     def unlike(self, traces: Traces) -> float:
         """Share of the samples at which traces were unlike training, in 0..1."""
-        traces = traces.narrowed(self.scaler.names)
-        densities = forward(self.chain, self.densities(traces.stacked()), traces.lengths)[1]
-        parts = np.split(densities, np.cumsum(traces.lengths)[:-1])
-        return float(np.mean(np.concatenate([rolling_mean(part) for part in parts]) < self.least_density - STRANGE))
+        densities = forward(self.chain, self._densities_of(traces), traces.lengths)[1]
+        means = np.concatenate([rolling_mean(part) for part in traces.split(densities)])
+        return float(np.mean(means < self.least_density - STRANGE))
+
+    def _densities_of(self, traces: Traces) -> Floats:
+        return self.densities(traces.narrowed(self.scaler.names).stacked())
 
 
 def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces) -> PhaseModel:
     """The model of a chain, with what its phases needed in these traces."""
-    traces = traces.narrowed(tuple(dict.fromkeys((*scaler.names, *traces.features))))
     emissions = chain.log_emissions(scaler.transform(traces.narrowed(scaler.names).stacked()))
     phases = viterbi(chain, emissions, traces.lengths)
-    measured = {CPU, MEMORY} <= set(traces.features)
-    both = traces.narrowed((CPU, MEMORY)) if measured else None
+    densities = traces.split(forward(chain, emissions, traces.lengths)[1])
+    both = traces.narrowed((CPU, MEMORY)) if {CPU, MEMORY} <= set(traces.features) else None
+    starts = [one.values[one.times <= one.times[0] + HORIZON_SECONDS].max(0) for one in both.executions] if both else []
     careful = untried(len(traces.executions), traces.samples)
     intervals = np.concatenate([np.diff(execution.times) for execution in traces.executions])
     return PhaseModel(
@@ -101,26 +100,14 @@ def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces) -> Pha
         chain=chain,
         needs=thinned(positions_of(both, phases, HORIZON_SECONDS)) if both else None,
         caution=(careful, careful),
-        first_need=_first_need(both) if both else np.zeros(2),
+        first_need=np.max(starts, axis=0) if both else np.zeros(2),
         peak=both.stacked().max(0) if both else np.zeros(2),
         interval_seconds=float(np.median(intervals)),
-        least_density=_least_density(forward(chain, emissions, traces.lengths)[1], traces.lengths),
+        least_density=float(min(rolling_mean(part)[min(WINDOW, len(part)) - 1 :].min() for part in densities)),
         executions=len(traces.executions),
         samples=traces.samples,
         notes=scaler.notes,
     )
-
-
-def _first_need(both: Traces) -> Floats:
-    starts = [execution.values[execution.times <= execution.times[0] + HORIZON_SECONDS].max(0) for execution in both.executions]
-    most: Floats = np.max(starts, axis=0)
-    return most
-
-
-def _least_density(densities: Floats, lengths: Sequence[int]) -> float:
-    """The lowest mean of WINDOW samples in a row, or of all samples of a shorter execution."""
-    parts = np.split(densities, np.cumsum(lengths)[:-1])
-    return float(min(rolling_mean(part)[min(WINDOW, len(part)) - 1 :].min() for part in parts))
 
 
 def rolling_mean(densities: Floats) -> Floats:

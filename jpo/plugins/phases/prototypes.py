@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.plugins.phases.chain import Ints
-from jpo.plugins.phases.traces import Floats
+from jpo.plugins.phases.chain import Ints, entries
 
 POINTS = 50
 """Shares of an execution's time at which phases are compared."""
@@ -55,14 +54,17 @@ def prototypes(paths: Sequence[Ints]) -> tuple[Prototype, ...]:
         if apart >= APART:
             break
         clusters[first] = sorted(clusters[first] + clusters.pop(second))
-    found = (_prototype(members, away, paths) for members in clusters)
+    found = []
+    for members in clusters:
+        medoid = members[int(away[np.ix_(members, members)].sum(1).argmin())]
+        found.append(Prototype(tuple(members), medoid, tuple(paths[medoid][entries(paths[medoid])].tolist())))
     return tuple(sorted(found, key=lambda prototype: (-len(prototype.members), prototype.members)))
 
 
 def distance(one: Ints, other: Ints) -> float:
     """Share of the time at which two paths are in phases that the other is not in, then or a little before or after."""
     a, b = _at_points(one), _at_points(other)
-    return float(((_unmatched(a, b)) + _unmatched(b, a)) / 2)
+    return (_unmatched(a, b) + _unmatched(b, a)) / 2
 
 
 def nearest_prototype(path: Ints, known: Sequence[Prototype], paths: Sequence[Ints]) -> int:
@@ -73,12 +75,6 @@ def nearest_prototype(path: Ints, known: Sequence[Prototype], paths: Sequence[In
         paths: those of the executions in which the prototypes were found.
     """
     return int(np.argmin([distance(path, paths[prototype.medoid]) for prototype in known]))
-
-
-def _prototype(members: Sequence[int], away: Floats, paths: Sequence[Ints]) -> Prototype:
-    medoid = members[int(away[np.ix_(members, members)].sum(1).argmin())]
-    phases = paths[medoid]
-    return Prototype(tuple(members), medoid, tuple(int(phase) for phase in phases[np.r_[True, phases[1:] != phases[:-1]]]))
 
 
 def _at_points(phases: Ints) -> Ints:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from jpo.plugins.phases.chain import Ints
 from jpo.plugins.phases.traces import ExecutionTrace, Floats, Traces
 
@@ -33,8 +31,7 @@ def resource_lines(traces: Traces, phases: Ints) -> Iterator[tuple[str, str]]:
 
 
 def _each(traces: Traces, phases: Ints) -> list[tuple[ExecutionTrace, Ints]]:
-    parts = np.split(phases, np.cumsum(traces.lengths)[:-1])
-    return list(zip(traces.executions, parts, strict=True))[:MOST]
+    return list(zip(traces.executions, traces.split(phases), strict=True))[:MOST]
 
 
 def _some(values: Floats | Ints) -> Floats | Ints:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.plugins.phases.chain import Ints
+from jpo.plugins.phases.chain import Ints, entries
 from jpo.plugins.phases.traces import CPU, MEMORY, Floats, Traces
 
 GIB = float(1 << 30)
@@ -51,45 +51,27 @@ def phase_figures(traces: Traces, phases: Ints, k: int) -> tuple[PhaseFigures, .
     Args:
         phases: shape (samples,), execution after execution.
     """
-    values = traces.stacked()
-    stays = list(_stays(traces, phases))
-    return tuple(_figures(phase, values, phases, traces.features, stays) for phase in range(k))
+    values, entered = traces.stacked(), list[int]()
+    changes: list[tuple[int, int, float]] = []  # from which phase to which, and how long the first one lasted
+    for execution, own in zip(traces.executions, traces.split(phases), strict=True):
+        begins = entries(own)
+        stays = own[begins].tolist()
+        entered += stays
+        changes += zip(stays[:-1], stays[1:], np.diff(execution.times[begins]).tolist(), strict=True)
 
+    def figures(phase: int) -> PhaseFigures:
+        inside = values[phases == phase]
+        followers, seconds = [to for at, to, _ in changes if at == phase], [lasted for at, _, lasted in changes if at == phase]
+        return PhaseFigures(
+            phase=phase,
+            share=float(len(inside) / len(values)),
+            stays=entered.count(phase),
+            dwell_seconds=float(np.mean(seconds)) if seconds else None,
+            used={name: _spread(inside[:, at]) for at, name in enumerate(traces.features)} if len(inside) else {},
+            next={to: followers.count(to) / len(followers) for to in sorted(set(followers))},
+        )
 
-def _stays(traces: Traces, phases: Ints) -> list[tuple[int, float | None, int | None]]:
-    """Each stay: its phase, how long until the next one, and which that is; None where the execution ended."""
-    found: list[tuple[int, float | None, int | None]] = []
-    begin = 0
-    for execution in traces.executions:
-        own = phases[begin : begin + len(execution.times)]
-        begin += len(execution.times)
-        edges = [0, *(np.flatnonzero(own[1:] != own[:-1]) + 1)]
-        for at, edge in enumerate(edges):
-            following = edges[at + 1] if at + 1 < len(edges) else None
-            seconds = None if following is None else float(execution.times[following] - execution.times[edge])
-            found.append((int(own[edge]), seconds, None if following is None else int(own[following])))
-    return found
-
-
-def _figures(
-    phase: int,
-    values: Floats,
-    phases: Ints,
-    features: Sequence[str],
-    stays: Sequence[tuple[int, float | None, int | None]],
-) -> PhaseFigures:
-    inside = values[phases == phase]
-    own = [(seconds, following) for at, seconds, following in stays if at == phase]
-    left = [(seconds, following) for seconds, following in own if seconds is not None and following is not None]
-    followers = sorted({following for _, following in left})
-    return PhaseFigures(
-        phase=phase,
-        share=float(len(inside) / len(values)),
-        stays=len(own),
-        dwell_seconds=float(np.mean([seconds for seconds, _ in left])) if left else None,
-        used={name: _spread(inside[:, at]) for at, name in enumerate(features)} if len(inside) else {},
-        next={to: sum(following == to for _, following in left) / len(left) for to in followers},
-    )
+    return tuple(map(figures, range(k)))
 
 
 def _spread(values: Floats) -> Use:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from jpo.errors import UsageError
 
 Floats = NDArray[np.float64]
+Number = TypeVar("Number", bound=np.generic)
 SHOWN_COLUMNS = 12
 """Of a file, in a message."""
 
@@ -63,11 +65,15 @@ class Traces:
 
     @property
     def samples(self) -> int:
-        return sum(len(execution.times) for execution in self.executions)
+        return sum(self.lengths)
 
     @property
     def lengths(self) -> tuple[int, ...]:
         return tuple(len(execution.times) for execution in self.executions)
+
+    def split(self, rows: NDArray[Number]) -> list[NDArray[Number]]:
+        """What is known of all samples, execution by execution."""
+        return np.split(rows, np.cumsum(self.lengths)[:-1])
 
     def stacked(self) -> Floats:
         """All values, shape (samples, features), execution after execution."""

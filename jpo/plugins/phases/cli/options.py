@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,28 +22,6 @@ PALETTES = ("tab10", "Set2", "viridis", "cividis", "gray")
 """Of jpo.plugins.phases.report.plots, which needs numpy, too."""
 model_file = click.argument("model", type=FILE, metavar="MODEL")
 traces_files = click.argument("traces", nargs=-1, required=True, type=FILE, metavar="TRACES...")
-
-
-@dataclass(frozen=True, slots=True)
-class Fitting:
-    """Options of a fit."""
-
-    method: Method
-    n_phases: int | None
-    seed: int
-    history: int
-    hidden: int
-    learning_rate: float
-    epochs: int
-
-    @property
-    def options(self) -> FitOptions:
-        """The same as jpo.plugins.phases has them, which need numpy."""
-        from jpo.plugins.phases.fit import FitOptions
-        from jpo.plugins.phases.methods.crbm import CrbmOptions
-
-        crbm = CrbmOptions(self.history, self.hidden, self.learning_rate, self.epochs, seed=self.seed)
-        return FitOptions(self.method, self.n_phases, self.seed, crbm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +54,7 @@ def part_options(verb: str) -> Callable[[F], F]:
         click.option("--crbm", type=FILE, metavar="FILE", help=f"crbm-kmeans: {verb.lower()} the machine."),
         click.option("--clusters", type=FILE, metavar="FILE", help=f"crbm-kmeans: {verb.lower()} the clusters."),
     )
-
-    def decorate(function: F) -> F:
-        return shared(gathered(function, "files", PartFiles, ("scaler", "crbm", "clusters")))
-
-    return decorate
+    return lambda function: shared(gathered(function, "files", PartFiles, ("scaler", "crbm", "clusters")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +92,13 @@ def result_options(what: str) -> Callable[[F], F]:
     def destination(result: Path | None, form: str, no_color: bool) -> Destination:
         return Destination(result, Output(form, colour=coloured(no_color)))
 
-    def decorate(function: F) -> F:
-        shared = options(
-            click.option("-o", "--output", "result", type=FILE, metavar="FILE", help=what),
-            click.option("--format", "form", type=click.Choice(READABLE), default="text", show_default=True),
-            colour_option,
-            verbose_option,
-        )
-        return shared(gathered(function, "destination", destination, ("result", "form", "no_color")))
-
-    return decorate
+    shared = options(
+        click.option("-o", "--output", "result", type=FILE, metavar="FILE", help=what),
+        click.option("--format", "form", type=click.Choice(READABLE), default="text", show_default=True),
+        colour_option,
+        verbose_option,
+    )
+    return lambda function: shared(gathered(function, "destination", destination, ("result", "form", "no_color")))
 
 
 _fit_options = options(
@@ -144,9 +115,17 @@ _fit_options = options(
 
 
 def fit_options(function: F) -> F:
-    """--method, --phases, --seed and those of crbm-kmeans, as the argument `fitting`."""
+    """--method, --phases, --seed and those of crbm-kmeans, as the argument `fitting`: a FitOptions."""
     names = ("method", "n_phases", "seed", "history", "hidden", "learning_rate", "epochs")
-    return _fit_options(gathered(function, "fitting", Fitting, names))
+    return _fit_options(gathered(function, "fitting", fitting_of, names))
+
+
+def fitting_of(method: Method, n_phases: int | None, seed: int, **crbm: Any) -> FitOptions:
+    """Options of a fit, which need numpy."""
+    from jpo.plugins.phases.fit import FitOptions
+    from jpo.plugins.phases.methods.crbm import CrbmOptions
+
+    return FitOptions(method, n_phases, seed, CrbmOptions(**crbm, seed=seed))
 
 
 budget_option = click.option(

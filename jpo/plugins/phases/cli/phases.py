@@ -17,7 +17,6 @@ from jpo.cli.output import can_be_kept, not_settings, track
 from jpo.plugins.phases.cli.options import (
     PALETTES,
     Destination,
-    Fitting,
     PartFiles,
     Selection,
     budget_option,
@@ -30,6 +29,8 @@ from jpo.plugins.phases.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from jpo.plugins.phases.fit import FitOptions
+    from jpo.plugins.phases.model import PhaseModel
     from jpo.plugins.phases.traces import Traces
 
 
@@ -48,13 +49,7 @@ def phases() -> None:
 @phases.command()
 @traces_files
 @options(fit_options, part_options("Take over"), column_options, result_options("Where the model goes; needed."))
-def fit(
-    traces: Sequence[Path],
-    fitting: Fitting,
-    files: PartFiles,
-    selection: Selection,
-    destination: Destination,
-) -> None:
+def fit(traces: Sequence[Path], fitting: FitOptions, files: PartFiles, selection: Selection, destination: Destination) -> None:
     """Find the phases of traces, and keep them as a model.
 
     Parts of an earlier model (`jpo phases parts`) are taken over where they are named.
@@ -71,7 +66,7 @@ def fit(
     if destination.result is None:
         raise click.UsageError("say where the model goes: -o MODEL")
     _keepable(destination.result, [*traces, *files.named])
-    wanted = replace(fitting.options, parts=files.read())
+    wanted = replace(fitting, parts=files.read())
     model, found = command.fit(_read(traces, selection), wanted, track)
     save_copy(destination.result, model)
     destination.report.show(fitted, found)
@@ -90,6 +85,7 @@ def parts(model: Path, files: PartFiles) -> None:
       jpo phases parts phases.model --scaler job.scaler
       jpo phases parts crbm.model --scaler job.scaler --crbm job.crbm --clusters job.clusters
     """
+    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.story import phases as command
 
     if not files.named:
@@ -98,7 +94,7 @@ def parts(model: Path, files: PartFiles) -> None:
         raise click.UsageError("two parts would go into one file: name another one")
     for path in files.named:
         _keepable(path, [model])
-    for path, part in command.parts(command.load(model), files.scaler, files.crbm, files.clusters):
+    for path, part in command.parts(read_model(model), files.scaler, files.crbm, files.clusters):
         save_copy(path, part)
 
 
@@ -109,14 +105,7 @@ def parts(model: Path, files: PartFiles) -> None:
     "--parity", is_flag=True, help="Of crbm-kmeans: labels as AI4DL shows them, some missing, the rest one sample late."
 )
 @options(column_options, result_options("Write the phase of each sample there, as CSV."))
-def predict(
-    model: Path,
-    traces: Sequence[Path],
-    selection: Selection,
-    destination: Destination,
-    *,
-    parity: bool,
-) -> None:
+def predict(model: Path, traces: Sequence[Path], selection: Selection, destination: Destination, *, parity: bool) -> None:
     """Show the phases of traces by a model.
 
     \b
@@ -127,9 +116,7 @@ def predict(
     from jpo.plugins.phases.report import fitted
     from jpo.plugins.phases.story import phases as command
 
-    _keepable(destination.result, [model, *traces])
-    fitted_model = command.load(model)
-    rows, found = command.predict(fitted_model, _read(traces, selection, command.seen_by(fitted_model)), parity=parity)
+    rows, found = command.predict(*_opened(model, traces, selection, destination), parity=parity)
     if destination.result is not None:
         save(destination.result, fitted.samples_csv(rows))
     destination.report.show(fitted, found)
@@ -139,13 +126,7 @@ def predict(
 @model_file
 @traces_files
 @options(budget_option, column_options, result_options("Write the requests there, as CSV; else they go to stdout."))
-def allocate(
-    model: Path,
-    traces: Sequence[Path],
-    per_hour: float,
-    selection: Selection,
-    destination: Destination,
-) -> None:
+def allocate(model: Path, traces: Sequence[Path], per_hour: float, selection: Selection, destination: Destination) -> None:
     """Request CPU and memory from sample to sample.
 
     A row holds until the next one of its execution: exec_id, t, cpu_alloc in cores, mem_alloc in bytes.
@@ -157,9 +138,7 @@ def allocate(
     from jpo.plugins.phases.report import standings
     from jpo.plugins.phases.story import phases as command
 
-    _keepable(destination.result, [model, *traces])
-    fitted_model = command.load(model)
-    rows, compared = command.requests(fitted_model, _read(traces, selection, command.needed_by(fitted_model)), per_hour=per_hour)
+    rows, compared = command.requests(*_opened(model, traces, selection, destination, requested=True), per_hour=per_hour)
     if destination.result is None:
         put(standings.requests_csv(rows))
         return
@@ -173,14 +152,7 @@ def allocate(
 @click.option("--kind", type=click.Choice(["courses", "variance"]), default="courses", show_default=True)
 @click.option("--palette", type=click.Choice(PALETTES), default=PALETTES[0], show_default=True)
 @options(column_options, result_options("The picture, .png or .svg; else lines for the terminal."))
-def plot(
-    model: Path,
-    traces: Sequence[Path],
-    kind: str,
-    palette: str,
-    selection: Selection,
-    destination: Destination,
-) -> None:
+def plot(model: Path, traces: Sequence[Path], kind: str, palette: str, selection: Selection, destination: Destination) -> None:
     """Draw traces over bars of their phases.
 
     Or, with --kind variance, box plots of what each phase uses, and how frequent it is. Pictures need jpo[phases].
@@ -191,6 +163,7 @@ def plot(
       jpo phases plot phases.model traces.csv -o courses.svg --execution run-7 --palette viridis
       jpo phases plot phases.model traces.csv -o phases.png --kind variance
     """
+    from jpo.plugins.phases.model_file import read_model
     from jpo.plugins.phases.report import fitted
     from jpo.plugins.phases.story import phases as command
     from jpo.report.plots.picture import can_plot
@@ -198,7 +171,7 @@ def plot(
     _keepable(destination.result, [model, *traces])
     if destination.result is not None:
         can_plot(destination.result)
-    fitted_model = command.load(model)
+    fitted_model = read_model(model)
     read = _read(traces, replace(selection, features=()), command.seen_by(fitted_model, selection.features))
     found = command.drawn(fitted_model, read, command.Picture(kind, palette, tuple(selection.features)), destination.result)
     destination.report.show(fitted, found)
@@ -210,13 +183,7 @@ def plot(
 @click.option("--split", type=click.IntRange(0), metavar="PHASE", help="Make two phases of this one.")
 @options(seed_option, column_options, result_options("Where the new model goes; needed."))
 def expand(
-    model: Path,
-    traces: Sequence[Path],
-    split: int | None,
-    selection: Selection,
-    destination: Destination,
-    *,
-    seed: int,
+    model: Path, traces: Sequence[Path], split: int | None, selection: Selection, destination: Destination, *, seed: int
 ) -> None:
     """Teach a model new traces; its phases keep their numbers.
 
@@ -232,10 +199,7 @@ def expand(
 
     if destination.result is None:
         raise click.UsageError("say where the new model goes: -o MODEL")
-    _keepable(destination.result, [model, *traces])
-    fitted_model = command.load(model)
-    read = _read(traces, selection, command.seen_by(fitted_model))
-    more, found = command.expanded(fitted_model, read, split=split, seed=seed)
+    more, found = command.expanded(*_opened(model, traces, selection, destination), split=split, seed=seed)
     save_copy(destination.result, more)
     destination.report.show(fitted, found)
 
@@ -254,7 +218,7 @@ def evaluate(
     given: Sequence[Path],
     training: Sequence[Path],
     per_hour: float,
-    fitting: Fitting,
+    fitting: FitOptions,
     selection: Selection,
     destination: Destination,
 ) -> None:
@@ -267,18 +231,20 @@ def evaluate(
       jpo phases evaluate traces.csv
       jpo phases evaluate phases.model new.csv --training traces.csv
     """
+    from jpo.plugins.phases.model_file import begins_as_model, read_model
     from jpo.plugins.phases.report import standings
     from jpo.plugins.phases.story import phases as command
+    from jpo.plugins.phases.traces import ALWAYS
 
     _keepable(destination.result, [*given, *training])
-    if len(given) > 1 and command.is_model(given[0]):
-        fitted_model = command.load(given[0])
-        needed = command.needed_by(fitted_model)
+    if len(given) > 1 and begins_as_model(given[0]):
+        fitted_model = read_model(given[0])
+        needed = command.seen_by(fitted_model, ALWAYS)
         traces = _read(given[1:], selection, needed)
         known = _read(training, replace(selection, executions=()), needed) if training else None
         compared = command.evaluate(fitted_model, traces, known, per_hour=per_hour)
     else:
-        compared = command.evaluate_left_out(_read(given, selection), fitting.options, per_hour=per_hour, track=track)
+        compared = command.evaluate_left_out(_read(given, selection), fitting, per_hour=per_hour, track=track)
     replace(destination.report, files=(destination.result,) if destination.result else ()).show(standings, compared)
 
 
@@ -289,12 +255,7 @@ def evaluate(
 @click.option("--headroom", type=click.FloatRange(0, 10), default=0.15, show_default=True, help="Share above the peak.")
 @options(column_options, result_options("Write the Kubernetes patch there, as YAML."))
 def rightsize(
-    model: Path,
-    traces: Sequence[Path],
-    container: str,
-    headroom: float,
-    selection: Selection,
-    destination: Destination,
+    model: Path, traces: Sequence[Path], container: str, headroom: float, selection: Selection, destination: Destination
 ) -> None:
     """Size a workload's CPU and memory, for runs without resizes.
 
@@ -308,13 +269,24 @@ def rightsize(
     from jpo.plugins.phases.report import sized as subject
     from jpo.plugins.phases.story import phases as command
 
-    _keepable(destination.result, [model, *traces])
-    fitted_model = command.load(model)
-    read = _read(traces, selection, command.needed_by(fitted_model))
-    sized = command.sized(read, fitted_model, container=container, headroom=headroom)
+    opened = _opened(model, traces, selection, destination, requested=True)
+    sized = command.sized(*opened, container=container, headroom=headroom)
     if destination.result is not None:
         save(destination.result, subject.patch_text(sized))
     destination.report.show(subject, sized)
+
+
+def _opened(
+    model: Path, traces: Sequence[Path], selection: Selection, destination: Destination, *, requested: bool = False
+) -> tuple[PhaseModel, Traces]:
+    """The model and the traces that a command is about, with CPU and memory where these are `requested`."""
+    from jpo.plugins.phases.model_file import read_model
+    from jpo.plugins.phases.story import phases as command
+    from jpo.plugins.phases.traces import ALWAYS
+
+    _keepable(destination.result, [model, *traces])
+    fitted = read_model(model)
+    return fitted, _read(traces, selection, command.seen_by(fitted, ALWAYS if requested else ()))
 
 
 def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] = ()) -> Traces:
@@ -340,7 +312,7 @@ def _keepable(result: Path | None, given: Sequence[Path]) -> None:
     """Find out before anything is computed that a result could not be kept, or would destroy what it is made of."""
     from jpo.plugins.phases.story.phases import refuse_overwriting
 
-    refuse_overwriting(result, given)
-    kept = [result] if result else []
-    not_settings(kept)
-    can_be_kept(kept)
+    if result:
+        refuse_overwriting(result, given)
+        not_settings([result])
+        can_be_kept([result])

@@ -15,9 +15,7 @@ from jpo.project.project import Project
 from jpo.records import Known, Note, PhaseNeeds, Series
 
 if TYPE_CHECKING:
-    from jpo.plugins.phases.chain import Ints
     from jpo.plugins.phases.model import PhaseModel
-    from jpo.plugins.phases.traces import Traces
 
 CODE, UNREADABLE = "JPO-I871", "JPO-W872"
 MOST_LEARNT = 100
@@ -73,6 +71,7 @@ def _needs(model: PhaseModel, runs: Sequence[tuple[str, Sequence[Series]]]) -> P
     """
     import numpy as np
 
+    from jpo.plugins.phases.chain import entries
     from jpo.plugins.phases.recorded import traces_of
     from jpo.plugins.phases.requests.rightsize import rightsize
 
@@ -87,16 +86,8 @@ def _needs(model: PhaseModel, runs: Sequence[tuple[str, Sequence[Series]]]) -> P
         memory_gib=sizes.memory_gib,
         peak_to_mean=float((used.max(0) / np.maximum(used.mean(0), 1e-9)).max()),
         drifted=model.unlike(traces.only([traces.executions[-1].name])),
-        stay_share=_stay_share(traces, phases),
+        stay_share=len(traces.executions) / sum(len(entries(own)) for own in traces.split(phases)),
     )
-
-
-def _stay_share(traces: Traces, phases: Ints) -> float:
-    """Mean length of a stay in a phase, as a share of a run: 1 / stays per run."""
-    import numpy as np
-
-    parts = np.split(phases, np.cumsum(traces.lengths)[:-1])
-    return len(parts) / sum(1 + int((part[1:] != part[:-1]).sum()) for part in parts)
 
 
 def _noted(known: Known, note: Note) -> Known:

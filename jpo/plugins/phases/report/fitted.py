@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
+from jpo.plugins.phases.forecast import PhaseForecast
 from jpo.plugins.phases.table import QUANTITIES, PhaseFigures, in_units
 from jpo.records import uncoded
 from jpo.report.document import Cell, Column, Document, Row, Section, Span, Table, Verbatim
@@ -12,6 +13,12 @@ from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording.numbers import counted, plain
 
 HEAD = ("exec_id", "t", "phase", "probability")
+USES = (
+    *(Column("phase", "figure"), Column("share", "figure", "share"), Column("stays", "figure")),
+    Column("dwell", "figure", "duration_seconds"),
+    *(Column(name, "figure") for name in ("mean", "p50", "p95", "p99", "max")),
+)
+"""How long each phase lasts, and what it uses of one resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +32,11 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class ComingPhase:
-    """What is expected of an execution after its last sample; None is not known.
-
-    Attributes:
-        like: the execution in the middle of the kind that it follows.
-        since_seconds: how long it is in its phase.
-        left_seconds, stay_seconds: until the next phase, and how long that one lasts, on average.
-        cpu_cores, memory_gib: what covers the next two minutes with a probability of 95%.
-    """
+    """What is expected of an execution after its last sample, and the one in the middle of the kind that it follows."""
 
     execution: str
     like: str
-    phase: int
-    since_seconds: float
-    next_phase: int | None
-    left_seconds: float | None
-    stay_seconds: float | None
-    cpu_cores: float | None
-    memory_gib: float | None
+    expected: PhaseForecast
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +76,10 @@ def document(found: Phases) -> Document:
     return Document(
         title,
         (
-            *(_uses(found, feature) for feature in found.features),
+            *(
+                Table(USES, tuple(_use(figures, feature) for figures in found.figures), feature, feature)
+                for feature in found.features
+            ),
             _transitions(found.figures),
             *((Section("Courses", (over_time,)),) if found.bars else ()),
             Section("Kinds of executions", (_kinds(found.kinds),)),
@@ -90,17 +87,6 @@ def document(found: Phases) -> Document:
             *uncoded(found.notes),
         ),
     )
-
-
-def _uses(found: Phases, feature: str) -> Table:
-    """How long each phase lasts, and what it uses of one resource."""
-    columns = (
-        *(Column("phase", "figure"), Column("share", "figure", "share"), Column("stays", "figure")),
-        *(Column("dwell", "figure", "duration_seconds"), Column("mean", "figure"), Column("p50", "figure")),
-        *(Column("p95", "figure"), Column("p99", "figure"), Column("max", "figure")),
-    )
-    rows = tuple(_use(figures, feature) for figures in found.figures)
-    return Table(columns, rows, feature, feature)
 
 
 def _use(figures: PhaseFigures, feature: str) -> Row:
@@ -128,26 +114,24 @@ def _kinds(kinds: Sequence[Kind]) -> Table:
 
 def _ahead(ahead: Sequence[ComingPhase]) -> Table:
     """What comes next in each execution."""
+    since, left, stay = (Column(name, "figure", "duration_seconds") for name in ("since", "in", "for"))
     columns = (
-        *(Column("execution", "key"), Column("like"), Column("phase", "figure"), Column("since", "figure", "duration_seconds")),
-        *(
-            Column("next phase", "figure"),
-            Column("in", "figure", "duration_seconds"),
-            Column("for", "figure", "duration_seconds"),
-        ),
+        *(Column("execution", "key"), Column("like"), Column("phase", "figure"), since),
+        *(Column("next phase", "figure"), left, stay),
         *(Column("CPU, 95%", "figure", "cpu_cores_mean"), Column("memory, 95%", "figure", "memory_gib")),
     )
     rows: tuple[Row, ...] = tuple(
         (
             one.execution,
             one.like,
-            one.phase,
-            one.since_seconds,
-            *("" if value is None else value for value in (one.next_phase, one.left_seconds, one.stay_seconds)),
-            one.cpu_cores,
-            one.memory_gib,
+            expected.phase,
+            expected.since_seconds,
+            *("" if value is None else value for value in (expected.next_phase, expected.left_seconds, expected.stay_seconds)),
+            expected.cpu_cores,
+            expected.memory_gib,
         )
         for one in ahead
+        for expected in (one.expected,)
     )
     return Table(columns, rows, "ahead")
 
@@ -159,17 +143,12 @@ def as_json(found: Phases) -> dict[str, object]:
         "method": found.method,
         "executions": found.executions,
         "samples": found.samples,
-        "phases": [_phase(figures) for figures in found.figures],
+        "phases": [
+            {**asdict(figures), "next": {str(phase): share for phase, share in figures.next.items()}} for figures in found.figures
+        ],
         "kinds": [asdict(kind) for kind in found.kinds],
-        "ahead": [asdict(one) for one in found.ahead],
+        "ahead": [{"execution": one.execution, "like": one.like, **asdict(one.expected)} for one in found.ahead],
         "notes": list(found.notes),
-    }
-
-
-def _phase(figures: PhaseFigures) -> Mapping[str, object]:
-    return {
-        **asdict(figures),
-        "next": {str(phase): share for phase, share in figures.next.items()},
     }
 
 

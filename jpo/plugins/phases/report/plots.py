@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.plugins.phases.chain import Ints
+from jpo.plugins.phases.chain import Ints, entries
 from jpo.plugins.phases.table import in_units
 from jpo.plugins.phases.traces import Traces
 from jpo.report.plots.picture import save
@@ -36,17 +36,15 @@ def plot_resources(traces: Traces, phases: Ints, k: int, palette: str, file: Pat
         UsageError: JPO-E307, the file cannot be written.
     """
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
     colours = _colours(palette, k)
     shown = traces.executions[:MOST_ROWS]
     figure = Figure(figsize=(5.5 * len(traces.features), 0.8 + 1.7 * len(shown)), layout="constrained")
     panels = figure.subplots(len(shown), len(traces.features), squeeze=False)
-    begin = 0
-    for row, execution in zip(panels, shown, strict=True):
-        own = phases[begin : begin + len(execution.times)]
-        begin += len(execution.times)
+    for row, execution, own in zip(panels, shown, traces.split(phases), strict=False):
         minutes = (execution.times - execution.times[0]) / 60
-        edges = [0, *(np.flatnonzero(own[1:] != own[:-1]) + 1), len(own) - 1]
+        edges = [*entries(own), len(own) - 1]
         for axes, feature, values in zip(row, traces.features, execution.values.T, strict=True):
             for start, end in itertools.pairwise(edges):
                 axes.axvspan(minutes[start], minutes[end], color=colours[own[start]], alpha=0.35, linewidth=0)
@@ -56,7 +54,7 @@ def plot_resources(traces: Traces, phases: Ints, k: int, palette: str, file: Pat
             _plain(axes, printable(execution.name), UNITS.get(feature, printable(feature)))
     for axes in panels[-1]:
         axes.set_xlabel("minutes")
-    handles = [_patch(colours[phase], f"phase {phase}") for phase in range(k)]
+    handles = [Patch(color=colours[phase], label=f"phase {phase}", alpha=0.6) for phase in range(k)]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(k, 10), frameon=False)
     save(figure, file)
 
@@ -98,9 +96,3 @@ def _plain(axes: Axes, title: str, label: str) -> None:
     axes.set_ylabel(label)
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def _patch(colour: tuple[float, float, float, float], label: str):  # type: ignore[no-untyped-def]
-    from matplotlib.patches import Patch
-
-    return Patch(color=colour, label=label, alpha=0.6)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jpo.plugins.phases.chain import Ints, entries
 from jpo.plugins.phases.files.read import read_traces
 from jpo.plugins.phases.model_file import read_model
 from jpo.plugins.phases.table import GIB
@@ -44,21 +45,18 @@ def phase_jobs(traces: Path, model: Path, gbps_per_core: float) -> list[tuple[Ex
     cores = found.narrowed((CPU,)).stacked()[:, 0]
     used = np.bincount(phases, cores) / np.maximum(np.bincount(phases), 1)
     first = min(execution.times[0] for execution in found.executions)
-    memory = found.features.index(MEMORY)
-    jobs, begin = [], 0
-    for execution in found.executions:
-        rows = slice(begin, begin := begin + len(execution.times))
-        asked = max(math.ceil(cores[rows].max()), 1)
+    memory, jobs = found.features.index(MEMORY), []
+    for execution, own, busy in zip(found.executions, found.split(phases), found.split(cores), strict=True):
+        asked = max(math.ceil(busy.max()), 1)
         gib = float(execution.values[:, memory].max() / GIB)
         job = ExecutionJob(execution.name, float(execution.times[0] - first), execution.seconds, asked, round(gib, 6))
-        stays = stays_of(execution.times, phases[rows])
+        stays = stays_of(execution.times, own)
         jobs.append((job, " ".join(f"{seconds:g}:{gbps_per_core * used[phase] / asked:.4g}" for seconds, phase in stays)))
     return sorted(jobs, key=lambda one: one[0].submit_seconds)
 
 
-def stays_of(times: Floats, phases: np.ndarray) -> Iterator[tuple[float, int]]:
+def stays_of(times: Floats, phases: Ints) -> Iterator[tuple[float, int]]:
     """How long an execution stays in which phase: from the first sample there to the first one in another, or to the end."""
-    changes = [0, *(np.flatnonzero(np.diff(phases)) + 1).tolist(), len(times) - 1]
-    for start, after in pairwise(changes):
+    for start, after in pairwise([*entries(phases), len(times) - 1]):
         if times[after] > times[start]:
             yield float(times[after] - times[start]), int(phases[start])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from jpo.plugins.phases.fit import FitOptions, fit_model
 from jpo.plugins.phases.forecast import forecast
 from jpo.plugins.phases.methods.labels import phases_of
 from jpo.plugins.phases.model import PhaseModel
-from jpo.plugins.phases.model_file import begins_as_model, encoded, read_model
+from jpo.plugins.phases.model_file import encoded
 from jpo.plugins.phases.parts import encoded_part, parts_of
 from jpo.plugins.phases.prototypes import nearest_prototype, prototypes
 from jpo.plugins.phases.recorded import traces_of
@@ -31,7 +32,7 @@ from jpo.plugins.phases.requests.caution import LITTLE
 from jpo.plugins.phases.requests.evaluate import compare, leave_out, standings
 from jpo.plugins.phases.requests.rightsize import config_lines, patch_lines, rightsize
 from jpo.plugins.phases.sketch import MOST, phase_lines, resource_lines
-from jpo.plugins.phases.table import GIB, phase_figures
+from jpo.plugins.phases.table import phase_figures
 from jpo.plugins.phases.traces import ALWAYS, GPU, GPU_MEMORY, Traces
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
@@ -91,7 +92,11 @@ def predict(model: PhaseModel, traces: Traces, *, parity: bool = False) -> tuple
     executions = [execution.name for execution in traces.executions for _ in execution.times]
     rows = list(zip(executions, times.tolist(), phases.tolist(), probabilities.tolist(), strict=True))
     kinds, like = _kinds(traces, phases)
-    return rows, replace(_phases(model, traces, phases), kinds=kinds, ahead=tuple(_ahead(model, traces, like)))
+    few = replace(traces, executions=traces.executions[:MOST])
+    names = [execution.name for execution in few.executions]
+    return rows, replace(
+        _phases(model, traces, phases), kinds=kinds, ahead=tuple(map(ComingPhase, names, like, forecast(model, few)))
+    )
 
 
 def expanded(model: PhaseModel, traces: Traces, *, split: int | None, seed: int) -> tuple[bytes, Phases]:
@@ -110,7 +115,7 @@ def drawn(model: PhaseModel, traces: Traces, picture: Picture, file: Path | None
     return replace(_phases(model, shown, phases), bars=tuple(resource_lines(shown, phases)))
 
 
-def sized(traces: Traces, model: PhaseModel, *, container: str, headroom: float) -> Sized:
+def sized(model: PhaseModel, traces: Traces, *, container: str, headroom: float) -> Sized:
     """Request and limit of CPU and memory for the workload of these traces."""
     sizes = rightsize(traces, phases_of(model, traces), headroom=headroom)
     return Sized(traces.place, sizes, config_lines(sizes), patch_lines(sizes, container))
@@ -137,22 +142,13 @@ def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float, t
     """
     if len(traces.executions) < 2:
         raise UsageError(traces.place, "has one execution only: none is left to fit", "name traces of several", code="JPO-E735")
-
-    def fitted(rest: Traces) -> PhaseModel:
-        return fit_model(rest, options)
-
-    return _compared(traces, leave_out(traces, fitted, per_hour=per_hour, track=track))
+    return _compared(traces, leave_out(traces, partial(fit_model, options=options), per_hour=per_hour, track=track))
 
 
 def seen_by(model: PhaseModel, shown: Sequence[str] = ()) -> tuple[str, ...]:
     """The features that must be read for a model to see phases, and those to show; none where these are the usual ones."""
     names = tuple(dict.fromkeys((*model.scaler.names, *shown)))
     return () if set(ALWAYS) <= {*names} <= {*ALWAYS, GPU, GPU_MEMORY} else names
-
-
-def needed_by(model: PhaseModel) -> tuple[str, ...]:
-    """The same where CPU and memory are requested."""
-    return seen_by(model, ALWAYS)
 
 
 def read(paths: Sequence[Path], columns: TraceColumns, executions: Sequence[str] = ()) -> Traces:
@@ -169,24 +165,14 @@ def recorded(path: Path, settings: LoadedSettings, *, now: float, executions: Se
     return traces.only(executions) if executions else traces
 
 
-def load(path: Path) -> PhaseModel:
-    """The model in a file."""
-    return read_model(path)
-
-
-def is_model(path: Path) -> bool:
-    """Whether a file begins as models do, damaged or not."""
-    return begins_as_model(path)
-
-
-def refuse_overwriting(result: Path | None, given: Sequence[Path]) -> None:
+def refuse_overwriting(result: Path, given: Sequence[Path]) -> None:
     """A result must not replace what it is made of.
 
     Raises:
         UsageError: JPO-E307.
     """
     for path in given:
-        if result is not None and same_file(result, path):
+        if same_file(result, path):
             raise UsageError(str(result), "is a file that is read here", "name another one", code="JPO-E307")
 
 
@@ -206,29 +192,11 @@ def _phases(model: PhaseModel, traces: Traces, phases: Ints) -> Phases:
 def _kinds(traces: Traces, phases: Ints) -> tuple[tuple[Kind, ...], list[str]]:
     """Kinds of executions, found in thousands by some, evenly taken; and of each of the first the one that it is like."""
     every = -(-len(traces.executions) // MOST_OF_KINDS)
-    paths = np.split(phases, np.cumsum(traces.lengths)[:-1])
+    paths = traces.split(phases)
     some, names = paths[::every], [execution.name for execution in traces.executions][::every]
     kinds = prototypes(some)
     like = [names[kinds[nearest_prototype(execution, kinds, some)].medoid] for execution in paths[:MOST]]
     return tuple(Kind(len(kind.members), names[kind.medoid], kind.phases) for kind in kinds), like
-
-
-def _ahead(model: PhaseModel, traces: Traces, like: Sequence[str]) -> Iterator[ComingPhase]:
-    """What is expected after the last sample of each execution."""
-    few = replace(traces, executions=traces.executions[:MOST])
-    for execution, alike, expected in zip(few.executions, like, forecast(model, few), strict=True):
-        need = (None, None) if expected.need is None else (float(expected.need[0]), float(expected.need[1]) / GIB)
-        yield ComingPhase(
-            execution=execution.name,
-            like=alike,
-            phase=expected.phase,
-            since_seconds=expected.since_seconds,
-            next_phase=expected.next_phase,
-            left_seconds=expected.left_seconds,
-            stay_seconds=expected.stay_seconds,
-            cpu_cores=need[0],
-            memory_gib=need[1],
-        )
 
 
 def _compared(traces: Traces, ways: Mapping[str, Sequence[Allocation]]) -> ComparedWays:

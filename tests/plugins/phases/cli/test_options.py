@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from jpo.plugins.phases import fit
-from jpo.plugins.phases.cli.options import METHODS, PALETTES, Fitting
+from jpo.plugins.phases.cli.options import METHODS, PALETTES, fitting_of
 from jpo.plugins.phases.report import plots
 
 
@@ -11,7 +11,7 @@ def test_help_names_what_there_is() -> None:
 
 
 def test_options_of_a_fit_arrive_as_they_were_given() -> None:
-    options = Fitting("crbm-kmeans", 4, 7, history=5, hidden=9, learning_rate=0.5, epochs=11).options
+    options = fitting_of("crbm-kmeans", 4, 7, history=5, hidden=9, learning_rate=0.5, epochs=11)
     assert (options.method, options.n_phases, options.seed) == ("crbm-kmeans", 4, 7)
     crbm = options.crbm
     assert (crbm.history, crbm.hidden, crbm.learning_rate, crbm.epochs, crbm.seed) == (5, 9, 0.5, 11, 7)
