@@ -1,7 +1,8 @@
 """History of a team: runs, suggestions and agent state in one store, with the append-only audit log next to them.
 
-store.py           Store: what every store promises; open_store(url) opens one
-sql.py             SqlStore: the statements, for every database; rows.py: records -> columns and back
+opening.py         open_store: from a URL to a Store
+store.py           Store: statements about runs and agents, for every database; decision_log.py: suggestions and audit log
+rows.py            records -> columns and back
 database.py        Database: what the statements need; sqlite.py and postgres/ fulfil it; copy_on_write.py for reading only
 migrations.py      the schema of SQLite; failures.py: errors of SQLite and the file system
 runs.py            recorded runs; series.py: time series as bytes; figures.py: statistics by workload
@@ -15,5 +16,6 @@ undo.py            which changes are in force, what was before them, and what is
 
 from jpo.history.audit import AuditEvent, AuditRecord, AuditRow, Verification, verify
 from jpo.history.canonical import Json
+from jpo.history.opening import open_store
 from jpo.history.runs import RecordedRun, latest_start
-from jpo.history.store import Store, open_store
+from jpo.history.store import Store

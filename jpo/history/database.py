@@ -15,6 +15,11 @@ from typing import Any, NamedTuple, Protocol
 from jpo.history.audit import AuditRow
 from jpo.records import Identity
 
+SAME_JOB = "dataset = :dataset AND model = :model AND framework = :framework"
+OF_WORKLOAD = f"{SAME_JOB} AND hardware = :hardware"
+AT_ONCE = 500
+"""Run ids in one statement."""
+
 
 class TableRow(Protocol):
     """One row of a result; its columns by name."""
@@ -82,6 +87,13 @@ class Database(Protocol):
 
     def close(self) -> None:
         """Close it; it cannot be used afterwards."""
+
+
+def naming(run_ids: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Conditions that together hold of all runs with these ids, each for a statement of its own, with its values."""
+    for at in range(0, len(run_ids), AT_ONCE):
+        values = {f"id{number}": run_id for number, run_id in enumerate(run_ids[at : at + AT_ONCE])}
+        yield f"run_id IN ({', '.join(f':{name}' for name in values)})", values
 
 
 def insert_into(table: str, columns: Sequence[str], *, numbered: bool = False) -> str:

@@ -15,6 +15,11 @@ from jpo.records import Evidence, Run, Suggestion, Workload, as_stored, texts_of
 
 MADE, SETTLED = ("suggested", "rolled back"), ("written", "conflict", "not written")
 """Events of a suggestion that changes something, and those that say what became of it."""
+AS_STORED = (
+    *("suggestion_id", "keys", "current", "suggested", "texts", "as_run", "checkout", "guard", "decided_by", "policy"),
+    *("confidence", "reasons", "codes", "sla", "preference", "seed", "seen", "would_change", "undoes", "pinned_until"),
+)
+"""What the account of a suggestion has as the store has it."""
 MOST_REASONS = 20
 """Different reasons for skipping runs that are recorded one by one; a source may give every run its own."""
 
@@ -74,34 +79,12 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
     """Account of a suggestion for the log: before and after, what was expected, the guard's verdict, and the evidence."""
     stored = as_stored(suggestion)
     return {
-        "suggestion_id": suggestion.suggestion_id,
-        "keys": suggestion.values.keys,
-        "current": suggestion.values.current,
-        "suggested": suggestion.values.suggested,
+        **{name: stored[name] for name in AS_STORED},
         "changes": [{"key": change.key, "old": change.old_text, "new": change.new_text} for change in suggestion.changes],
         "why": {change.key: change.reason for change in suggestion.changes},
         "forecast": {"now": suggestion.now.document, "next": suggestion.next.document},
-        "guard": stored["guard"],
         "evidence": in_short(suggestion.evidence),
-        "decided_by": suggestion.decision.decided_by,
-        "policy": suggestion.decision.policy,
-        "confidence": suggestion.decision.confidence,
-        "reasons": stored["reasons"],
-        "codes": stored["codes"],
-        "sla": [asdict(check) for check in suggestion.prospects.sla],
-        "preference": asdict(suggestion.decision.preference),
-        "seed": suggestion.decision.seed,
-        "alternatives": [
-            {**asdict(alternative), "forecast": alternative.forecast.by_quantity}
-            for alternative in suggestion.prospects.alternatives
-        ],
-        "seen": suggestion.prospects.seen,
-        "would_change": suggestion.prospects.would_change,
-        "undoes": suggestion.decision.undoes,
-        "pinned_until": suggestion.decision.pinned_until,
-        "as_run": suggestion.values.as_run,
-        "checkout": asdict(suggestion.values.checkout) if suggestion.values.checkout else None,
-        "texts": suggestion.values.texts,
+        "alternatives": [alternative.document for alternative in suggestion.prospects.alternatives],
     }
 
 

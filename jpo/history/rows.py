@@ -13,7 +13,6 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from jpo.history.audit import AuditRow
 from jpo.history.canonical import canonical
 from jpo.history.database import TableRow
 from jpo.history.runs import Reading, RecordedRun
@@ -62,11 +61,6 @@ def identity_columns(identity: Identity) -> Columns:
     return {**identity.labels, "hardware": identity.hardware or ""}
 
 
-def audit_row(row: TableRow) -> AuditRow:
-    """A row of `audit`."""
-    return AuditRow(*(row[name] for name in AuditRow._fields))
-
-
 def read_identity(row: TableRow) -> Identity:
     """The workload that a row names."""
     return _identity(row["dataset"], row["model"], row["framework"], row["hardware"])
@@ -81,11 +75,6 @@ def read_reading(row: TableRow) -> Reading:
     """How far a source has been read, of a row of `watermarks`."""
     passed_over = json.loads(row["passed_over"])
     return Reading(row["read_until"], {str(run_id): float(looked_at) for run_id, looked_at in passed_over.items()})
-
-
-def reading_columns(reading: Reading) -> Columns:
-    """What a row of `watermarks` says of its source."""
-    return {"read_until": reading.read_until, "passed_over": canonical(reading.passed_over)}
 
 
 def run_key(run: Run) -> Columns:

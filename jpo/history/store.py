@@ -1,30 +1,59 @@
-"""Store of the history: the protocol, and the one function that opens a store.
+"""Store of the history: runs, suggestions and agents in tables, for SQLite and PostgreSQL alike, next to the audit log.
 
 The history is the truth (an agent can be rebuilt from it); the agents in it are a cache. Methods raise StoreError when the store
 cannot be used; what they return is complete or not returned at all. Lists are oldest first; a `limit` keeps the newest ones.
+
+Each statement stands next to the method that needs it; database.py says what the database under it does. Who writes about the
+same workload takes turns, so a writer reads first and then inserts or updates; no statement needs to do both at once.
 """
+
+# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Protocol, Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
-from jpo.errors import UsageError
-from jpo.history.audit import AuditEvent, AuditRecord, AuditRow
-from jpo.history.copy_on_write import CopyOnWrite
-from jpo.history.database import Database
-from jpo.history.retention.forget import ForgottenRuns
-from jpo.history.runs import Forgotten, Reading, RecordedRun
-from jpo.history.sql import SqlStore
-from jpo.history.sqlite import open_copy, open_database
-from jpo.records import Finished, Identity, Run, Series, Suggestion
+from jpo.errors import StoreError
+from jpo.history import archive
+from jpo.history.audit import AuditEvent, verify
+from jpo.history.canonical import canonical
+from jpo.history.database import OF_WORKLOAD, SAME_JOB, insert_into, naming
+from jpo.history.decision_log import DecisionLog, limited
+from jpo.history.events import observed
+from jpo.history.failures import readable
+from jpo.history.retention.forget import ForgottenRuns, remembered, without_runs
+from jpo.history.retention.needed import SUGGESTIONS, needed_runs
+from jpo.history.retention.readings import FORGOTTEN, all_readings, forgotten_until, move_reading
+from jpo.history.rows import (
+    RUN_COLUMNS,
+    identity_columns,
+    read_identity,
+    read_run,
+    read_series,
+    read_suggestion,
+    run_columns,
+    run_key,
+    series_rows,
+)
+from jpo.history.runs import Forgotten, Reading, RecordedRun, RunKey, additions, follows, key_of, latest_start
+from jpo.records import SERIES_QUANTITIES, Finished, Identity, Run, Series
 
-NO_AUTHOR: Mapping[str, str] = {}
+_THE_RUN = f"{OF_WORKLOAD} AND run_id = :run_id"
+_NEWEST_FIRST = "ORDER BY ended_at DESC, number DESC"
+
+_INSERT_RUN = insert_into("runs", RUN_COLUMNS, numbered=True)
+_UPDATE_RUN = f"UPDATE runs SET {', '.join(f'{name} = :{name}' for name in RUN_COLUMNS)} WHERE {_THE_RUN}"
+_INSERT_SERIES = f"""
+    INSERT INTO series (run, quantity, packed) SELECT number, :quantity, :packed FROM runs
+    WHERE {_THE_RUN} AND NOT EXISTS (SELECT 1 FROM series WHERE run = runs.number AND quantity = :quantity)
+"""
 
 
-class Store(Protocol):
+class Store(DecisionLog):
     """Runs, suggestions, agent state and the audit log of one team; a context manager that closes it."""
+
+    # --- runs
 
     def record(
         self, finished: Finished, *, now: float, identity: Identity | None = None, source: str | None = None
@@ -44,39 +73,116 @@ class Store(Protocol):
         Returns:
             The runs, as recorded, that were new or gained something: those to learn from. Empty when all was known.
         """
+        about = identity if identity and source and finished.complete and finished.watermark is not None else None
+        known = self._known(finished.runs)
+        finished = remembered(finished, known, partial(forgotten_until, self._database))
+        added = additions(finished.runs, known, self._suggestion_behind, now)
+        if not added and not finished.series and about is None:
+            return ()
+        jobs = {_job(whose) for whose in (identity, *(run.identity for run in finished.runs)) if whose}
+        with self._database.transaction(*jobs) as changes:
+            if (meanwhile := self._known(finished.runs)) != known:  # others may have recorded the same, or forgotten it
+                finished = remembered(finished, meanwhile, partial(forgotten_until, self._database))
+                known, added = meanwhile, additions(finished.runs, meanwhile, self._suggestion_behind, now)
+            present = set(known)
+            for recorded in added:
+                key = key_of(recorded.run)
+                changes.add(_UPDATE_RUN if key in present else _INSERT_RUN, run_columns(recorded))
+                if key in known and known[key].run.ended_at != recorded.run.ended_at:  # it went on: its series are read anew
+                    changes.add(
+                        f"DELETE FROM series WHERE run = (SELECT number FROM runs WHERE {_THE_RUN})", run_key(recorded.run)
+                    )
+                self._chain(observed(recorded.run, recorded.suggestion_id, now), changes)
+                present.add(key)
+            for row in series_rows(finished):
+                changes.add(_INSERT_SERIES, row)
+            if about and source:
+                move_reading(self._database, about, source, finished, changes)
+        return tuple(recorded.run for recorded in added)
 
-    def runs_of(self, identity: Identity) -> tuple[Run, ...]:
-        """All runs of a workload, ordered by end."""
+    def _known(self, reports: Sequence[Run]) -> dict[RunKey, RecordedRun]:
+        """What is on record of these runs."""
+        found: dict[RunKey, RecordedRun] = {}
+        for identity in dict.fromkeys(report.identity for report in reports):
+            ids = list(dict.fromkeys(report.run_id for report in reports if report.identity == identity))
+            for named, names in naming(ids):
+                statement = f"SELECT * FROM runs WHERE {OF_WORKLOAD} AND {named}"
+                recorded = self._recorded(statement, {**identity_columns(identity), **names})
+                found |= {key_of(entry.run): entry for entry in recorded}
+        return found
 
-    def run(self, run_id: str) -> Run | None:
-        """The run with this id, or None; the one recorded last if several workloads used the id."""
-
-    def recorded_runs(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[RecordedRun, ...]:
-        """Runs with the suggestion that each followed, of one workload or (None) of all."""
-
-    def siblings_of(self, identity: Identity, *, limit: int) -> tuple[Run, ...]:
-        """The newest runs of the same job on other hardware, ordered by end."""
-
-    def others_of(self, identity: Identity, *, among: int) -> tuple[Run, ...]:
-        """Those of the newest runs of all workloads that are of other jobs, ordered by end."""
-
-    def runs_following(self, suggestion_id: str) -> tuple[Run, ...]:
-        """The runs that followed a suggestion, to compare with its forecast."""
-
-    def ended_ids(self, identity: Identity) -> frozenset[str]:
-        """The ids of a workload's runs but for those that fell silent, of which more may become known."""
-
-    def watermark(self, identity: Identity, source: str) -> float | None:
-        """Unix seconds up to which the source has been read for this workload; None before the first complete reading."""
+    def _suggestion_behind(self, run: Run) -> str | None:
+        """Id of the newest suggestion made before the run started with whose values it ran."""
+        rows = self._database.rows(
+            f"""SELECT * FROM suggestions WHERE withdrawn = 0 AND {OF_WORKLOAD} AND created_at <= :started_at
+                ORDER BY created_at DESC, number DESC LIMIT 100""",  # agreement with an older one is a coincidence
+            {**identity_columns(run.identity), "started_at": latest_start(run)},
+        )
+        with readable(self._database.place):  # one by one: mostly it is the first
+            return next((made.suggestion_id for made in map(read_suggestion, rows) if follows(run, made)), None)
 
     def readings(self, identity: Identity) -> Mapping[str, Reading]:
         """How far each source has been read for this workload, by source."""
+        readings = all_readings(self._database, identity)
+        return {source: reading for source, reading in readings.items() if source != FORGOTTEN}
 
     def take_over(self, identity: Identity, source: str, by: str) -> None:
         """The reading of a source is another's from now on; that one must have none yet."""
+        row = {**identity_columns(identity), "source": source, "taken_by": by}
+        with self._database.transaction(_job(identity)) as changes:
+            changes.add(f"UPDATE watermarks SET source = :taken_by WHERE {OF_WORKLOAD} AND source = :source", row)
+
+    def ended_ids(self, identity: Identity) -> frozenset[str]:
+        """The ids of a workload's runs but for those that fell silent, of which more may become known."""
+        statement = f"SELECT run_id FROM runs WHERE fell_silent = 0 AND {OF_WORKLOAD}"
+        rows = self._database.rows(statement, identity_columns(identity))
+        return frozenset(str(row["run_id"]) for row in rows)
+
+    def runs_of(self, identity: Identity) -> tuple[Run, ...]:
+        """All runs of a workload, ordered by end."""
+        return tuple(recorded.run for recorded in self.recorded_runs(identity))
+
+    def run(self, run_id: str) -> Run | None:
+        """The run with this id, or None; the one recorded last if several workloads used the id."""
+        statement = "SELECT * FROM runs WHERE run_id = :run_id ORDER BY number DESC LIMIT 1"
+        return next(iter(self._runs(statement, {"run_id": run_id})), None)
+
+    def recorded_runs(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[RecordedRun, ...]:
+        """Runs with the suggestion that each followed, of one workload or (None) of all."""
+        where = f"WHERE {OF_WORKLOAD}" if identity else ""
+        return self._recorded(f"SELECT * FROM runs {where} {_NEWEST_FIRST} LIMIT :limit", limited(limit, identity))[::-1]
+
+    def others_of(self, identity: Identity, *, among: int) -> tuple[Run, ...]:
+        """Those of the newest runs of all workloads that are of other jobs, ordered by end."""
+        newest = f"SELECT * FROM runs {_NEWEST_FIRST} LIMIT :limit"
+        others = f"SELECT * FROM ({newest}) AS newest WHERE NOT ({SAME_JOB}) {_NEWEST_FIRST}"
+        return self._runs(others, limited(among, identity))[::-1]
+
+    def siblings_of(self, identity: Identity, *, limit: int) -> tuple[Run, ...]:
+        """The newest runs of the same job on other hardware, ordered by end."""
+        siblings = f"{SAME_JOB} AND hardware <> :hardware"
+        return self._runs(f"SELECT * FROM runs WHERE {siblings} {_NEWEST_FIRST} LIMIT :limit", limited(limit, identity))[::-1]
+
+    def runs_following(self, suggestion_id: str) -> tuple[Run, ...]:
+        """The runs that followed a suggestion, to compare with its forecast."""
+        return self._runs("SELECT * FROM runs WHERE suggestion_id = :id ORDER BY ended_at, number", {"id": suggestion_id})
+
+    def _runs(self, statement: str, values: Mapping[str, object]) -> tuple[Run, ...]:
+        return tuple(entry.run for entry in self._recorded(statement, values))
+
+    def _recorded(self, statement: str, values: Mapping[str, object]) -> tuple[RecordedRun, ...]:
+        rows = self._database.rows(statement, values)
+        with readable(self._database.place):
+            return tuple(map(read_run, rows))
+
+    # --- series
 
     def series_of(self, run: Run) -> tuple[Series, ...]:
         """Time series of the run, in the order of SERIES_QUANTITIES; those not recorded, or deleted by gc, are missing."""
+        statement = f"SELECT run_id, quantity, packed FROM series JOIN runs ON run = number WHERE {_THE_RUN}"
+        with readable(self._database.place):
+            stored = map(read_series, self._database.rows(statement, run_key(run)))
+            return tuple(sorted(stored, key=lambda series: SERIES_QUANTITIES.index(series.quantity)))
 
     def forget_series(self, *, ended_before: float, now: float) -> Forgotten:
         """Delete the time series of runs that ended before a time (unix seconds); the runs themselves stay.
@@ -84,9 +190,19 @@ class Store(Protocol):
         With an audit record "forgotten" in the same transaction if there was anything to delete. The space of all that was
         forgotten returns to the file system, where that is worth the time and disturbs nobody.
         """
+        with self._database.transaction("series") as changes:
+            old = "WHERE run IN (SELECT number FROM runs WHERE ended_at < :ended_before)"
+            counted = "count(DISTINCT run) AS runs, count(*) AS series, coalesce(sum(length(packed)), 0) AS size_bytes"
+            (counts,) = self._database.rows(f"SELECT {counted} FROM series {old}", {"ended_before": ended_before})
+            changes.add(f"DELETE FROM series {old}", {"ended_before": ended_before})
+            forgotten = Forgotten(*(int(counts[name]) for name in Forgotten._fields))
+            if forgotten.series:
+                self._chain(AuditEvent("forgotten", now, None, {**forgotten._asdict(), "ended_before": ended_before}), changes)
+        self._database.shrink()  # also what forgotten runs have left
+        return forgotten
 
     def forget_runs(self, identity: Identity, *, newest: int, now: float) -> ForgottenRuns:
-        """Delete the runs of a workload, and their time series, that are old and not needed: see retention/needed_runs.py.
+        """Delete the runs of a workload, and their time series, that are old and not needed: see retention/needed.py.
 
         With an audit record "forgotten" in the same transaction if there was anything to delete. What a source says of a run
         from before is not recorded any more.
@@ -94,59 +210,22 @@ class Store(Protocol):
         Args:
             newest: how many of the newest stay in any case.
         """
+        with self._database.transaction(_job(identity)) as changes:
+            followed = {made.suggestion_id for made in self.suggestions_of(identity, limit=SUGGESTIONS)}
+            recorded = self.recorded_runs(identity)
+            forgotten = without_runs(self._database, recorded, needed_runs(recorded, newest=newest, followed=followed), changes)
+            if forgotten.runs:
+                self._chain(AuditEvent("forgotten", now, identity, {**forgotten._asdict(), "newest": newest}), changes)
+        return forgotten
 
     def numbers_of_runs(self) -> Mapping[Identity, int]:
         """How many runs are on record of each workload."""
+        workload = "dataset, model, framework, hardware"
+        rows = self._database.rows(f"SELECT {workload}, count(*) AS runs FROM runs GROUP BY {workload} ORDER BY {workload}")
+        with readable(self._database.place):
+            return {read_identity(row): int(row["runs"]) for row in rows}
 
-    def append(
-        self, suggestion: Suggestion, *, config: str, source_digest: str, planned_digest: str | None = None
-    ) -> AuditRecord:
-        """Put a suggestion on record before anything is written, with its audit record, in one transaction.
-
-        Args:
-            suggestion: with an id that is not on record yet.
-            config: path of the config.ini, for the reader of the log.
-            source_digest: SHA-256 (hex) of the file's bytes as they were read.
-            planned_digest: of the bytes that are to be written; None if there is nothing to write.
-
-        Raises:
-            StoreError: also JPO-E508, the id is on record.
-        """
-
-    def withdraw(self, suggestion_id: str, event: AuditEvent) -> AuditRecord:
-        """Say that a suggestion was never written, with the audit record of the reason, in one transaction.
-
-        No run can follow it from now on, and `suggestions_of` leaves it out.
-        """
-
-    def suggestions_of(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[Suggestion, ...]:
-        """Suggestions of one workload or (None) of all, in the order in which they were made."""
-
-    def as_recorded(self, identity: Identity, *, since: str | None = None) -> tuple[Suggestion, ...]:
-        """Suggestions of one workload in the order in which they went on record, even if clocks differed.
-
-        Args:
-            since: from the one with this id on; none if it is not on record.
-        """
-
-    def written(self, identity: Identity) -> frozenset[str]:
-        """Ids of the suggestions of a workload that were written, according to the audit log."""
-
-    def rollbacks_of(self, identity: Identity) -> tuple[Suggestion, ...]:
-        """A workload's suggestions that are rollbacks, in the order in which they went on record."""
-
-    def newest_change(self, identity: Identity) -> Suggestion | None:
-        """The newest suggestion of a workload that changed something and was not withdrawn; None without any."""
-
-    def unsettled(self, identity: Identity | None = None) -> tuple[AuditRecord, ...]:
-        """The record of the newest change of one workload or of each, where none says what became of it: see unsettled.py."""
-
-    def suggestion(self, suggestion_id: str) -> Suggestion:
-        """The suggestion, equal to the one that was appended.
-
-        Raises:
-            UsageError: JPO-E507, it is not on record.
-        """
+    # --- agents
 
     def save_agent(self, name: str, state: bytes, *, expected_version: int, event: AuditEvent | None = None) -> int:
         """Save an agent's state if no other process did since `expected_version` was loaded (0: there was none); the new version.
@@ -157,21 +236,29 @@ class Store(Protocol):
         Raises:
             StoreError: JPO-E506, another process saved one meanwhile: load it and learn again.
         """
+        with self._database.transaction(f"agent {name}") as changes:
+            saved = self._database.rows("SELECT version FROM agents WHERE name = :name", {"name": name})
+            version = saved[0]["version"] if saved else 0
+            if version != expected_version:
+                finding = f"agent {name!r} was saved by another process (version {version}, expected {expected_version})"
+                raise StoreError(self._database.place, finding, "repeat: it is loaded again", code="JPO-E506")
+            row = {"name": name, "version": version + 1, "state": state}
+            change = "UPDATE agents SET version = :version, state = :state WHERE name = :name"
+            changes.add(change if saved else insert_into("agents", [*row]), row)
+            if event:
+                self._chain(event, changes)
+        return version + 1
 
     def load_agent(self, name: str) -> tuple[bytes, int] | None:
         """An agent's state and its version, or None."""
+        rows = self._database.rows("SELECT state, version FROM agents WHERE name = :name", {"name": name})
+        return (rows[0]["state"], rows[0]["version"]) if rows else None
 
-    def audit(self, event: AuditEvent) -> AuditRecord:
-        """Put an event at the end of the audit log."""
-
-    def audit_records(self, *, limit: int | None = None) -> tuple[AuditRecord, ...]:
-        """The records of the audit log."""
-
-    def audit_rows(self) -> Iterator[AuditRow]:
-        """The audit log as it is stored, row by row, for audit.verify."""
+    # --- the whole
 
     def export_lines(self, *, written_by: str) -> Iterator[str]:
         """The whole history at one moment as JSON Lines (archive.py), while others go on writing; `written_by`: jpo's version."""
+        return archive.export_lines(self._database, written_by)
 
     def import_lines(self, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
         """Import an export into this store, which must be empty: all of it or nothing. Returns the number of rows by table.
@@ -179,73 +266,15 @@ class Store(Protocol):
         Raises:
             StoreError: JPO-E515, it is not empty; JPO-E516, a line is bad (`place:line`); JPO-E511, the audit chain is broken.
         """
-
-    def close(self) -> None:
-        """Close it; it cannot be used afterwards."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-
-def open_store(
-    url: str,
-    *,
-    read_only: bool = False,
-    timeout_seconds: float = 10.0,
-    deadline_seconds: float = 60.0,
-    author: Mapping[str, str] = NO_AUTHOR,
-) -> Store:
-    """Open the store that a URL names, creating it when missing: `with open_store(url) as store: ...`.
-
-    Args:
-        url: `sqlite:///jpo.db` is a path relative to the current folder, `sqlite:////var/jpo.db` an absolute one (a slash more,
-            as in SQLAlchemy), `sqlite://` is in memory and gone when closed. `postgresql://user@host/database` is a server, with
-            all that libpq knows (sslmode, service, PGPASSFILE ...).
-        read_only: every method works, nothing is kept, no other process has to wait; empty when there is no store.
-        timeout_seconds: how long to wait for a lock of another process, for a server that starts up, and for each of its answers.
-        deadline_seconds: how long to wait for all locks, and all answers of a server that did not come at once, together.
-        author: who uses the store and where; when not empty, every audit record's data holds it as "by".
-
-    Raises:
-        UsageError: JPO-E509, the URL names no store this version knows; JPO-E512, PostgreSQL support is not installed.
-        StoreError: it cannot be created, opened, read or migrated.
-    """
-    if url.startswith(("postgresql://", "postgres://")):
-        return SqlStore(_postgres(url, read_only, timeout_seconds, deadline_seconds), author=author)
-    return SqlStore(_sqlite(url, read_only, timeout_seconds, deadline_seconds), author=author)
+        with self._database.alone():
+            counts = archive.import_lines(self._database, lines, place)
+            verification = verify(self)
+            if not verification.ok:
+                finding = f"audit log: {verification.reason}"
+                raise StoreError(place, finding, "import another copy; nothing was kept", code="JPO-E511")
+        return counts
 
 
-def _sqlite(url: str, read_only: bool, timeout_seconds: float, deadline_seconds: float) -> Database:
-    path = _path(url)
-    place = str(path) if path else "sqlite:// (in memory)"
-    return (open_copy if read_only else open_database)(path, place, timeout_seconds, deadline_seconds)
-
-
-def _postgres(url: str, read_only: bool, timeout_seconds: float, deadline_seconds: float) -> Database:
-    try:
-        from jpo.history.postgres.transactions import open_postgres
-    except ImportError as error:
-        finding = "PostgreSQL support is not installed"
-        raise UsageError("store url", finding, 'pip install "jpo[postgres]"', code="JPO-E512") from error
-    database = open_postgres(url, read_only=read_only, timeout_seconds=timeout_seconds, deadline_seconds=deadline_seconds)
-    if database is None:
-        return _sqlite("sqlite://", False, timeout_seconds, deadline_seconds)
-    return CopyOnWrite(database, _sqlite("sqlite://", False, timeout_seconds, deadline_seconds)) if read_only else database
-
-
-def _path(url: str) -> Path | None:
-    """The file that a URL names, None for memory. A URL may hold a password: no message repeats it."""
-    scheme, separator, rest = url.partition("://")
-    if not separator or scheme != "sqlite":
-        raise _no_store("starts with neither sqlite:// nor postgresql://")
-    if rest in ("", "/:memory:"):
-        return None
-    if not rest.startswith("/") or rest == "/" or "\0" in rest:
-        raise _no_store("names no file")
-    return Path(rest.removeprefix("/"))
-
-
-def _no_store(finding: str) -> UsageError:
-    remedy = "write sqlite:///.jpo/jpo.db (relative), sqlite:////var/lib/jpo.db (absolute) or postgresql://user@host/database"
-    return UsageError("store url", finding, remedy, code="JPO-E509")
+def _job(identity: Identity) -> str:
+    """The job of a workload, on any hardware, as the subject of a transaction."""
+    return canonical([identity.dataset, identity.model, identity.framework])

@@ -88,6 +88,11 @@ class Alternative:
     forecast: Forecast
     why_not: str
 
+    @property
+    def document(self) -> dict[str, Any]:
+        """As JSON has it, the user's own metrics among the quantities."""
+        return {**asdict(self), "forecast": self.forecast.by_quantity}
+
 
 @dataclass(frozen=True, slots=True)
 class SuggestedValues:

@@ -114,11 +114,11 @@ def test_read_only_config_folder_with_the_store_elsewhere_ends_with_6(
 @pytest.mark.parametrize(
     ("dies_at", "new"),
     [
-        ("jpo.history.sql.SqlStore.append", False),
+        ("jpo.history.store.Store.append", False),
         ("jpo.config.write", False),
         ("os.fsync", False),
         ("os.replace", False),
-        ("jpo.history.sql.SqlStore.audit", True),
+        ("jpo.history.store.Store.audit", True),
     ],
 )
 def test_killed_at_each_step_of_the_write_nothing_is_half_done(project: Project, dies_at: str, new: bool) -> None:
@@ -126,7 +126,7 @@ def test_killed_at_each_step_of_the_write_nothing_is_half_done(project: Project,
     module, _, name = dies_at.rpartition(".")
     code = (
         "import os, pkgutil, sys\n"
-        "import jpo.config, jpo.history.sql\n"
+        "import jpo.config, jpo.history.store\n"
         "from jpo.__main__ import run\n"
         "run(['observe'])\n"
         f"setattr(pkgutil.resolve_name({module!r}), {name!r}, lambda *_, **__: os._exit(9))\n"

@@ -282,17 +282,17 @@ def test_another_rollback_overrides_a_pin(project: Project) -> None:
 
 DIE = """
 import os, pkgutil, sys
-import jpo.config, jpo.history.sql
+import jpo.config, jpo.history.store
 from jpo.__main__ import run
 setattr(pkgutil.resolve_name({module!r}), {name!r}, lambda *_, **__: os._exit(9))
 sys.exit(run({command!r}))
 """
 SEAMS = [
-    ("jpo.history.sql.SqlStore.append", False),
+    ("jpo.history.store.Store.append", False),
     ("jpo.config.write", False),
     ("os.fsync", False),
     ("os.replace", False),
-    ("jpo.history.sql.SqlStore.audit", True),
+    ("jpo.history.store.Store.audit", True),
 ]
 
 

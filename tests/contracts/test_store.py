@@ -112,7 +112,7 @@ def test_what_cannot_be_stored_is_refused_and_nothing_of_the_look_is_recorded(st
     with pytest.raises(StoreError, match="cannot be stored"):
         store.record(Finished((a_run(), bad), watermark=5.0), now=300.0, identity=DIGITS, source="prometheus")
     assert store.runs_of(DIGITS) == ()
-    assert store.watermark(DIGITS, "prometheus") is None
+    assert "prometheus" not in store.readings(DIGITS)
     assert verify(store).records == 0
 
 
@@ -128,7 +128,7 @@ def test_any_text_is_only_text(store: Store, text: str) -> None:
     assert (
         store.record(Finished((a_run(text, identity=identity),), watermark=5.0), now=300.0, identity=identity, source=text) == ()
     )
-    assert store.watermark(identity, text) == 5.0
+    assert store.readings(identity)[text].read_until == 5.0
     store.save_agent(text, b"state", expected_version=0)
     assert store.load_agent(text) == (b"state", 1)
     assert verify(store).ok
@@ -146,9 +146,9 @@ def test_a_text_or_number_that_cannot_be_stored_is_refused(store: Store, changes
 def test_the_watermark_moves_with_the_runs_and_never_back(store: Store) -> None:
     for read_until in (50.0, 70.0, 60.0):
         store.record(Finished(watermark=read_until), now=300.0, identity=DIGITS, source="prometheus")
-    assert store.watermark(DIGITS, "prometheus") == 70.0
-    assert store.watermark(DIGITS, "csv") is None
-    assert store.watermark(CIFAR, "prometheus") is None
+    assert store.readings(DIGITS)["prometheus"].read_until == 70.0
+    assert "csv" not in store.readings(DIGITS)
+    assert "prometheus" not in store.readings(CIFAR)
 
 
 def test_each_server_has_a_watermark_of_its_own_with_what_it_passed_over(store: Store) -> None:
@@ -194,7 +194,7 @@ def test_only_a_run_that_fell_silent_is_replaced_by_a_later_report(store: Store)
 def test_a_partial_answer_records_runs_but_does_not_move_the_watermark(store: Store) -> None:
     store.record(Finished((a_run(),), complete=False, watermark=50.0), now=300.0, identity=DIGITS, source="prometheus")
     assert len(store.runs_of(DIGITS)) == 1
-    assert store.watermark(DIGITS, "prometheus") is None
+    assert "prometheus" not in store.readings(DIGITS)
 
 
 @pytest.mark.parametrize("read_until", [float("inf"), float("nan")])
@@ -399,7 +399,7 @@ def test_everything_is_still_there_after_closing(shared_url: str) -> None:
     with open_store(shared_url) as store:
         assert store.suggestion("s1") == a_suggestion()
         assert store.runs_following("s1") == (a_run(),)
-        assert (store.watermark(DIGITS, "csv"), store.load_agent("digits")) == (9.0, (b"state", 1))
+        assert (store.readings(DIGITS)["csv"].read_until, store.load_agent("digits")) == (9.0, (b"state", 1))
         assert verify(store).head == head
 
 
@@ -447,7 +447,8 @@ def test_the_same_run_id_on_other_hardware_is_another_run_and_a_siblings(store: 
     assert store.runs_of(elsewhere) == store.siblings_of(DIGITS, limit=9) == tuple(runs[1:3])
     assert store.siblings_of(elsewhere, limit=9) == (runs[0],)
     assert store.siblings_of(DIGITS, limit=1) == (runs[2],), "the newest"
-    assert (store.watermark(elsewhere, "csv"), store.watermark(DIGITS, "csv")) == (7.0, None)
+    assert store.readings(elsewhere)["csv"].read_until == 7.0
+    assert "csv" not in store.readings(DIGITS)
     assert [record.identity for record in store.audit_records()] == [run.identity for run in runs]
     assert verify(store).ok
 

@@ -89,7 +89,7 @@ def test_each_team_has_its_own_history_and_chain_though_all_names_are_the_same(s
             runs = store.runs_of(DIGITS)
             assert sorted(run.run_id for run in runs) == sorted(ids)
             assert {run.parameters["batch_size"] for run in runs if run.run_id == "nightly-1"} == {batch_size}
-            assert store.watermark(DIGITS, "prometheus") == batch_size
+            assert store.readings(DIGITS)["prometheus"].read_until == batch_size
             assert [series.values for series in store.series_of(a_run("nightly-1"))] == [(batch_size, batch_size)]
             assert store.load_agent("agent") == (str(batch_size).encode(), 1)
             verification = verify(store)

@@ -103,7 +103,7 @@ def test_a_store_from_before_hardware_keeps_its_runs_series_and_audit_log(tmp_pa
         (recorded,) = store.recorded_runs(identity)
         assert (recorded.run.identity, recorded.run.outcome.val_loss, recorded.suggestion_id) == (identity, 0.5, "s")
         assert (recorded.run.outcome.loss_slope, recorded.run.outcome.loss_slope_error) == (None, None)
-        assert (store.watermark(identity, "csv"), verify(store).records) == (11.0, 1)
+        assert (store.readings(identity)["csv"].read_until, verify(store).records) == (11.0, 1)
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
     assert connection.execute("SELECT run FROM series").fetchall() == [(7,)]

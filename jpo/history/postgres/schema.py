@@ -1,10 +1,13 @@
 """Schema of the PostgreSQL store as numbered steps, with the numbers of migrations.py: the same tables in PostgreSQL's SQL.
 
 Names have no limit in length, but a B-tree's entries have; so what identifies a row is unique by its 64-bit hashes. Text sorts by
-its bytes ("C"), as in SQLite. The version is kept in a table of its own.
+its bytes ("C"), as in SQLite. The version is kept in a table of its own. From the fourth on, steps only add columns: SQLite's are
+taken.
 """
 
 from __future__ import annotations
+
+from jpo.history import migrations
 
 SCHEMA = "jpo"
 """The schema of the tables, next to anything else in the database."""
@@ -153,18 +156,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )
         """,
     ),
-    (
-        "ALTER TABLE runs ADD COLUMN loss_slope DOUBLE PRECISION",
-        "ALTER TABLE runs ADD COLUMN loss_slope_error DOUBLE PRECISION",
-    ),
-    (
-        "ALTER TABLE watermarks ADD COLUMN passed_over TEXT NOT NULL DEFAULT '{}'",
-        "ALTER TABLE runs ADD COLUMN fell_silent INTEGER NOT NULL DEFAULT 0 CHECK (fell_silent IN (0, 1))",
-        "ALTER TABLE runs ADD COLUMN epochs DOUBLE PRECISION",
-    ),
-    (
-        "ALTER TABLE runs ADD COLUMN val_accuracy DOUBLE PRECISION",
-        "ALTER TABLE runs ADD COLUMN metrics TEXT NOT NULL DEFAULT '{}'",
-        "ALTER TABLE runs ADD COLUMN assumed TEXT NOT NULL DEFAULT '[]'",
+    *(
+        tuple(each.replace(" REAL", " DOUBLE PRECISION") for each in step if each.startswith("ALTER TABLE"))
+        for step in migrations.MIGRATIONS[3:]
     ),
 )

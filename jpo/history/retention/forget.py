@@ -9,19 +9,15 @@ tells of it: up to when runs were forgotten stands beside how far each source ha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from jpo.history.database import Changes, Database
-from jpo.history.failures import readable
-from jpo.history.retention.readings import FORGOTTEN, OF_WORKLOAD, move_reading
-from jpo.history.rows import identity_columns, read_identity
-from jpo.history.runs import Forgotten, RecordedRun, RunKey, key_of
+from jpo.history.database import OF_WORKLOAD, Changes, Database, naming
+from jpo.history.retention.readings import FORGOTTEN, move_reading
+from jpo.history.rows import identity_columns
+from jpo.history.runs import RecordedRun, RunKey, key_of
 from jpo.records import Finished, Identity
-
-_AT_ONCE = 500
-"""Ids in one statement."""
 
 
 class ForgottenRuns(NamedTuple):
@@ -42,15 +38,6 @@ def remembered(finished: Finished, known: Collection[RunKey], forgotten_until: C
     return replace(finished, runs=tuple(runs))
 
 
-def without_series(database: Database, ended_before: float, changes: Changes) -> Forgotten:
-    """Delete the time series of runs that ended before a time."""
-    old = "WHERE run IN (SELECT number FROM runs WHERE ended_at < :ended_before)"
-    counted = "count(DISTINCT run) AS runs, count(*) AS series, coalesce(sum(length(packed)), 0) AS size_bytes"
-    (counts,) = database.rows(f"SELECT {counted} FROM series {old}", {"ended_before": ended_before})
-    changes.add(f"DELETE FROM series {old}", {"ended_before": ended_before})
-    return Forgotten(*(int(counts[name]) for name in Forgotten._fields))
-
-
 def without_runs(database: Database, recorded: Sequence[RecordedRun], kept: Collection[str], changes: Changes) -> ForgottenRuns:
     """Delete runs of one workload but those with these ids, and their time series.
 
@@ -59,20 +46,10 @@ def without_runs(database: Database, recorded: Sequence[RecordedRun], kept: Coll
     """
     gone = [entry.run for entry in recorded if entry.run.run_id not in kept]
     forgotten = ForgottenRuns(len(gone), len(recorded) - len(gone), max((run.ended_at for run in gone), default=0.0))
-    for at in range(0, len(gone), _AT_ONCE):
-        ids = {f"id{number}": run.run_id for number, run in enumerate(gone[at : at + _AT_ONCE])}
-        names = {**identity_columns(gone[0].identity), **ids}
-        those = f"{OF_WORKLOAD} AND run_id IN ({', '.join(f':{name}' for name in ids)})"
+    for named, ids in naming([run.run_id for run in gone]):
+        names, those = {**identity_columns(gone[0].identity), **ids}, f"{OF_WORKLOAD} AND {named}"
         changes.add(f"DELETE FROM series WHERE run IN (SELECT number FROM runs WHERE {those})", names)
         changes.add(f"DELETE FROM runs WHERE {those}", names)
     if gone:
         move_reading(database, gone[0].identity, FORGOTTEN, Finished(watermark=forgotten.ended_until), changes)
     return forgotten
-
-
-def numbers_of_runs(database: Database) -> Mapping[Identity, int]:
-    """How many runs are on record of each workload."""
-    workload = "dataset, model, framework, hardware"
-    rows = database.rows(f"SELECT {workload}, count(*) AS runs FROM runs GROUP BY {workload} ORDER BY {workload}")
-    with readable(database.place):
-        return {read_identity(row): int(row["runs"]) for row in rows}

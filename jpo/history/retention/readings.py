@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jpo.history.database import Changes, Database, insert_into
+from jpo.history.canonical import canonical
+from jpo.history.database import OF_WORKLOAD, Changes, Database, insert_into
 from jpo.history.failures import readable
-from jpo.history.rows import identity_columns, read_reading, reading_columns
+from jpo.history.rows import identity_columns, read_reading
 from jpo.history.runs import Reading, moved
 from jpo.records import Finished, Identity
 
 FORGOTTEN = "forgotten by jpo state gc"
 """The source under which it stands up to when a workload's runs were forgotten."""
-OF_WORKLOAD = "dataset = :dataset AND model = :model AND framework = :framework AND hardware = :hardware"
 
 
 def all_readings(database: Database, identity: Identity) -> Mapping[str, Reading]:
@@ -22,11 +22,6 @@ def all_readings(database: Database, identity: Identity) -> Mapping[str, Reading
     rows = database.rows(f"SELECT * FROM watermarks WHERE {OF_WORKLOAD}", identity_columns(identity))
     with readable(database.place):
         return {row["source"]: read_reading(row) for row in rows}
-
-
-def readings_of_sources(database: Database, identity: Identity) -> Mapping[str, Reading]:
-    """By source, those alone that tell of runs."""
-    return {source: reading for source, reading in all_readings(database, identity).items() if source != FORGOTTEN}
 
 
 def forgotten_until(database: Database, identity: Identity) -> float | None:
@@ -38,7 +33,9 @@ def forgotten_until(database: Database, identity: Identity) -> float | None:
 def move_reading(database: Database, identity: Identity, source: str, finished: Finished, changes: Changes) -> None:
     """A source was read further."""
     current = all_readings(database, identity).get(source)
-    row = {**identity_columns(identity), "source": source, **reading_columns(moved(current, finished))}
+    new = moved(current, finished)
+    place = {**identity_columns(identity), "source": source}
+    row = {**place, "read_until": new.read_until, "passed_over": canonical(new.passed_over)}
     new_values = "read_until = :read_until, passed_over = :passed_over"
     change = f"UPDATE watermarks SET {new_values} WHERE {OF_WORKLOAD} AND source = :source"
     changes.add(insert_into("watermarks", [*row]) if current is None else change, row)

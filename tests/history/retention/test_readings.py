@@ -12,6 +12,6 @@ def test_forgetting_is_no_source_of_runs_and_moves_none() -> None:
         store.record(Finished(runs, watermark=9000.0), now=1.0, identity=DIGITS, source="prometheus")
         store.forget_runs(DIGITS, newest=300, now=2.0)
         assert set(store.readings(DIGITS)) == {"prometheus"}
-        assert store.watermark(DIGITS, "prometheus") == 9000.0
+        assert store.readings(DIGITS)["prometheus"].read_until == 9000.0
         assert store.record(Finished((a_run("late", 250.0),)), now=3.0) == ()
         assert len(store.record(Finished((a_run("new", 9999.0),)), now=4.0)) == 1

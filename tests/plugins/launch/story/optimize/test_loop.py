@@ -16,7 +16,7 @@ import jpo.plugins.launch.story.optimize.following as following
 from jpo import config
 from jpo.errors import LaunchError
 from jpo.history import verify
-from jpo.history.sql import SqlStore
+from jpo.history.store import Store
 from jpo.plugins.launch.cleanup import clean_up
 from jpo.plugins.launch.job import JobStatus, LaunchJob, Room
 from jpo.plugins.launch.ledger import entries, locked, read
@@ -433,7 +433,7 @@ def test_the_history_goes_along_to_another_engine(lab: Lab) -> None:
 def boundaries(monkeypatch: pytest.MonkeyPatch, crossed: Callable[[str], None]) -> None:
     """Have `crossed` called before and after everything that a kill may separate."""
     places: list[tuple[object, str]] = [
-        *((SqlStore, name) for name in ("append", "audit", "record")),
+        *((Store, name) for name in ("append", "audit", "record")),
         (config, "write"),
         (lifecycle, "write"),
         (SimulatedLauncher, "submit"),
