@@ -30,10 +30,8 @@ COLOURS = {
     "suggested": "bold",
     "rolled back": "bold",
     "written": "green",
-    "refused": "red",
-    "conflict": "red",
-    "not written": "red",
     "observed": "dim",
+    **dict.fromkeys(("refused", "conflict", "not written"), "red"),
 }
 NARROWEST = 20
 """Columns of the words of a line, in a narrower terminal too."""
@@ -108,9 +106,7 @@ def cloud_event(record: AuditRecord, source: str) -> dict[str, Any]:
 
     Extension attributes are texts: `at` (unix seconds as they were hashed), `dataset`, `model`, `framework`, `hardware` where it
     is said, `previous` and `hash`. `time` is absent outside the years 1 to 9999, `subject` where no workload in particular is
-    concerned.
-
-    `source` is the URI of the store.
+    concerned. `source` is the URI of the store.
     """
     at, identity = moment(record.at), record.identity
     return {
@@ -188,9 +184,9 @@ def _expected(data: Data) -> str:
 
 
 def _rolled_back(data: Data) -> str:
-    what = (
-        f"{_changes(data) or data['config'] + ' as it is'}, as before {data['undoes']}" if data["undoes"] else "pins are lifted"
-    )
+    what = "pins are lifted"
+    if data["undoes"]:
+        what = f"{_changes(data) or data['config'] + ' as it is'}, as before {data['undoes']}"
     until = data.get("pinned_until")
     pinned = f", pinned until {datetime.fromtimestamp(until, UTC).date()}" if until is not None else ""
     return f"{what}{pinned} ({data['suggestion_id']})"
@@ -206,14 +202,6 @@ def _refused(data: Data) -> str:
     wanted = {name: value_of(value) for name, value in data["suggested"].items() if value != now[name]}
     changes = [f"{name} {value_of(now[name]):g} → {value:g}" for name, value in wanted.items()]
     return f"{', '.join(changes) or 'whatever could be suggested'}: {'; '.join(data['violations'])}"
-
-
-def _written(data: Data) -> str:
-    return f"{data['config']} has the values of {data['suggestion_id']}"
-
-
-def _not_written(data: Data) -> str:
-    return f"{data['reason']} ({data['suggestion_id']})"
 
 
 def _observed(data: Data) -> str:
@@ -270,9 +258,8 @@ _SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "kept": _kept,
     "rolled back": _rolled_back,
     "refused": _refused,
-    "written": _written,
-    "conflict": _not_written,
-    "not written": _not_written,
+    "written": lambda data: f"{data['config']} has the values of {data['suggestion_id']}",
+    **dict.fromkeys(("conflict", "not written"), lambda data: f"{data['reason']} ({data['suggestion_id']})"),
     "observed": _observed,
     "learnt": _learnt,
     "tested": _tested,

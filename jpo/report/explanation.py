@@ -71,13 +71,14 @@ def _seen(name: str, suggestion: Suggestion) -> str:
 def sections(explained: Explanation) -> tuple[Section, ...]:
     """What is below the report, in the order in which it is asked for."""
     suggestion = explained.report.suggestion
+    reasons = texts_of(suggestion.decision.reasons)
     seen = tuple((_seen(name, suggestion), value) for name, value in suggestion.prospects.seen.items())
+    its, others = "with the values of this suggestion", "not with the values of this suggestion"
+    now = (f"{going_on.sentence(one.run)}; {its if one.with_its_values else others}" for one in explained.going_on)
     return (
         Section("Where it stands now", (Items(explained.standing),)),
-        runs_now(explained),
-        Section(
-            "Why", (Items(texts_of(suggestion.decision.reasons) if suggestion.decision.reasons[1:] else ()),)
-        ),  # a single one is in the report
+        Section("What runs now", (Items((*now, *filter(None, (explained.unasked,)))),)),
+        Section("Why", (Items(reasons if reasons[1:] else ()),)),  # a single one is in the report
         came_of_it(explained),
         Section("Who decided", (Items(tuple(who(suggestion))),)),
         Section("What held it back", (Items(tuple(limits(suggestion))),)),
@@ -87,13 +88,6 @@ def sections(explained: Explanation) -> tuple[Section, ...]:
         Section("What the agent saw", (Table((Column("of its choice and of the workload"), Column("")), seen, "seen"),)),
         Section("How right the last forecasts were", (track_record(explained),)),
     )
-
-
-def runs_now(explained: Explanation) -> Section:
-    """The runs that go on; none of them counts yet."""
-    its, others = "with the values of this suggestion", "not with the values of this suggestion"
-    lines = [f"{going_on.sentence(one.run)}; {its if one.with_its_values else others}" for one in explained.going_on]
-    return Section("What runs now", (Items((*lines, *filter(None, (explained.unasked,)))),))
 
 
 def came_of_it(explained: Explanation) -> Section:
@@ -126,9 +120,8 @@ def who(suggestion: Suggestion) -> Iterator[str]:
     yield f"{names.DECIDERS.get(suggestion.decision.decided_by, suggestion.decision.decided_by)}{policy}"
     weights = ", ".join(f"{name} {weight:g}" for name, weight in asdict(suggestion.decision.preference).items() if weight)
     yield f"preference: {weights}; seed {suggestion.decision.seed}"
-    yield (
-        "guard: approved" if suggestion.guard.approved else f"guard: rejected: {'; '.join(texts_of(suggestion.guard.violations))}"
-    )
+    guard = suggestion.guard
+    yield "guard: approved" if guard.approved else f"guard: rejected: {'; '.join(texts_of(guard.violations))}"
     if suggestion.decision.pinned_until is not None:
         yield f"pinned until {numbers.moment(suggestion.decision.pinned_until)} UTC"
     yield f"reason codes (docs/codes.md): {', '.join(suggestion.codes) or 'none'}"
@@ -192,18 +185,17 @@ def track_record(explained: Explanation) -> Table:
 def as_json(explained: Explanation) -> dict[str, object]:
     """`{"schema_version", "suggestion": {...}, "standing", "evidence_runs", "followed_by", "coverage"}`."""
     expected = explained.report.suggestion.next
+    going = [
+        {**asdict(one.run), "identity": one.run.identity.labels, "with_its_values": one.with_its_values}
+        for one in explained.going_on
+    ]
     return {
         "schema_version": 1,
         "suggestion": report.as_json(explained.report),
         "standing": list(explained.standing),
-        **({"going_on": [going_on_document(one) for one in explained.going_on]} if explained.going_on else {}),
+        **({"going_on": going} if going else {}),
         **({"unasked": explained.unasked} if explained.unasked else {}),
         "evidence_runs": [run_document(run) for run in explained.evidence],
         "followed_by": [{**run_document(run), "inside": inside(expected, run.outcome)} for run in explained.followers],
         "coverage": {quantity: asdict(interval) for quantity, interval in explained.coverage.items()},
     }
-
-
-def going_on_document(one: GoingOn) -> dict[str, object]:
-    """A run that goes on in JSON documents; null where nothing is known."""
-    return {**asdict(one.run), "identity": one.run.identity.labels, "with_its_values": one.with_its_values}

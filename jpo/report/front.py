@@ -7,9 +7,9 @@ from dataclasses import asdict
 
 from jpo.optimizer.pareto.front import Front, Point, difference, gain, measured_volume
 from jpo.records import USD, Currency, texts_of
+from jpo.report import headline
 from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Section, Span, Table
 from jpo.wording import names, numbers
-from jpo.wording.names import SHORT
 
 MOST_DOMINATED = 12
 """Dominated measured points in the table; JSON has all of them."""
@@ -23,9 +23,10 @@ def document(front: Front) -> Document:
     """The tables and what must be known to read them."""
     axes = ", ".join(f"{names.heading(q)} (more is better)" if front.maximised(q) else names.heading(q) for q in front.quantities)
     measured, predicted = front.points_of_kind(measured=True), front.points_of_kind(measured=False)
-    shown, hidden = without_most_dominated(measured)
+    others = [point for point in measured if not (point.on_front or point.marks)]
+    shown = [point for point in measured if point.on_front or point.marks or point in others[:MOST_DOMINATED]]
     parameters = differing([*shown, *predicted])
-    more = f"and {hidden} more that are dominated" if hidden else ""
+    more = f"and {len(others[MOST_DOMINATED:])} more that are dominated" if others[MOST_DOMINATED:] else ""
     forecasts = points_table(predicted, parameters, front) if any(point.values for point in predicted) else ""
     title = ("Workload ", Span(str(front.workload)), f": trade-off of {axes}")
     tables = (
@@ -36,13 +37,6 @@ def document(front: Front) -> Document:
     return Document(title, blocks, currency=front.currency)
 
 
-def without_most_dominated(points: Sequence[Point]) -> tuple[list[Point], int]:
-    """All that are on the front or marked, and the first few of the others; how many that leaves out."""
-    others = [point for point in points if not (point.on_front or point.marks)]
-    first, hidden = others[:MOST_DOMINATED], others[MOST_DOMINATED:]
-    return [point for point in points if point.on_front or point.marks or point in first], len(hidden)
-
-
 def differing(points: Sequence[Point]) -> list[str]:
     """Parameters in which the points differ."""
     parameters = points[0].parameters if points else ()
@@ -51,14 +45,14 @@ def differing(points: Sequence[Point]) -> list[str]:
 
 def points_table(points: Sequence[Point], parameters: Sequence[str], front: Front) -> Table:
     """One row for each point: what is set, what came or is expected of it, whether it is on the front."""
-    set_by = [Column(SHORT.get(name, name), "figure", name) for name in parameters]
-    objectives = [Column(names.heading(quantity), "figure", quantity) for quantity in front.quantities]
+    set_by = [Column(names.short(name), "figure", name) for name in parameters]
+    objectives = map(headline.column, front.quantities)
     chances = any(point.failure for point in points)
     rows: list[Row] = []
     for point in points:
         values = (value(point, quantity) for quantity in front.quantities)
         on_front = Cell(place(point, front), emphasis="good" if point.on_expected_front else "")
-        failing = (fails(point),) if chances else ()
+        failing = (headline.chance(point.failure),) if chances else ()
         said = (*values, on_front, *failing, remarks(point, front.currency))
         rows.append((*(point.parameters[name] for name in parameters), point.runs or "", *said))
     failing_column = (Column("fails", "figure"),) if chances else ()
@@ -86,11 +80,6 @@ def place(point: Point, front: Front) -> str:
 def whole(point: Point, front: Front) -> bool:
     """Whether every objective is known of it."""
     return set(front.quantities) <= set(point.values)
-
-
-def fails(point: Point) -> str:
-    """The chance that a run of it fails; empty where it is unknown."""
-    return numbers.chance(point.failure.probability) if point.failure else ""
 
 
 def remarks(point: Point, currency: Currency = USD) -> Inline:
@@ -126,7 +115,7 @@ def reference_sentences(front: Front) -> list[str]:
 def sentences(front: Front, parameters: Sequence[str]) -> list[str]:
     """What is the same everywhere, what would be suggested, and what is not shown."""
     lines = []
-    same = [f"{SHORT.get(name, name)} {numbers.plain(value)}" for name, value in front.today.items() if name not in parameters]
+    same = [f"{names.short(name)} {numbers.plain(value)}" for name, value in front.today.items() if name not in parameters]
     if same and any(point.values for point in front.points):
         lines.append(f"The same in all: {', '.join(same)}.")
     if front.suggested is None:

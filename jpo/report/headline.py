@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from jpo.records import BETTER_QUALITY, LOSS_KEPT, SlaCheck, Suggestion, TrackRecord
 from jpo.records.from_plugins import Queued
-from jpo.report.document import Cell, Emphasis
+from jpo.report.document import Cell, Column, Emphasis
 from jpo.wording import names, numbers
+
+if TYPE_CHECKING:
+    from jpo.optimizer.surrogate import FailureChance
 
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
 """Emphasis of the words on a target."""
@@ -16,11 +20,8 @@ AT_ONCE_SECONDS = 1.0
 
 def with_confidence(suggestion: Suggestion) -> str:
     """The confidence and what it is about; empty where it is unknown."""
-    return (
-        ""
-        if suggestion.decision.confidence is None
-        else f"confidence {numbers.confidence(suggestion.decision.confidence)}{of(suggestion)}"
-    )
+    sure = suggestion.decision.confidence
+    return "" if sure is None else f"confidence {numbers.confidence(sure)}{of(suggestion)}"
 
 
 def what_was_done(suggestion: Suggestion, *, written: bool) -> str:
@@ -37,14 +38,16 @@ def what_was_done(suggestion: Suggestion, *, written: bool) -> str:
 
 def of(suggestion: Suggestion) -> str:
     """What the confidence of a trial is about, and the chance that it leaves out; nothing of other changes."""
-    if suggestion.having(BETTER_QUALITY):
-        return f" that it {_improves(suggestion)}"
+    if promised := suggestion.having(BETTER_QUALITY):
+        target = names.target(promised[0].about or "val_loss_max")
+        quality = names.quantity(target.quantity).long or target.quantity
+        return f" that it {'lowers' if target.sign == '≤' else 'raises'} the {quality}"
     if not suggestion.having("JPO-I604"):
         return ""
     if (kept := suggestion.prospects.seen.get(LOSS_KEPT)) is None:
         return " that it ends well and is no more than a tenth worse"
-    chance = numbers.chance(kept)
-    return f" that it ends well and costs no more than a tenth more, {chance} that it keeps the {judged(suggestion)}"
+    costs = "that it ends well and costs no more than a tenth more"
+    return f" {costs}, {numbers.chance(kept)} that it keeps the {judged(suggestion)}"
 
 
 def judged(suggestion: Suggestion) -> str:
@@ -52,13 +55,6 @@ def judged(suggestion: Suggestion) -> str:
     known = suggestion.next.known
     name = next((name for name in ("val_loss", "val_accuracy", *suggestion.next.metrics) if name in known), "val_loss")
     return "loss" if name == "val_loss" else names.heading(name)
-
-
-def _improves(suggestion: Suggestion) -> str:
-    """What the promise that comes first says, as its reason does: lowers the validation loss."""
-    target = names.target(next((reason.about for reason in suggestion.having(BETTER_QUALITY)), "") or "val_loss_max")
-    quality = names.quantity(target.quantity).long or target.quantity
-    return f"{'lowers' if target.sign == '≤' else 'raises'} the {quality}"
 
 
 def other_qualities(suggestion: Suggestion) -> Iterator[str]:
@@ -79,6 +75,16 @@ def change(suggestion: Suggestion, quantity: str) -> str:
 
 def _by_difference(suggestion: Suggestion, quantity: str) -> bool:
     return quantity == "val_accuracy" or quantity in suggestion.next.metrics
+
+
+def column(quantity: str) -> Column:
+    """Column of the numbers of a quantity, under its name."""
+    return Column(names.heading(quantity), "figure", quantity)
+
+
+def chance(failure: FailureChance | None) -> str:
+    """The chance that a run fails; empty where it is unknown."""
+    return numbers.chance(failure.probability) if failure else ""
 
 
 def track_record(track: Sequence[TrackRecord]) -> str:

@@ -21,6 +21,7 @@ from jpo.records import (
     plain_values,
     uncoded,
 )
+from jpo.report import headline
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
@@ -170,7 +171,7 @@ def _runs(runs: Sequence[PastRun], differing: Sequence[str]) -> Table:
         *(Column(names.short(name), "figure", name) for name in differing),
         Column(names.OUTCOMES["duration_seconds"].short, "figure", "duration_seconds"),
         Column("forecast"),
-        *(Column(names.heading(name), "figure", name) for name in of_model),
+        *map(headline.column, of_model),
         Column("suggestion", "key", optional=True),
     )
     return Table(columns, tuple(_run(past, differing, of_model) for past in runs), name="runs")
@@ -239,6 +240,7 @@ def as_json(history: History) -> dict[str, object]:
 
     A suggestion's `outcome` are the runs that followed it, and by quantity whether each ended inside its interval.
     """
+    kinds = dict.fromkeys(event.kind for event in history.events)
     return {
         "schema_version": 1,
         "runs": [
@@ -259,12 +261,8 @@ def as_json(history: History) -> dict[str, object]:
         ],
         "unsettled": list(history.unsettled),
         **({"contradictions": list(history.contradictions)} if history.contradictions else {}),
-        **{kind: [event.document for event in history.events if event.kind == kind] for kind in _kinds(history)},
+        **{kind: [event.document for event in history.events if event.kind == kind] for kind in kinds},
     }
-
-
-def _kinds(history: History) -> dict[str, None]:
-    return dict.fromkeys(event.kind for event in history.events)
 
 
 def run_document(run: Run) -> dict[str, object]:
@@ -330,19 +328,10 @@ def own_cells(values: Parameters, own: Sequence[str]) -> list[Raw]:
 
 def row_of(run: Run, suggestion_id: str | None) -> list[Raw]:
     """The cells of one run under HEAD."""
-    identity = (run.identity.dataset, run.identity.model, run.identity.framework)
-    head: list[Raw] = [run.run_id, *identity, run.status.value, run.started_at, run.ended_at, suggestion_id]
-    parameters = [run.parameters.get(name) for name in PARAMETERS]
+    identity, outcome = run.identity, run.outcome
+    metrics = " ".join(f"{name}={value!r}" for name, value in outcome.metrics.items())
     return [
-        *head,
-        *parameters,
-        *(getattr(run.outcome, name) for name in MEASURES),
-        run.identity.hardware,
-        run.outcome.val_accuracy,
-        _own(run),
+        *(run.run_id, identity.dataset, identity.model, identity.framework, run.status.value, run.started_at, run.ended_at),
+        *(suggestion_id, *(run.parameters.get(name) for name in PARAMETERS), *(getattr(outcome, name) for name in MEASURES)),
+        *(identity.hardware, outcome.val_accuracy, metrics or None),
     ]
-
-
-def _own(run: Run) -> str | None:
-    """Metrics of the user's own: "f1=0.81 auc=0.9"; None where a run measured none."""
-    return " ".join(f"{name}={value!r}" for name, value in run.outcome.metrics.items()) or None

@@ -43,26 +43,17 @@ def outcomes(rows: Sequence[Row]) -> Table:
     several = len({row.expected.kind for row in rows}) > 1
     columns = (
         Column("what if", "prose"),
-        *map(_figure, quantities),
+        *map(headline.column, quantities),
         Column("runs", "figure"),
         Column("fails", "figure"),
         Column("rests on"),
         Column("verdict"),
     )
-    values: list[DocumentRow] = [
-        (label(row), *_estimates(row, quantities), row.runs, fails(row), row.expected.kind if several else "", verdict(row))
-        for row in rows
-    ]
+    values: list[DocumentRow] = []
+    for row in rows:
+        rests_on = row.expected.kind if several else ""
+        values.append((label(row), *_estimates(row, quantities), row.runs, headline.chance(row.failure), rests_on, verdict(row)))
     return Table(columns, tuple(values), "outcomes")
-
-
-def fails(row: Row) -> str:
-    """The chance that a run of it fails."""
-    return numbers.chance(row.failure.probability) if row.failure else ""
-
-
-def _figure(quantity: str) -> Column:
-    return Column(names.heading(quantity), "figure", quantity)
 
 
 def _estimates(row: Row, quantities: Iterable[str]) -> Iterator[Cell]:
@@ -73,7 +64,7 @@ def uses(rows: Sequence[Row]) -> Table:
     """What runs are expected to use, as far as that is known of any."""
     known = [name for name in USE if any(getattr(row.expected.forecast, name) for row in rows)]
     values: list[DocumentRow] = [(configuration(row), *_estimates(row, known)) for row in rows if known]
-    return Table((Column("it would use", "prose"), *map(_figure, known)), tuple(values), "uses")
+    return Table((Column("it would use", "prose"), *map(headline.column, known)), tuple(values), "uses")
 
 
 def verdict(row: Row) -> Cell:
@@ -90,7 +81,9 @@ def remarks(rows: Sequence[Row]) -> list[str]:
     sentences = [f"Rests on {row.expected.words}." for row in rows]
     sentences += risks(rows)
     for row in rows:
-        sentences += [f"For {configuration(row)}, {also(expected)}." for expected in row.further]
+        for other in row.further:
+            seconds = numbers.expected("duration_seconds", other.forecast.duration_seconds, bounds=True)
+            sentences.append(f"For {configuration(row)}, by {other.words}, it would take {seconds}.")
         sentences += [f"{configuration(row)} is not admissible: {'; '.join(row.why_not)}"] if row.why_not else []
         broken = [check.name for check in row.sla if check.verdict == "broken"]
         sentences += [f"{label(row)} is expected to break {', '.join(broken)}."] if broken else []
@@ -119,23 +112,17 @@ def risks(rows: Sequence[Row]) -> list[str]:
     by_basis: dict[str, list[str]] = {}
     for row in rows:
         if row.failure:
-            by_basis.setdefault(row.failure.basis, []).append(f"{configuration(row)} {fails(row)}")
+            by_basis.setdefault(row.failure.basis, []).append(f"{configuration(row)} {headline.chance(row.failure)}")
     return [
         f"Fails: {'; '.join(list(dict.fromkeys(some))[:MOST_NAMED])}{'; ...' if len(some) > MOST_NAMED else ''} ({basis})."
         for basis, some in by_basis.items()
     ]
 
 
-def also(expected: Expected) -> str:
-    """A forecast that does not count, in half a sentence."""
-    seconds = numbers.expected("duration_seconds", expected.forecast.duration_seconds, bounds=True)
-    return f"by {expected.words}, it would take {seconds}"
-
-
 def options(answer: Answer, rows: Sequence[Row]) -> Table:
     """What is faster than the answer, and what it costs more."""
     columns = (
-        *(Column("faster, but more expensive", "prose"), _figure("duration_seconds"), _figure("cost_usd")),
+        *(Column("faster, but more expensive", "prose"), *map(headline.column, ("duration_seconds", "cost_usd"))),
         *(Column("saves", "figure", "duration_seconds"), Column("costs more", "figure", "cost_usd")),
         Column("per saved hour", "figure", "cost_usd"),
     )

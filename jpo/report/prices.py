@@ -24,14 +24,10 @@ def document(prices: PriceList) -> Document:
 
 def named(prices: PriceList) -> Table:
     """The prices of jpo.toml, and where they were set."""
-    rows = (
-        (
-            PER.get(price.name) or f"GPU hour, {price.gpu_type}",
-            price.usd,
-            price.origin + ("" if price.in_force else ", not in force"),
-        )
-        for price in prices.prices
-    )
+    rows: list[Row] = []
+    for price in prices.prices:
+        set_in = price.origin + ("" if price.in_force else ", not in force")
+        rows.append((PER.get(price.name) or f"GPU hour, {price.gpu_type}", price.usd, set_in))
     return Table((Column("price of a"), Column("", "figure", "cost_usd"), Column("set in", "key")), tuple(rows), "prices")
 
 

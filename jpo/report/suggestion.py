@@ -91,17 +91,14 @@ def headline(suggestion: Suggestion) -> Inline:
 
 def changes(suggestion: Suggestion) -> Table:
     """Every parameter with its value now and next."""
-    changed = {change.parameter: change for change in suggestion.changes}
+    values, changed = suggestion.values, {change.parameter: change for change in suggestion.changes}
     rows: list[Row] = []
-    for name in in_order(suggestion.values.current):
+    for name in in_order(values.current):
         if change := changed.get(name):
             rows.append((change.key, change.old_text, "→", Cell(change.new_text, emphasis="strong"), held_back(change)))
         else:
-            now, then = (
-                Cell(suggestion.text_kept(name) or at[name], name)
-                for at in (suggestion.values.current, suggestion.values.suggested)
-            )
-            key = f"{suggestion.values.keys[name]} (as run)" if name in suggestion.kept_as_run else suggestion.values.keys[name]
+            now, then = (Cell(suggestion.text_kept(name) or at[name], name) for at in (values.current, values.suggested))
+            key = values.keys[name] + (" (as run)" if name in suggestion.kept_as_run else "")
             rows.append((key, now, "", then, why_unchanged(name, suggestion)))
     columns = (Column("key", "key"), Column("now"), Column(""), Column("next"), Column("why", "prose"))
     return Table(columns, tuple(rows), "changes")
@@ -143,12 +140,10 @@ def why(suggestion: Suggestion) -> Iterator[Inline]:
 
 def first_reasons(suggestion: Suggestion) -> tuple[Note, ...]:
     """The reason that counts most, and whether a trade-off is acceptable; all of a rollback's, which say what is undone."""
-    worth = tuple(reason for reason in suggestion.decision.reasons[1:] if reason.code == WORTH)
-    return (
-        suggestion.decision.reasons
-        if suggestion.decision.decided_by == "rollback"
-        else (*suggestion.decision.reasons[:1], *worth)
-    )
+    reasons = suggestion.decision.reasons
+    if suggestion.decision.decided_by == "rollback":
+        return reasons
+    return (*reasons[:1], *(reason for reason in reasons[1:] if reason.code == WORTH))
 
 
 def forecasts(suggestion: Suggestion) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -123,8 +123,8 @@ def dots(axes: Axes, points: Sequence[Point], x: Axis, y: Axis, shade: str, labe
 def stairs(axes: Axes, points: Sequence[Point], x: Axis, y: Axis, colour: str, style: str) -> None:
     """A front as the border of what its points dominate."""
     corners = positions(sorted(points, key=lambda point: point.values[x.quantity]), x, y)
-    where: Literal["pre", "post"] = "pre" if x.maximised else "post"
-    axes.step(corners[:, 0], corners[:, 1], where=where, color=colour, linestyle=style, linewidth=1.2, alpha=0.7, zorder=2)
+    line: dict[str, Any] = {"color": colour, "linestyle": style, "linewidth": 1.2, "alpha": 0.7, "zorder": 2}
+    axes.step(corners[:, 0], corners[:, 1], where="pre" if x.maximised else "post", **line)
 
 
 def at_front(point: Point) -> bool:
