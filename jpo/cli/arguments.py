@@ -67,7 +67,6 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def as_number(name: str, text: str, option: str = "--set") -> float:
-    """A finite number."""
     value = number_or_nan(text)
     if not math.isfinite(value):
         raise UsageError(option, f"{name} = {text!r} is not a finite number", f"write e.g. {option} {name}=32", code="JPO-E305")

@@ -143,7 +143,6 @@ def stream(lines: Iterable[str]) -> None:
 
 
 def complain(message: str) -> None:
-    """One line on stderr."""
     sys.stderr.write(f"jpo: {printable(message)}\n")
     sys.stderr.flush()
 

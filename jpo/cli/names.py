@@ -7,7 +7,7 @@ would read it, units and terms included.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from constraints import names
@@ -26,11 +26,8 @@ def values_given(option: str, given: Sequence[str], config: Path, settings: Load
     Raises:
         UsageError: JPO-E305, a text is no pair or no value, or two mean one parameter; or config.ini cannot be read.
     """
-    texts = pairs(option, given)
-    workload = _asked(texts, config, settings)
     values: dict[str, float] = {}
-    for name, text in texts.items():
-        meant = parameter_named(name, workload) if workload and not _own(name, settings) else None
+    for name, text, meant in _with_parameters(option, given, config, settings):
         said = as_value(name, text, settings, option) if meant is None else value_of_file(meant, name, text, option)
         term = meant.term if meant else name
         if term in values:
@@ -43,11 +40,8 @@ def values_given(option: str, given: Sequence[str], config: Path, settings: Load
 
 def lists_given(option: str, given: Sequence[str], config: Path, settings: LoadedSettings) -> dict[str, str]:
     """NAME=A,B,... texts by JPO's names; raises as `values_given` does."""
-    texts = pairs(option, given)
-    workload = _asked(texts, config, settings)
     lists: dict[str, str] = {}
-    for name, text in texts.items():
-        meant = parameter_named(name, workload) if workload and not _own(name, settings) else None
+    for name, text, meant in _with_parameters(option, given, config, settings):
         if meant:
             said = [value_of_file(meant, name, one.strip(), option) for one in text.split(",")]
             name, text = meant.term, ",".join(one.word if isinstance(one, Word) else repr(one) for one in said)
@@ -87,14 +81,16 @@ def value_of_file(parameter: Parameter, name: str, text: str, option: str) -> fl
     return as_number(name, text, option) * unit
 
 
-def _own(name: str, settings: LoadedSettings) -> bool:
-    return name in (*PARAMETERS, *COUNTS) or name in settings.values.parameters
+def _with_parameters(
+    option: str, given: Sequence[str], config: Path, settings: LoadedSettings
+) -> Iterator[tuple[str, str, Parameter | None]]:
+    """Each name with its text, and the parameter of the file that it means where it is not one of JPO's own names."""
+    texts = pairs(option, given)
+    foreign = texts.keys() - {*PARAMETERS, *COUNTS, *settings.values.parameters}
+    workload = None
+    if foreign:
+        from jpo.project.workload import read_workload
 
-
-def _asked(texts: Mapping[str, str], config: Path, settings: LoadedSettings) -> Workload | None:
-    """The workload, where some name is not JPO's own."""
-    if all(_own(name, settings) for name in texts):
-        return None
-    from jpo.project.workload import read_workload
-
-    return read_workload(config, settings, now=time.time())
+        workload = read_workload(config, settings, now=time.time())
+    for name, text in texts.items():
+        yield name, text, parameter_named(name, workload) if workload and name in foreign else None

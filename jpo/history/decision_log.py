@@ -149,7 +149,6 @@ class DecisionLog:
         changes.steps.append(Link(event.at, event.kind, event.identity, data))
 
     def audit_records(self, *, limit: int | None = None) -> tuple[AuditRecord, ...]:
-        """The records of the audit log."""
         return self._audit_records(f"{_AUDIT} ORDER BY number DESC LIMIT :limit", limited(limit))[::-1]
 
     def _audit_records(self, statement: str, values: Mapping[str, object]) -> tuple[AuditRecord, ...]:

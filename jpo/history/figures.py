@@ -85,7 +85,6 @@ def figures(runs: Sequence[Run], cost_usd: Measure, metrics: Mapping[str, Qualit
 
 
 def workload_figures(identity: Identity, runs: Sequence[Run], cost_usd: Measure, metrics: Mapping[str, Quality]) -> Figures:
-    """Figures of the runs of one workload."""
     tried = configurations(runs, cost_usd)
     own = dict.fromkeys(name for run in runs for name in run.outcome.metrics)
     directed = {name: metrics[name] for name in own if name in metrics}
@@ -116,7 +115,6 @@ def values_of(runs: Iterable[Run], quantity: str, cost_usd: Measure) -> list[flo
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Mean, median, quartiles and least of some values."""
     if not values:
         return Spread(0)
     low, _, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else (None, None, None)

@@ -62,7 +62,6 @@ def identity_columns(identity: Identity) -> Columns:
 
 
 def read_identity(row: TableRow) -> Identity:
-    """The workload that a row names."""
     return _identity(row["dataset"], row["model"], row["framework"], row["hardware"])
 
 
@@ -94,7 +93,6 @@ def series_rows(finished: Finished) -> Iterator[dict[str, object]]:
 
 
 def run_columns(recorded: RecordedRun) -> Columns:
-    """A row of RUN_COLUMNS."""
     run = recorded.run
     return {
         **identity_columns(run.identity),
@@ -136,13 +134,11 @@ def read_run(row: TableRow) -> RecordedRun:
 
 
 def read_series(row: TableRow) -> Series:
-    """The time series of a row, with the run id joined to it."""
     times, values = unpack(row["packed"])
     return Series(row["run_id"], row["quantity"], times, values)
 
 
 def suggestion_columns(suggestion: Suggestion) -> Columns:
-    """A row of SUGGESTION_COLUMNS."""
     return {
         **identity_columns(suggestion.identity),
         "suggestion_id": suggestion.suggestion_id,
@@ -153,7 +149,6 @@ def suggestion_columns(suggestion: Suggestion) -> Columns:
 
 
 def read_suggestion(row: TableRow) -> Suggestion:
-    """The suggestion of a row."""
     return _suggestion_in(row["document"])
 
 

@@ -219,7 +219,6 @@ class Store(DecisionLog):
         return forgotten
 
     def numbers_of_runs(self) -> Mapping[Identity, int]:
-        """How many runs are on record of each workload."""
         workload = "dataset, model, framework, hardware"
         rows = self._database.rows(f"SELECT {workload}, count(*) AS runs FROM runs GROUP BY {workload} ORDER BY {workload}")
         with readable(self._database.place):

@@ -131,7 +131,6 @@ class Decision:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """Its reason codes."""
         return codes_of(self.reasons)
 
 

@@ -44,7 +44,6 @@ def codes_of(notes: Iterable[Note]) -> tuple[str, ...]:
 
 
 def texts_of(notes: Iterable[Note]) -> tuple[str, ...]:
-    """The sentences of notes."""
     return tuple(note.text for note in notes)
 
 

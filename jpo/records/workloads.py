@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -99,12 +99,9 @@ class Identity:
 
     def also_called(self, aliases: Mapping[str, Sequence[str]]) -> tuple[Identity, ...]:
         """The other identities under which its runs are reported, by the further names of its parts."""
-        names = [[value, *aliases.get(part, ())] if value else [value] for part, value in _parts(self).items()]
-        found = (
-            Identity(str(dataset), str(model), str(framework), hardware)
-            for dataset, model, framework, hardware in product(*names)
-        )
-        return tuple(other for other in dict.fromkeys(found) if other != self)
+        names = [[value, *aliases.get(part, ())] if value else [value] for part, value in asdict(self).items()]
+        found = dict.fromkeys(Identity(*parts) for parts in product(*names))
+        return tuple(other for other in found if other != self)
 
     def includes(self, other: Identity) -> bool:
         """Whether runs of the other are this one's own: of the same job, on any hardware where this one names none."""
@@ -113,10 +110,6 @@ class Identity:
     def is_sibling_of(self, other: Identity) -> bool:
         """Whether it is the same job on other hardware."""
         return self != other and self == replace(other, hardware=self.hardware)
-
-
-def _parts(identity: Identity) -> dict[str, str | None]:
-    return {f.name: getattr(identity, f.name) for f in fields(Identity)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +231,6 @@ class Committed:
 
     @property
     def current(self) -> dict[str, float]:
-        """Its values by parameter name."""
         return {p.name: p.value for p in self.parameters}
 
 

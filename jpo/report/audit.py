@@ -46,7 +46,6 @@ class AuditPage:
 
 
 def document(page: AuditPage) -> Document:
-    """A table of records: what happened, to which workload, and who did it."""
     columns = (
         *(Column("record", "figure"), Column("time (UTC)"), Column("kind"), Column("workload", "key")),
         *(Column("what", "prose"), Column("by", "prose")),

@@ -51,7 +51,6 @@ class WorkloadChanges:
 
 
 def document(result: WorkloadChanges) -> Document:
-    """A section per workload: when it changed, and a table of quantities."""
     sections = [
         Section(("Workload ", Span(str(change.identity))), (heading(change), *_tables(change), *_notes(change)))
         for change in result.workloads
@@ -61,7 +60,6 @@ def document(result: WorkloadChanges) -> Document:
 
 
 def heading(change: WorkloadChange) -> str:
-    """What is compared."""
     if change.first_change is None or change.last_change is None:
         return f"no change by JPO is on record yet: {numbers.counted(change.before, 'run')}, nothing to compare"
     last = f", last on {numbers.moment(change.last_change)}" if change.last_change != change.first_change else ""
@@ -119,7 +117,6 @@ def ratio_or_difference(line: BeforeAfter | None) -> tuple[Cell | Inline, Inline
 
 
 def as_json(result: WorkloadChanges) -> dict[str, object]:
-    """`{"schema_version", "workloads": [{..., "since_first_change": [...], "since_last_change": [...]}]}`; amounts in USD."""
     workloads = [
         {
             "workload": change.identity.labels,

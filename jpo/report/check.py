@@ -29,7 +29,6 @@ class CheckedConfig:
 
 
 def document(checked: CheckedConfig) -> Document:
-    """Line by line what the file says, and what it means."""
     title = (f"{checked.path}: workload ", Span(str(checked.identity)))
     columns = (Column("line", "figure"), Column("key", "key"), Column("value"), Column("parameter"))
     rows = tuple((p.line, p.key, p.text, meaning(p)) for p in checked.parameters)
@@ -45,7 +44,6 @@ def meaning(parameter: Parameter) -> str:
 
 
 def as_json(checked: CheckedConfig) -> dict[str, object]:
-    """`{"schema_version", "config", "workload", "parameters": [...], "remarks": [{text, code}], "rules_kept"}`."""
     return {
         "schema_version": 1,
         "config": str(checked.path),

@@ -53,7 +53,6 @@ class Checkup:
 
 
 def document(checkup: Checkup) -> Document:
-    """A section per topic, and a line that sums up."""
     topics = groupby(checkup.lines, key=lambda line: line.topic)
     sections = (Section(topic, (Table(COLUMNS, tuple(row for line in lines for row in rows(line))),)) for topic, lines in topics)
     return Document("Everything that JPO needs", tuple(sections), summary(checkup), bare=True)
@@ -75,7 +74,6 @@ def summary(checkup: Checkup) -> str:
 
 
 def as_json(checkup: Checkup) -> dict[str, object]:
-    """`{"schema_version", "jpo", "workload", "exit_code", "checks": [{topic, name, status, finding, next_step, code}]}`."""
     return {
         "schema_version": 1,
         "jpo": checkup.version,

@@ -69,7 +69,6 @@ def _seen(name: str, suggestion: Suggestion) -> str:
 
 
 def sections(explained: Explanation) -> tuple[Section, ...]:
-    """What is below the report, in the order in which it is asked for."""
     suggestion = explained.report.suggestion
     reasons = texts_of(suggestion.decision.reasons)
     seen = tuple((_seen(name, suggestion), value) for name, value in suggestion.prospects.seen.items())
@@ -109,7 +108,6 @@ def came_of_it(explained: Explanation) -> Section:
 
 
 def ended(run: Run) -> str:
-    """How a run ended, in words."""
     return ending(run).replace("_", " ")
 
 
@@ -136,7 +134,6 @@ def limits(suggestion: Suggestion) -> Iterator[str]:
 
 
 def alternatives(suggestion: Suggestion) -> Table:
-    """What was not suggested."""
     rows: list[Row] = []
     quantities = names.objectives([name for other in suggestion.prospects.alternatives for name in other.forecast.known])
     for other in suggestion.prospects.alternatives:
@@ -183,7 +180,6 @@ def track_record(explained: Explanation) -> Table:
 
 
 def as_json(explained: Explanation) -> dict[str, object]:
-    """`{"schema_version", "suggestion": {...}, "standing", "evidence_runs", "followed_by", "coverage"}`."""
     expected = explained.report.suggestion.next
     going = [
         {**asdict(one.run), "identity": one.run.identity.labels, "with_its_values": one.with_its_values}

@@ -20,7 +20,6 @@ PUBLISHED = {"%": " %", "duration": "time", "utilisation": "busy"}
 
 
 def document(front: Front) -> Document:
-    """The tables and what must be known to read them."""
     axes = ", ".join(f"{names.heading(q)} (more is better)" if front.maximised(q) else names.heading(q) for q in front.quantities)
     measured, predicted = front.points_of_kind(measured=True), front.points_of_kind(measured=False)
     others = [point for point in measured if not (point.on_front or point.marks)]

@@ -120,7 +120,6 @@ class History:
 
 
 def document(history: History) -> Document:
-    """A section per workload: its runs, its suggestions and the ledger."""
     sections = [
         Section(("Workload ", Span(str(identity))), tuple(_blocks(history, identity, ledger)))
         for identity, ledger in history.ledgers.items()
@@ -266,7 +265,6 @@ def as_json(history: History) -> dict[str, object]:
 
 
 def run_document(run: Run) -> dict[str, object]:
-    """A run in JSON documents."""
     return {
         "run_id": run.run_id,
         "status": run.status.value,

@@ -22,7 +22,6 @@ MOST_NAMED = 4
 
 
 def document(prediction: Prediction) -> Document:
-    """The tables, what must be known to read them, and the answer."""
     rows, answer = prediction.rows, prediction.answer
     title = ("Workload ", Span(str(prediction.identity)), f": {numbers.counted(prediction.runs, 'finished run')}")
     tables = (outcomes(rows), uses([row for row in rows if not row.spot]))

@@ -15,7 +15,6 @@ PER = {"usd_per_gpu_hour": "GPU hour", "usd_per_cpu_hour": "CPU hour", "usd_per_
 
 
 def document(prices: PriceList) -> Document:
-    """Prices, today's hour, notes, instances."""
     hour = Section(f"An hour of {prices.workload}", tuple(an_hour(prices)))
     notes = uncoded(note.cited for note in prices.notes)
     catalogue = listed(prices.catalogue) if prices.catalogue.name else ""
@@ -32,7 +31,6 @@ def named(prices: PriceList) -> Table:
 
 
 def an_hour(prices: PriceList) -> Iterator[Block]:
-    """What an hour of today's configuration costs."""
     if not prices.workload:
         return
     yield "with " + (", ".join(f"{name} = {numbers.plain(value)}" for name, value in prices.today.items()) or "nothing priced")

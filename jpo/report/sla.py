@@ -104,7 +104,6 @@ def document(result: SlaReport | SlaProposal) -> Document:
 
 
 def verdict(checked: Sequence[CheckedRun]) -> str:
-    """What came of it, in one line."""
     if not checked:
         return "no run on record: whether the SLA is kept is unknown"
     broken = [f"{run.run.run_id} ({', '.join(names)})" for run in checked if (names := run.with_verdict("broken"))]
@@ -174,7 +173,6 @@ def _toml(proposal: SlaProposal) -> Iterator[str]:
 
 
 def _done(written: WrittenLines) -> str:
-    """What became of the lines, in one."""
     put = f"{', '.join(written.put)} written" if written.put else "nothing to write"
     kept = (
         f"; {', '.join(written.kept)} kept as {'it is' if len(written.kept) == 1 else 'they are'}: --replace puts the new ones in"

@@ -64,7 +64,6 @@ class Report:
 
 
 def document(report: Report) -> Document:
-    """What changes, what it is expected to do and why, and what was done."""
     suggestion = report.suggestion
     diff = Verbatim(report.diff, "diff") if report.diff else ""
     place = (now_and_next(*report.instances, report.currency), f"Next {headlines.done_by(report.queue)}." if report.queue else "")
@@ -179,7 +178,6 @@ def notes(suggestion: Suggestion) -> tuple[Note, ...]:
 
 
 def verdict(report: Report) -> str:
-    """What became of it, in one line."""
     suggestion, done = report.suggestion, headlines.what_was_done(report.suggestion, written=report.written)
     policy = suggestion.decision.of_policy
     decider = policy.text if policy else f"decided by {names.DECIDERS[suggestion.decision.decided_by]}"
@@ -187,7 +185,6 @@ def verdict(report: Report) -> str:
 
 
 def as_json(report: Report) -> dict[str, object]:
-    """The published document, validated."""
     made = {**as_stored(report.suggestion), "queue": report.queue, "committed": report.suggestion.committed}
     made["evidence"]["prometheus"] = {name: made["evidence"].pop(name) for name in ("requests", "seconds")}
     made |= {
@@ -207,5 +204,4 @@ def as_json(report: Report) -> dict[str, object]:
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of the document."""
     return SuggestionDocument.model_json_schema()

@@ -286,6 +286,5 @@ def _lock(subject: str) -> str:
 
 
 def _link(link: Link) -> dict[str, object]:
-    """Values of _LINK."""
     row = chain(None, *link)
     return {**row._asdict(), "unnumbered": unnumbered(row), "genesis": GENESIS}

@@ -68,7 +68,6 @@ def best(runs: Sequence[Run]) -> Iterator[Run]:
 
 
 def last_failures(runs: Sequence[Run]) -> Iterator[Run]:
-    """The newest runs that did not end well."""
     yield from [run for run in runs if not run.ended_well][-FAILURES:]
 
 

@@ -31,7 +31,6 @@ def forgotten_until(database: Database, identity: Identity) -> float | None:
 
 
 def move_reading(database: Database, identity: Identity, source: str, finished: Finished, changes: Changes) -> None:
-    """A source was read further."""
     current = all_readings(database, identity).get(source)
     new = moved(current, finished)
     place = {**identity_columns(identity), "source": source}

@@ -25,7 +25,6 @@ PAGE_ROWS = 25
 
 
 def render(document: Document) -> str:
-    """The report as a page."""
     return page().render(document=document) + "\n"
 
 

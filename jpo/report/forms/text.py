@@ -134,7 +134,6 @@ class _Page:
         return text.append(" ").append(self.line((Span(interval, "dim"),), glued=True)) if interval else text
 
     def row(self, texts: Sequence[Text], columns: Sequence[Column], widths: Sequence[int], gap: int) -> Iterator[Text]:
-        """The lines of a row."""
         wrapped = [
             text.wrap(self.console, width, overflow="fold") if text.cell_len > width else [text]
             for text, width in zip(texts, widths, strict=True)

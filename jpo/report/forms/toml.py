@@ -41,7 +41,6 @@ def key(name: str) -> str:
 
 
 def text(words: str) -> str:
-    """A text in quotes."""
     escaped = "".join(_character(each) for each in words)
     return f'"{COMMANDS.sub(lambda mark: mark[0][:-1] + _code(mark[0][-1]), escaped)}"'
 
