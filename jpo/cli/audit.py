@@ -9,9 +9,9 @@ import click
 
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import answer, for_people, put, stream
-from jpo.cli.options import output_options, settings_options
+from jpo.cli.options import output_options
 from jpo.cli.output import READABLE, Output, shown, width
-from jpo.cli.subject import config_ini
+from jpo.cli.subject import job_options
 
 
 @click.group()
@@ -20,10 +20,9 @@ def audit() -> None:
 
 
 @audit.command()
-@config_ini
 @output_options(*READABLE)
 @click.option("--limit", type=click.IntRange(1), help="Newest N only.")
-@settings_options
+@job_options
 def show(given: Path | None, output: Output, limit: int | None, toml: Path | None) -> None:
     """Print the log, oldest first; `-o json` has all of it.
 
@@ -50,10 +49,9 @@ def show(given: Path | None, output: Output, limit: int | None, toml: Path | Non
 
 
 @audit.command()
-@config_ini
 @click.option("--anchor", is_flag=True, help="Print the head alone, to be noted outside the store.")
 @click.option("--head", metavar="ANCHOR", help="An anchor noted earlier: it must still be in the log.")
-@settings_options
+@job_options
 def verify(given: Path | None, head: str | None, toml: Path | None, *, anchor: bool) -> None:
     """Verify the hash chain; a bad record: exit 5.
 
@@ -76,10 +74,9 @@ def verify(given: Path | None, head: str | None, toml: Path | None, *, anchor: b
 
 
 @audit.command()
-@config_ini
 @click.option("-o", "--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
 @click.option("--since", metavar="WHEN", help="Only what happened since, e.g. 2026-11-21, 2026-11-21T03:00Z or 90d.")
-@settings_options
+@job_options
 def export(given: Path | None, form: str, since: str | None, toml: Path | None) -> None:
     """Print the log as JSON Lines of CloudEvents, or CSV.
 

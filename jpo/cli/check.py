@@ -8,15 +8,14 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.options import output_options, settings_options
+from jpo.cli.options import output_options
 from jpo.cli.output import READABLE, Output
-from jpo.cli.subject import config_ini
+from jpo.cli.subject import job_options
 
 
 @click.command()
-@config_ini
 @output_options(*READABLE)
-@settings_options
+@job_options
 def check(given: Path | None, toml: Path | None, *, output: Output) -> None:
     """Is CONFIG.INI valid, identified and within limits?
 

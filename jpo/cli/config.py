@@ -9,7 +9,7 @@ import click
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import answer, put
 from jpo.cli.options import ExplainingGroup, colour_option, network_options, options, settings_options
-from jpo.cli.subject import config_ini
+from jpo.cli.subject import job_options
 
 
 @click.group("config", cls=ExplainingGroup, shared=options(network_options, colour_option, settings_options))
@@ -18,8 +18,7 @@ def config() -> None:
 
 
 @config.command("check")
-@config_ini
-@settings_options
+@job_options
 def check_settings(given: Path | None, toml: Path | None) -> None:
     """Are jpo.toml and the environment valid?
 
@@ -33,8 +32,7 @@ def check_settings(given: Path | None, toml: Path | None) -> None:
 
 
 @config.command("show")
-@config_ini
-@settings_options
+@job_options
 def show_settings(given: Path | None, toml: Path | None) -> None:
     """Every effective setting, and where it comes from.
 

@@ -9,15 +9,14 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import load_settings
-from jpo.cli.options import Network, network_options, options, output_options, settings_options
+from jpo.cli.options import Network, network_options, options, output_options
 from jpo.cli.output import READABLE, Output
-from jpo.cli.subject import config_ini
+from jpo.cli.subject import job_options
 
 
 @click.command()
-@config_ini
 @output_options(*READABLE)
-@options(network_options, settings_options)
+@options(network_options, job_options)
 def doctor(given: Path | None, toml: Path | None, *, network: Network, output: Output) -> int:
     """Check everything that JPO needs; write nothing.
 

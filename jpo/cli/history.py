@@ -8,20 +8,19 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.options import FILE, output_options, settings_options
+from jpo.cli.options import FILE, output_options
 from jpo.cli.output import Output, writable
-from jpo.cli.subject import config_ini, named_once
+from jpo.cli.subject import job_options, named_once
 from jpo.errors import UsageError
 
 
 @click.command()
-@config_ini
 @output_options("table", "text", "json", "csv", "markdown", "html")
 @click.option("--limit", type=click.IntRange(1), help="Newest N only.")
 @click.option("--compare", is_flag=True, help="Time, cost, utilisation and loss before JPO's first change and after it.")
 @click.option("--for", "by_option", type=FILE, metavar="CONFIG.INI", help="With --compare: the same as CONFIG.INI.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="With --compare: the ratios as a picture, .png or .svg.")
-@settings_options
+@job_options
 def history(
     output: Output,
     limit: int | None,

@@ -9,9 +9,9 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer
-from jpo.cli.options import FILE, seed_option, settings_options
+from jpo.cli.options import FILE, seed_option
 from jpo.cli.output import track
-from jpo.cli.subject import config_ini
+from jpo.cli.subject import job_options
 from jpo.errors import UsageError
 from jpo.policies import TRAINED, PolicyName
 
@@ -21,7 +21,6 @@ START_SECONDS = 1.0
 
 
 @click.command()
-@config_ini
 @click.option("--rebuild", is_flag=True, help="Forget what this workload taught, and learn from all runs with a new agent.")
 @click.option(
     "--budget", metavar="DURATION", help="How long it takes at most, the test included; default: 30s, with --rebuild no end."
@@ -30,7 +29,7 @@ START_SECONDS = 1.0
 @click.option("--policy", type=click.Choice(TRAINED), help="With --pretrain: which policy; default: sac.")
 @click.option("--jobs", type=click.IntRange(10), help="With --pretrain: simulated jobs per agent; default: as shipped.")
 @seed_option
-@settings_options
+@job_options
 def learn(
     given: Path | None,
     toml: Path | None,

@@ -50,10 +50,11 @@ class FrontDoor(click.Group):
             for failure in (*plugin.broken(of_others=True), plugin_command(word, others=True)):
                 if isinstance(failure, plugin.Broken):
                     complain(f"{failure} [{plugin.CODE}]")
-            meant = f"jpo suggest {word}" if word.endswith(".ini") else " ".join(["jpo", *args[1:2], "--help"])
-            near = (
-                [meant] if word.endswith(".ini") or word == "help" else difflib.get_close_matches(word, self.list_commands(ctx))
-            )
+            near = difflib.get_close_matches(word, self.list_commands(ctx))
+            if word.endswith(".ini"):
+                near = [f"jpo suggest {word}"]
+            elif word == "help":
+                near = [" ".join(["jpo", *args[1:2], "--help"])]
             ctx.fail(f"No such command {word!r}.{did_you_mean(near)}")
         return super().resolve_command(ctx, args)
 

@@ -71,19 +71,12 @@ class ExplainingGroup(click.Group):
             formatter.write_dl([record for option in self.shared if (record := option.explained(ctx))])
 
 
-toml_option = click.option(
-    "--config",
-    "toml",
-    cls=SharedOption,
-    type=FILE,
-    metavar="JPO.TOML",
-    help="Settings file; default: jpo.toml next to config.ini or above.",
-)
-colour_option = click.option(
-    "--no-color", cls=SharedOption, is_flag=True, help="No colours, even on a terminal (or set NO_COLOR)."
-)
-verbose_option = click.option(
-    "-v", "--verbose", cls=SharedOption, is_flag=True, expose_value=False, help="Show a traceback for internal errors."
+shared = partial(click.option, cls=SharedOption)
+toml_help = "Settings file; default: jpo.toml next to config.ini or above."
+toml_option = shared("--config", "toml", type=FILE, metavar="JPO.TOML", help=toml_help)
+colour_option = shared("--no-color", is_flag=True, help="No colours, even on a terminal (or set NO_COLOR).")
+verbose_option = shared(
+    "-v", "--verbose", is_flag=True, expose_value=False, help="Show a traceback for internal errors."
 )  # __main__ reads it from the arguments: an error may come before any option has been parsed
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Same seed and history, same answer."
@@ -132,7 +125,6 @@ settings_options = options(toml_option, verbose_option)
 
 def network_options(function: F) -> F:
     """--offline, --prometheus-url, --timeout and --since, as the argument `network`."""
-    shared = partial(click.option, cls=SharedOption)
     return options(
         shared("--offline", is_flag=True, help="Ask no server for runs; the store and CSV logs alone."),
         shared("--prometheus-url", metavar="URL", help="Prometheus to ask for finished runs."),

@@ -8,13 +8,12 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.options import FILE, options, output_options, seed_option, settings_options
+from jpo.cli.options import FILE, options, output_options, seed_option
 from jpo.cli.output import READABLE, Output, writable
-from jpo.cli.subject import config_ini
+from jpo.cli.subject import job_options
 
 
 @click.command()
-@config_ini
 @click.option(
     "--objectives",
     metavar="A,B[,...]",
@@ -23,7 +22,7 @@ from jpo.cli.subject import config_ini
 @click.option("--reference", metavar="NAME=V,...", help="Reference point of the hypervolume; default: 1.1 times the worst run.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="The front as a picture: .png or .svg.")
 @output_options(*READABLE, files=True)
-@options(seed_option, settings_options)
+@options(seed_option, job_options)
 def pareto(
     given: Path | None,
     objectives: str | None,

@@ -10,14 +10,13 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings, seconds_until
-from jpo.cli.options import FILE, options, output_options, seed_option, settings_options
+from jpo.cli.options import FILE, options, output_options, seed_option
 from jpo.cli.output import READABLE, Output, writable
-from jpo.cli.subject import config_ini
+from jpo.cli.subject import job_options
 from jpo.errors import UsageError
 
 
 @click.command()
-@config_ini
 @click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help="What if this value were another; may be repeated.")
 @click.option("--vary", "varied", multiple=True, metavar="NAME=V,V,...", help="A row for each value, e.g. gpus=1,2,4,8.")
 @click.option("--spot", is_flag=True, help="On spot prices, too.")
@@ -26,7 +25,7 @@ from jpo.errors import UsageError
 @click.option("--deadline", metavar="WHEN", help="The cheapest that is done by then: 6h, or 2026-11-22T06:00Z.")
 @click.option("--max-cost", metavar="AMOUNT", help="The fastest that costs no more, in USD, or e.g. 20EUR.")
 @output_options(*READABLE, files=True)
-@options(seed_option, settings_options)
+@options(seed_option, job_options)
 def predict(
     given: Path | None,
     chosen: Sequence[str],

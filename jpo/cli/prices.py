@@ -9,9 +9,9 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer
-from jpo.cli.options import FILE, output_options, settings_options, verbose_option
+from jpo.cli.options import FILE, output_options, verbose_option
 from jpo.cli.output import READABLE, Output, can_be_kept, not_settings
-from jpo.cli.subject import config_ini
+from jpo.cli.subject import job_options
 
 
 @click.group()
@@ -20,10 +20,9 @@ def prices() -> None:
 
 
 @prices.command("show")
-@config_ini
 @click.option("--gpu-type", metavar="TYPE", help="Only instances with these GPUs, e.g. a10g.")
 @output_options(*READABLE)
-@settings_options
+@job_options
 def show_prices(given: Path | None, gpu_type: str | None, output: Output, toml: Path | None) -> None:
     """Show the prices in force, with source and date.
 

@@ -12,7 +12,7 @@ import click
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.options import FILE, output_options, settings_options
 from jpo.cli.output import READABLE, Output
-from jpo.cli.subject import config_and_run, config_ini, for_option
+from jpo.cli.subject import config_and_run, for_option, job_options
 from jpo.errors import UsageError
 
 VIOLATED = 3
@@ -51,7 +51,6 @@ def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output:
 
 
 @sla.command("suggest")
-@config_ini
 @click.option(
     "--keep",
     "share",
@@ -63,7 +62,7 @@ def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output:
 @click.option("--write", is_flag=True, help="Put the lines into jpo.toml; what is promised there stays.")
 @click.option("--replace", is_flag=True, help="With --write: in place of what is promised there.")
 @output_options(*READABLE)
-@settings_options
+@job_options
 def suggest_sla(given: Path | None, share: float, output: Output, toml: Path | None, *, write: bool, replace: bool) -> None:
     """Propose thresholds for [sla] as lines for jpo.toml.
 

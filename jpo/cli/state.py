@@ -11,7 +11,7 @@ from jpo.cli.arguments import load_settings
 from jpo.cli.gate import answer, stream
 from jpo.cli.options import settings_options
 from jpo.cli.output import writable
-from jpo.cli.subject import config_and_file, config_ini
+from jpo.cli.subject import config_and_file, job_options
 
 
 @click.group()
@@ -62,9 +62,8 @@ def import_state(given: Path | None, file: Path, toml: Path | None) -> None:
 
 
 @state.command()
-@config_ini
 @click.option("--dry-run", is_flag=True, help="Only say what would be forgotten.")
-@settings_options
+@job_options
 def gc(given: Path | None, toml: Path | None, *, dry_run: bool) -> None:
     """Forget what is too old to be of use.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.options import FILE, F, path
+from jpo.cli.options import FILE, F, options, path, settings_options
 from jpo.errors import UsageError
 
 SUGGESTION_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
@@ -33,6 +33,8 @@ def config_file(text: str) -> Path:
 
 
 config_ini = click.argument("given", type=click.types.FuncParamType(config_file), required=False, metavar="[CONFIG.INI]")
+job_options = options(config_ini, settings_options)
+"""What names a job and its settings."""
 
 
 def config_and_suggestion(function: F) -> F:
@@ -89,14 +91,9 @@ def config_and_id(words: Sequence[str], metavar: str, is_config: Callable[[str],
         turned = len(words) == 2 and config is None and is_config(words[1])
         remedy = f"write CONFIG.INI first: {words[1]} {words[0]}" if turned else f"write [CONFIG.INI] [{metavar}]"
         raise UsageError(f"{' '.join(words)!r:.200}", f"is not [CONFIG.INI] [{metavar}]", remedy, code="JPO-E311")
-    if rest and _of_bytes(rest[0]):
+    if rest and any("\ud800" <= character <= "\udfff" for character in rest[0]):  # bytes that are no text, as Python keeps them
         raise UsageError(f"{rest[0]!r:.200}", f"is not UTF-8, as each {metavar} is", "see `jpo history`", code="JPO-E311")
     return None if config is None else config_file(config), rest[0] if rest else None
-
-
-def _of_bytes(word: str) -> bool:
-    """Whether a word was given as bytes that are no text, which Python keeps as halves of characters."""
-    return any("\ud800" <= character <= "\udfff" for character in word)
 
 
 def config_first(words: Sequence[str], others: int) -> tuple[Path | None, Sequence[str]]:

@@ -10,15 +10,14 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings, new_id, targets_for_once
 from jpo.cli.gate import save_copy
-from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option, settings_options
+from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option
 from jpo.cli.output import READABLE, Output, writable
-from jpo.cli.subject import config_ini
+from jpo.cli.subject import job_options
 
 WOULD_CHANGE = 10
 
 
 @click.command()
-@config_ini
 @click.option("--dry-run", is_flag=True, help="Write nothing anywhere.")
 @click.option("--check", is_flag=True, help="Write nothing; exit with 10 if config.ini would change.")
 @click.option("--diff", is_flag=True, help="Show the change as a unified diff too.")
@@ -38,7 +37,7 @@ WOULD_CHANGE = 10
 @seed_option
 @click.option("--strict", is_flag=True, help="Fail (exit 4) if a source of runs cannot be read completely.")
 @output_options(*READABLE, files=True)
-@options(network_options, settings_options)
+@options(network_options, job_options)
 def suggest(
     given: Path | None,
     toml: Path | None,

@@ -20,7 +20,7 @@ from jpo.project.running import running_now
 from jpo.project.sources import prometheus_of
 from jpo.project.workload import content_now, only_of
 from jpo.records import Identity, Run, Running, Suggestion, same, share_interval
-from jpo.report.explanation import Explanation, GoingOn
+from jpo.report.explanation import Explanation
 from jpo.report.suggestion import Report
 from jpo.wording import numbers
 from jpo.wording.contradictions import STRAYED
@@ -45,13 +45,15 @@ def explain(
         return replace(explained(job, made), going_on=going, unasked=unasked)
 
 
-def now_going_on(job: ProjectStore, suggestion: Suggestion, settings: LoadedSettings) -> tuple[tuple[GoingOn, ...], str]:
+def now_going_on(
+    job: ProjectStore, suggestion: Suggestion, settings: LoadedSettings
+) -> tuple[Sequence[tuple[Running, bool]], str]:
     """The runs of the suggestion's job that go on, and why that is not known, if it is not."""
     try:
         runs = running_now(prometheus_of(settings), suggestion.identity, settings, job.store)
     except (TelemetryError, UsageError) as error:  # a token that is not here is no reason to explain nothing
         return (), f"what runs now is not known: {error.in_short}"
-    return tuple(GoingOn(run, run.started_at is not None and _runs_with(suggestion, run)) for run in runs), ""
+    return tuple((run, run.started_at is not None and _runs_with(suggestion, run)) for run in runs), ""
 
 
 def _runs_with(suggestion: Suggestion, run: Running) -> bool:

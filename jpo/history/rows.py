@@ -171,7 +171,10 @@ def _suggestion_in(text: str) -> Suggestion:
             "reasons": reasons,
             "preference": Preference(**document["preference"]),
             "sla": tuple(SlaCheck(**check) for check in document["sla"]),
-            "alternatives": tuple(_alternative(alternative) for alternative in document.get("alternatives", ())),
+            "alternatives": tuple(
+                Alternative(_values(other["parameters"]), _forecast(other["forecast"]), other["why_not"])
+                for other in document.get("alternatives", ())
+            ),
             "would_change": tuple(document.get("would_change", ())),
             "as_run": tuple(document.get("as_run", ())),
             "checkout": _checkout(document.get("checkout")),
@@ -194,10 +197,6 @@ def _checkout(document: Mapping[str, Any] | None) -> Checkout | None:
         return None
     committed = document["committed"]
     return Checkout(document["file"], document["branch"], None if committed is None else _values(committed))
-
-
-def _alternative(document: Mapping[str, Any]) -> Alternative:
-    return Alternative(_values(document["parameters"]), _forecast(document["forecast"]), document["why_not"])
 
 
 def _evidence(document: Mapping[str, Any]) -> Evidence:

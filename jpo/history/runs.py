@@ -34,8 +34,8 @@ class Reading(NamedTuple):
 def moved(current: Reading | None, finished: Finished) -> Reading:
     """How far a source has been read after another look; it never goes back."""
     before = current or Reading(-math.inf, {})
-    later = finished.watermark is not None and not finished.watermark <= before.read_until
-    read_until = finished.watermark if later and finished.watermark is not None else before.read_until
+    mark = finished.watermark
+    read_until = before.read_until if mark is None or mark <= before.read_until else mark
     return Reading(read_until, before.passed_over if finished.passed_over is None else finished.passed_over)
 
 
@@ -89,12 +89,14 @@ def fuller(recorded: Run, report: Run) -> Run:
         return replace(report, parameters=parameters, assumed=assumed)
     parameters, assumed = _merged_parameters(recorded, report)
     starts = report.started_at is not None and report.started_at <= recorded.ended_at
+    missing = [f.name for f in fields(Outcome) if getattr(recorded.outcome, f.name) is None]
+    metrics = {**report.outcome.metrics, **recorded.outcome.metrics}
     return replace(
         recorded,
         started_at=report.started_at if recorded.started_at is None and starts else recorded.started_at,
         parameters=parameters,
         assumed=assumed,
-        outcome=_fuller_outcome(recorded.outcome, report.outcome),
+        outcome=replace(recorded.outcome, **{name: getattr(report.outcome, name) for name in missing}, metrics=metrics),
     )
 
 
@@ -107,12 +109,6 @@ def _merged_parameters(stronger: Run, weaker: Run) -> tuple[dict[str, float], tu
 
 def _reported(run: Run) -> dict[str, float]:
     return {name: value for name, value in run.parameters.items() if name not in run.assumed}
-
-
-def _fuller_outcome(recorded: Outcome, report: Outcome) -> Outcome:
-    missing = [f.name for f in fields(Outcome) if getattr(recorded, f.name) is None]
-    metrics = {**report.metrics, **recorded.metrics}
-    return replace(recorded, **{name: getattr(report, name) for name in missing}, metrics=metrics)
 
 
 def latest_start(run: Run) -> float:

@@ -22,9 +22,8 @@ from jpo.history.database import OF_WORKLOAD, SAME_JOB, insert_into, naming
 from jpo.history.decision_log import DecisionLog, limited
 from jpo.history.events import observed
 from jpo.history.failures import readable
-from jpo.history.retention.forget import ForgottenRuns, remembered, without_runs
+from jpo.history.retention import forget
 from jpo.history.retention.needed import SUGGESTIONS, needed_runs
-from jpo.history.retention.readings import FORGOTTEN, all_readings, forgotten_until, move_reading
 from jpo.history.rows import (
     RUN_COLUMNS,
     identity_columns,
@@ -75,14 +74,14 @@ class Store(DecisionLog):
         """
         about = identity if identity and source and finished.complete and finished.watermark is not None else None
         known = self._known(finished.runs)
-        finished = remembered(finished, known, partial(forgotten_until, self._database))
+        finished = forget.remembered(finished, known, partial(forget.forgotten_until, self._database))
         added = additions(finished.runs, known, self._suggestion_behind, now)
         if not added and not finished.series and about is None:
             return ()
         jobs = {_job(whose) for whose in (identity, *(run.identity for run in finished.runs)) if whose}
         with self._database.transaction(*jobs) as changes:
             if (meanwhile := self._known(finished.runs)) != known:  # others may have recorded the same, or forgotten it
-                finished = remembered(finished, meanwhile, partial(forgotten_until, self._database))
+                finished = forget.remembered(finished, meanwhile, partial(forget.forgotten_until, self._database))
                 known, added = meanwhile, additions(finished.runs, meanwhile, self._suggestion_behind, now)
             present = set(known)
             for recorded in added:
@@ -97,7 +96,7 @@ class Store(DecisionLog):
             for row in series_rows(finished):
                 changes.add(_INSERT_SERIES, row)
             if about and source:
-                move_reading(self._database, about, source, finished, changes)
+                forget.move_reading(self._database, about, source, finished, changes)
         return tuple(recorded.run for recorded in added)
 
     def _known(self, reports: Sequence[Run]) -> dict[RunKey, RecordedRun]:
@@ -123,8 +122,8 @@ class Store(DecisionLog):
 
     def readings(self, identity: Identity) -> Mapping[str, Reading]:
         """How far each source has been read for this workload, by source."""
-        readings = all_readings(self._database, identity)
-        return {source: reading for source, reading in readings.items() if source != FORGOTTEN}
+        readings = forget.all_readings(self._database, identity)
+        return {source: reading for source, reading in readings.items() if source != forget.FORGOTTEN}
 
     def take_over(self, identity: Identity, source: str, by: str) -> None:
         """The reading of a source is another's from now on; that one must have none yet."""
@@ -201,7 +200,7 @@ class Store(DecisionLog):
         self._database.shrink()  # also what forgotten runs have left
         return forgotten
 
-    def forget_runs(self, identity: Identity, *, newest: int, now: float) -> ForgottenRuns:
+    def forget_runs(self, identity: Identity, *, newest: int, now: float) -> forget.ForgottenRuns:
         """Delete the runs of a workload, and their time series, that are old and not needed: see retention/needed.py.
 
         With an audit record "forgotten" in the same transaction if there was anything to delete. What a source says of a run
@@ -213,7 +212,8 @@ class Store(DecisionLog):
         with self._database.transaction(_job(identity)) as changes:
             followed = {made.suggestion_id for made in self.suggestions_of(identity, limit=SUGGESTIONS)}
             recorded = self.recorded_runs(identity)
-            forgotten = without_runs(self._database, recorded, needed_runs(recorded, newest=newest, followed=followed), changes)
+            kept = needed_runs(recorded, newest=newest, followed=followed)
+            forgotten = forget.without_runs(self._database, recorded, kept, changes)
             if forgotten.runs:
                 self._chain(AuditEvent("forgotten", now, identity, {**forgotten._asdict(), "newest": newest}), changes)
         return forgotten

@@ -35,9 +35,7 @@ class PhaseNeeds:
     stay_share: float = 1.0
 
     def __str__(self) -> str:
-        measured = (
-            f"{self.phases} phases in the last {self.runs} runs" if self.runs > 1 else f"{self.phases} phases in the last run"
-        )
+        measured = f"{self.phases} phases in the last {f'{self.runs} runs' if self.runs > 1 else 'run'}"
         return f"{measured} peak at {self.cpus:.3g} cpus and {self.memory_gib:.3g} GiB with headroom"
 
 

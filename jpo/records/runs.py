@@ -71,7 +71,10 @@ class Outcome:
             if value is None or name == "metrics":
                 continue
             if name in ("converged", "stopped"):
-                object.__setattr__(self, name, _as_bool(name, value))
+                # Tables hold 0 and 1, numpy has a True of its own: neither `is True`, and a failure must not pass for a success.
+                if value not in (0, 1):
+                    raise ValueError(f"{name} = {value!r:.80} is neither True nor False; leave out what is not known")
+                object.__setattr__(self, name, bool(value))
                 continue
             if not math.isfinite(value):
                 raise ValueError(f"{name} = {value} is not a finite number; leave out what was not measured")
@@ -92,13 +95,6 @@ class Outcome:
     def known(self) -> dict[str, float]:
         """By quantity what was measured, the user's own metrics last."""
         return {**{name: value for name in MEASURED if (value := getattr(self, name)) is not None}, **self.metrics}
-
-
-def _as_bool(name: str, value: object) -> bool:
-    """Tables hold 0 and 1, numpy has a True of its own: neither `is True`, and a failure must not pass for a success."""
-    if value not in (0, 1):
-        raise ValueError(f"{name} = {value!r:.80} is neither True nor False; leave out what is not known")
-    return bool(value)
 
 
 MEASURED = tuple(f.name for f in fields(Outcome) if f.name not in ("stopped", "metrics"))

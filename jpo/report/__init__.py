@@ -10,7 +10,7 @@ One file per subject, each with `document(x)` and `as_json(x)`:
     explanation.py   the same in full
     check.py         a config.ini as JPO understands it; doctor.py: everything that JPO needs
     history.py       runs, suggestions and forecasts; before_after.py: before JPO and after
-    prediction.py    what configurations would take; front.py: the trade-off front; prices.py, instances.py; sla.py
+    prediction.py    what configurations would take; front.py: the trade-off front; prices.py; sla.py
     audit.py         the audit log
 
     progress_bar.py  a long wait on stderr

@@ -220,11 +220,11 @@ class Document:
     interactive: bool = False
 
 
-def estimate(interval: Interval | None, quantity: str = "", *, emphasis: Emphasis = "") -> Cell:
+def estimate(interval: Interval | None, quantity: str = "") -> Cell:
     """A forecast with its interval as a cell; unknown where there is none."""
     if interval is None:
         return Cell(None, quantity)
-    return Cell(interval.mean, quantity, interval.low, interval.high, emphasis=emphasis)
+    return Cell(interval.mean, quantity, interval.low, interval.high)
 
 
 def spans(text: Inline) -> tuple[Span, ...]:

@@ -26,14 +26,6 @@ DIGEST = 12
 
 
 @dataclass(frozen=True, slots=True)
-class GoingOn:
-    """A run that goes on, and whether it began after the suggestion that is explained, with its values."""
-
-    run: Running
-    with_its_values: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Explanation:
     """All that is known of a suggestion.
 
@@ -42,7 +34,8 @@ class Explanation:
         followers: the runs that followed it, oldest first; the costs of both as far as prices are known.
         coverage: per quantity of the track record, the share inside with its interval.
         standing: what became of it so far, a sentence each.
-        going_on: the runs of its job that go on now; none of them is evidence.
+        going_on: the runs of its job that go on now, each with whether it began after the suggestion, with its values; none of
+            them is evidence.
         unasked: why that is not known; empty where it is, or nobody is to be asked.
     """
 
@@ -51,7 +44,7 @@ class Explanation:
     followers: tuple[Run, ...]
     coverage: Mapping[str, Interval]
     standing: tuple[str, ...]
-    going_on: tuple[GoingOn, ...] = ()
+    going_on: Sequence[tuple[Running, bool]] = ()
     unasked: str = ""
 
 
@@ -73,7 +66,7 @@ def sections(explained: Explanation) -> tuple[Section, ...]:
     reasons = texts_of(suggestion.decision.reasons)
     seen = tuple((_seen(name, suggestion), value) for name, value in suggestion.prospects.seen.items())
     its, others = "with the values of this suggestion", "not with the values of this suggestion"
-    now = (f"{going_on.sentence(one.run)}; {its if one.with_its_values else others}" for one in explained.going_on)
+    now = (f"{going_on.sentence(run)}; {its if with_its_values else others}" for run, with_its_values in explained.going_on)
     return (
         Section("Where it stands now", (Items(explained.standing),)),
         Section("What runs now", (Items((*now, *filter(None, (explained.unasked,)))),)),
@@ -182,8 +175,8 @@ def track_record(explained: Explanation) -> Table:
 def as_json(explained: Explanation) -> dict[str, object]:
     expected = explained.report.suggestion.next
     going = [
-        {**asdict(one.run), "identity": one.run.identity.labels, "with_its_values": one.with_its_values}
-        for one in explained.going_on
+        {**asdict(run), "identity": run.identity.labels, "with_its_values": with_its_values}
+        for run, with_its_values in explained.going_on
     ]
     return {
         "schema_version": 1,

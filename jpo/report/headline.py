@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from jpo.records import BETTER_QUALITY, LOSS_KEPT, SlaCheck, Suggestion, TrackRecord
+from jpo.records import BETTER_QUALITY, LOSS_KEPT, Currency, SlaCheck, Suggestion, TrackRecord
 from jpo.records.from_plugins import Queued
 from jpo.report.document import Cell, Column, Emphasis
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
+    from jpo.cost.rented import Rented
     from jpo.optimizer.surrogate import FailureChance
 
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
@@ -112,3 +113,19 @@ def done_by(queued: Queued) -> str:
     start = "starts at once" if queued.wait_seconds < AT_ONCE_SECONDS else f"starts in {numbers.duration(queued.wait_seconds)}"
     said = f"{start}, says {queued.engine}"
     return said if queued.done_at is None else f"done by {numbers.moment(queued.done_at)} UTC ({said})"
+
+
+def on_instance(instance: Rented, currency: Currency) -> str:
+    """An instance with its prices and their age: "g5.xlarge in us-east-1 (1.006 USD/h on demand, spot unknown; ...)"."""
+    spot = instance.usd_per_hour_spot
+    of_spot = "spot price unknown" if spot is None else f"{numbers.money_per_hour(spot, currency)} spot"
+    age = f"prices of {instance.priced_on}, {numbers.counted(instance.price_age_days, 'day')} old"
+    return f"{instance.type} in {instance.region} ({numbers.money_per_hour(instance.usd_per_hour, currency)}, {of_spot}; {age})"
+
+
+def now_and_next(now: Rented | None, then: Rented | None, currency: Currency) -> str:
+    """The instances of today's and of the suggested values, in a sentence; empty where neither is known."""
+    if now == then:
+        return f"Runs on {on_instance(now, currency)}, now and next." if now else ""
+    today, expected = (on_instance(one, currency) if one else "no known instance" for one in (now, then))
+    return f"Now on {today}; next on {expected}."

@@ -201,16 +201,12 @@ def _suggestions(suggestions: Sequence[Suggestion]) -> Table:
         *(Column("suggestion", "key"), Column("made (UTC)", quantity="moment"), Column("changes", "prose")),
         *(Column("expected duration", "prose", "duration_seconds"), Column("decided by")),
     )
-    rows = (
-        (made.suggestion_id, made.created_at, _changes(made), estimate(made.next.duration_seconds), made.decision.decided_by)
-        for made in suggestions
-    )
+    rows: list[Row] = []
+    for made in suggestions:
+        changes = (f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in made.changes)
+        said = (", ".join(changes) or "kept", estimate(made.next.duration_seconds), made.decision.decided_by)
+        rows.append((made.suggestion_id, made.created_at, *said))
     return Table(columns, tuple(rows), name="suggestions")
-
-
-def _changes(suggestion: Suggestion) -> str:
-    changes = (f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in suggestion.changes)
-    return ", ".join(changes) or "kept"
 
 
 def ledger_blocks(ledger: Ledger) -> Iterator[Block]:

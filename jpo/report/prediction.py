@@ -10,7 +10,6 @@ from jpo.records import Currency, texts_of
 from jpo.report import headline
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Span, Table, estimate
 from jpo.report.document import Row as DocumentRow
-from jpo.report.instances import in_words
 from jpo.wording import names, numbers
 
 USE = ("throughput_samples_per_second", "memory_gib", "gpu_utilisation", "cpu_utilisation")
@@ -41,12 +40,8 @@ def outcomes(rows: Sequence[Row]) -> Table:
     quantities = names.objectives([name for row in rows for name in row.expected.forecast.known])
     several = len({row.expected.kind for row in rows}) > 1
     columns = (
-        Column("what if", "prose"),
-        *map(headline.column, quantities),
-        Column("runs", "figure"),
-        Column("fails", "figure"),
-        Column("rests on"),
-        Column("verdict"),
+        *(Column("what if", "prose"), *map(headline.column, quantities), Column("runs", "figure"), Column("fails", "figure")),
+        *(Column("rests on"), Column("verdict")),
     )
     values: list[DocumentRow] = []
     for row in rows:
@@ -94,7 +89,7 @@ def instances(rows: Sequence[Row], currency: Currency) -> Iterator[str]:
     by_instance: dict[str, dict[str, None]] = {}
     for row in rows:
         if row.instance:
-            by_instance.setdefault(in_words(row.instance, currency), {})[configuration(row)] = None
+            by_instance.setdefault(headline.on_instance(row.instance, currency), {})[configuration(row)] = None
     for instance, some in by_instance.items():
         yield f"Runs on {instance}: {'; '.join([*some][:MOST_NAMED])}{'; ...' if len(some) > MOST_NAMED else ''}."
 

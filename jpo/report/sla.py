@@ -97,10 +97,8 @@ def document(result: SlaReport | SlaProposal) -> Document:
         notes = result.written.notes if result.written else ()
         return Document("Thresholds for jpo.toml", (lines, *notes), done, result.currency, bare=True)
     runs = (*map(_run, result.checked), *([_compliance(result)] if result.runs else [])) if result.targets else ()
-    blocks = (*runs, *result.notes)
-    return Document(
-        ("Workload ", Span(str(result.identity))), blocks, verdict(result.checked) if result.targets else NOTHING, result.currency
-    )
+    title, said = ("Workload ", Span(str(result.identity))), verdict(result.checked) if result.targets else NOTHING
+    return Document(title, (*runs, *result.notes), said, result.currency)
 
 
 def verdict(checked: Sequence[CheckedRun]) -> str:
@@ -174,10 +172,9 @@ def _toml(proposal: SlaProposal) -> Iterator[str]:
 
 def _done(written: WrittenLines) -> str:
     put = f"{', '.join(written.put)} written" if written.put else "nothing to write"
-    kept = (
-        f"; {', '.join(written.kept)} kept as {'it is' if len(written.kept) == 1 else 'they are'}: --replace puts the new ones in"
-    )
-    return printable(f"{written.file}: {put}{kept if written.kept else ''}")
+    as_is = "it is" if len(written.kept) == 1 else "they are"
+    kept = f"; {', '.join(written.kept)} kept as {as_is}: --replace puts the new ones in" if written.kept else ""
+    return printable(f"{written.file}: {put}{kept}")
 
 
 def seen(threshold: Threshold, currency: Currency) -> str:

@@ -28,7 +28,6 @@ from jpo.records import (
 from jpo.records.from_plugins import Queued
 from jpo.report import headline as headlines
 from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Span, Table, Verbatim, estimate
-from jpo.report.instances import now_and_next
 from jpo.report.suggestion_schema import SuggestionDocument
 from jpo.wording import names, numbers
 
@@ -66,7 +65,8 @@ class Report:
 def document(report: Report) -> Document:
     suggestion = report.suggestion
     diff = Verbatim(report.diff, "diff") if report.diff else ""
-    place = (now_and_next(*report.instances, report.currency), f"Next {headlines.done_by(report.queue)}." if report.queue else "")
+    queue = f"Next {headlines.done_by(report.queue)}." if report.queue else ""
+    place = (headlines.now_and_next(*report.instances, report.currency), queue)
     blocks = (*of_suggestion(suggestion, in_full=False), *place, headlines.track_record(report.track), *notes(suggestion), diff)
     return Document(headline(suggestion), blocks, verdict(report), report.currency)
 

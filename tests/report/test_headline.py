@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from jpo.records import LOSS_KEPT, Checkout, Note
+from dataclasses import replace
+
+from jpo.cost.rented import Rented
+from jpo.records import LOSS_KEPT, Checkout, Currency, Note
 from jpo.records.from_plugins import Queued
 from jpo.report import headline
 from tests.made import a_suggestion, altered
@@ -34,3 +37,19 @@ def test_what_was_done_is_told_by_the_file_that_was_there() -> None:
 def test_when_a_run_is_done_is_said_with_its_start() -> None:
     assert headline.done_by(Queued("slurm", 720.0, 0.0)) == "done by 1970-01-01 00:00 UTC (starts in 12m 00s, says slurm)"
     assert headline.done_by(Queued("slurm", 0.0, None)) == "starts at once, says slurm"
+
+
+def test_an_instance_is_said_with_its_prices_and_their_age() -> None:
+    one = Rented("g5.xlarge", "us-east-1", 1.006, 0.45, False, "2026-11-20", 1)
+    words = "g5.xlarge in us-east-1 (0.503 EUR/h, 0.225 EUR/h spot; prices of 2026-11-20, 1 day old)"
+    assert headline.on_instance(one, Currency("EUR", 0.5)) == words
+    assert "spot price unknown" in headline.on_instance(replace(one, usd_per_hour_spot=None), Currency())
+
+
+def test_an_instance_now_and_another_next_are_told_apart() -> None:
+    one = Rented("g5.xlarge", "us-east-1", 1.006, None, False, "2026-11-20", 1)
+    other = replace(one, type="g5.12xlarge")
+    assert headline.now_and_next(one, one, Currency()).endswith("now and next.")
+    assert headline.now_and_next(one, other, Currency()).startswith("Now on g5.xlarge")
+    assert "next on no known instance" in headline.now_and_next(one, None, Currency())
+    assert headline.now_and_next(None, None, Currency()) == ""

@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -58,10 +59,7 @@ def connect(parameters: Mapping[str, Any], place: str, timeout_seconds: float) -
     Raises:
         StoreError: JPO-E513, there was none within the timeout, no matter what hangs: name server, network, TLS, login.
     """
-
-    def attempts() -> psycopg.Connection[Any]:
-        return _attempts(parameters, place, timeout_seconds)
-
+    attempts = partial(_attempts, parameters, place, timeout_seconds)
     try:
         connection = in_time(attempts, timeout_seconds + GRACE_SECONDS, psycopg.Connection.close)
     except TimeoutError as error:

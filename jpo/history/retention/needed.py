@@ -6,14 +6,14 @@ at how much memory a configuration took, and at what followed a suggestion that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from heapq import nlargest, nsmallest
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from heapq import nsmallest
 
 from jpo.history.runs import RecordedRun
 from jpo.records import Run
 
 BEST = 20
-"""Runs of least duration, cost and loss, and of highest accuracy, each."""
+"""Runs of least duration, cost and loss, of highest accuracy, and of most memory, each."""
 FAILURES = 20
 """Newest runs that did not end well."""
 CONFIGURATIONS = 100
@@ -21,14 +21,10 @@ CONFIGURATIONS = 100
 SUGGESTIONS = 100
 """Newest suggestions of a workload whose runs are kept: among them is the one in force, and what can be undone."""
 
-LEAST: tuple[Callable[[Run], float | None], ...] = (
-    lambda run: run.outcome.duration_seconds,
-    lambda run: run.outcome.cost_usd,
-    lambda run: run.outcome.val_loss,
-    lambda run: None if run.outcome.val_accuracy is None else -run.outcome.val_accuracy,
-)
-
-PEAKS: tuple[Callable[[Run], float | None], ...] = (lambda run: run.outcome.gpu_memory_gib, lambda run: run.outcome.memory_gib)
+LEAST = {"duration_seconds": 1, "cost_usd": 1, "val_loss": 1, "val_accuracy": -1}
+"""Of runs that ended well, by what they are the best; -1: more is better."""
+PEAKS = {"gpu_memory_gib": -1, "memory_gib": -1}
+"""By these runs the guard knows what does not fit."""
 
 
 def needed_runs(recorded: Sequence[RecordedRun], *, newest: int, followed: Collection[str]) -> set[str]:
@@ -40,9 +36,10 @@ def needed_runs(recorded: Sequence[RecordedRun], *, newest: int, followed: Colle
         followed: ids of the suggestions whose runs are kept.
     """
     runs = [entry.run for entry in recorded]
+    well, failed = ([run for run in runs if run.ended_well is ended] for ended in (True, False))
     kept = {run.run_id for run in runs[-newest:]}
     kept |= {entry.run.run_id for entry in recorded if entry.suggestion_id in followed}
-    for some in (beginnings(runs), best(runs), last_failures(runs), largest(runs)):
+    for some in (beginnings(runs), extremes(well, LEAST), failed[-FAILURES:], extremes(runs, PEAKS)):
         kept |= {run.run_id for run in some}
     return kept
 
@@ -59,20 +56,8 @@ def beginnings(runs: Sequence[Run]) -> Iterator[Run]:
     yield from first.values()
 
 
-def best(runs: Sequence[Run]) -> Iterator[Run]:
-    """The best that ended well, by each measure."""
-    well = [run for run in runs if run.ended_well]
-    for measure in LEAST:
-        measured = [(value, -at) for at, run in enumerate(well) if (value := measure(run)) is not None]
-        yield from (well[-at] for _, at in nsmallest(BEST, measured))  # of equal ones the newest
-
-
-def last_failures(runs: Sequence[Run]) -> Iterator[Run]:
-    yield from [run for run in runs if not run.ended_well][-FAILURES:]
-
-
-def largest(runs: Sequence[Run]) -> Iterator[Run]:
-    """Runs that took most memory, of a GPU and of the machine: by them the guard knows what does not fit."""
-    for peak in PEAKS:
-        measured = [(value, at) for at, run in enumerate(runs) if (value := peak(run)) is not None]
-        yield from (runs[at] for _, at in nlargest(BEST, measured))
+def extremes(runs: Sequence[Run], signs: Mapping[str, int]) -> Iterator[Run]:
+    """The runs with the least of each quantity, or with the most where its sign is -1; of equal ones the newest."""
+    for quantity, sign in signs.items():
+        measured = [(sign * value, -at) for at, run in enumerate(runs) if (value := run.outcome.of(quantity)) is not None]
+        yield from (runs[-at] for _, at in nsmallest(BEST, measured))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jpo.records import Currency
 from jpo.report.document import Marks, Plot
@@ -42,7 +42,7 @@ class Scale:
 
     place: Callable[[float], float]
     ticks: Sequence[tuple[float, str]]
-    label: str
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,9 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     else:
         across = [*across, *chart.moments]
     x = _scale(chart.x, across, (LEFT, WIDTH - RIGHT), TICKS_X, currency)
+    x = replace(x, label=_label(chart.x_label, chart.x, currency))
     y = _scale(chart.y, up, (HEIGHT - BOTTOM, TOP), TICKS_Y, currency)
-    x, y = (
-        Scale(scale.place, scale.ticks, _label(said, quantity, currency))
-        for scale, said, quantity in ((x, chart.x_label, chart.x), (y, chart.y_label, chart.y))
-    )
+    y = replace(y, label=_label(chart.y_label, chart.y, currency))
     lines = [("moment", f"M{x.place(at):.1f} {TOP:g}V{HEIGHT - BOTTOM:g}") for at in chart.moments]
     if chart.diagonal:
         low, high = min(across), max(across)
@@ -122,9 +120,8 @@ def _scale(quantity: str, values: Sequence[float], ends: tuple[float, float], mo
     step = _step(quantity, end - start, most, currency)
     first = math.ceil(start / step)
     ticks = [number * step for number in range(first, first + most + 2) if number * step <= end]
-    return Scale(
-        lambda value: ends[0] + (value - start) * factor, [(tick, _text(quantity, tick, step, currency)) for tick in ticks], ""
-    )
+    texts = [(tick, _text(quantity, tick, step, currency)) for tick in ticks]
+    return Scale(lambda value: ends[0] + (value - start) * factor, texts)
 
 
 def _logarithmic(quantity: str, low: float, high: float, ends: tuple[float, float], most: int, currency: Currency) -> Scale:
@@ -134,7 +131,7 @@ def _logarithmic(quantity: str, low: float, high: float, ends: tuple[float, floa
     inside = [tick for tick in _round_values(quantity, low, high, currency) if start <= math.log(tick) <= end] or [low]
     factor = (ends[1] - ends[0]) / (end - start)
     texts = [(tick, _text(quantity, tick, 0.0, currency)) for tick in inside[:: math.ceil(len(inside) / most)]]
-    return Scale(lambda value: ends[0] + (math.log(max(value, low)) - start) * factor, texts, "")
+    return Scale(lambda value: ends[0] + (math.log(max(value, low)) - start) * factor, texts)
 
 
 def _round_values(quantity: str, low: float, high: float, currency: Currency) -> list[float]:
