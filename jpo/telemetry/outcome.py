@@ -115,6 +115,7 @@ class MeasuredRun:
         statuses: how it ended as the job reports it; empty where it does not, several where it contradicts itself.
         seen_to_end: how the cluster saw its process end, or None; it counts where the job reports nothing.
         labelled: the job reports nothing at all; the labels of its pods say what it is.
+        pods, container: its pods by namespace (empty where it is not reported) and name, and its trainer's container if known.
     """
 
     run_id: str
@@ -127,6 +128,13 @@ class MeasuredRun:
     values: MeasuredValues
     seen_to_end: RunStatus | None = None
     labelled: bool = False
+    pods: tuple[tuple[str, str], ...] = ()
+    container: str | None = None
+
+    @property
+    def begin(self) -> float:
+        """Unix seconds from which on it is known to have run."""
+        return self.ended_at if self.started_at is None else self.started_at
 
 
 def to_run(measured: MeasuredRun, source: str, own: Own = NONE_OWN) -> Run:

@@ -6,8 +6,8 @@ cluster's value counts: it includes all processes of the container.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
 from jpo.records import Skipped
 from jpo.telemetry import contract
@@ -25,13 +25,12 @@ from jpo.telemetry.prometheus import cluster, discovery, joined, pod_lifetimes, 
 from jpo.telemetry.prometheus.answers import strange
 from jpo.telemetry.prometheus.cluster import Labelling, Pod
 from jpo.telemetry.prometheus.discovery import Marks, RunBounds
-from jpo.telemetry.prometheus.joined import ClusterFacts, Joined
+from jpo.telemetry.prometheus.joined import ClusterFacts
 from jpo.telemetry.prometheus.pod_lifetimes import Lifetime
 from jpo.telemetry.prometheus.pods.labelled import labelled_runs
-from jpo.telemetry.prometheus.pods.new_runs import NewRuns, RunWithPods
+from jpo.telemetry.prometheus.pods.new_runs import NewRuns
 from jpo.telemetry.prometheus.reported import Description
 from jpo.telemetry.prometheus.scope import Scope
-from jpo.telemetry.prometheus.time_series import SampledRun
 
 MOST_VALUES = 3
 """Values of a parameter that a reason names."""
@@ -109,7 +108,9 @@ def _why_not(run_id: str, bounds: RunBounds, described: Description, scope: Scop
     return None
 
 
-def _measure(scope: Scope, whole: Mapping[str, RunBounds], described: Mapping[str, Description], pods: Pods) -> list[RunWithPods]:
+def _measure(
+    scope: Scope, whole: Mapping[str, RunBounds], described: Mapping[str, Description], pods: Pods
+) -> Iterator[MeasuredRun]:
     """Values of whole runs."""
     narrow = scope.since_start_of(bounds.started_at for bounds in whole.values())
     lifetimes = (cluster.of(pods.lifetimes, pod) for run_id in whole for pod in described[run_id].pods)
@@ -122,33 +123,24 @@ def _measure(scope: Scope, whole: Mapping[str, RunBounds], described: Mapping[st
     usage = cluster.usage((key, row) for key, row in rows if key in of_pods)
     job_sizes = {pod_lifetimes.job_of(row.labels): row.value for key, row in rows if key in of_jobs}
     facts = ClusterFacts(pods.lifetimes, usage, pods.shared, job_sizes, since=narrow.begin)
-    runs = []
     for run_id, bounds in whole.items():
         run = described[run_id]
         of_cluster = joined.joined(run.pods, bounds, facts, container=scope.names.container)
         values = {**reported_values.get(run_id, {}), **of_cluster.values}
-        runs.append(_run(scope, run_id, bounds, run, endings.get(run_id, set()), replace(of_cluster, values=values)))
-    return runs
-
-
-def _run(
-    scope: Scope, run_id: str, bounds: RunBounds, described: Description, statuses: set[str], cluster_says: Joined
-) -> RunWithPods:
-    assert bounds.started_at is not None
-    values = dict(cluster_says.values)
-    own = values.pop(queries.OWN, None)
-    metrics = {} if own is None or scope.names.own_metric is None else {scope.names.own_metric.name: own}
-    if len(described.pods) > 1:
-        values.pop("cpu_cores_p95", None)  # of one pod (recording_rules.yml)
-    measured = MeasuredRun(
-        run_id=run_id,
-        identity=scope.identity,
-        parameters=described.configuration,
-        started_at=bounds.started_at,
-        ended_at=bounds.ended_at,
-        closed=bounds.closed,
-        statuses=frozenset(statuses),
-        values=MeasuredValues(**values, metrics=metrics),
-        seen_to_end=cluster_says.seen_to_end,
-    )
-    return measured, SampledRun(run_id, bounds.started_at, bounds.ended_at, tuple(described.pods), cluster_says.container)
+        own = values.pop(queries.OWN, None)
+        metrics = {} if own is None or scope.names.own_metric is None else {scope.names.own_metric.name: own}
+        if len(run.pods) > 1:
+            values.pop("cpu_cores_p95", None)  # of one pod (recording_rules.yml)
+        yield MeasuredRun(
+            run_id=run_id,
+            identity=scope.identity,
+            parameters=run.configuration,
+            started_at=bounds.started_at,
+            ended_at=bounds.ended_at,
+            closed=bounds.closed,
+            statuses=frozenset(endings.get(run_id, ())),
+            values=MeasuredValues(**values, metrics=metrics),
+            seen_to_end=of_cluster.seen_to_end,
+            pods=tuple(run.pods),
+            container=of_cluster.container,
+        )

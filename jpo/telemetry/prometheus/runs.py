@@ -30,7 +30,6 @@ from jpo.telemetry.prometheus.cluster import Labelling
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.prometheus.pods.new_runs import NewRuns
 from jpo.telemetry.prometheus.scope import Scope
-from jpo.telemetry.prometheus.time_series import SampledRun
 
 if TYPE_CHECKING:
     from jpo.http.session import GuardedSession
@@ -58,7 +57,7 @@ class Collected:
     """
 
     mark: float
-    runs: dict[str, tuple[MeasuredRun, SampledRun]] = field(default_factory=dict)
+    runs: dict[str, MeasuredRun] = field(default_factory=dict)
     skipped: dict[str, Skipped] = field(default_factory=dict)
     labellings: dict[tuple[str, str, str], Labelling] = field(default_factory=dict)
     newest: float = -math.inf
@@ -67,10 +66,10 @@ class Collected:
 
     def add(self, new: NewRuns, until: float) -> None:
         """Add the runs of a chunk that ends at `until`, unix seconds."""
-        for run_id in [*(measured.run_id for measured, _ in new.runs), *(skipped.run_id for skipped in new.skipped)]:
+        for run_id in [*(measured.run_id for measured in new.runs), *(skipped.run_id for skipped in new.skipped)]:
             self.runs.pop(run_id, None)
             self.skipped.pop(run_id, None)
-        self.runs |= {measured.run_id: (measured, sampled) for measured, sampled in new.runs}
+        self.runs |= {measured.run_id: measured for measured in new.runs}
         self.skipped |= {skipped.run_id: skipped for skipped in new.skipped}
         self.labellings |= {labelling.labels: labelling for labelling in new.labellings}
         self.newest = max([self.newest, *(run.ended_at for run in new.over if run.ended_at <= until)])
@@ -128,8 +127,7 @@ def finished_runs(
         session = client.session
         try:
             collected = _in_chunks(scope)
-            reached = _next_watermark(watermark, collected)
-            unread, passed_over = None, frozenset[str]()
+            reached, unread, passed_over = _next_watermark(watermark, collected), None, frozenset[str]()
             if why := collected.cut_short:
                 day = datetime.fromtimestamp(collected.mark, UTC).date()
                 unread = f"read up to {day}, the rest next time: {why.finding} [{why.code}]"
@@ -144,16 +142,15 @@ def finished_runs(
         # Of CPU cores only series of all of a run's pods (see outcome.py).
         of_runs = ((run, series) for run in runs for series in series_of.get(run.run_id, ()))
         whole = (each for run, each in of_runs if each.quantity != "cpu_cores" or run.outcome.cpu_cores_mean is not None)
+        not_used = [*passed_over, *(skip.run_id for skip in skipped), *(run.run_id for run in runs if run.fell_silent)]
         return Finished(
             runs=tuple(sorted(runs, key=lambda run: (run.ended_at, run.run_id))),
             series=tuple(map(time_series.thinned, whole)),
             skipped=tuple(sorted(skipped, key=lambda skip: skip.run_id)),
-            doubts=once_each([doubt for run in runs for doubt in ending_doubts(collected.runs[run.run_id][0], run)], "run"),
+            doubts=once_each([doubt for run in runs for doubt in ending_doubts(collected.runs[run.run_id], run)], "run"),
             unread=unread,
             watermark=reached,
-            passed_over=dict.fromkeys(
-                [*passed_over, *(skip.run_id for skip in skipped), *(run.run_id for run in runs if run.fell_silent)], until
-            ),
+            passed_over=dict.fromkeys(not_used, until),
             requests=session.requests,
             seconds=session.seconds(),
         )
@@ -219,20 +216,20 @@ def _chunk(whole: Scope, mark: float, until: float) -> NewRuns:
 
 def _newest_samples(scope: Scope, collected: Collected) -> tuple[dict[str, list[Series]], Mapping[str, Slope]]:
     """By run id: series and slopes of learning curves of the newest runs; none, at a limit or the deadline: not worth failing."""
-    wanted = time_series.newest([sampled for _, sampled in collected.runs.values()])
+    wanted = time_series.newest(collected.runs.values())
     if not wanted or collected.cut_short:
         return {}, {}
-    begin = min(run.started_at for run in wanted) - time_series.MARGIN_SECONDS
+    begin = min(run.begin for run in wanted) - time_series.MARGIN_SECONDS
     until = min(scope.until, max(run.ended_at for run in wanted) + time_series.MARGIN_SECONDS)
     narrow = replace(scope, begin=begin, until=until)
     series_of: dict[str, list[Series]] = defaultdict(list)
     try:
         for series in time_series.read(narrow, wanted, tuple(collected.labellings.values())):
             series_of[series.run_id].append(series)
-        reporting = [run for run in wanted if not collected.runs[run.run_id][0].labelled]
+        reporting = [run for run in wanted if not run.labelled]
         if not reporting:
             return series_of, {}
-        curve = curve_of([measured.values for measured, _ in collected.runs.values()], scope)
+        curve = curve_of([measured.values for measured in collected.runs.values()], scope)
         return series_of, time_series.loss_slopes(narrow, reporting, *curve)
     except TelemetryError as error:
         if not isinstance(error, TooMuch) and error.code != OUT_OF_TIME:
@@ -254,7 +251,7 @@ def _records(
     collected: Collected, series_of: Mapping[str, list[Series]], slope_of: Mapping[str, Slope], own: Own
 ) -> tuple[list[Run], list[Skipped]]:
     runs, skipped = [], list(collected.skipped.values())
-    for measured, _ in collected.runs.values():
+    for measured in collected.runs.values():
         values = time_series.completed(measured.values, series_of.get(measured.run_id, ()))
         slope, error = slope_of.get(measured.run_id, (None, None))
         values = replace(values, loss_slope=slope, loss_slope_error=error)

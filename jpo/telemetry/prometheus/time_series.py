@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from jpo.records import VAL_LOSS, Quality, Series
 from jpo.telemetry import contract
 from jpo.telemetry.learning_curve import Slope, loss_slope
-from jpo.telemetry.outcome import BYTES_PER_GIB, MeasuredValues
+from jpo.telemetry.outcome import BYTES_PER_GIB, MeasuredRun, MeasuredValues
 from jpo.telemetry.prometheus import cluster, queries
 from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.cluster import Labelling, Pod
@@ -45,37 +45,27 @@ Point = tuple[float, float]
 """Unix seconds and value."""
 
 
-@dataclass(frozen=True, slots=True)
-class SampledRun:
-    """A run whose samples are wanted: start and end in unix seconds, its pods, and its trainer's container if known."""
-
-    run_id: str
-    started_at: float
-    ended_at: float
-    pods: tuple[Pod, ...]
-    container: str | None
-
-
-def newest(runs: Sequence[SampledRun]) -> list[SampledRun]:
+def newest(runs: Iterable[MeasuredRun]) -> list[MeasuredRun]:
     """The newest runs whose samples are worth reading: at most NEWEST_RUNS, and MOST_SECONDS together."""
     left, chosen = MOST_SECONDS, []
     for run in sorted(runs, key=lambda run: run.ended_at, reverse=True)[:NEWEST_RUNS]:
-        left -= run.ended_at - run.started_at
+        left -= run.ended_at - run.begin
         if left >= 0:
             chosen.append(run)
     return chosen
 
 
-def read(scope: Scope, runs: Sequence[SampledRun], labellings: Sequence[Labelling]) -> list[Series]:
+def read(scope: Scope, runs: Sequence[MeasuredRun], labellings: Sequence[Labelling]) -> list[Series]:
     """Time series of these runs, every sample; what neither the cluster nor the job measured is missing.
 
     Args:
         labellings: where the cluster has the pods of these runs.
     """
     series: dict[tuple[str, str], list[Point]] = {}
-    pods = sorted({pod for run in runs for pod in run.pods})
+    pods = sorted({name for run in runs for _, name in run.pods})
+    names = queries.one_of(pods, queries.LONGEST_PATTERN_ALONE)
     for labelling in labellings if pods else ():
-        narrow = replace(labelling, chosen=_matchers(labelling, pods))
+        narrow = replace(labelling, chosen=f"{labelling.labels[1]}=~{names}") if names else labelling
         for quantity, rows, factor in _cluster_rows(scope, narrow):
             for run in runs:
                 if points := _run_points(run, rows, quantity, factor):
@@ -85,11 +75,6 @@ def read(scope: Scope, runs: Sequence[SampledRun], labellings: Sequence[Labellin
         for run_id, points in _own(scope, quantity, role, factor, missing).items() if missing else ():
             series[run_id, quantity] = points
     return [_series(*key, points) for key, points in sorted(series.items()) if points]
-
-
-def _matchers(labelling: Labelling, pods: Sequence[Pod]) -> str:
-    names = queries.one_of(sorted({pod.name for pod in pods}), queries.LONGEST_PATTERN_ALONE)
-    return f"{labelling.labels[1]}=~{names}" if names else labelling.chosen
 
 
 def _cluster_rows(scope: Scope, labelling: Labelling) -> Iterator[tuple[str, list[AnswerRow], float]]:
@@ -103,7 +88,7 @@ def _cluster_rows(scope: Scope, labelling: Labelling) -> Iterator[tuple[str, lis
                 yield quantity, scope.ask(name + chosen + span, samples=True), factor
 
 
-def _run_points(run: SampledRun, rows: Sequence[AnswerRow], quantity: str, factor: float) -> list[Point]:
+def _run_points(run: MeasuredRun, rows: Sequence[AnswerRow], quantity: str, factor: float) -> list[Point]:
     """One time series for a run from those of its pods: its trainer's, or all of its GPUs'."""
     series: dict[Pod, list[list[Point]]] = defaultdict(list)
     for row in rows:
@@ -119,13 +104,13 @@ def _run_points(run: SampledRun, rows: Sequence[AnswerRow], quantity: str, facto
     return _over_pods([_merged(of_pod) for of_pod in series.values()], OVER_PODS[quantity])
 
 
-def _pod(run: SampledRun, row: AnswerRow) -> Pod | None:
+def _pod(run: MeasuredRun, row: AnswerRow) -> Pod | None:
     """The pod of a run that a series belongs to; pods of a run that does not report its namespace have none."""
     name, namespace = row.labels.get("pod", ""), row.labels.get("namespace", "")
     return next((pod for pod in (Pod(namespace, name), Pod("", name)) if pod in run.pods), None)
 
 
-def _own(scope: Scope, quantity: str, role: str, factor: float, runs: Mapping[str, SampledRun]) -> dict[str, list[Point]]:
+def _own(scope: Scope, quantity: str, role: str, factor: float, runs: Mapping[str, MeasuredRun]) -> dict[str, list[Point]]:
     """Time series that the jobs report themselves, where the cluster has none. A Pushgateway repeats the last value for ever."""
     series: dict[str, list[list[Point]]] = defaultdict(list)
     for row in scope.samples(role, list(runs)):
@@ -136,7 +121,7 @@ def _own(scope: Scope, quantity: str, role: str, factor: float, runs: Mapping[st
 
 
 def loss_slopes(
-    scope: Scope, runs: Sequence[SampledRun], role: str = contract.VAL_LOSS, quality: Quality = VAL_LOSS
+    scope: Scope, runs: Sequence[MeasuredRun], role: str = contract.VAL_LOSS, quality: Quality = VAL_LOSS
 ) -> dict[str, Slope]:
     """Slopes of the learning curves of these runs, by run id, over time instead of epochs; of several processes the one that
     reported most. A loss that stays the same is one validation, seen again and again. `role`: the metric that is read; the
@@ -153,7 +138,7 @@ def loss_slopes(
         news = [after for before, after in pairwise([(0.0, 0.0), *points]) if after[1] != before[1]]
         if quality.more_is_better:  # 0 is what a gauge shows before the first validation
             news = quality.errors_of([point for point in news if point[1] > 0])
-        slopes[run_id] = loss_slope((time - sampled[run_id].started_at, loss) for time, loss in news)
+        slopes[run_id] = loss_slope((time - sampled[run_id].begin, loss) for time, loss in news)
     return {run_id: slope for run_id, slope in slopes.items() if slope is not None}
 
 
@@ -214,9 +199,9 @@ def _mean(points: Sequence[Point]) -> Point:
     return max(time for time, _ in points), statistics.fmean(value for _, value in points)
 
 
-def _within(points: list[Point], run: SampledRun, margin: float) -> list[Point]:
+def _within(points: list[Point], run: MeasuredRun, margin: float) -> list[Point]:
     """The points sampled during the run, or up to `margin` seconds before or after it."""
-    return [point for point in points if run.started_at - margin <= point[0] <= run.ended_at + margin]
+    return [point for point in points if run.begin - margin <= point[0] <= run.ended_at + margin]
 
 
 def _series(run_id: str, quantity: str, points: Sequence[Point]) -> Series:

@@ -29,10 +29,10 @@ def test_nothing_new_takes_one_request(scope_on):
 def test_a_run_without_pods_is_measured_by_what_it_reports(scope_on):
     scope = scope_on(OVER)
     found = new_runs(scope)
-    ((measured, sampled),) = found.runs
+    (measured,) = found.runs
     assert (measured.parameters, measured.statuses, measured.closed) == ({"batch_size": "64"}, {"succeeded"}, True)
     assert measured.values == MeasuredValues(samples=640.0)
-    assert (sampled.started_at, sampled.ended_at) == (100.0, 900.0)
+    assert (measured.started_at, measured.ended_at) == (100.0, 900.0)
     assert found.over == (RunBounds(100.0, 900.0, closed=True),)
     assert len(scope.client.asked) == 3, "discovery, descriptions, values"
 
@@ -76,5 +76,5 @@ def test_a_run_that_cannot_be_used_is_skipped_with_the_reason(scope_on, changes,
 def test_series_of_one_run_that_agree_are_taken_together(scope_on):
     """A pair of servers, a rank that says less, and one that writes its numbers in another way."""
     said = [{"batch_size": "64", "learning_rate": "0.001"}, {"batch_size": "64.0"}, {"learning_rate": "1e-3", "replica": "b"}]
-    ((measured, _),) = new_runs(scope_on({**OVER, "info": [({**R, **labels}, 1.0) for labels in said]})).runs
+    (measured,) = new_runs(scope_on({**OVER, "info": [({**R, **labels}, 1.0) for labels in said]})).runs
     assert {name: float(text) for name, text in measured.parameters.items()} == {"batch_size": 64, "learning_rate": 0.001}

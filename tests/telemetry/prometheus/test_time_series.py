@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from jpo.records import Series
-from jpo.telemetry.outcome import MeasuredValues
-from jpo.telemetry.prometheus.time_series import MOST_POINTS, NEWEST_RUNS, SampledRun, completed, loss_slopes, newest, thinned
+from jpo.records import Identity, Series
+from jpo.telemetry.outcome import MeasuredRun, MeasuredValues
+from jpo.telemetry.prometheus.time_series import MOST_POINTS, NEWEST_RUNS, completed, loss_slopes, newest, thinned
 
 HOUR = 3600.0
 
 
 def run(number, hours=1.0):
     end = 1e9 + number * 10 * HOUR
-    return SampledRun(f"r{number}", end - hours * HOUR, end, (), None)
+    return measured(f"r{number}", end - hours * HOUR, end)
+
+
+def measured(run_id, start, end):
+    return MeasuredRun(run_id, Identity("digits", "cnn", "pytorch"), {}, start, end, True, frozenset(), MeasuredValues())
 
 
 def series(quantity, values, step=15.0):
@@ -61,7 +65,7 @@ def losses(power, epochs=20, seconds=100.0, scrapes=5):
 
 
 def test_slopes_come_from_each_validation_once(scope_on):
-    sampled = [SampledRun(run_id, 0.0, 2000.0, (), None) for run_id in ("r1", "r2", "short")]
+    sampled = [measured(run_id, 0.0, 2000.0) for run_id in ("r1", "r2", "short")]
     rows = [
         ({"run_id": "r1", "instance": "a"}, losses(0.3)),
         ({"run_id": "r1", "instance": "b"}, losses(2.0)[:9]),  # died early

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from jpo.records import RunStatus
+from jpo.telemetry.outcome import BYTES_PER_GIB
 from jpo.telemetry.prometheus.pods.lives import PodLife
 from jpo.telemetry.prometheus.pods.seen_pods import PodId
 
 RETRY_SECONDS = 420.0
 """The pod of a job's next attempt is made within six minutes after one that failed (the limit of Kubernetes' back-off)."""
-BYTES_PER_GIB = 2.0**30
 CLUSTER = "cluster"
 """The label by which clusters are usually told apart where one server, such as Thanos, has several."""
 OUTSIDE = ("Evicted", "Preempting", "NodeLost", "NodeAffinity", "Shutdown", "Terminated", "UnexpectedAdmissionError")

@@ -21,10 +21,9 @@ from jpo.telemetry.prometheus.pods import grouping, lives, seen_pods
 from jpo.telemetry.prometheus.pods import labels as pod_labels
 from jpo.telemetry.prometheus.pods.grouping import RETRY_SECONDS, LabelledPod, PodRun
 from jpo.telemetry.prometheus.pods.lives import PodLife
-from jpo.telemetry.prometheus.pods.new_runs import NewRuns, RunWithPods
+from jpo.telemetry.prometheus.pods.new_runs import NewRuns
 from jpo.telemetry.prometheus.pods.seen_pods import PodId
 from jpo.telemetry.prometheus.scope import Scope
-from jpo.telemetry.prometheus.time_series import SampledRun
 
 SILENT_SECONDS = 900.0
 """A pod whose end was not seen is over when nothing was measured of it for this long: longer than most gaps between scrapes."""
@@ -173,7 +172,7 @@ def _why_not(run: PodRun, scope: Scope) -> tuple[str, str] | None:
     return None
 
 
-def _measured(scope: Scope, whole: Mapping[PodRun, RunBounds], watched: Watched) -> list[RunWithPods]:
+def _measured(scope: Scope, whole: Mapping[PodRun, RunBounds], watched: Watched) -> list[MeasuredRun]:
     narrow = scope.since_start_of(bounds.started_at for bounds in whole.values())
     labellings = cluster.narrowed(watched.labellings, {pod.id.pod for run in whole for pod in run.pods})
     usage = cluster.usage(narrow.ask_all(cluster.usage_queries(narrow, labellings)))
@@ -189,15 +188,14 @@ def _lifetime(pod: LabelledPod) -> Lifetime:
     return Lifetime(pod.started_at, pod.ended_at, pod.started_at, cpus=cpus)
 
 
-def _run(scope: Scope, run: PodRun, bounds: RunBounds, facts: ClusterFacts) -> RunWithPods:
-    assert bounds.started_at is not None
+def _run(scope: Scope, run: PodRun, bounds: RunBounds, facts: ClusterFacts) -> MeasuredRun:
     container = next((pod.container for pod in run.pods if pod.container), None)
     pods = {pod.id.pod: pod.container for pod in run.pods}
     found = joined.joined(pods, bounds, facts, container=container)
     said = {**run.requests, **pod_labels.parameters(run.pods[-1].labels, scope.names)}
     if seen := found.values.get("gpus_seen"):  # devices that Kubernetes allocates by claims are not among the requests
         said = {**said, "gpus": f"{seen:g}"} if said.get("gpus") == "0" else said
-    measured = MeasuredRun(
+    return MeasuredRun(
         run_id=run.run_id,
         identity=scope.identity,
         parameters=said,
@@ -208,5 +206,6 @@ def _run(scope: Scope, run: PodRun, bounds: RunBounds, facts: ClusterFacts) -> R
         values=MeasuredValues(**found.values, metrics={}),
         seen_to_end=run.status,
         labelled=True,
+        pods=tuple(pods),
+        container=container,
     )
-    return measured, SampledRun(run.run_id, bounds.started_at, bounds.ended_at, tuple(pods), container)

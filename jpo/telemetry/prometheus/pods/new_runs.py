@@ -8,10 +8,6 @@ from jpo.records import Skipped
 from jpo.telemetry.outcome import MeasuredRun
 from jpo.telemetry.prometheus.cluster import Labelling
 from jpo.telemetry.prometheus.discovery import RunBounds
-from jpo.telemetry.prometheus.time_series import SampledRun
-
-RunWithPods = tuple[MeasuredRun, SampledRun]
-"""A run that is over, with what its time series need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +22,7 @@ class NewRuns:
         labellings: where the cluster has their pods.
     """
 
-    runs: tuple[RunWithPods, ...] = ()
+    runs: tuple[MeasuredRun, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     over: tuple[RunBounds, ...] = ()
     undecided: tuple[float, ...] = ()
