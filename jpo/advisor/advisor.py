@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from jpo.advisor.candidates import candidates_among
-from jpo.advisor.inputs import budget_of, identity_of, policy_of, preference_of, quality_of, seed_of, status_of, whole_number
+from jpo.advisor.inputs import budget_of, identity_of, policy_of, preference_of, quality_of, status_of, whole_number
 from jpo.advisor.space import Configuration, Space, numbered_space
 from jpo.agent.action import Allowed
 from jpo.agent.budget import BUDGET, BUDGET_RUNS, Boldness
@@ -142,7 +142,7 @@ class Advisor:
         self._today = {name: current[name] for name in self._space.names}
         self._preference = preference_of(preference)
         self._identity = identity_of(workload)
-        self._seed = seed_of(seed)
+        self._seed = whole_number("seed", seed)
         self._explore = explore
         self._horizon_runs = None if horizon_runs is None else whole_number("horizon_runs", horizon_runs, at_least=1)
         self._exploration_runs = whole_number("exploration_runs", exploration_runs)

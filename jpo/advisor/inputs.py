@@ -61,11 +61,6 @@ def _named(workload: Mapping[object, object]) -> Identity:
     return Identity(**parts)  # type: ignore[arg-type]
 
 
-def seed_of(given: object) -> int:
-    """Seed of the simulated jobs, a whole number of at least 0; anything else would not give the same answer twice."""
-    return whole_number("seed", given)
-
-
 def whole_number(name: str, given: object, *, at_least: int = 0) -> int:
     """A count of runs or the like.
 

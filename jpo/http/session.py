@@ -166,7 +166,10 @@ class GuardedSession(requests.Session):
         """The decoded body, read against the clock and the limit on size."""
         chunks, size = [], 0
         try:
-            self._check_encoding(response.headers.get("Content-Encoding", "identity"))
+            encoding = response.headers.get("Content-Encoding", "identity")
+            if encoding.strip().lower() not in ("gzip", "identity"):  # encoded twice, a few bytes become gigabytes in one step
+                finding = f"answered in the encoding {quote(encoding)}"
+                raise TelemetryError(self.place, finding, f"check the proxy in front of {self._service.name}", code="JPO-E104")
             self._check_size(response.raw.length_remaining or 0)
             for chunk in response.raw.stream(16 * 1024, decode_content=True):
                 chunks.append(chunk)
@@ -182,12 +185,6 @@ class GuardedSession(requests.Session):
         if size_bytes > LARGEST_ANSWER_BYTES:
             finding = f"answered with more than {LARGEST_ANSWER_BYTES // 2**20} MiB"
             raise TooMuch(self.place, finding, self._service.large, code="JPO-E109")
-
-    def _check_encoding(self, encoding: str) -> None:
-        """Refuse encodings that were not requested: encoded twice, a few bytes become gigabytes in one step."""
-        if encoding.strip().lower() not in ("gzip", "identity"):
-            finding = f"answered in the encoding {quote(encoding)}"
-            raise TelemetryError(self.place, finding, f"check the proxy in front of {self._service.name}", code="JPO-E104")
 
     def _redirected(self, request: requests.PreparedRequest, location: str) -> requests.PreparedRequest:
         old, new = urlsplit(str(request.url)), urlsplit(urljoin(str(request.url), location))

@@ -12,7 +12,7 @@ from jpo.optimizer.surrogate import FailureChance
 from jpo.records import NO_EVIDENCE, USD, Currency, Evidence, Forecast, Identity, SlaCheck
 from jpo.records.from_plugins import Queued
 from jpo.wording import numbers
-from jpo.wording.names import SHORT
+from jpo.wording.names import short
 
 Kind = Literal["history", "trials", "similar workloads", "heuristic", "unknown"]
 
@@ -127,4 +127,4 @@ def label(row: Row) -> str:
 
 def configuration(row: Row) -> str:
     """How a row differs from today's values."""
-    return ", ".join(f"{SHORT.get(name, name)} {numbers.plain(value)}" for name, value in row.differs.items()) or "today"
+    return ", ".join(f"{short(name)} {numbers.plain(value)}" for name, value in row.differs.items()) or "today"

@@ -155,7 +155,7 @@ def assumed_in(runs: Sequence[Run]) -> str:
         if run.assumed:
             by_names.setdefault(run.assumed, []).append(run.run_id)
     where = [
-        f"{', '.join(names.SHORT.get(name, name) for name in some)} of {', '.join(ids[:MOST_NAMED])}"
+        f"{', '.join(names.short(name) for name in some)} of {', '.join(ids[:MOST_NAMED])}"
         + (" and others" if ids[MOST_NAMED:] else "")
         for some, ids in by_names.items()
     ]

@@ -65,6 +65,6 @@ SHORT_TIMES = {"ns": "nanoseconds", "us": "microseconds", "ms": "milliseconds"}
 """Units of times that are too large to be seconds, in words; the shortest first."""
 
 
-def unit_since_1970(value: float) -> str | None:
-    """Name of the unit that a time cannot but be in; None where it can be in seconds."""
-    return next((name for name in SHORT_TIMES if UNITS[name].since_1970 <= abs(value) < math.inf), None)
+def time_unit_in_words(value: float) -> str | None:
+    """The unit that a time since 1970 cannot but be in; None where it can be in seconds."""
+    return next((words for name, words in SHORT_TIMES.items() if UNITS[name].since_1970 <= abs(value) < math.inf), None)

@@ -52,13 +52,8 @@ STALE_SECONDS = 300.0
 
 ALSO_CALLED: Mapping[str, tuple[str, ...]] = {
     "batch_size_per_device": (
-        *(
-            "per_device_train_batch_size",
-            "per_gpu_train_batch_size",
-            "train_micro_batch_size_per_gpu",
-            "micro_batch_size_per_gpu",
-        ),
-        "batch_size_per_gpu",
+        *("per_device_train_batch_size", "per_gpu_train_batch_size", "train_micro_batch_size_per_gpu"),
+        *("micro_batch_size_per_gpu", "batch_size_per_gpu"),
     ),
     "gradient_accumulation_steps": ("accumulate_grad_batches", "grad_accum_steps"),
     "gpus_per_node": ("num_gpus_per_node", "nproc_per_node"),

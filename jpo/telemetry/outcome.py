@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from jpo.errors import quoted
 from jpo.files.reading import number_or_nan
 from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Quality, Run, RunStatus, Terms, Word
-from jpo.tables.units import SHORT_TIMES, unit_since_1970
 from jpo.telemetry.contract import DATA_FRACTION
 
 BYTES_PER_GIB = 2.0**30
@@ -44,12 +43,6 @@ POSITIVE = ("batch_size", "learning_rate", "epochs")
 IMPOSSIBLE, CONTRADICTORY, UNTIMELY, UNTOLD, NO_SECONDS = "JPO-W121", "JPO-W122", "JPO-W123", "JPO-W124", "JPO-W126"
 """Why a run is no evidence: values that cannot be, contradictions, times that cannot be, nothing that could be learnt, and times
 in another unit."""
-
-
-def foreign_unit(value: float) -> str | None:
-    """The unit of a time that cannot be in seconds."""
-    unit = unit_since_1970(value)
-    return None if unit is None else SHORT_TIMES[unit]
 
 
 class NoEvidence(ValueError):

@@ -24,9 +24,7 @@ def since(run: Running) -> str:
 
 def values(run: Running) -> str:
     """Its parameters, and which of them it does not say itself."""
-    known = {
-        name: f"{names.SHORT.get(name, name)} {numbers.written(name, run.parameters[name])}" for name in in_order(run.parameters)
-    }
+    known = {name: f"{names.short(name)} {numbers.written(name, run.parameters[name])}" for name in in_order(run.parameters)}
     said = [text for name, text in known.items() if name not in run.assumed]
     taken = [text for name, text in known.items() if name in run.assumed]
     assumed = f"by the suggestion in force {', '.join(taken)}" if taken else ""

@@ -145,9 +145,5 @@ DECIDERS: Mapping[str, str] = {
 
 
 def short(parameter: str) -> str:
-    """Column heading of a parameter; a team's own has none but its name."""
-    return SHORT.get(parameter, parameter)
-
-
-SHORT: Mapping[str, str] = {name: quantity.short for name, quantity in PARAMETERS.items()}
-"""Column headings of parameters; the full names would not leave room for the values."""
+    """Column heading of a parameter, which leaves room for the values; a team's own has none but its name."""
+    return PARAMETERS[parameter].short if parameter in PARAMETERS else parameter

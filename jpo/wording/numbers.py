@@ -133,9 +133,9 @@ def between(name: str, low: float, high: float, currency: Currency = USD) -> str
     return " to ".join(ends)
 
 
-def from_to(name: str, before: float | None, after: float | None, currency: Currency = USD) -> str:
+def from_to(name: str, before: float | None, after: float | None) -> str:
     """A value before and after, the unit that both share once: 70.00 → 65.00 USD, 5% → 78%."""
-    start, end = (UNKNOWN if value is None else written(name, value, currency) for value in (before, after))
+    start, end = (UNKNOWN if value is None else written(name, value) for value in (before, after))
     number, _, unit = start.partition(" ")
     shared = unit == end.partition(" ")[2] and names.quantity(name).form in UNIT_LAST
     return f"{number if shared else start} → {end}"

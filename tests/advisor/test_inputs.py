@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.advisor.inputs import budget_of, identity_of, policy_of, preference_of, seed_of, status_of, whole_number
+from jpo.advisor.inputs import budget_of, identity_of, policy_of, preference_of, status_of, whole_number
 from jpo.agent.policy import Policy
 from jpo.errors import UsageError
 from jpo.records import NAMED_PREFERENCES, Identity, Outcome, Preference, RunStatus
@@ -37,10 +37,10 @@ def test_three_parts_of_a_name_are_data_set_model_and_framework() -> None:
 
 
 def test_a_seed_is_a_whole_number_of_any_kind() -> None:
-    assert (seed_of(3), seed_of(np.int64(4))) == (3, 4)
+    assert (whole_number("seed", 3), whole_number("seed", np.int64(4))) == (3, 4)
     for given in (1.5, -1, "3", None):
         with pytest.raises(UsageError) as caught:
-            seed_of(given)
+            whole_number("seed", given)
         assert caught.value.code == "JPO-E720"
 
 

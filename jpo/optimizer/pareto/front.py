@@ -13,7 +13,7 @@ from jpo.cost.saved_hour import TradeOff
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import NO_EVIDENCE, QUALITIES, USD, Currency, Evidence, Identity, Interval, Note, Quality
 from jpo.wording import names, numbers
-from jpo.wording.names import SHORT
+from jpo.wording.names import short
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,5 +141,5 @@ def gain(volume: float, measured: float) -> str:
 
 def difference(values: Mapping[str, float], today: Mapping[str, float], *, sign: str = " ") -> str:
     """What differs from today, in short: "batch 64, lr 0.03"; "as today" where nothing does."""
-    parts = [f"{SHORT.get(name, name)}{sign}{numbers.plain(value)}" for name, value in values.items() if value != today[name]]
+    parts = [f"{short(name)}{sign}{numbers.plain(value)}" for name, value in values.items() if value != today[name]]
     return ", ".join(parts) or "as today"

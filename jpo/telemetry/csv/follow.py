@@ -90,8 +90,10 @@ class Tail:
             TelemetryError: JPO-E110, it is not a log, or no longer one.
         """
         try:
-            if self._file is None and not self._open():
-                return LogUpdate(state="missing")
+            if self._file is None:
+                if not self._path.exists():
+                    return LogUpdate(state="missing")
+                self._file = opened(self._path)
             if self._rewritten():
                 if self.log.closed:  # the run that was followed is over; the file now belongs to the next one
                     return LogUpdate()
@@ -113,12 +115,6 @@ class Tail:
     def modified_at(self) -> float | None:
         """When the file was last written, by the clock of its disk; None while there is none."""
         return os.fstat(self._file.fileno()).st_mtime if self._file else None
-
-    def _open(self) -> bool:
-        if not self._path.exists():
-            return False
-        self._file = opened(self._path)
-        return True
 
     def _rewritten(self) -> bool:
         """Whether the file is shorter than what was read, or begins differently."""

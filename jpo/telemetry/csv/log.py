@@ -39,23 +39,13 @@ from pathlib import Path
 from jpo.errors import TelemetryError, quoted
 from jpo.files import reading
 from jpo.records import COUNTS, PARAMETERS, QUALITIES, Quality, Run
+from jpo.tables.units import time_unit_in_words
+from jpo.telemetry import outcome
 from jpo.telemetry.contract import ALSO_CALLED, DATA_FRACTION
-from jpo.telemetry.csv.lines import Log, unreadable
+from jpo.telemetry.csv.lines import LOSSES, Log, unreadable
 from jpo.telemetry.csv.log_doubts import left_out
-from jpo.telemetry.csv.trends import LOSSES
 from jpo.telemetry.learning_curve import loss_slope
-from jpo.telemetry.outcome import (
-    IMPOSSIBLE,
-    NO_SECONDS,
-    NONE_OWN,
-    UNTIMELY,
-    MeasuredRun,
-    MeasuredValues,
-    NoEvidence,
-    Own,
-    foreign_unit,
-    to_run,
-)
+from jpo.telemetry.outcome import NONE_OWN, MeasuredRun, MeasuredValues, NoEvidence, Own, to_run
 
 LARGEST_LOG_BYTES = 64 * 2**20
 CLOCKS_DIFFER_SECONDS = 86400.0
@@ -79,20 +69,22 @@ def read_log(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> Ru
 def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     """The finished run of these lines; arguments and errors as in `read_log`."""
     for key, time in (("start", log.number("start")), ("end", log.number("end")), ("", log.latest.get("time"))):
-        if time is not None and (unit := foreign_unit(time)):
+        if time is not None and (unit := time_unit_in_words(time)):
             place = log.place_of(key) if key else f"line {log.trends.line}: time"
-            raise _no_evidence(log.path, NoEvidence(f"{place} is in {unit} ({time:.0f})", NO_SECONDS), "write unix seconds")
+            raise _no_evidence(
+                log.path, NoEvidence(f"{place} is in {unit} ({time:.0f})", outcome.NO_SECONDS), "write unix seconds"
+            )
     ended_at = log.number("end") if log.closed else log.latest.get("time")
     if ended_at is None or not (log.closed or (now is not None and log.silent(now))):
         finding, remedy = "the run is not over, or its log is cut off", "wait for its lines '# end=' and '# status='"
         raise TelemetryError(str(log.path), finding, remedy, code="JPO-E111")
     if now is not None and ended_at > now + CLOCKS_DIFFER_SECONDS:
-        why = NoEvidence(f"the run ends in the future ({ended_at:g})", UNTIMELY)
+        why = NoEvidence(f"the run ends in the future ({ended_at:g})", outcome.UNTIMELY)
         raise _no_evidence(log.path, why, "write unix seconds, not milliseconds")
     said = log.head.get("converged", "").lower()
     converged = YES_OR_NO.get(said)
     if said and converged is None:
-        raise _no_evidence(log.path, NoEvidence(f"converged = {quoted(said)} is neither true nor false", IMPOSSIBLE))
+        raise _no_evidence(log.path, NoEvidence(f"converged = {quoted(said)} is neither true nor false", outcome.IMPOSSIBLE))
     losses = {name: log.latest.get(name) for name in LOSSES if name not in left_out(log)}
     qualities = {**{quality.name: quality for quality in QUALITIES if quality.name not in left_out(log)}, **log.wanted}
     curves = (quality.errors_of(log.curves[name]) for name, quality in qualities.items() if name in log.curves)
@@ -109,9 +101,8 @@ def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
         closed=log.closed,
         statuses=frozenset({log.head["status"]} if "status" in log.head else ()),
         values=MeasuredValues(
+            **losses,
             samples=log.latest.get("samples"),
-            train_loss=losses.get("train_loss"),
-            val_loss=losses.get("val_loss"),
             epoch=log.latest.get("epoch"),
             converged=converged,
             cpu_seconds=log.number("cpu_seconds"),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jpo.records import Run, RunStatus
-from jpo.telemetry.csv.lines import Log
-from jpo.telemetry.csv.trends import LOSSES
+from jpo.telemetry.csv.lines import LOSSES, Log
 from jpo.telemetry.doubts import Doubt
 
 SLACK_SECONDS, SLACK = 60.0, 0.05

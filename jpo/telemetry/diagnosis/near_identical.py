@@ -45,7 +45,7 @@ def sentences(identity: Identity, seen: Mapping[Identity, int], where: str) -> t
     named = []
     for other in found[:MOST_NAMED]:
         runs = counted(seen[other], "run")
-        text = f"{runs} {where} {'is' if seen[other] == 1 else 'are'} of {_shown(other)}, and this workload is {_shown(identity)}"
+        text = f"{runs} {where} {'is' if seen[other] == 1 else 'are'} of '{other}', and this workload is '{identity}'"
         lines = joining(identity, other)
         remedy = f"if they are the same, write {lines} under [workload.aliases] in jpo.toml"
         named.append(advice(NEAR_IDENTICAL, text, remedy, lines))
@@ -68,10 +68,6 @@ def _plain(name: str) -> str:
     for part in parts:
         joined += ("." if joined[-1:].isdigit() and part[0].isdigit() else "") + part
     return joined or text
-
-
-def _shown(identity: Identity) -> str:
-    return f"'{identity}'"
 
 
 def _quoted(value: str) -> str:

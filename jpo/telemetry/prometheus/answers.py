@@ -146,7 +146,9 @@ def _row(item: dict[str, object], kind: Kind) -> AnswerRow:
         raise TypeError
     if not all(isinstance(value, str) for value in labels.values()):
         raise TypeError
-    row = AnswerRow(labels, tuple((_time(time), _value(value)) for time, value in points))
+    if not all(isinstance(value, str) for _, value in points):  # a sample's value is always text
+        raise TypeError
+    row = AnswerRow(labels, tuple((_time(time), number(value)) for time, value in points))
     if any(later < earlier for (earlier, _), (later, _) in pairwise(row.points)):
         raise ValueError
     return row
@@ -156,13 +158,6 @@ def _time(given: object) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
         raise TypeError
     return float(given)
-
-
-def _value(given: object) -> float:
-    """A sample's value, which is always text."""
-    if not isinstance(given, str):
-        raise TypeError
-    return number(given)
 
 
 def texts(place: str, data: object) -> tuple[str, ...]:

@@ -19,12 +19,11 @@ from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.pods import seen_pods as pods
 from jpo.telemetry.prometheus.pods.seen_pods import PodId
+from jpo.telemetry.prometheus.queries import STILL_SECONDS
 from jpo.telemetry.prometheus.scope import Scope
 
 OVERLAP_SECONDS = 900.0
 """How far the watermark stays behind the clock: what becomes visible within this time after a run's end is never missed."""
-STILL_SECONDS = 6 * 3600.0
-"""A run which is reported, but processed no sample for this long, is over: longer than validations and queues take."""
 
 Marks = Mapping[str, float]
 """What discovery knows of one run: the keys of queries.discovery with their values."""
@@ -48,26 +47,15 @@ class ReportTimes:
     interval: float
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What the first request of a scope finds: marks by run id of runs that report, and pods that are runs by their labels.
+def seen(scope: Scope) -> tuple[Mapping[str, Marks], Collection[PodId], Collection[PodId]]:
+    """Everything that was seen since the scope's watermark. One request.
 
-    Attributes:
-        going: those of the pods that surely go on.
+    Returns:
+        Marks by run id of runs that report, pods that are runs by their labels, and those of the pods that surely go on.
     """
-
-    marks: Mapping[str, Marks]
-    pods: Collection[PodId] = ()
-    going: Collection[PodId] = ()
-
-
-def seen(scope: Scope) -> Seen:
-    """Everything that was seen since the scope's watermark. One request."""
     span = queries.window(max(scope.begin, min(scope.mark, scope.until - OVERLAP_SECONDS)), scope.until)
-    known_seconds = max(0.0, scope.until - scope.mark) + STILL_SECONDS if math.isfinite(scope.mark) else None
-    asked = queries.discovery(
-        scope.names, scope.chosen(), scope.chosen(loose=True), span, still_seconds=STILL_SECONDS, known_seconds=known_seconds
-    )
+    mark_seconds = max(0.0, scope.until - scope.mark) if math.isfinite(scope.mark) else None
+    asked = queries.discovery(scope.names, scope.chosen(), scope.chosen(loose=True), span, mark_seconds=mark_seconds)
     by_run: dict[str, dict[str, float]] = defaultdict(dict)
     labelled = []
     for mark, row in scope.ask_all({**asked, **pods.asked(scope, span)}):
@@ -77,7 +65,8 @@ def seen(scope: Scope) -> Seen:
             by_run[row.labels.get("run_id", "")][mark] = row.value
     wanted = frozenset(scope.run_ids)
     marks = {run_id: marks for run_id, marks in by_run.items() if "run" in marks and (run_id in wanted or not wanted)}
-    return Seen(marks, *(pods.pods_of(labelled, scope, (kind,)).keys() for kind in (pods.SEEN, pods.OPEN)))
+    there, going = (pods.pods_of(labelled, scope, (kind,)).keys() for kind in (pods.SEEN, pods.OPEN))
+    return marks, there, going
 
 
 def reported_ids(scope: Scope, begin: float) -> frozenset[str]:

@@ -11,7 +11,6 @@ import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
 from jpo.errors import UsageError, quoted
 from jpo.records import COUNTS, PARAMETERS, Quality
@@ -132,12 +131,9 @@ class Names:
 
     def pod_labels(self) -> tuple[tuple[str, str, str], ...]:
         """The labels of namespace, pod and container that go together: as scraped with honor_labels, and without."""
-        roles = ("namespace", "pod", "container")
-        filled = zip_longest(*(self.labelled(role) for role in roles))
-        return tuple(
-            tuple(name or self.label(role) for name, role in zip(names, roles, strict=True))  # type: ignore[misc]
-            for names in filled
-        )
+        namespaces, pods, containers = (self.labelled(role) for role in ("namespace", "pod", "container"))
+        ways = range(max(len(namespaces), len(pods), len(containers)))
+        return tuple((namespaces[n % len(namespaces)], pods[n % len(pods)], containers[n % len(containers)]) for n in ways)
 
     def pod_label(self, role: str) -> str:
         """The name in Prometheus of the label of pods that says this."""

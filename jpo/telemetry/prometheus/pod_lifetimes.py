@@ -63,15 +63,17 @@ class Lifetime:
     gateway: bool = False
 
 
-PodRows = Sequence[tuple[str, Mapping[str, str], float]]
-"""Rows about one pod: key of ASKED, labels, value."""
-
-
 def lifetimes(scope: Scope, labellings: Sequence[Labelling]) -> dict[Pod, Lifetime]:
     """Lifetimes of the pods of which anything is known; one request for a few pods, more where their names are long."""
+    span, recent = (queries.window(begin, scope.until) for begin in (scope.begin, scope.until - contract.STALE_SECONDS))
     asked: dict[str, str] = {}
     for n, labelling in enumerate(labellings):
-        asked |= _asked(scope, labelling, n)
+        for key, (role, matcher, label, over, how) in ASKED.items():
+            by = ", ".join([labelling.pod, label, labelling.labels[2]] if label else [labelling.pod])
+            chosen = labelling.containers(scope) if key == "container_started" else labelling.selector(matcher)
+            for name in labelling.names(scope, role):
+                samples = name + chosen + (recent if key == "there" else span)
+                asked[f"{key} {name} {n}"] = f"{over} by ({by}) ({how.format(samples)})"
     rows_of: dict[Pod, list[tuple[str, Mapping[str, str], float]]] = defaultdict(list)
     for key, row in scope.ask_all(asked):
         rows_of[pod_of(row.labels)].append((key.split()[0], row.labels, row.value))
@@ -99,20 +101,8 @@ def job_of(labels: Mapping[str, str]) -> Job:
     return labels.get("namespace", ""), labels.get("owner_name", "")
 
 
-def _asked(scope: Scope, labelling: Labelling, n: int) -> dict[str, str]:
-    span = queries.window(scope.begin, scope.until)
-    recent = queries.window(scope.until - contract.STALE_SECONDS, scope.until)
-    asked = {}
-    for key, (role, matcher, label, over, how) in ASKED.items():
-        by = ", ".join([labelling.pod, label, labelling.labels[2]] if label else [labelling.pod])
-        for name in labelling.names(scope, role):
-            chosen = labelling.containers(scope) if key == "container_started" else labelling.selector(matcher)
-            samples = name + chosen + (recent if key == "there" else span)
-            asked[f"{key} {name} {n}"] = f"{over} by ({by}) ({how.format(samples)})"
-    return asked
-
-
-def _lifetime(rows: PodRows, until: float) -> Lifetime:
+def _lifetime(rows: Sequence[tuple[str, Mapping[str, str], float]], until: float) -> Lifetime:
+    """From the rows about one pod: key of ASKED, labels, value."""
     value_of = {key: value for key, _, value in rows}
     started = value_of.get("started", value_of.get("container_started"))
     reused = "started" in value_of and value_of["started"] - value_of.get("first_started", 0.0) > SAME_SECONDS

@@ -23,6 +23,9 @@ LONGEST_PATTERN_ALONE = 3500
 LONGEST_QUERY = 5500
 """Characters in a URL, so that a union goes by GET (session.py), all that some proxies allow. VictoriaMetrics takes 16 kB."""
 
+STILL_SECONDS = 6 * 3600.0
+"""A run which is reported, but processed no sample for this long, is over: longer than validations and queues take."""
+
 LAST = "last_over_time({0})"
 HIGHEST = "max_over_time({0})"
 LOWEST = "min_over_time({0})"
@@ -47,7 +50,6 @@ QUANTITIES = {
 }
 """By field of outcome.MeasuredValues: the role of the metric that holds it, and how its samples become one number. Last samples
 are queried per process: a run that was restarted elsewhere has several, of which reported.py takes the latest."""
-
 
 OWN = "metric"
 """Key of the user's own metric among them, where one is asked for."""
@@ -107,22 +109,20 @@ def unions(asked: Mapping[str, str]) -> list[str]:
     return combined
 
 
-def discovery(
-    names: Names, chosen: str, loosely: str, span: str, *, still_seconds: float, known_seconds: float | None
-) -> dict[str, str]:
+def discovery(names: Names, chosen: str, loosely: str, span: str, *, mark_seconds: float | None) -> dict[str, str]:
     """Queries for the runs that reported in the window, when they started and ended, and which are running.
 
     A run is running while some process reports it without an end; queried per process, because a restarted run may have the end
     of its first attempt. What a Pushgateway holds is reported for ever: `pushed` says when it was pushed last, `still` that its
-    samples have not moved for `still_seconds`, but did since `known_seconds` ago (None: ever).
+    samples have not moved for STILL_SECONDS, but did in as long before the mark, which was `mark_seconds` ago (None: ever).
     """
     info, start, end = (names.metric(role) + chosen for role in (contract.RUN_INFO, contract.START, contract.END))
     samples, pushes = names.metric(contract.SAMPLES) + chosen, names.metric("push_time_seconds") + loosely
     run = names.label("run_id")
     process = ", ".join(_process(names))
-    still = f"{samples} == {samples} offset {still_seconds:.0f}s"
-    if known_seconds is not None:
-        still += f" unless {samples} == {samples} offset {known_seconds:.0f}s"
+    still = f"{samples} == {samples} offset {STILL_SECONDS:.0f}s"
+    if mark_seconds is not None:
+        still += f" unless {samples} == {samples} offset {mark_seconds + STILL_SECONDS:.0f}s"
     return {
         "run": f"max by ({run}) (last_over_time({info}{span}))",
         # The first attempt's start, but not the 0 that a gauge shows before it is set.

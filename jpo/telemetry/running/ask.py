@@ -68,10 +68,10 @@ def going_on(source: Endpoint, identity: Identity, *, names: Names) -> tuple[Run
     with Client(source) as client:
         now = client.clock()
         scope = Scope(client, names, identity, now - RECENT_SECONDS, now, now - RECENT_SECONDS)
-        seen = discovery.seen(scope)
-        runs = _reporting(scope, seen.marks)
+        marks, _, going = discovery.seen(scope)
+        runs = _reporting(scope, marks)
         reporting = {pod for run in runs for pod in run.pods}
-        runs += _labelled(scope, [pod for pod in seen.going if pod.pod not in reporting], {run.run_id for run in runs})
+        runs += _labelled(scope, [pod for pod in going if pod.pod not in reporting], {run.run_id for run in runs})
         _measure(scope, runs)
     return tuple(
         sorted((_running(run, identity, now, names.own) for run in runs), key=lambda run: (run.started_at or now, run.run_id))

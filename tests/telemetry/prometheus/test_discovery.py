@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from jpo.errors import TelemetryError
-from jpo.telemetry.prometheus.discovery import STILL_SECONDS, RunBounds, bounds, new, reported_ids, running, seen
+from jpo.telemetry.prometheus.discovery import RunBounds, bounds, new, reported_ids, running, seen
 from jpo.telemetry.prometheus.names import Names
+from jpo.telemetry.prometheus.queries import STILL_SECONDS
 
 RUN = [({"run_id": "r"}, 1.0)]
 
@@ -20,7 +21,7 @@ def test_runs_that_go_on_or_are_not_the_workloads_are_left_out(scope_on):
         "end": [({"run_id": "z"}, 9.0)],
     }
     scope = scope_on(answers)
-    found = seen(scope).marks
+    found = seen(scope)[0]
     assert new(found, scope) == {"a": {"run": 1.0}, "c": {"run": 1.0}}
     assert running(found, 1e4) == {"b"}
     assert len(scope.client.asked) == 1
@@ -29,13 +30,13 @@ def test_runs_that_go_on_or_are_not_the_workloads_are_left_out(scope_on):
 @pytest.mark.parametrize(("end", "count"), [(500.0, 0), (501.0, 1)])
 def test_a_run_that_ended_before_the_watermark_is_on_record(scope_on, end, count):
     scope = scope_on({"run": RUN, "end": [({"run_id": "r"}, end)]}, mark=500.0)
-    assert len(new(seen(scope).marks, scope)) == count
+    assert len(new(seen(scope)[0], scope)) == count
 
 
 @pytest.mark.parametrize(("pushed", "count"), [(9600.0, 1), (9800.0, 0), (400.0, 0)])
 def test_what_a_gateway_holds_is_over_when_no_push_came_for_a_while(scope_on, pushed, count):
     scope = scope_on({"run": RUN, "going": RUN, "pushed": [({"run_id": "r"}, pushed)]}, mark=500.0)
-    assert len(new(seen(scope).marks, scope)) == count
+    assert len(new(seen(scope)[0], scope)) == count
 
 
 def test_the_runs_own_word_precedes_its_pods(scope_on):
@@ -67,7 +68,7 @@ def test_a_run_that_is_named_and_then_has_no_report_is_not_over(scope_on):
 
 def test_only_the_runs_that_a_scope_names_are_looked_at(scope_on):
     scope = replace(scope_on({"run": [({"run_id": name}, 1.0) for name in "abc"]}), run_ids=("b",))
-    assert seen(scope).marks == {"b": {"run": 1.0}}
+    assert seen(scope)[0] == {"b": {"run": 1.0}}
     assert 'run_id=~"b"' in scope.client.asked[0]
 
 

@@ -51,7 +51,7 @@ def test_a_window_leaves_out_its_left_edge_and_is_never_empty(begin, until, text
 
 def test_no_query_runs_over_the_window_step_by_step():
     names = Names()
-    discovery = queries.discovery(names, "{}", "{}", "[9ms]", still_seconds=9, known_seconds=9)
+    discovery = queries.discovery(names, "{}", "{}", "[9ms]", mark_seconds=9)
     asked = {**discovery, **queries.descriptions(names, "{}", "[9ms]"), **queries.quantities(names, "{}", "[9ms]")}
     for query in asked.values():
         assert not re.search(r"\brate\(|\[[^\]]*:", query)

@@ -23,9 +23,9 @@ WORKS_TOGETHER = "Job"
 """What the kinds of owners end with whose pods are one run: Job, PyTorchJob, MPIJob, TFJob."""
 CONTAINER_STARTED, CONTAINER_BUSY = "container started", "container busy"
 ASKED = {
-    "created": ("pod_created_time_seconds", "", "", HIGHEST),
-    "started": ("pod_start_time_seconds", "", "", HIGHEST),
-    "completed": ("pod_completion_time_seconds", "", "", HIGHEST),
+    "created_at": ("pod_created_time_seconds", "", "", HIGHEST),
+    "started_at": ("pod_start_time_seconds", "", "", HIGHEST),
+    "completed_at": ("pod_completion_time_seconds", "", "", HIGHEST),
     "phase": ("pod_phase", 'phase=~"Succeeded|Failed"', "phase", LAST),
     "live": ("pod_phase", LIVE, "phase", ""),
     "reason": ("pod_status_reason", "", "reason", LAST),
@@ -141,12 +141,8 @@ def by_container(rows: Collection[tuple[str, AnswerRow]], what: str) -> Mapping[
 
 def _add(life: PodLife, key: str, labels: Mapping[str, str], value: float) -> None:
     container = labels.get("container", "")
-    if key == "created":
-        life.created_at = value
-    elif key == "started":
-        life.started_at = value
-    elif key == "completed":
-        life.completed_at = value
+    if key in ("created_at", "started_at", "completed_at"):
+        setattr(life, key, value)
     elif key == "request":
         life.requests.setdefault(container, {})[labels.get("resource", "")] = value
     elif key == "restarts" and value > 0:

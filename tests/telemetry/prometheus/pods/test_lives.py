@@ -29,7 +29,7 @@ def test_rows_of_another_pod_of_the_same_name_are_not_its_own():
 
 
 def test_rows_without_a_uid_are_of_the_only_pod_of_that_name():
-    row = ("started|m|0", AnswerRow({"namespace": "ml", "pod": "p"}, ((0.0, 5.0),)))
+    row = ("started_at|m|0", AnswerRow({"namespace": "ml", "pod": "p"}, ((0.0, 5.0),)))
     assert lives([row], [ID])[ID].started_at == 5.0
     again = PodId(ID.pod, "v")
     assert [life.started_at for life in lives([row], [ID, again]).values()] == [None, None]
