@@ -171,7 +171,11 @@ class Advisor:
         explore = self._explore
         if not candidates.admissible[candidates.current] and not belief.runs[candidates.admissible].any():
             # Nothing within the space is known, so nothing there is known to be safe.
-            candidates, explore = (_keeping(candidates), explore) if explore == "off" else (candidates, "on")
+            if explore == "off":  # then today's configuration may stay
+                todays = np.arange(len(candidates.values)) == candidates.current
+                candidates = replace(candidates, admissible=candidates.admissible | todays)
+            else:
+                explore = "on"
         request = Request(
             self._current,
             Allowed(candidates.names),
@@ -184,7 +188,8 @@ class Advisor:
         known = Known(self._evidence, followed_up=followed_up, residuals=self._of_earlier_jobs())
         decision, forecast = advise_among(candidates, belief, request, known, self._policy)
         if explore != "off" and (other := self._instead(decision.choice, candidates, belief)) is not None:
-            failed = f"the last two runs with {self._in_words(decision.choice, candidates)} did not end well"
+            values = ", ".join(f"{name} = {value}" for name, value in self._meaning(decision.choice, candidates).items())
+            failed = f"the last two runs with {values} did not end well"
             decision = Decision(other, None, "belief", (Note("JPO-W721", f"{failed}; this is tried instead"),))
             forecast = predict(belief, other, usd_per_hour=None)
         parameters = self._meaning(decision.choice, candidates)
@@ -242,22 +247,17 @@ class Advisor:
         """What to run rather than a choice that keeps failing; None where it does not, or everything else does as well."""
         bad = belief.failures + belief.stopped >= 2
         for row in np.flatnonzero(bad):
-            bad[row] = self._keeps_failing(candidates.parameters(int(row)))
+            parameters = candidates.parameters(int(row))
+            last = itertools.islice((run for run in reversed(self._runs) if same(run.parameters, parameters)), 2)
+            bad[row] = not any(run.ended_well for run in last)
         rows = candidates.admissible & ~bad
         if not bad[choice] or not rows.any():
             return None
         expected = Problem(Comparison(candidates, belief, self._preference)).acquisition.expected
         return int(np.argmin(np.where(rows, expected, np.inf)))
 
-    def _keeps_failing(self, parameters: Mapping[str, float]) -> bool:
-        last = itertools.islice((run for run in reversed(self._runs) if same(run.parameters, parameters)), 2)
-        return not any(run.ended_well for run in last)
-
     def _meaning(self, row: int, candidates: Candidates) -> dict[str, object]:
         return dict(self._today) if row == candidates.current else self._space.meaning(candidates.parameters(row))
-
-    def _in_words(self, row: int, candidates: Candidates) -> str:
-        return ", ".join(f"{name} = {value}" for name, value in self._meaning(row, candidates).items())
 
     def _take_in(self, entry: object) -> None:
         """One entry of the history, see `FinishedRun`."""
@@ -293,8 +293,3 @@ class Advisor:
         run = Run(str(number), self._identity, {**self._current, **values}, status, None, float(number), outcome, "told")
         self._runs.append(run)
         self._believable = None
-
-
-def _keeping(candidates: Candidates) -> Candidates:
-    """The same, and today's configuration may stay."""
-    return replace(candidates, admissible=candidates.admissible | (np.arange(len(candidates.values)) == candidates.current))

@@ -35,7 +35,9 @@ def candidates_among(
     Args:
         siblings: runs of the same job on other hardware, with a value for every parameter like `runs`.
     """
-    listed = _product(choices) if choices.listed is None else [tuple(row.values()) for row in choices.listed]
+    listed = None if choices.listed is None else [tuple(row.values()) for row in choices.listed]
+    if listed is None and math.prod(map(len, choices.ladders.values())) <= LARGEST:
+        listed = list(itertools.product(*(choices.ladders[name] for name in choices.names)))
     words: dict[str, dict[float, float]] = {name: {} for name in choices.worded}
 
     def feasible(_today: Parameters, values: Parameters) -> bool:
@@ -82,10 +84,3 @@ def _newest_and_fastest(runs: Sequence[Run]) -> Sequence[Run]:
     fastest = sorted(timed, key=lambda run: run.outcome.duration_seconds or math.inf)[:FASTEST]
     kept = {run.run_id for run in (*itertools.islice(newest.values(), MOST_OUTSIDE), *fastest)}
     return [run for run in runs if run.run_id in kept]
-
-
-def _product(choices: NumberedSpace) -> list[tuple[float, ...]] | None:
-    """Every combination of the ladders; None if they are more than LARGEST."""
-    if math.prod(len(ladder) for ladder in choices.ladders.values()) > LARGEST:
-        return None
-    return list(itertools.product(*(choices.ladders[name] for name in choices.names)))

@@ -62,11 +62,7 @@ def _named(workload: Mapping[object, object]) -> Identity:
 
 
 def whole_number(name: str, given: object, *, at_least: int = 0) -> int:
-    """A count of runs or the like.
-
-    Raises:
-        UsageError: JPO-E720, no whole number, or a smaller one.
-    """
+    """A count of runs or the like. Raises UsageError: JPO-E720, no whole number, or a smaller one."""
     try:
         number = index(given)  # type: ignore[arg-type]
     except TypeError:
@@ -77,11 +73,7 @@ def whole_number(name: str, given: object, *, at_least: int = 0) -> int:
 
 
 def budget_of(given: object) -> float:
-    """Budget of exploring, in runs of today's configuration.
-
-    Raises:
-        UsageError: JPO-E720, no finite number of at least 0.
-    """
+    """Budget of exploring, in runs of today's configuration. Raises UsageError: JPO-E720, no finite number of at least 0."""
     if isinstance(given, str) or not isinstance(given, SupportsFloat) or not 0 <= float(given) < math.inf:
         raise UsageError("budget", f"is {given!r:.80}", "give a number of runs, at least 0", code="JPO-E720")
     return float(given)

@@ -74,7 +74,11 @@ class Interpolation:
             return Resolved(option.text, (option,))
         readings: list[Resolved] = []
         problem: UsageError | None = None
-        for section in self._readers(option):
+        # One of [DEFAULT] is read through each section that has none of the name.
+        sections = dict.fromkeys(other.section for other in self._options) if option.section == DEFAULT else (option.section,)
+        for section in sections:
+            if section != option.section and (section, option.name.lower()) in self._at:
+                continue
             try:
                 readings.append(self._in(section, option))
             except UsageError as error:  # whoever reads the option reads it through another section
@@ -104,13 +108,6 @@ class Interpolation:
                     waiting.append((view, other))
                     found |= {} if other.line in inside else {other.line: other}
         return tuple(found.values())[:MOST_USERS]
-
-    def _readers(self, option: IniOption) -> list[str]:
-        """Sections through which an option can be read: its own; one of [DEFAULT] through each that has none of the name."""
-        if option.section != DEFAULT:
-            return [option.section]
-        sections = dict.fromkeys(other.section for other in self._options)
-        return [s for s in sections if s == DEFAULT or (s, option.name.lower()) not in self._at]
 
     def _in(self, section: str, option: IniOption) -> Resolved:
         chain = [option]

@@ -110,7 +110,14 @@ def successor(
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
-    _flush(target.parent)
+    with suppress(
+        OSError
+    ):  # so that the rename survives a power cut; it is done already: where this fails (FUSE, SMB), it stands
+        handle = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def refuse_write_protected(target: Path) -> None:
@@ -142,13 +149,3 @@ def _device(target: Path) -> BinaryIO:
 
 def _unwritable(file: Path, error: OSError, remedy: str) -> UsageError:
     return UsageError(str(file), f"cannot be written ({error.strerror})", remedy, code="JPO-E307")
-
-
-def _flush(folder: Path) -> None:
-    """Make the rename survive a power cut. The new file is in place already: where this fails (FUSE, SMB), nothing is lost."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

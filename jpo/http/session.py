@@ -210,7 +210,8 @@ class GuardedSession(requests.Session):
             remedy = f"check the proxy in front of {self._service.name}"
             return PassingTrouble(self.place, "answer was cut off", remedy, code="JPO-E108")
         if isinstance(error, requests.ConnectionError) and isinstance(error.args[0], urllib3.exceptions.ProtocolError):
-            if _speaks_no_http(error.args[0]):
+            cause = error.args[0].args[-1]  # RemoteDisconnected: no answer at all, though http.client calls it a bad one
+            if isinstance(cause, HTTPException) and not isinstance(cause, RemoteDisconnected):
                 finding = "does not answer in HTTP"
                 return TelemetryError(self.place, finding, "check the port; is it one for gRPC?", code="JPO-E104")
             return PassingTrouble(self.place, "closed the connection without an answer", offline, code="JPO-E102")
@@ -226,12 +227,6 @@ class GuardedSession(requests.Session):
 
 def _server(address: SplitResult) -> tuple[str, str | None, int | None]:
     return address.scheme, address.hostname, address.port or {"http": 80, "https": 443}.get(address.scheme)
-
-
-def _speaks_no_http(error: urllib3.exceptions.ProtocolError) -> bool:
-    """Whether the answer was not HTTP; RemoteDisconnected means no answer at all, though http.client calls it a bad one."""
-    cause = error.args[-1]
-    return isinstance(cause, HTTPException) and not isinstance(cause, RemoteDisconnected)
 
 
 def _move_long_query_into_body(request: requests.PreparedRequest) -> None:

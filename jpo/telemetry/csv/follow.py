@@ -94,7 +94,8 @@ class Tail:
                 if not self._path.exists():
                     return LogUpdate(state="missing")
                 self._file = opened(self._path)
-            if self._rewritten():
+            handle = self._file.fileno()
+            if os.fstat(handle).st_size < self._read or os.pread(handle, len(self._opening), 0) != self._opening:
                 if self.log.closed:  # the run that was followed is over; the file now belongs to the next one
                     return LogUpdate()
                 self._restart()
@@ -115,12 +116,6 @@ class Tail:
     def modified_at(self) -> float | None:
         """When the file was last written, by the clock of its disk; None while there is none."""
         return os.fstat(self._file.fileno()).st_mtime if self._file else None
-
-    def _rewritten(self) -> bool:
-        """Whether the file is shorter than what was read, or begins differently."""
-        assert self._file is not None
-        handle = self._file.fileno()
-        return os.fstat(handle).st_size < self._read or os.pread(handle, len(self._opening), 0) != self._opening
 
     def _other_file(self) -> bool:
         """Whether the name now refers to another file."""

@@ -130,10 +130,17 @@ class Log:
             raise unreadable(self.path, f"line {self.lines} is longer than {LONGEST_LINE // 2**10} KiB")
         line = line.strip()
         if line.startswith("#"):
-            key = _remember(self.head, line, self.path, self.lines)
+            key, equals, value = (part.strip() for part in line.lstrip("#").partition("="))
+            if equals and key == "metrics":
+                self.head[key] = value  # a later line names all, also those that came later
+            elif equals and self.head.setdefault(key, value) != value:
+                finding = f"{key} is already {quoted(self.head[key])} above; one log is one run"
+                raise unreadable(self.path, f"line {self.lines}: {finding}")
             self._head_lines.setdefault(key, self.lines)
         elif line and (not self.names or line.startswith("time,")):  # once more where a column came later
-            self.names = _header(line, self.path, self.lines)
+            self.names = [name.strip() for name in line.split(",")]
+            if "time" not in self.names or len(set(self.names)) != len(self.names):
+                raise unreadable(self.path, f"line {self.lines}: the first row must name the columns")
             known = {*COLUMNS, *OPTIONAL, *self.metric_names}
             self._places = [(name, place) for place, name in enumerate(self.names) if name in known]
             self._step = next((place for place, name in enumerate(self.names) if name in STEPS), None)
@@ -228,27 +235,10 @@ class Log:
         return self.head[key]
 
 
-def _remember(head: dict[str, str], line: str, path: Path, number: int) -> str:
-    """Take in a `# key=value` line; its key."""
-    key, equals, value = (part.strip() for part in line.lstrip("#").partition("="))
-    if equals and key == "metrics":
-        head[key] = value  # a later line names all, also those that came later
-    elif equals and head.setdefault(key, value) != value:
-        raise unreadable(path, f"line {number}: {key} is already {quoted(head[key])} above; one log is one run")
-    return key
-
-
 def _optional(name: str, text: str) -> dict[str, float]:
     """A number that a log need not have; nothing where it is none."""
     value = number_or_nan(text.strip())
     return {name: value} if math.isfinite(value) else {}
-
-
-def _header(line: str, path: Path, number: int) -> list[str]:
-    names = [name.strip() for name in line.split(",")]
-    if "time" not in names or len(set(names)) != len(names):
-        raise unreadable(path, f"line {number}: the first row must name the columns")
-    return names
 
 
 def _no_number(what: str, text: str, path: Path) -> TelemetryError:

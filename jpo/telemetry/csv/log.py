@@ -142,11 +142,7 @@ def parsed(path: Path, metrics: Mapping[str, Quality] = NONE_OWN.metrics) -> Log
 
 
 def whole_lines(path: Path) -> list[str]:
-    """The lines of a log that are completely written.
-
-    Raises:
-        TelemetryError: JPO-E110 it cannot be read, JPO-E111 it is empty.
-    """
+    """The lines of a log that are completely written. Raises TelemetryError: JPO-E110 it cannot be read, JPO-E111 it is empty."""
     content = reading.contents(path, LARGEST_LOG_BYTES, partial(_refused, path))
     if not content:
         remedy = "wait for its first lines; if no run is writing it, the disk was full"

@@ -31,7 +31,8 @@ def near_identical(identity: Identity, others: Iterable[Identity]) -> list[Ident
 def joining(identity: Identity, other: Identity) -> str:
     """The lines under [workload.aliases] in jpo.toml with which the other's runs count as this workload's own."""
     pairs = ((part, value) for part, value in other.labels.items() if value != identity.labels.get(part, value))
-    return ", ".join(f"{part} = [{_quoted(value)}]" for part, value in pairs)
+    escaped = ((part, value.replace("\\", "\\\\").replace('"', '\\"')) for part, value in pairs)
+    return ", ".join(f'{part} = ["{text}"]' for part, text in escaped)
 
 
 def sentences(identity: Identity, seen: Mapping[Identity, int], where: str) -> tuple[Note, ...]:
@@ -68,8 +69,3 @@ def _plain(name: str) -> str:
     for part in parts:
         joined += ("." if joined[-1:].isdigit() and part[0].isdigit() else "") + part
     return joined or text
-
-
-def _quoted(value: str) -> str:
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

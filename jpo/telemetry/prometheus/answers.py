@@ -146,18 +146,13 @@ def _row(item: dict[str, object], kind: Kind) -> AnswerRow:
         raise TypeError
     if not all(isinstance(value, str) for value in labels.values()):
         raise TypeError
-    if not all(isinstance(value, str) for _, value in points):  # a sample's value is always text
-        raise TypeError
-    row = AnswerRow(labels, tuple((_time(time), number(value)) for time, value in points))
+    for time, value in points:  # a sample's value is always text
+        if isinstance(time, bool) or not isinstance(time, int | float) or not math.isfinite(time) or not isinstance(value, str):
+            raise TypeError
+    row = AnswerRow(labels, tuple((float(time), number(value)) for time, value in points))
     if any(later < earlier for (earlier, _), (later, _) in pairwise(row.points)):
         raise ValueError
     return row
-
-
-def _time(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
-        raise TypeError
-    return float(given)
 
 
 def texts(place: str, data: object) -> tuple[str, ...]:

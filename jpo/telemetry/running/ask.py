@@ -58,11 +58,7 @@ class Now:
 
 
 def going_on(source: Endpoint, identity: Identity, *, names: Names) -> tuple[Running, ...]:
-    """The runs of a workload that go on now, those that started first first.
-
-    Raises:
-        TelemetryError: JPO-E101 to E109, E113.
-    """
+    """The runs of a workload that go on now, those that started first first. Raises TelemetryError: JPO-E101 to E109, E113."""
     from jpo.telemetry.prometheus.client import Client  # loads requests
 
     with Client(source) as client:

@@ -178,14 +178,12 @@ def _measured(scope: Scope, whole: Mapping[PodRun, RunBounds], watched: Watched)
     usage = cluster.usage(narrow.ask_all(cluster.usage_queries(narrow, labellings)))
     namesakes = Counter(pod.pod for pod in watched.pods)
     shared = frozenset(pod for pod, count in namesakes.items() if count > 1)
-    lifetimes = {pod.id.pod: _lifetime(pod) for run in whole for pod in run.pods}
+    lifetimes = {}
+    for pod in (pod for run in whole for pod in run.pods):
+        cpus = {name: request["cpu"] for name, request in pod.life.requests.items() if "cpu" in request}
+        lifetimes[pod.id.pod] = Lifetime(pod.started_at, pod.ended_at, pod.started_at, cpus=cpus)
     facts = ClusterFacts(lifetimes, usage, shared, {}, since=narrow.begin)
     return [_run(scope, run, bounds, facts) for run, bounds in whole.items()]
-
-
-def _lifetime(pod: LabelledPod) -> Lifetime:
-    cpus = {name: request["cpu"] for name, request in pod.life.requests.items() if "cpu" in request}
-    return Lifetime(pod.started_at, pod.ended_at, pod.started_at, cpus=cpus)
 
 
 def _run(scope: Scope, run: PodRun, bounds: RunBounds, facts: ClusterFacts) -> MeasuredRun:
