@@ -68,19 +68,7 @@ def read_log(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> Ru
 
 def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     """The finished run of these lines; arguments and errors as in `read_log`."""
-    for key, time in (("start", log.number("start")), ("end", log.number("end")), ("", log.latest.get("time"))):
-        if time is not None and (unit := time_unit_in_words(time)):
-            place = log.place_of(key) if key else f"line {log.trends.line}: time"
-            raise _no_evidence(
-                log.path, NoEvidence(f"{place} is in {unit} ({time:.0f})", outcome.NO_SECONDS), "write unix seconds"
-            )
-    ended_at = log.number("end") if log.closed else log.latest.get("time")
-    if ended_at is None or not (log.closed or (now is not None and log.silent(now))):
-        finding, remedy = "the run is not over, or its log is cut off", "wait for its lines '# end=' and '# status='"
-        raise TelemetryError(str(log.path), finding, remedy, code="JPO-E111")
-    if now is not None and ended_at > now + CLOCKS_DIFFER_SECONDS:
-        why = NoEvidence(f"the run ends in the future ({ended_at:g})", outcome.UNTIMELY)
-        raise _no_evidence(log.path, why, "write unix seconds, not milliseconds")
+    ended_at = _end_of(log, now)
     said = log.head.get("converged", "").lower()
     converged = YES_OR_NO.get(said)
     if said and converged is None:
@@ -117,6 +105,24 @@ def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
         return to_run(measured, "csv", own)
     except NoEvidence as why:
         raise _no_evidence(log.path, why) from why
+
+
+def _end_of(log: Log, now: float | None) -> float:
+    """Unix seconds at which a run ended that is over; errors as in `read_log`."""
+    for key, time in (("start", log.number("start")), ("end", log.number("end")), ("", log.latest.get("time"))):
+        if time is not None and (unit := time_unit_in_words(time)):
+            place = log.place_of(key) if key else f"line {log.trends.line}: time"
+            raise _no_evidence(
+                log.path, NoEvidence(f"{place} is in {unit} ({time:.0f})", outcome.NO_SECONDS), "write unix seconds"
+            )
+    ended_at = log.number("end") if log.closed else log.latest.get("time")
+    if ended_at is None or not (log.closed or (now is not None and log.silent(now))):
+        finding, remedy = "the run is not over, or its log is cut off", "wait for its lines '# end=' and '# status='"
+        raise TelemetryError(str(log.path), finding, remedy, code="JPO-E111")
+    if now is not None and ended_at > now + CLOCKS_DIFFER_SECONDS:
+        why = NoEvidence(f"the run ends in the future ({ended_at:g})", outcome.UNTIMELY)
+        raise _no_evidence(log.path, why, "write unix seconds, not milliseconds")
+    return ended_at
 
 
 def _configuration(head: Mapping[str, str], own: Collection[str]) -> dict[str, str]:
