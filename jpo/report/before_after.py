@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from jpo.records import USD, Currency, Identity, Note
-from jpo.report.document import Cell, Column, Document, Emphasis, Inline, Section, Span, Table
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Section, Span, Table
 from jpo.report.forms.csv import csv_line
 from jpo.wording import names, numbers
 
@@ -51,12 +51,13 @@ class WorkloadChanges:
 
 
 def document(result: WorkloadChanges) -> Document:
-    sections = [
-        Section(("Workload ", Span(str(change.identity))), (heading(change), *_tables(change), *_notes(change)))
-        for change in result.workloads
-    ]
+    sections = [Section(("Workload ", Span(str(change.identity))), blocks_of(change)) for change in result.workloads]
     nothing = "nothing on record yet; start with `jpo suggest config.ini`"
     return Document("Before and after JPO", tuple(sections) or (nothing,), currency=result.currency)
+
+
+def blocks_of(change: WorkloadChange) -> tuple[Block, ...]:
+    return heading(change), *_tables(change), *_notes(change)
 
 
 def heading(change: WorkloadChange) -> str:
@@ -117,16 +118,16 @@ def ratio_or_difference(line: BeforeAfter | None) -> tuple[Cell | Inline, Inline
 
 
 def as_json(result: WorkloadChanges) -> dict[str, object]:
-    workloads = [
-        {
-            "workload": change.identity.labels,
-            **{name: getattr(change, name) for name in ("first_change", "last_change", "before", "after", "left_out")},
-            "since_first_change": [published(line) for line in change.lines],
-            "since_last_change": [published(line) for line in change.since_last],
-        }
-        for change in result.workloads
-    ]
-    return {"schema_version": 1, "workloads": workloads}
+    return {"schema_version": 1, "workloads": [change_document(change) for change in result.workloads]}
+
+
+def change_document(change: WorkloadChange) -> dict[str, object]:
+    return {
+        "workload": change.identity.labels,
+        **{name: getattr(change, name) for name in ("first_change", "last_change", "before", "after", "left_out")},
+        "since_first_change": [published(line) for line in change.lines],
+        "since_last_change": [published(line) for line in change.since_last],
+    }
 
 
 def published(line: BeforeAfter) -> dict[str, object]:

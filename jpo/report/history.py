@@ -136,16 +136,22 @@ def document(history: History) -> Document:
 def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Block]:
     runs = [past for past in history.runs if past.recorded.run.identity == identity]
     suggestions = [suggestion for suggestion in history.suggestions if suggestion.identity == identity]
-    named = in_order(name for past in runs for name in past.recorded.run.parameters)
-    values = {name: {past.recorded.run.parameters.get(name) for past in runs} for name in named}
-    differing = [name for name in named if len(values[name]) > 1]
+    recorded = [past.recorded.run for past in runs]
+    differing, same = differing_and_shared(recorded)
     yield _runs(runs, differing)
-    shared = [(name, next(iter(values[name]))) for name in named if len(values[name]) == 1]
-    same = [f"{names.short(name)} {numbers.written(name, value)}" for name, value in shared if value is not None]
-    yield f"The same in all runs above: {', '.join(same)}." if same else ""
-    yield assumed_in([past.recorded.run for past in runs])
+    yield f"The same in all runs above: {same}." if same else ""
+    yield assumed_in(recorded)
     yield _suggestions(suggestions)
     yield from ledger_blocks(ledger)
+
+
+def differing_and_shared(runs: Sequence[Run]) -> tuple[list[str], str]:
+    """The parameters in which runs differ, and in words the values that are the same in all of them."""
+    named = in_order(name for run in runs for name in run.parameters)
+    values = {name: {run.parameters.get(name) for run in runs} for name in named}
+    same = [(name, value) for name in named if len(values[name]) == 1 for value in values[name] if value is not None]
+    words = ", ".join(f"{names.short(name)} {numbers.written(name, value)}" for name, value in same)
+    return [name for name in named if len(values[name]) > 1], words
 
 
 def assumed_in(runs: Sequence[Run]) -> str:
@@ -243,7 +249,7 @@ def as_json(history: History) -> dict[str, object]:
             for recorded in (past.recorded for past in history.runs)
         ],
         "suggestions": [
-            _suggestion_document(suggestion, history.followers.get(suggestion.suggestion_id, ()))
+            suggestion_document(suggestion, history.followers.get(suggestion.suggestion_id, ()))
             for suggestion in history.suggestions
         ],
         "workloads": [
@@ -272,7 +278,7 @@ def run_document(run: Run) -> dict[str, object]:
     }
 
 
-def _suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) -> dict[str, object]:
+def suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) -> dict[str, object]:
     return {
         "suggestion_id": suggestion.suggestion_id,
         "workload": suggestion.identity.labels,

@@ -63,10 +63,8 @@ def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
     basis: Basis = "forecast" if expected and len(after) and before_well.sum() < FEWEST else "runs"
     each, saved = float(before.sum() / before_well.sum()) if before_well.any() else None, None
     if expected and basis == "forecast":  # it may be wrong in the same way of every run
-        each, saved = (
-            expected.mean,
-            Interval(*(well * of_each - spent for of_each in (expected.mean, expected.low, expected.high))),
-        )
+        each = expected.mean
+        saved = Interval(*(well * of_each - spent for of_each in (expected.mean, expected.low, expected.high)))
     elif each is not None and len(before) >= FEWEST and len(after):
         half = half_width(before - each * before_well, before_well, well)
         saved = Interval(well * each - spent, well * each - spent - half, well * each - spent + half)

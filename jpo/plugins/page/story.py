@@ -25,7 +25,7 @@ from jpo.optimizer.before_and_after import Sides, as_they_ran, sides_of
 from jpo.plugins.page.configurations import measured_front
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
 from jpo.plugins.page.rewards import reward_components
-from jpo.plugins.page.savings import QUANTITIES, Saved, savings, together
+from jpo.plugins.page.savings import QUANTITIES, savings, together
 from jpo.project.load import LoadedSettings
 from jpo.project.project import (
     ProjectStore,
@@ -88,7 +88,8 @@ def report(config: Path | None, settings: LoadedSettings, answers: Answers, *, n
         digest = replace(log.digest, contradicted=contradicted(past.suggestions, log) if log.digest.chain.ok else ())
         decides = decider(job.store)
         place, currency = job.place, job.currency
-    saved = {quantity: together(_of(quantity, workloads)) for quantity in QUANTITIES}
+    every = [saved for workload in workloads for saved in workload.saved]
+    saved = {name: together(one for one in every if one.quantity == name) for name in QUANTITIES}
     notes = [*past.contradictions, *past.unsettled]
     return Review(now, place, __version__, workloads, saved, criteria.targets, digest, decides, notes, currency)
 
@@ -106,10 +107,6 @@ def refuse_broken(review: Review) -> None:
     if review.audit.contradicted:
         finding = f"suggestion {review.audit.contradicted[0]} is not what the audit log says of it"
         raise StoreError(review.place, finding, "restore the store from a backup; trust the log alone", code="JPO-E511")
-
-
-def _of(quantity: str, workloads: Iterable[WorkloadReview]) -> list[Saved]:
-    return [saved for workload in workloads for saved in workload.saved if saved.quantity == quantity]
 
 
 @dataclass(slots=True)

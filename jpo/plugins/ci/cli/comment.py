@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +17,19 @@ from jpo.cli.output import can_be_kept, not_settings
 from jpo.cli.subject import config_and_suggestion
 from jpo.errors import JpoError
 
-IN_A_PIPELINE = ("gitlab", "github")
+if TYPE_CHECKING:
+    from jpo.project.load import LoadedSettings
+
+
+@contextmanager
+def no_failure_in_a_pipeline(settings: LoadedSettings, what: str, *, strict: bool) -> Iterator[None]:
+    """What goes wrong here ends no pipeline of GitLab or GitHub, where nobody is strict: it is only said."""
+    try:
+        yield
+    except JpoError as error:
+        if strict or settings.author["where"] not in ("gitlab", "github"):
+            raise
+        complain(f"{what}: {error} [{error.code}]")
 
 
 @click.command()
@@ -40,7 +54,7 @@ def comment(
     *,
     dry_run: bool,
     strict: bool,
-) -> int:
+) -> None:
     """Show a suggestion as a note on the merge request.
 
     One note per workload, updated in place, by default about the newest suggestion (of CONFIG.INI). Merge request and server
@@ -58,8 +72,7 @@ def comment(
     not_settings(files)
     can_be_kept(files)
     settings = load_settings(given, toml, {})
-    pipeline = settings.author["where"] in IN_A_PIPELINE
-    try:
+    with no_failure_in_a_pipeline(settings, "no note", strict=strict or dry_run):
         note = command.comment(suggestion_id, source, settings, given, link=link or settings.author.get("url"))
         for file in files:
             save(file, report.body(note))
@@ -67,8 +80,3 @@ def comment(
             put(report.body(note))
         else:
             answer(command.post(note, os.environ, number, timeout_seconds=seconds))
-    except JpoError as error:
-        if strict or dry_run or not pipeline:
-            raise
-        complain(f"no note: {error} [{error.code}]")
-    return 0

@@ -8,13 +8,11 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings, seconds_until
-from jpo.cli.gate import answer, complain, put
+from jpo.cli.gate import answer, put
 from jpo.cli.options import FILE, settings_options
 from jpo.cli.subject import config_ini
-from jpo.errors import JpoError
 from jpo.files.links import within_project
-
-IN_A_PIPELINE = ("gitlab", "github")
+from jpo.plugins.ci.cli.comment import no_failure_in_a_pipeline
 
 
 @click.command()
@@ -27,7 +25,7 @@ IN_A_PIPELINE = ("gitlab", "github")
 @settings_options
 def persist(
     given: Path | None, source: Path | None, link: str | None, toml: Path | None, timeout: str, *, dry_run: bool, strict: bool
-) -> int:
+) -> None:
     """Propose the values in force as a merge request.
 
     One branch and one merge request (GitHub: pull request) per workload to the default branch, kept up to date with CONFIG.INI as
@@ -45,16 +43,11 @@ def persist(
 
     seconds = seconds_until("--timeout", timeout, 0.0)
     settings = load_settings(given, toml, {})
-    config, pipeline = config_of(given, settings), settings.author["where"] in IN_A_PIPELINE
-    try:
+    config = config_of(given, settings)
+    with no_failure_in_a_pipeline(settings, "nothing was proposed", strict=strict or dry_run):
         note = comment(None, source, settings, given, link=link or settings.author.get("url"))
         if dry_run:
             made, file = note.report.suggestion, within_project(config)
             put(f"{proposal.branch(made, file)}\n{proposal.title(made, file)}\n\n{proposal.text(note)}")
         else:
             answer(command.propose(note, config, settings, os.environ, timeout_seconds=seconds))
-    except JpoError as error:
-        if strict or dry_run or not pipeline:
-            raise
-        complain(f"nothing was proposed: {error} [{error.code}]")
-    return 0

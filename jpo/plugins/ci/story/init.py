@@ -100,13 +100,10 @@ def settings_to_make(config: Path) -> Path:
 def belongs_to_another_job(config: Path, settings: LoadedSettings) -> bool:
     """Whether the settings lie above config.ini and name another file."""
     file = settings_file(settings)
-    if (
-        file is None
-        or "workload.config" not in settings.origins
-        or os.path.realpath(file.parent) == os.path.realpath(config.parent)
-    ):
+    if file is None or "workload.config" not in settings.origins:
         return False
-    return os.path.realpath(settings.config_ini) != os.path.realpath(config)
+    pairs = ((file.parent, config.parent), (settings.config_ini, config))
+    return all(os.path.realpath(one) != os.path.realpath(other) for one, other in pairs)
 
 
 def pipelines(path: Path, hosts: Sequence[CodeHost], toml: Path) -> Iterator[NewFile]:

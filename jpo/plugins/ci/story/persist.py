@@ -34,23 +34,14 @@ def propose(
     if workload.identity != made.identity or not same(made.values.suggested, workload.current):
         yield f"nothing is proposed: {config} does not have the values of suggestion {made.suggestion_id}"
         return
-    done = persist(repository, wanted(note, workload.content, repository.path_of(config)), timeout_seconds=timeout_seconds)
+    path, values = repository.path_of(config), proposal.values(made)
+    body, title = f"{marker(values)}\n\n{proposal.text(note)}", proposal.title(made, path)
+    branch, message = proposal.branch(made, path), proposal.message(made)
+    wanted = ProposedChange(branch, path, workload.content, values, title, body, message)
+    done = persist(repository, wanted, timeout_seconds=timeout_seconds)
     if done.request is None:
         yield f"no merge request: {done.why}"
         return
     named = f"merge request {repository.access.named(done.request.number)}"
     said = {"none": "", "left": " left as it is"}.get(done.how, f" {done.how}")
     yield f"{named}{said}{' ' if done.how == 'none' else ': ' if done.why else ''}{done.why}: {done.request.url}"
-
-
-def wanted(note: Comment, content: bytes, path: str) -> ProposedChange:
-    """What is to be proposed.
-
-    Args:
-        content: of config.ini with the values of the suggestion.
-        path: of config.ini in the repository.
-    """
-    made = note.report.suggestion
-    values = proposal.values(made)
-    body, title = f"{marker(values)}\n\n{proposal.text(note)}", proposal.title(made, path)
-    return ProposedChange(proposal.branch(made, path), path, content, values, title, body, proposal.message(made))

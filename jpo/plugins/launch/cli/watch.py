@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,18 +89,14 @@ def show_all(states: Iterator[WatchedRun], output: Output) -> None:
     from jpo.report.forms import json
 
     last: WatchedRun | None = None
-    if output.form == "text" and for_people():
-        with live(progress_stream()) as draw:
-            for state in states:
-                draw(shown(watched.document(state), "text", columns=width()))
-                last = state
-    else:
+    with live(progress_stream()) if output.form == "text" and for_people() else nullcontext() as draw:
         for state in states:
-            if is_step(state, last):
-                if output.form == "json":
-                    put(json.line(watched.as_json(state)))
-                elif output.form == "text":
-                    answer([watched.as_line(state)])
+            if draw:
+                draw(shown(watched.document(state), "text", columns=width()))
+            elif output.form == "json" and is_step(state, last):
+                put(json.line(watched.as_json(state)))
+            elif output.form == "text" and is_step(state, last):
+                answer([watched.as_line(state)])
             last = state
     if last is not None and output.form != "json":
         output.show(watched, last)

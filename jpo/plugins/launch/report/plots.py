@@ -44,7 +44,7 @@ def _draw(job: OptimizedJob, axes: Axes) -> None:
         some = [(number, seconds) for number, each, seconds in shown if kind_of(each) == kind]
         if some:
             axes.plot(*zip(*some, strict=True), "o", color=tint, label=kind if kind != "well" else "with JPO's values")
-    before = [seconds for _, each, seconds in shown if each.baseline and each.run and each.run.ended_well]
+    before = [seconds for _, each, seconds in shown if each.baseline and each.ended_well]
     if before:
         axes.axhline(fmean(before), color=TINTS["baseline"], linewidth=1, linestyle="--")
     axes.set_ylim(bottom=0)
@@ -59,6 +59,6 @@ def _draw(job: OptimizedJob, axes: Axes) -> None:
 
 def kind_of(each: LoopRun) -> str:
     """How a run is shown, one of TINTS."""
-    if each.run is not None and each.run.ended_well:
+    if each.ended_well:
         return "baseline" if each.baseline else "well"
     return "stopped" if each.run is not None and each.run.status.value == "stopped" else "failed"

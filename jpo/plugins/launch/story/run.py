@@ -14,11 +14,10 @@ from pathlib import Path
 from jpo.cost import run_cost_usd
 from jpo.errors import LaunchError
 from jpo.files import whole
-from jpo.history import Store
 from jpo.plugins.launch.engines.aws.settings import AwsTable, in_region
 from jpo.plugins.launch.engines.aws.skypilot import as_yaml, task
 from jpo.plugins.launch.excerpt import last_words
-from jpo.plugins.launch.job import JobStatus, LaunchJob
+from jpo.plugins.launch.job import LaunchJob
 from jpo.plugins.launch.launcher import Launcher, ShowsPlan
 from jpo.plugins.launch.ledger import Entry, folder_of, read
 from jpo.plugins.launch.lifecycle import LONGEST_PAUSE, cancel, follow, noted, start
@@ -34,12 +33,13 @@ from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload
-from jpo.records import Run, RunStatus, Workload
+from jpo.records import RunStatus, Workload
 from jpo.records.notes import Note
 from jpo.report.progress_bar import Live
 
 FAILED, NO_LOG, SHARED = "JPO-E759", "JPO-E772", "JPO-W776"
 LOCAL_PAUSE = 0.5
+"""Seconds between two looks at a run on this machine: they cost next to nothing."""
 HOW_TO_LOG = "let the script write one: `with RunLog(...)` of jpo.runlog, four lines (docs/reporting.md)"
 
 
@@ -88,7 +88,10 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
         return replace(report, plan=launcher.plan(job, workload.content)) if isinstance(launcher, ShowsPlan) else report
     with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
         accounted_for(settings, store, here.environ, now=options.now, engines={LOCAL, launcher.name})
-        job = _as_before(shortened(job, stop_after_seconds(workload, settings, store)), ledger)
+        job = shortened(job, stop_after_seconds(workload, settings, store))
+    known = read(ledger, job.run_id)
+    if known and known.job == replace(job, longest_seconds=known.job.longest_seconds):  # what is known of others changes
+        job = known.job
     notes = (*notes, *_shared(job, launcher))
     try:
         entry = start(job, launcher, ledger, now=options.now, config=workload.content)
@@ -99,11 +102,7 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
         if not options.detached:
             _cancelled(job.run_id, launcher, ledger, settings, here)
         raise
-    with open_history(settings) as store:
-        before = _last_run(store, workload, job.run_id)
-        entry = read(ledger, job.run_id) or entry
-        ended = put_on_record(entry, ledger, settings, store, now=here.clock())
-    return _ended(entry, ended, before, ledger, settings, tuple(dict.fromkeys((*notes, *ended.notes))), here.environ)
+    return _recorded(entry, ledger, settings, notes, here)
 
 
 def _cancelled(run_id: str, launcher: Launcher, ledger: Path, settings: LoadedSettings, here: Surface) -> None:
@@ -144,29 +143,15 @@ def _as_task(job: LaunchJob, settings: LoadedSettings, here: Surface, file: Path
     return Note("", f"start it with: {shlex.join(('sky', 'jobs', 'launch', str(file)))}", str(file))
 
 
-def _as_before(job: LaunchJob, ledger: Path) -> LaunchJob:
-    """The job that has this id, where it is the same but for how long it may take: what is known of others changes."""
-    before = read(ledger, job.run_id)
-    return before.job if before and before.job == replace(job, longest_seconds=before.job.longest_seconds) else job
-
-
 def _to_its_end(entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings, here: Surface) -> None:
     """Follow a run, showing how it goes."""
-    shown = ""
-    for status in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep, longest_pause=_pause(launcher)):
-        progress = progress_of(entry, ledger, settings) or (f"{entry.job.run_id}: {_state(status)}", None, None)
+    shown, pause = "", LOCAL_PAUSE if launcher.name == "local" else LONGEST_PAUSE
+    for status in follow(entry, launcher, ledger, clock=here.clock, sleep=here.sleep, longest_pause=pause):
+        state = f"{status.state.value}{f' ({status.reason})' if status.reason else ''}"
+        progress = progress_of(entry, ledger, settings) or (f"{entry.job.run_id}: {state}", None, None)
         if progress[0] != shown:
             here.live.progress(*progress)
         shown = progress[0]
-
-
-def _pause(launcher: Launcher) -> float:
-    """Seconds between two looks: of a run here they cost next to nothing."""
-    return LOCAL_PAUSE if launcher.name == "local" else LONGEST_PAUSE
-
-
-def _state(status: JobStatus) -> str:
-    return f"{status.state.value}{f' ({status.reason})' if status.reason else ''}"
 
 
 def _shared(job: LaunchJob, launcher: Launcher) -> Iterator[Note]:
@@ -178,22 +163,15 @@ def _shared(job: LaunchJob, launcher: Launcher) -> Iterator[Note]:
             yield Note(SHARED, text, "cpus")
 
 
-def _last_run(store: Store, workload: Workload, run_id: str) -> Run | None:
-    """The newest run of this workload that ended well, to compare with."""
-    return next((run for run in reversed(store.runs_of(workload.identity)) if run.ended_well and run.run_id != run_id), None)
-
-
-def _ended(
-    entry: Entry,
-    ended: EndedRun,
-    before: Run | None,
-    ledger: Path,
-    settings: LoadedSettings,
-    notes: tuple[Note, ...],
-    environ: Mapping[str, str],
-) -> LaunchReport:
-    """What came of it, and the error that the command ends with, if it does."""
-    prices, report = prices_of(settings), _report(entry, ledger, notes=notes)
+def _recorded(entry: Entry, ledger: Path, settings: LoadedSettings, notes: tuple[Note, ...], here: Surface) -> LaunchReport:
+    """What came of a run that is over, put on record, and the error that the command ends with, if it does."""
+    entry = read(ledger, entry.job.run_id) or entry
+    with open_history(settings) as store:
+        runs = reversed(store.runs_of(entry.job.identity))
+        before = next((run for run in runs if run.ended_well and run.run_id != entry.job.run_id), None)
+        ended = put_on_record(entry, ledger, settings, store, now=here.clock())
+    report = _report(entry, ledger, notes=tuple(dict.fromkeys((*notes, *ended.notes))))
+    prices = prices_of(settings)
     return replace(
         report,
         run=ended.run,
@@ -201,7 +179,7 @@ def _ended(
         costs=tuple(None if run is None else run_cost_usd(run, prices) for run in (ended.run, before)),
         currency=currency_of(settings),
         log=ended.log,
-        failure=_failure(entry, ended, report.output, environ),
+        failure=_failure(entry, ended, report.output, here.environ),
         facts=ended.facts,
     )
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Self
 
 from jpo.errors import LaunchError, TelemetryError
 from jpo.forecast.curves.curve import onward
@@ -28,13 +28,6 @@ from jpo.telemetry.outcome import NoEvidence, Own, configuration, own_values
 
 CSV, PROMETHEUS = "csv", "prometheus"
 """Sources of runs that JPO did not launch; of one that it did, the source is the engine."""
-
-
-class RunObserver(Protocol):
-    """What looks at a run."""
-
-    def look(self, now: float) -> SeenRun | None:
-        """The run as it is now; None: there is nothing of it yet."""
 
 
 class LogObserver:
@@ -116,9 +109,8 @@ class LaunchObserver:
 
     def __init__(self, entry: Entry, launcher: Launcher, ledger: Path, settings: LoadedSettings) -> None:
         self._entry, self._launcher, self._ledger = entry, launcher, ledger
-        self._settings = settings
+        self._own, self._samples = own_names(settings), _Samples(settings)
         self._log: LogObserver | None = None
-        self._progress = NOTHING
 
     def look(self, now: float) -> SeenRun:
         """The run as it is now; an engine that cannot be reached is said in words, and asked again at the next look.
@@ -129,7 +121,7 @@ class LaunchObserver:
         entry = read(self._ledger, self._entry.job.run_id) or self._entry
         status = _status(entry, self._launcher, self._ledger)
         job = entry.job
-        seen = self._logged(now) or (None if status.over else self._measured(job.run_id, job.identity))
+        seen = self._logged(now) or (None if status.over else self._measured())
         seen = seen or SeenRun(job.run_id, job.identity, job.parameters, entry.engine, status.state, now)
         times, use = seen.times, seen.use
         return replace(
@@ -160,16 +152,12 @@ class LaunchObserver:
         if self._log is not None:
             self._log.__exit__()
 
-    def _measured(self, run_id: str, identity: Identity) -> SeenRun | None:
+    def _measured(self) -> SeenRun | None:
         """What Prometheus knows of it; nothing where the server does not answer: the engine says that the run goes on."""
         try:
-            measured = _find_in_prometheus(run_id, identity, self._settings)
-            if measured is None:
-                return None
-            self._progress = _progress(measured, self._settings, self._progress)
+            return self._samples.look(self._entry.job.run_id, self._entry.job.identity)
         except TelemetryError:
             return None
-        return _as_measured(measured, self._progress)
 
     def _logged(self, now: float) -> SeenRun | None:
         path = next(logs_of(self._entry, self._ledger), None)
@@ -178,7 +166,7 @@ class LaunchObserver:
         if self._log is not None and self._log.path != path:
             self._log.__exit__()
         if self._log is None or self._log.path != path:
-            self._log = LogObserver(path, own_names(self._settings))
+            self._log = LogObserver(path, self._own)
         try:
             return self._log.look(now)
         except TelemetryError:  # whoever records the run says what is wrong with it
@@ -204,8 +192,7 @@ class PrometheusObserver:
     """Observer of a run that Prometheus says is going on."""
 
     def __init__(self, run: Running, settings: LoadedSettings) -> None:
-        self._run, self._settings = run, settings
-        self._progress, self._answered_at = NOTHING, -math.inf
+        self._samples, self._newest, self._answered_at = _Samples(settings), _as_measured(run, NOTHING), -math.inf
 
     def look(self, now: float) -> SeenRun:
         """The run as the server knows it; one that it no longer names has ended. A server that answered before is asked again.
@@ -214,36 +201,38 @@ class PrometheusObserver:
             TelemetryError: JPO-E101 to E109, E113.
         """
         try:
-            found = _find_in_prometheus(self._run.run_id, self._run.identity, self._settings)
-            progress = self._progress if found is None else _progress(found, self._settings, self._progress)
+            found = self._samples.look(self._newest.run_id, self._newest.identity)
         except TelemetryError as error:
             if now - self._answered_at > GIVE_UP_SECONDS:
                 raise
-            return replace(_as_measured(self._run, self._progress), words=error.in_short)
+            return replace(self._newest, words=error.in_short)
         self._answered_at = now
         if found is None:
-            last = _as_measured(self._run, self._progress)
-            times, words = replace(last.times, ended_at=self._run.seen_at), "Prometheus no longer says that it goes on"
-            return replace(last, state=JobState.ENDED, at=now, times=times, words=words)
-        self._run, self._progress = found, progress
-        return _as_measured(found, self._progress)
+            last, words = self._newest, "Prometheus no longer says that it goes on"
+            return replace(last, state=JobState.ENDED, at=now, times=replace(last.times, ended_at=last.at), words=words)
+        self._newest = found
+        return found
 
 
-def _progress(run: Running, settings: LoadedSettings, known: SampledProgress) -> SampledProgress:
-    """Its epochs and learning curve so far; of a run that does not report itself there are none."""
-    server = prometheus_of(settings)
-    if server is None or run.started_at is None or run.epochs_done is None:
-        return known
-    return read_progress(server, run.identity, run.run_id, run.started_at, names=names_of(settings), known=known)
+class _Samples:
+    """What the server that settings name has of one run: its epochs and learning curve are read once."""
 
+    def __init__(self, settings: LoadedSettings) -> None:
+        self._settings, self._progress = settings, NOTHING
 
-def _find_in_prometheus(run_id: str, identity: Identity, settings: LoadedSettings) -> Running | None:
-    """The run as the server that settings name knows it; None: there is no server, or it does not."""
-    server = prometheus_of(settings)
-    if server is None:
-        return None
-    with open_history(settings) as store:
-        return next((run for run in running_now(server, identity, settings, store) if run.run_id == run_id), None)
+    def look(self, run_id: str, identity: Identity) -> SeenRun | None:
+        """The run as the server knows it; None: there is no server, or it does not."""
+        server = prometheus_of(self._settings)
+        if server is None:
+            return None
+        with open_history(self._settings) as store:
+            run = next((run for run in running_now(server, identity, self._settings, store) if run.run_id == run_id), None)
+        if run is None:
+            return None
+        if run.started_at is not None and run.epochs_done is not None:  # else it does not report itself
+            names = names_of(self._settings)
+            self._progress = read_progress(server, run.identity, run_id, run.started_at, names=names, known=self._progress)
+        return _as_measured(run, self._progress)
 
 
 def _as_measured(run: Running, progress: SampledProgress) -> SeenRun:

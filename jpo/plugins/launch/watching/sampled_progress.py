@@ -65,18 +65,15 @@ def read_progress(
         begin = max(started_at, now - LONGEST_SECONDS, (known.until or 0.0) - MARGIN_SECONDS)
         scope = Scope(client, names, identity, begin, now, begin)
         epochs = _points(scope, contract.EPOCH, run_id)
-        found = {quality.name: _by_epoch(_points(scope, role, run_id), epochs, quality) for quality, role in _roles(names)}
+        roles = [*zip(QUALITIES, (contract.VAL_LOSS, contract.VAL_ACCURACY), strict=True)]
+        roles += [(names.own_metric, contract.OWN_METRIC)] if names.own_metric else []
+        found = {quality.name: _by_epoch(_points(scope, role, run_id), epochs, quality) for quality, role in roles}
     firsts = {epoch: time for time, epoch in known.epochs}
     for time, epoch in epochs:
         firsts.setdefault(epoch, time)
     rising = sorted((time, epoch) for epoch, time in firsts.items() if epoch > 0)
     curves = {name: tuple(sorted({**dict(known.curves.get(name, ())), **new}.items())) for name, new in found.items()}
     return SampledProgress(tuple(rising), {name: curve for name, curve in curves.items() if curve}, now)
-
-
-def _roles(names: Names) -> list[tuple[Quality, str]]:
-    own = [(names.own_metric, contract.OWN_METRIC)] if names.own_metric else []
-    return [*zip(QUALITIES, (contract.VAL_LOSS, contract.VAL_ACCURACY), strict=True), *own]
 
 
 def _points(scope: Scope, role: str, run_id: str) -> list[Point]:

@@ -65,27 +65,25 @@ def against_forecast(workload: WorkloadReview) -> Plot:
 def trade_off(workload: WorkloadReview) -> Plot:
     """The medians of each configuration, and those that nothing beats."""
     front = workload.front
-    corners: list[tuple[float, float]] = []
-    others: list[tuple[float, float]] = []
-    today: list[tuple[float, float]] = []
-    for point in front.points:
-        values = [point.values[name] for name in front.quantities]
-        if None not in values and all(value is not None and abs(value) < LARGEST for value in values):
-            place = (values[0] or 0.0, values[1] or 0.0)
-            (corners if point.on_front else others).append(place)
-            today += [place] if point.parameters == workload.today else []
+    x, y = front.quantities[0], front.quantities[-1]
+    measured = [(point, point.values[x], point.values[y]) for point in front.points]
+    places = [
+        (point, (a, b)) for point, a, b in measured if a is not None and b is not None and abs(a) < LARGEST and abs(b) < LARGEST
+    ]
+    corners = tuple(place for point, place in places if point.on_front)
+    others = tuple(place for point, place in places if not point.on_front)
+    today = tuple(place for point, place in places if point.parameters == workload.today)
     if not corners:
         return Plot("", "", "", "", ())
-    x, y = front.quantities
     more = " (more is better)" if front.maximised else ""
     named = f"{names.heading(x)} and {names.heading(y)}"
     tried = numbers.counted(len((*corners, *others)), "configuration")
     best = f"{len(corners)} of {tried} not beaten by another one in {named}"
     key = "A ring: the values of the newest suggestion." if today else ""
     marks = (
-        Marks("newest suggestion", tuple(today), "warning", hollow=True),
-        Marks("beaten by another one", tuple(others), "dim"),
-        Marks("on the front", tuple(corners)),
+        Marks("newest suggestion", today, "warning", hollow=True),
+        Marks("beaten by another one", others, "dim"),
+        Marks("on the front", corners),
     )
-    stairs = () if front.maximised else tuple(corners)
+    stairs = () if front.maximised else corners
     return Plot("Measured trade-off", f"{best}.", x, y, marks, y_label=f"{names.heading(y)}{more}", front=stairs, key=key)

@@ -7,10 +7,8 @@ from dataclasses import asdict
 
 from jpo.history import AuditRecord
 from jpo.plugins.page.report.record import Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
-from jpo.records import Interval, plain_values
+from jpo.records import plain_values
 from jpo.report import audit, before_after, history, sla
-from jpo.report.before_after import WorkloadChanges
-from jpo.report.history import Follower, History
 from jpo.report.sla import SlaReport
 
 
@@ -22,7 +20,7 @@ def as_json(review: Review) -> dict[str, object]:
         "made_at": review.made_at,
         "version": review.version,
         "store": review.place,
-        "saved": {quantity: _interval(saved) for quantity, saved in review.saved.items()},
+        "saved": {quantity: asdict(saved) if saved else None for quantity, saved in review.saved.items()},
         "workloads": [_workload(workload, review) for workload in review.workloads],
         "learning": {"decides": review.decides, "learnt": _records(log.learnt), "tested": _records(log.tested)},
         "audit": {
@@ -39,21 +37,15 @@ def as_json(review: Review) -> dict[str, object]:
     }
 
 
-def _interval(interval: Interval | None) -> dict[str, float] | None:
-    return None if interval is None else asdict(interval)
-
-
 def _workload(workload: WorkloadReview, review: Review) -> dict[str, object]:
-    identity = workload.identity
-    (change,) = _listed(before_after.as_json(WorkloadChanges([workload.change]))["workloads"])
-    promises = sla.as_json(SlaReport(identity, review.targets, (), workload.compliance, len(workload.runs)))
+    promises = sla.as_json(SlaReport(workload.identity, review.targets, (), workload.compliance, len(workload.runs)))
     return {
-        "workload": identity.labels,
+        "workload": workload.identity.labels,
         "first_change": workload.since,
         "saved": [asdict(saved) for saved in workload.saved],
-        "before_after": change,
+        "before_after": before_after.change_document(workload.change),
         "runs": [_run(reviewed) for reviewed in workload.runs],
-        "suggestions": _suggestions(workload),
+        "suggestions": [_decision(decision) for decision in workload.decisions],
         "track_record": [
             {**asdict(past), "coverage": asdict(workload.ledger.coverage[past.quantity])} for past in workload.ledger.track
         ],
@@ -63,11 +55,6 @@ def _workload(workload: WorkloadReview, review: Review) -> dict[str, object]:
         },
         "sla": {"promises": promises["promises"], "compliance": promises["compliance"]},
     }
-
-
-def _listed(value: object) -> Sequence[object]:
-    assert isinstance(value, list), "a published list"
-    return value
 
 
 def _run(reviewed: ReviewedRun) -> dict[str, object]:
@@ -80,16 +67,9 @@ def _run(reviewed: ReviewedRun) -> dict[str, object]:
     }
 
 
-def _suggestions(workload: WorkloadReview) -> list[dict[str, object]]:
-    """As `jpo history` publishes them, with who asked and what became of each."""
-    made = [decision.suggestion for decision in workload.decisions]
-    followers: dict[str, list[Follower]] = {}
-    documents = _listed(history.as_json(History([], made, followers, {}))["suggestions"])
-    return [_decision(decision, document) for decision, document in zip(workload.decisions, documents, strict=True)]
-
-
-def _decision(decision: ReviewedSuggestion, document: object) -> dict[str, object]:
-    assert isinstance(document, dict), "a published suggestion"
+def _decision(decision: ReviewedSuggestion) -> dict[str, object]:
+    """As `jpo history` publishes it, with who asked and what became of it."""
+    document = history.suggestion_document(decision.suggestion, ())
     return {
         **{name: value for name, value in document.items() if name != "outcome"},
         "asked_by": decision.asked_by or None,

@@ -10,9 +10,8 @@ from jpo.plugins.page.report import charts
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
 from jpo.records import Note, in_order, uncoded
 from jpo.report import audit, before_after, sla
-from jpo.report.before_after import WorkloadChanges
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Row, Section, Span, Table, estimate
-from jpo.report.history import against, assumed_in, ledger_blocks, or_empty
+from jpo.report.history import against, assumed_in, differing_and_shared, ledger_blocks, or_empty
 from jpo.report.sla import SlaReport
 from jpo.wording import names, numbers
 
@@ -118,13 +117,11 @@ def _chain_card(log: AuditDigest) -> Row:
 
 def _workload(workload: WorkloadReview, review: Review) -> Section:
     """Everything about one workload, in the order in which one asks."""
-    change = before_after.document(WorkloadChanges([workload.change], review.currency)).blocks[0]
-    compared = change.blocks if isinstance(change, Section) else ()
     promised = SlaReport(workload.identity, review.targets, (), workload.compliance, len(workload.runs), currency=review.currency)
     account = sla.document(promised).blocks if review.targets and workload.runs else ()
     parts: tuple[Block, ...] = (
         _cards(workload),
-        Section("Before and after", (charts.over_time(workload), *compared)),
+        Section("Before and after", (charts.over_time(workload), *before_after.blocks_of(workload.change))),
         Section("Suggestions", (_decisions(workload, review.newest),)),
         Section("Forecast against actual", (charts.against_forecast(workload), *ledger_blocks(workload.ledger))),
         Section("Trade-off", (charts.trade_off(workload), _front(workload, review.newest))),
@@ -218,9 +215,7 @@ def _front(workload: WorkloadReview, newest: int | None) -> Table:
 
 def _runs(workload: WorkloadReview, newest: int | None) -> Iterator[Block]:
     runs = [reviewed.past.recorded.run for reviewed in workload.runs]
-    given = in_order(name for run in runs for name in run.parameters)
-    values = {name: {run.parameters.get(name) for run in runs} for name in given}
-    differing = [name for name in given if len(values[name]) > 1]
+    differing, same = differing_and_shared(runs)
     of_model = names.objectives([name for run in runs for name in run.outcome.known])[2:]
     columns = (
         *(Column("ended (UTC)", quantity="moment"), Column("run", "key"), Column("status")),
@@ -231,9 +226,7 @@ def _runs(workload: WorkloadReview, newest: int | None) -> Iterator[Block]:
     )
     rows = tuple(_run(reviewed, differing, of_model) for reviewed in latest(workload.runs, newest))
     yield Table(columns, rows, "runs", left_out(workload.runs, newest))
-    shared = [(name, next(iter(values[name]))) for name in given if len(values[name]) == 1]
-    same = [f"{names.short(name)} {numbers.written(name, value)}" for name, value in shared if value is not None]
-    yield f"The same in all runs: {', '.join(same)}." if same else ""
+    yield f"The same in all runs: {same}." if same else ""
     yield assumed_in(runs)
 
 

@@ -34,7 +34,7 @@ def files(review: Review) -> Mapping[str, str]:
 
 
 def _of(identity: Identity) -> list[Raw]:
-    return [identity.dataset, identity.model, identity.framework, identity.hardware]
+    return [getattr(identity, name) for name in WORKLOAD]
 
 
 def _reviewed(review: Review) -> Iterator[tuple[WorkloadReview, ReviewedRun]]:

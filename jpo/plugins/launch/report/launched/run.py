@@ -9,7 +9,7 @@ from pathlib import Path
 from jpo.errors import LaunchError
 from jpo.plugins.launch.ledger import Entry
 from jpo.records import USD, Currency, Note, Run, plain_values, uncoded
-from jpo.report.document import Block, Cell, Column, Document, Span, Table, Verbatim
+from jpo.report.document import Cell, Column, Document, Span, Table, Verbatim
 from jpo.report.forms.json import dumps
 from jpo.wording import names
 
@@ -55,8 +55,13 @@ class LaunchReport:
 
 def document(report: LaunchReport) -> Document:
     """Status, what it took beside the last one, notes."""
-    job, end = report.entry.job, report.entry.end
+    job = report.entry.job
     title = ("Run ", Span(job.run_id), f" of {job.identity} on {report.entry.engine}: ", Span(report.state.replace("_", " ")))
+    said = uncoded(note.cited for note in report.notes)
+    if report.entry.end is None:
+        plan = () if report.plan is None else (Verbatim(dumps(report.plan), "json"),)
+        goes_on = f"`jpo watch {job.run_id}` follows it" if report.state == "submitted" else ""
+        return Document(title, (Note("", f"command: {' '.join(job.command)}"), *plan, *said), goes_on, report.currency)
     columns = (Column("", "words"), Column("this run", "figure"), Column("last run", "figure"))
     rows = tuple(
         (names.heading(name), Cell(this, name), Cell("" if report.before is None else last, name))
@@ -64,13 +69,7 @@ def document(report: LaunchReport) -> Document:
         for this, last in [(_value(report.run, name, report.costs[0]), _value(report.before, name, report.costs[1]))]
         if this is not None
     )
-    said = uncoded(note.cited for note in report.notes)
-    blocks: tuple[Block, ...] = (Table(columns, rows, "outcome").filled(), *said)
-    if end is None:
-        plan = () if report.plan is None else (Verbatim(dumps(report.plan), "json"),)
-        goes_on = f"`jpo watch {job.run_id}` follows it" if report.state == "submitted" else ""
-        return Document(title, (Note("", f"command: {' '.join(job.command)}"), *plan, *said), goes_on, report.currency)
-    return Document(title, blocks, f"output in {report.output}", report.currency)
+    return Document(title, (Table(columns, rows, "outcome").filled(), *said), f"output in {report.output}", report.currency)
 
 
 def _value(run: Run | None, name: str, cost_usd: float | None) -> float | None:

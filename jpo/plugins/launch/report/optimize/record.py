@@ -30,6 +30,11 @@ class LoopRun:
     cost_usd: float | None
     last: bool = True
 
+    @property
+    def ended_well(self) -> bool:
+        """Whether it brought a model."""
+        return self.run is not None and self.run.ended_well
+
     def value(self, quantity: str) -> float | None:
         """What it measured of a quantity."""
         if quantity == "cost_usd":

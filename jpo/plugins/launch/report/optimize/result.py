@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from jpo.plugins.launch.report.optimize.record import LoopRun, LoopTotals, OptimizedJob
-from jpo.records import USD, Note, in_order, plain_values
+from jpo.records import USD, Note, plain_values
 from jpo.report.before_after import before, label, published, ratio_or_difference
 from jpo.report.document import Block, Cell, Column, Document, Row, Section, Span, Table
 from jpo.report.forms.csv import csv_line
+from jpo.report.history import differing_and_shared
 from jpo.wording import names, numbers
 
 MEASURES = ("duration_seconds", "cost_usd", "val_loss", "val_accuracy", "memory_gib", "cpu_utilisation", "gpu_utilisation")
@@ -46,7 +47,7 @@ def in_all(total: LoopTotals, job: OptimizedJob) -> str:
 
 def runs_of(job: OptimizedJob) -> Table:
     """Run by run; parameters that never changed are left out."""
-    changing = changing_parameters(job)
+    changing, _ = differing_and_shared([each.run for each in job.runs if each.run])
     measured = [name for name in SHOWN if any(each.value(name) is not None for each in job.runs)]
     columns = (
         *(Column("run", "key"), Column(""), *(Column(name, "figure") for name in changing)),
@@ -56,14 +57,7 @@ def runs_of(job: OptimizedJob) -> Table:
     return Table(columns, tuple(_row(each, job, changing, measured) for each in job.runs), "runs")
 
 
-def changing_parameters(job: OptimizedJob) -> tuple[str, ...]:
-    """Parameters that were not the same in all runs."""
-    seen = in_order(name for each in job.runs if each.run for name in each.run.parameters)
-    values = {name: {each.run.parameters.get(name) for each in job.runs if each.run} for name in seen}
-    return tuple(name for name in seen if len(values[name]) > 1)
-
-
-def _row(each: LoopRun, job: OptimizedJob, changing: tuple[str, ...], measured: list[str]) -> Row:
+def _row(each: LoopRun, job: OptimizedJob, changing: list[str], measured: list[str]) -> Row:
     kind = "baseline" if each.baseline else "fastest" if each.run_id == job.fastest else ""
     values = plain_values(each.run.parameters) if each.run else {}
     return (

@@ -57,17 +57,9 @@ def document(launched: LaunchedRuns) -> Document:
 
 def as_json(launched: LaunchedRuns) -> dict[str, object]:
     """`{"schema_version", "runs": [...], "notes": [...]}`."""
+    fields = ("source", "state", "since", "share_done", "words", "recorded")
     runs = [
-        {
-            "run_id": run.run_id,
-            "workload": run.identity.labels,
-            "source": run.source,
-            "state": run.state,
-            "since": run.since,
-            "share_done": run.share_done,
-            "words": run.words,
-            "recorded": run.recorded,
-        }
+        {"run_id": run.run_id, "workload": run.identity.labels, **{name: getattr(run, name) for name in fields}}
         for run in launched.runs
     ]
     return {"schema_version": 1, "runs": runs, "notes": list(launched.notes)}

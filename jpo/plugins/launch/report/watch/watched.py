@@ -41,14 +41,6 @@ class BesideBaseline:
 
 
 @dataclass(frozen=True, slots=True)
-class BaselineComparison:
-    """A run next to its baseline: which runs that is ("": there is none), and quantity by quantity."""
-
-    basis: str = ""
-    lines: tuple[BesideBaseline, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class QualityCurve:
     """Learning curve of a run, in numbers alone, and the quality of its model that it shows."""
 
@@ -85,6 +77,7 @@ class WatchedRun:
     """A run at one look, and what is said of it.
 
     Attributes:
+        basis: which runs its baseline is ("": there is none); `compared`: it next to them, quantity by quantity.
         decisions: what was decided about it so far; `held`: why nothing is carried out just now.
     """
 
@@ -92,7 +85,8 @@ class WatchedRun:
     learning: QualityCurve
     forecast: RunForecast = RunForecast()
     usd_so_far: float | None = None
-    baseline: BaselineComparison = BaselineComparison()
+    basis: str = ""
+    compared: tuple[BesideBaseline, ...] = ()
     sla: tuple[SlaCheck, ...] = ()
     chance: WinChance = WinChance()
     decisions: tuple[Adjustment, ...] = ()
@@ -112,7 +106,7 @@ def document(run: WatchedRun) -> Document:
             ("Workload ", Span(str(seen.identity)), f"   {values}" if values else ""),
             (Span(standing(seen)), f"   {head}", f"   {seen.words}" if seen.words else ""),
             Table((Column(""), Column("", "prose")), tuple(_facts(run)), "run"),
-            _beside(run.baseline),
+            _beside(run),
             Table(
                 (Column("SLA"), Column("limit", "figure"), Column("forecast")),
                 tuple(
@@ -149,7 +143,8 @@ def _facts(run: WatchedRun) -> Iterator[Row]:
     if seen.epochs_done is not None:
         yield "epochs", _epochs(seen)
     if running:
-        yield "ends (UTC)", _moment(forecast.ends_at)
+        ends, moment = forecast.ends_at, numbers.moment
+        yield "ends (UTC)", f"{moment(ends.mean)} ({moment(ends.low)} to {moment(ends.high)})" if ends else numbers.UNKNOWN
         yield "duration in all", estimate(forecast.total_seconds, "duration_seconds")
     yield "cost so far", Cell(run.usd_so_far, "cost_usd")
     if running:
@@ -158,18 +153,14 @@ def _facts(run: WatchedRun) -> Iterator[Row]:
         yield names.heading(curve.quality), f"{sparkline([value for _, value in curve.points])}  {_value(curve)}"
     if running and curve.points:
         yield f"{names.heading(curve.quality)} at its end", estimate(forecast.final, curve.quality)
-    for label, value, form in _use(seen):
-        if value is not None:
-            yield label, Cell(value, form)
-
-
-def _use(seen: SeenRun) -> tuple[tuple[str, float | None, str], ...]:
-    return (
+    for label, value, form in (
         ("samples/s", seen.training.samples_per_second, "throughput_samples_per_second"),
         ("CPUs busy", seen.use.busy_cpus, "cpu_cores_mean"),
         ("GPUs busy", seen.use.busy_gpus, "gpus"),
         ("memory", seen.use.memory_gib, "memory_gib"),
-    )
+    ):
+        if value is not None:
+            yield label, Cell(value, form)
 
 
 def _epochs(seen: SeenRun) -> str:
@@ -181,16 +172,10 @@ def _value(curve: QualityCurve) -> str:
     return numbers.UNKNOWN if curve.value is None else numbers.written(curve.quality, curve.value)
 
 
-def _moment(ends: Interval | None) -> Cell | str:
-    if ends is None:
-        return numbers.UNKNOWN
-    return f"{numbers.moment(ends.mean)} ({numbers.moment(ends.low)} to {numbers.moment(ends.high)})"
-
-
-def _beside(baseline: BaselineComparison) -> Table:
+def _beside(run: WatchedRun) -> Table:
     """Beside the baseline, both as far as this run is."""
     columns = (
-        Column(f"beside {baseline.basis}"),
+        Column(f"beside {run.basis}"),
         Column("here", "figure"),
         Column("then", "figure"),
         Column("change"),
@@ -204,7 +189,7 @@ def _beside(baseline: BaselineComparison) -> Table:
             Cell(line.ratio, "change"),
             Span(line.word, "good" if line.verdict == "better" else "bad" if line.verdict == "worse" else "dim"),
         )
-        for line in baseline.lines
+        for line in run.compared
     )
     return Table(columns, rows, "baseline")
 
@@ -247,7 +232,7 @@ def as_line(run: WatchedRun) -> str:
     if seen.state is JobState.RUNNING:
         parts.append(f"in all {numbers.expected('duration_seconds', run.forecast.total_seconds, bounds=True)}")
     parts.append(f"cost {numbers.UNKNOWN if usd is None else numbers.money(usd, run.currency)}")
-    parts += [f"{names.heading(line.quantity)} {line.word}" for line in run.baseline.lines if line.verdict != "unknown"]
+    parts += [f"{names.heading(line.quantity)} {line.word}" for line in run.compared if line.verdict != "unknown"]
     parts += [f"{check.name} {check.verdict}" for check in run.sla if check.verdict in ("at risk", "broken")]
     return "; ".join(parts)
 
@@ -278,8 +263,8 @@ def as_json(run: WatchedRun) -> dict[str, object]:
         **_named(forecast, "final", "total_seconds", "ends_at"),
         "usd_so_far": run.usd_so_far,
         **_named(forecast, "usd_in_all"),
-        "basis": run.baseline.basis,
-        "compared": [_named(line, "quantity", "here", "baseline", "ratio", "word") for line in run.baseline.lines],
+        "basis": run.basis,
+        "compared": [_named(line, "quantity", "here", "baseline", "ratio", "word") for line in run.compared],
         "sla": [asdict(check) for check in run.sla],
         **asdict(run.chance),
         "decisions": [adjustment_as_json(made) for made in run.decisions],

@@ -82,13 +82,10 @@ def room_for(needs: Needs, launcher: Launcher, plan: LoopPlan) -> Generator[floa
     while plan.at_once > 1:
         room = launcher.room(needs)
         asked = ((needs.gpus, room.free_gpus), (needs.cpus, room.free_cpus), (needs.memory_gib, room.free_memory_gib))
-        if all(not wanted or free is None or wanted <= free for wanted, free in asked) or _never(room.gpus, needs.gpus):
+        never = room.gpus is not None and needs.gpus > room.gpus  # the engine refuses it, and says so
+        if never or all(not wanted or free is None or wanted <= free for wanted, free in asked):
             return
         yield LONGEST_PAUSE
-
-
-def _never(most: float | None, wanted: float) -> bool:
-    return most is not None and wanted > most  # the engine refuses it, and says so
 
 
 def job_for(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Boundary) -> LaunchJob:
@@ -174,17 +171,14 @@ def cancel_all(task: Task, outside: Outside) -> None:
     for entry in [entry for entry in entries(task.ledger) if own.fullmatch(entry.job.run_id)]:
         if entry.end is None or not entry.recorded:
             try:
-                _cancelled(entry, outside.engine(task.settings, entry.engine), task, outside)
+                launcher = outside.engine(task.settings, entry.engine)
+                known = noted(entry, launcher, task.ledger)
+                if known.engine_id is None:
+                    continue
+                if known.end is not None or cancel(known, launcher, task.ledger, sleep=outside.sleep):
+                    on_record(task, known.job.run_id, outside)
             except LaunchError as error:
                 outside.note(f"{entry.job.run_id}: may go on: {error}")
-
-
-def _cancelled(entry: Entry, launcher: Launcher, task: Task, outside: Outside) -> None:
-    entry = noted(entry, launcher, task.ledger)
-    if entry.engine_id is None:
-        return
-    if entry.end is not None or cancel(entry, launcher, task.ledger, sleep=outside.sleep):
-        on_record(task, entry.job.run_id, outside)
 
 
 def on_record(task: Task, run_id: str, outside: Outside) -> EndedRun:

@@ -26,12 +26,10 @@ from jpo.plugins.launch.watching import account
 from jpo.project.project import open_history, open_project
 from jpo.project.sources import own_names
 from jpo.project.workload import content_now, read_workload
-from jpo.records import Parameters, Run, RunStatus, Suggestion
+from jpo.records import Parameters, RunStatus, Suggestion
 from jpo.telemetry.csv.folder import read_in_parts
 from jpo.wording import numbers
 
-ATTEMPTS = 3
-"""Of one step: a run that was ended from outside (an engine that died, a node that was lost, Ctrl-C) is made again."""
 FAILURES = 3
 """In a row, after which nobody should pay for a fourth; they are on record, and the same command tries again."""
 
@@ -66,8 +64,11 @@ def _planned(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, N
             raise given_up(task, number, outside, f"{FAILURES} runs in a row have failed", baseline=baseline)
         if baseline and broken == number == plan.baseline:  # other values would not mend the job
             raise given_up(task, number, outside, "no run with today's values came to its end", baseline=True)
-    if plan.runs:
-        left_at_the_best(task, plan, outside)
+    if plan.runs:  # config.ini is left with the best values that are known, not with those of the last trial
+        try:
+            suggested(task, plan, outside, plan.runs + 1)
+        except NothingAdmissible as error:
+            outside.note(f"{task.name}: config.ini keeps the values of the last run: {error} [{error.code}]")
 
 
 def baseline_together(task: Task, plan: LoopPlan, outside: Outside) -> None:
@@ -88,8 +89,7 @@ def baseline_together(task: Task, plan: LoopPlan, outside: Outside) -> None:
 
 def given_up(task: Task, number: int, outside: Outside, finding: str, *, baseline: bool) -> LaunchError:
     """What the loop ends with after failures, with the last words of the last run."""
-    ids = [task.run_id(number, baseline=baseline, attempt=attempt) for attempt in range(1, ATTEMPTS + 1)]
-    entry = [entry for run_id in ids if (entry := read(task.ledger, run_id))][-1]
+    entry = [entry for run_id in task.attempts(number, baseline=baseline) if (entry := read(task.ledger, run_id))][-1]
     said = words_of(entry, task, outside)
     finding = f"{finding}, the last of them {entry.job.run_id}{f': {said}' if said else ''}"
     remedy = f"mend the job (its output is in {output_of(entry, task)}); the same command goes on from there"
@@ -112,8 +112,7 @@ def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline:
 
     So is a run with today's values that an earlier call saw fail: since then the user may have mended the job.
     """
-    for attempt in range(1, ATTEMPTS + 1):
-        run_id = task.run_id(number, baseline=baseline, attempt=attempt)
+    for attempt, run_id in enumerate(task.attempts(number, baseline=baseline), 1):
         entry = read(task.ledger, run_id)
         earlier = entry is not None and entry.recorded
         if entry is None or not entry.recorded:
@@ -135,7 +134,7 @@ def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline:
 
 def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None:
     """Have the values of a step in config.ini: suggest them, or finish what a killed process has begun."""
-    suggestion_id = task.run_id(number, baseline=False) if number <= plan.runs else task.best_id(plan.runs)
+    suggestion_id = task.run_id(number, baseline=False) if number <= plan.runs else f"{task.name}-best{plan.runs}"
     with open_project(task.path, task.settings, now=outside.clock(), judges=False) as job:  # settles what was written
         found = made_under(suggestion_id, job.store, task.identity)
         if found is not None:
@@ -145,7 +144,7 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
         runs = job.store.runs_of(task.identity)
         free, on_record, measured = free_id(suggestion_id, job.store), len(runs), any(run.ended_well for run in runs)
         began = made_under(task.run_id(1, baseline=False), job.store, task.identity)
-        trials = {task.run_id(at, baseline=False, attempt=again + 1) for at in range(1, number) for again in range(ATTEMPTS)}
+        trials = {run_id for at in range(1, number) for run_id in task.attempts(at, baseline=False)}
         vain = not any(run.run_id in trials and run.ended_well for run in runs)
         within = kept_to_room(task.settings, job.workload, outside.engine(task.settings, task.engine))
 
@@ -163,14 +162,6 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
     outside.note(f"{suggestion_id}: {in_short(suggestion)}")
 
 
-def left_at_the_best(task: Task, plan: LoopPlan, outside: Outside) -> None:
-    """Leave config.ini with the best values that are known, not with those of the last trial."""
-    try:
-        suggested(task, plan, outside, plan.runs + 1)
-    except NothingAdmissible as error:
-        outside.note(f"{task.name}: config.ini keeps the values of the last run: {error} [{error.code}]")
-
-
 def in_short(suggestion: Suggestion) -> str:
     """What a suggestion changes: "batch_size 64 -> 128"; and why, where it is no better value but the way out of nothing."""
     changes = ", ".join(f"{change.parameter} {change.old_text} -> {change.new_text}" for change in suggestion.changes)
@@ -186,14 +177,10 @@ def boundary_of(task: Task, values: Parameters | None = None, before: float | No
     """
     with open_history(task.settings) as store:
         runs = [run for run in store.runs_of(task.identity) if before is None or run.ended_at <= before]
-    return Boundary(longest_training_seconds(task.settings, runs, values), longest_startup(task, runs))
-
-
-def longest_startup(task: Task, runs: list[Run]) -> float | None:
-    """What the launched ones of these runs took besides training, at most."""
-    entries = [(read(task.ledger, run.run_id), run) for run in runs if run.run_id.startswith(f"{task.name}-")]
-    seconds = [startup_seconds(entry, run) for entry, run in entries if entry]
-    return max((each for each in seconds if each is not None), default=None)
+    launched = [(read(task.ledger, run.run_id), run) for run in runs if run.run_id.startswith(f"{task.name}-")]
+    besides = [startup_seconds(entry, run) for entry, run in launched if entry]
+    longest_startup = max((seconds for seconds in besides if seconds is not None), default=None)
+    return Boundary(longest_training_seconds(task.settings, runs, values), longest_startup)
 
 
 def was_cut_off(task: Task, run_id: str, ended: EndedRun, *, baseline: bool) -> bool:

@@ -12,7 +12,7 @@ from jpo.plugins.launch.ledger import read
 from jpo.plugins.launch.project.finished import run_again
 from jpo.plugins.launch.project.unfinished import made_under
 from jpo.plugins.launch.report.optimize.record import LoopRun, LoopTotals, OptimizedJob
-from jpo.plugins.launch.story.optimize.loop import ATTEMPTS, boundary_of
+from jpo.plugins.launch.story.optimize.loop import boundary_of
 from jpo.plugins.launch.story.optimize.task import LoopPlan, Task
 from jpo.project.project import ProjectStore, open_project_store, own_direction
 from jpo.records import Run
@@ -32,6 +32,7 @@ def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | 
         currency, prices = job.currency, job.prices
     baseline, following = ([run for run in runs if run.baseline is side] for side in (True, False))
     bound = boundary_of(task).training_seconds if following else None
+    well = [(seconds, each.run_id) for each in runs if each.ended_well and (seconds := each.value("duration_seconds"))]
     return OptimizedJob(
         config=str(task.path),
         name=task.name,
@@ -40,7 +41,7 @@ def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | 
         suggestions={run_id: suggestion.suggestion_id for run_id, suggestion in made.items() if suggestion},
         totals=[total for name in ("duration_seconds", "cost_usd") if (total := _total(name, baseline, following))],
         lines=compare(_ended(baseline), _ended(following), prices, own_direction(task.settings)) if following else (),
-        fastest=_fastest(runs),
+        fastest=min(well, default=(0.0, None))[1],
         longest_seconds=bound,
         missing=plan.runs - sum(not run.baseline and run.last for run in runs),
         failure=Note(failure.code, str(failure), task.name) if failure else None,
@@ -52,7 +53,7 @@ def _runs(task: Task, plan: LoopPlan, job: ProjectStore) -> Iterator[LoopRun]:
     """Every attempt that is over, in the order in which they were made."""
     numbers = [*((number, True) for number in range(1, plan.baseline + 1)), *((n, False) for n in range(1, plan.runs + 1))]
     for number, baseline in numbers:
-        ids = [task.run_id(number, baseline=baseline, attempt=attempt) for attempt in range(1, ATTEMPTS + 1)]
+        ids = task.attempts(number, baseline=baseline)
         entries = [entry for run_id in ids if (entry := read(task.ledger, run_id)) and entry.end]
         for entry in entries:
             run = run_again(entry, task.ledger, task.settings, job.store).run
@@ -64,22 +65,12 @@ def _ended(runs: Sequence[LoopRun]) -> list[Run]:
     return [each.run for each in runs if each.run]
 
 
-def _fastest(runs: Sequence[LoopRun]) -> str | None:
-    """The id of the shortest run that ended well."""
-    well = [
-        (seconds, each.run_id)
-        for each in runs
-        if each.run and each.run.ended_well and (seconds := each.value("duration_seconds"))
-    ]
-    return min(well, default=(0.0, None))[1]
-
-
 def _total(name: str, baseline: Sequence[LoopRun], following: Sequence[LoopRun]) -> LoopTotals | None:
     """What the runs after the baseline took together, beside as many of the baseline's mean; None: one side measured nothing."""
-    before = [value for each in baseline if each.run and each.run.ended_well and (value := each.value(name)) is not None]
+    before = [value for each in baseline if each.ended_well and (value := each.value(name)) is not None]
     after = {each.run_id: value for each in following if (value := each.value(name)) is not None}
     if not before or not after:
         return None
-    well = sum(each.run_id in after and each.run is not None and each.run.ended_well for each in following)
+    well = sum(each.run_id in after and each.ended_well for each in following)
     spent, kept = sum(after.values()), fmean(before) * len(after)
     return LoopTotals(name, len(after), well, spent, kept, spent / kept if kept > 0 else None)

@@ -20,6 +20,8 @@ from jpo.records import Identity, Suggestion
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,47}")
 """Names that leave room for what run ids add to them."""
+ATTEMPTS = 3
+"""Of one step: a run that was ended from outside (an engine that died, a node that was lost, Ctrl-C) is made again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,9 @@ class Task:
         again = f".{attempt}" if attempt > 1 else ""
         return f"{self.name}-{'b' if baseline else ''}{number}{again}"
 
-    def best_id(self, runs: int) -> str:
-        """Under which the values are suggested that config.ini is left with after so many runs."""
-        return f"{self.name}-best{runs}"
+    def attempts(self, number: int, *, baseline: bool) -> list[str]:
+        """The ids of all attempts at a step."""
+        return [self.run_id(number, baseline=baseline, attempt=attempt) for attempt in range(1, ATTEMPTS + 1)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from jpo.plugins.launch.during.end_of_curve import total_seconds
 from jpo.plugins.launch.during.progress import RunProgress
 from jpo.plugins.launch.during.stop import StopVerdict
 from jpo.plugins.launch.report.watch.watched import (
-    BaselineComparison,
     BesideBaseline,
     QualityCurve,
     RunForecast,
@@ -55,31 +54,20 @@ def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | 
         errors.pop()  # a validation that measured nothing
     curve = curve_of(errors)
     training = elapsed if seen.times.trains_since is not None else 0.0  # of imports nothing says how slow its epochs are
+    counted = seen.epochs
+    alike = [(seconds, None if done is None else done + counted.from_zero) for seconds, done in past.alike]
     return RunProgress(
         elapsed,
-        _total(seen, past),
+        total_seconds(elapsed, counted.times, epochs, alike, has_target=past.has_target),
         usd_per_hour(seen.parameters, prices),
         curve,
         seen.diverged,
         epochs,
         seen.share_done,
-        seen.epochs.began_at,
+        counted.began_at,
         ahead=(curve and epochs_ahead(curve, past.reached))
         or epochs_ahead_by_pace(seen.epochs_done or 0.0, training, past.longest_epoch_seconds, past.reached),
     )
-
-
-def _total(seen: SeenRun, past: PastRuns) -> Interval | None:
-    elapsed, counted = seen.elapsed_seconds, seen.epochs
-    assert elapsed is not None
-    alike = [(seconds, None if done is None else done + counted.from_zero) for seconds, done in past.alike]
-    return total_seconds(elapsed, counted.times, seen.epochs_planned, alike, has_target=past.has_target)
-
-
-def final_of(progress: RunProgress | None, past: PastRuns) -> Interval | None:
-    """The quality of its model after the last epoch; None where too few curves support a forecast."""
-    final = None if progress is None else stop.final_of(progress, past.finished)
-    return None if final is None else past.quality.interval_of(final.interval())
 
 
 def standing(
@@ -92,55 +80,47 @@ def standing(
     held: str = "",
 ) -> WatchedRun:
     """All that is said of a run at one look."""
-    total = None if progress is None or seen.over else progress.total_seconds
-    rate = usd_per_hour(seen.parameters, terms.prices)
-    elapsed, final = seen.elapsed_seconds, None if seen.over else final_of(progress, past)
-    curve = seen.curve(past.quality)
-    checks = _sla(seen, total, rate, final, past, terms)
-    usd_in_all = None if total is None or rate is None else _scaled(total, rate / 3600)
+    rate, elapsed = usd_per_hour(seen.parameters, terms.prices), seen.elapsed_seconds
+    usd = None if rate is None or elapsed is None else rate * elapsed / 3600
+    forecast = RunForecast() if progress is None or seen.over else _forecast(seen, progress, past, rate)
+    checks = _sla(seen, forecast, rate, past, terms)
+    rival = past.rival.run_id if past.rival else None
+    curve = tuple((epoch, value) for epoch, value in seen.curve(past.quality) if math.isfinite(value))
     return WatchedRun(
         seen,
-        QualityCurve(past.quality.name, tuple((epoch, value) for epoch, value in curve if math.isfinite(value))),
-        RunForecast(total, _from(seen.times.started_at, total), usd_in_all, final),
-        usd_so_far=_usd(rate, elapsed),
-        baseline=BaselineComparison(past.basis, tuple(_compared(seen, past, _usd(rate, elapsed)))),
+        QualityCurve(past.quality.name, curve),
+        forecast,
+        usd_so_far=usd,
+        basis=past.basis,
+        compared=tuple(_compared(seen, past, usd)),
         sla=checks,
-        chance=_chance(past, verdict),
+        chance=WinChance(rival, verdict.wins, f"Chance to win: {verdict.why}.") if verdict else WinChance(rival),
         decisions=tuple(decisions),
         held=held,
-        warnings=tuple(_warnings(seen, checks, total, rate, final)),
+        warnings=tuple(_warnings(seen, checks, forecast)),
         currency=terms.currency,
     )
 
 
-def _chance(past: PastRuns, verdict: StopVerdict | None) -> WinChance:
-    rival = past.rival.run_id if past.rival else None
-    return WinChance(rival, verdict.wins, f"Chance to win: {verdict.why}.") if verdict else WinChance(rival)
+def _forecast(seen: SeenRun, progress: RunProgress, past: PastRuns, rate: float | None) -> RunForecast:
+    total, start, final = progress.total_seconds, seen.times.started_at, stop.final_of(progress, past.finished)
+    ends = None if start is None or total is None else Interval(start + total.mean, start + total.low, start + total.high)
+    return RunForecast(total, ends, _usd(total, rate), None if final is None else past.quality.interval_of(final.interval()))
 
 
-def _usd(rate: float | None, seconds: float | None) -> float | None:
-    return None if rate is None or seconds is None else rate * seconds / 3600
-
-
-def _scaled(interval: Interval, factor: float) -> Interval:
-    return Interval(interval.mean * factor, interval.low * factor, interval.high * factor)
-
-
-def _from(start: float | None, total: Interval | None) -> Interval | None:
-    return None if start is None or total is None else Interval(start + total.mean, start + total.low, start + total.high)
+def _usd(seconds: Interval | None, rate: float | None) -> Interval | None:
+    if seconds is None or rate is None:
+        return None
+    return Interval(*(bound * (rate / 3600) for bound in (seconds.mean, seconds.low, seconds.high)))
 
 
 def _compared(seen: SeenRun, past: PastRuns, usd: float | None) -> Iterator[BesideBaseline]:
     """Time, money and quality next to the baseline's at the same progress."""
     if not past.baseline:
         return
-    then = {
-        "duration_seconds": _then(seen, [(run, run.outcome.duration_seconds) for run, _ in past.baseline]),
-        "cost_usd": _then(seen, past.baseline),
-    }
-    here = {"duration_seconds": seen.elapsed_seconds, "cost_usd": usd}
-    for quantity, amount in here.items():
-        yield _line(quantity, amount, then[quantity])
+    seconds = [(run, run.outcome.duration_seconds) for run, _ in past.baseline]
+    yield _line("duration_seconds", seen.elapsed_seconds, _then(seen, seconds))
+    yield _line("cost_usd", usd, _then(seen, past.baseline))
     values, earlier = (
         {epoch: value for epoch, value in curve if math.isfinite(value)}
         for curve in (seen.curve(past.quality), past.baseline_curve)
@@ -170,39 +150,33 @@ def _line(quantity: str, here: float | None, then: float | None, *, more_is_bett
     return BesideBaseline(quantity, here, then, ratio, "same" if abs(ratio - 1) <= SAME_AS_BEFORE else changed)
 
 
-def _sla(
-    seen: SeenRun, total: Interval | None, rate: float | None, final: Interval | None, past: PastRuns, terms: ProjectTerms
-) -> tuple[SlaCheck, ...]:
+def _sla(seen: SeenRun, forecast: RunForecast, rate: float | None, past: PastRuns, terms: ProjectTerms) -> tuple[SlaCheck, ...]:
     """The targets against what it will come to; what it has spent already can break one whatever is forecast."""
-    elapsed = seen.elapsed_seconds
-    spent = None if elapsed is None else Interval(elapsed, elapsed, elapsed)
-    limit = terms.targets.get("time_max", math.inf)
-    time = total or (spent if seen.over or (elapsed is not None and elapsed > limit) else None)
-    cost = None if rate is None else _scaled(time, rate / 3600) if time else None
-    if rate is not None and cost is None and spent and _scaled(spent, rate / 3600).mean > terms.targets.get("cost_max", math.inf):
-        cost = _scaled(spent, rate / 3600)
-    expected = Forecast(duration_seconds=time, cost_usd=cost)
-    if seen.use.memory_gib is not None and seen.use.memory_gib > terms.targets.get("memory_max_gib", math.inf):
-        expected = expected.having({"memory_gib": Interval(seen.use.memory_gib, seen.use.memory_gib, seen.use.memory_gib)})
-    if final is not None:
-        expected = expected.having({past.quality.name: final})
-    return check_sla(terms.targets, expected)
+
+    def used(amount: float | None) -> Interval | None:
+        return None if amount is None else Interval(amount, amount, amount)
+
+    def beyond(target: str, used: Interval | None) -> Interval | None:
+        return used if used and used.mean > terms.targets.get(target, math.inf) else None
+
+    spent, memory = used(seen.elapsed_seconds), beyond("memory_max_gib", used(seen.use.memory_gib))
+    time = forecast.total_seconds or (spent if seen.over else beyond("time_max", spent))
+    expected = Forecast(time, _usd(time, rate) or beyond("cost_max", _usd(spent, rate)), memory_gib=memory)
+    return check_sla(terms.targets, expected.having({past.quality.name: forecast.final} if forecast.final else {}))
 
 
-def _warnings(
-    seen: SeenRun, checks: Sequence[SlaCheck], total: Interval | None, rate: float | None, final: Interval | None
-) -> Iterator[Note]:
+def _warnings(seen: SeenRun, checks: Sequence[SlaCheck], forecast: RunForecast) -> Iterator[Note]:
     """A note for each target that will be, or may be, missed."""
     expected = {
-        "time_max": ("duration_seconds", total),
-        "accuracy_min": ("val_accuracy", final),
-        "val_loss_max": ("val_loss", final),
+        "time_max": ("duration_seconds", forecast.total_seconds),
+        "cost_max": ("cost_usd", forecast.usd_in_all),
+        "accuracy_min": ("val_accuracy", forecast.final),
+        "val_loss_max": ("val_loss", forecast.final),
     }
-    expected["cost_max"] = ("cost_usd", None if total is None or rate is None else _scaled(total, rate / 3600))
     for check in checks:
         if check.verdict not in ("broken", "at risk"):
             continue
         will = "is missed" if seen.over else "will be missed" if check.verdict == "broken" else "may be missed"
         quantity, interval = expected.get(check.name, ("", None))
-        forecast = f": {numbers.expected(quantity, interval, bounds=True)} expected" if interval else ""
-        yield Note(MISSED, f"{check.name} = {numbers.written(check.name, check.limit)} {will}{forecast}", check.name)
+        said = f": {numbers.expected(quantity, interval, bounds=True)} expected" if interval else ""
+        yield Note(MISSED, f"{check.name} = {numbers.written(check.name, check.limit)} {will}{said}", check.name)

@@ -25,7 +25,7 @@ from jpo.plugins.launch.report.watch.launched import LaunchedRun, LaunchedRuns
 from jpo.plugins.launch.report.watch.watched import WatchedRun
 from jpo.plugins.launch.story.watch.deciding import Handle, WatchOptions, Window, decide, is_due, settle
 from jpo.plugins.launch.story.watch.standing import ProjectTerms, progress_of, standing
-from jpo.plugins.launch.watching.observers import LaunchObserver, LogObserver, PrometheusObserver, RunObserver
+from jpo.plugins.launch.watching.observers import LaunchObserver, LogObserver, PrometheusObserver
 from jpo.plugins.launch.watching.past import PastRuns, past_of
 from jpo.plugins.launch.watching.seen import SeenRun
 from jpo.project.load import LoadedSettings
@@ -47,13 +47,14 @@ class RunWatch:
     """A run that is watched.
 
     Attributes:
+        see: the run as it is at a moment; None: there is nothing of it yet.
         reach: None: JPO did not launch it, and cannot stop or resize it.
         terms: what settings say about runs.
         log: the CSV log that is looked at; None: it is another observer.
         decided_at: the last epoch at the last decision.
     """
 
-    observer: RunObserver
+    see: Callable[[float], SeenRun | None]
     reach: Handle | None
     settings: LoadedSettings
     terms: ProjectTerms
@@ -71,7 +72,7 @@ class RunWatch:
         Args:
             at_once: decide now, whatever number of epochs has passed.
         """
-        seen = self.observer.look(now)
+        seen = self.see(now)
         if seen is None:
             return None
         if self.past is None or seen.over or (self.past.samples_per_epoch is None and seen.samples_per_epoch is not None):
@@ -133,12 +134,11 @@ def watching(
             finding = "was not launched by JPO, which can neither stop it nor take anything from it"
             raise UsageError(str(log or run), finding, "leave out --apply, or start runs with `jpo run`", code=NOT_OURS)
         path = Path(run) if log is None and run is not None and (run.endswith(".csv") or "/" in run) else log
-        observer: RunObserver
         if path is not None:
-            observer = open_things.enter_context(LogObserver(path, own_names(settings)))
+            see = open_things.enter_context(LogObserver(path, own_names(settings))).look
         else:
-            observer = _measured(run or "", config, settings)
-        yield RunWatch(observer, None, settings, _terms_of(settings), options, path)
+            see = _measured(run or "", config, settings).look
+        yield RunWatch(see, None, settings, _terms_of(settings), options, path)
 
 
 @contextmanager
@@ -146,7 +146,7 @@ def _launched(entry: Entry, launcher: Launcher, settings: LoadedSettings, option
     ledger = ledger_of(settings)
     reach = Handle(entry, launcher, ledger, partial(open_history, settings))
     with LaunchObserver(entry, launcher, ledger, settings) as observer:
-        yield RunWatch(observer, reach, settings, _terms_of(settings), options)
+        yield RunWatch(observer.look, reach, settings, _terms_of(settings), options)
 
 
 @contextmanager

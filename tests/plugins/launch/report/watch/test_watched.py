@@ -4,7 +4,6 @@ from dataclasses import replace
 from jpo.plugins.launch.during.adjustment import Adjustment, ReleasedShare, Saving
 from jpo.plugins.launch.job import JobState
 from jpo.plugins.launch.report.watch.watched import (
-    BaselineComparison,
     BesideBaseline,
     QualityCurve,
     RunForecast,
@@ -34,9 +33,8 @@ RUN = WatchedRun(
     QualityCurve("val_loss", ((1.0, 1.0), (10.0, 0.25))),
     RunForecast(Interval(400, 380, 420), Interval(1400, 1380, 1420)),
     usd_so_far=0.1,
-    baseline=BaselineComparison(
-        "the last runs before the change", (BesideBaseline("duration_seconds", 100.0, 200.0, 0.5, "better"),)
-    ),
+    basis="the last runs before the change",
+    compared=(BesideBaseline("duration_seconds", 100.0, 200.0, 0.5, "better"),),
     sla=(SlaCheck("time_max", 300.0, "broken"),),
     chance=WinChance(why="Chance to win: it is 40%."),
     warnings=(Note("JPO-W783", "time_max = 5m 00s will be missed", "time_max"),),

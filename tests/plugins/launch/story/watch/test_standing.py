@@ -68,7 +68,7 @@ def test_memory_beyond_its_limit_is_broken_and_below_it_unknown():
 def test_beside_the_baseline_the_same_number_of_epochs_counts():
     run = Run("then", IDENTITY, {}, RunStatus.SUCCEEDED, 0.0, 400.0, Outcome(duration_seconds=400, epochs=20), "csv")
     past = replace(NOTHING, baseline=((run, 0.1),), basis="the last run", baseline_curve=((9.0, 1.0), (10.0, 0.05)))
-    time, cost, loss = stands(NOW, past).baseline.lines
+    time, cost, loss = stands(NOW, past).compared
     assert (time.baseline, time.ratio, time.word) == (200, 0.5, "faster")
     assert (cost.baseline, cost.word) == (0.05, "dearer")
     assert (loss.here, loss.baseline, loss.word) == (0.1, 0.05, "worse")
@@ -76,13 +76,13 @@ def test_beside_the_baseline_the_same_number_of_epochs_counts():
 
 def test_a_baseline_that_nobody_can_compare_is_unknown():
     run = Run("then", IDENTITY, {}, RunStatus.SUCCEEDED, None, 400.0, Outcome(), "csv")
-    assert [line.word for line in stands(NOW, replace(NOTHING, baseline=((run, None),))).baseline.lines] == ["unknown", "unknown"]
+    assert [line.word for line in stands(NOW, replace(NOTHING, baseline=((run, None),))).compared] == ["unknown", "unknown"]
 
 
 def test_a_baseline_of_no_number_is_unknown_and_no_change_for_the_worse():
     run = Run("a", IDENTITY, {}, RunStatus.SUCCEEDED, 0.0, 800.0, Outcome(duration_seconds=800.0, epochs=40.0), "csv")
     past = replace(NOTHING, baseline=((run, None),), basis="the last run", baseline_curve=((9.0, 1 / 9), (10.0, float("nan"))))
-    assert stands(NOW, past).baseline.lines[-1].word == "as before"  # at the ninth epoch
+    assert stands(NOW, past).compared[-1].word == "as before"  # at the ninth epoch
 
 
 def test_a_job_that_counts_from_0_is_one_epoch_further_than_it_says():
@@ -91,7 +91,7 @@ def test_a_job_that_counts_from_0_is_one_epoch_further_than_it_says():
     seen = replace(NOW, training=replace(LOGGED, rows=rows, last_epoch=9.0))
     found = stands(seen, replace(NOTHING, baseline=((run, 0.4),), alike=((400.0, 39.0),) * 3))
     assert (found.seen.epochs_done, found.seen.share_done, found.forecast.total_seconds.mean) == (10, 0.25, pytest.approx(400))
-    assert [line.word for line in found.baseline.lines] == ["as before", "as before"]
+    assert [line.word for line in found.compared] == ["as before", "as before"]
 
 
 def test_a_resumed_run_is_compared_from_where_it_began():
@@ -99,7 +99,7 @@ def test_a_resumed_run_is_compared_from_where_it_began():
     run = Run("a", IDENTITY, {}, RunStatus.SUCCEEDED, 0.0, 400.0, Outcome(duration_seconds=400.0, epochs=40.0), "csv")
     seen = replace(NOW, training=replace(LOGGED, rows=rows, last_epoch=30.0))
     found = stands(seen, replace(NOTHING, baseline=((run, 0.4),)))
-    assert [line.word for line in found.baseline.lines] == ["as before", "as before"]
+    assert [line.word for line in found.compared] == ["as before", "as before"]
     assert progress_of(seen, NOTHING, TERMS.prices).began_at == 20
 
 

@@ -37,7 +37,7 @@ class Recording:
 def watch(empty):
     settings = load(empty.config, None, {}, {})
     terms = ProjectTerms(Prices(), USD, {}, Preference())
-    return lambda *looks: RunWatch(Recording(*looks), None, settings, terms, WatchOptions())
+    return lambda *looks: RunWatch(Recording(*looks).look, None, settings, terms, WatchOptions())
 
 
 def test_a_run_is_followed_to_its_end_with_longer_and_longer_pauses(watch):
