@@ -27,6 +27,7 @@ from jpo.optimizer.request import Request
 from jpo.records import Identity, Known, Run
 
 if TYPE_CHECKING:
+    from jpo.agent.sac.learn import AgentState
     from jpo.agent.sealed import Tensors
 
 
@@ -89,14 +90,7 @@ def need_torch() -> None:
 
 
 def keep_up(
-    store: Store,
-    identity: Identity,
-    known: Known,
-    request: Request,
-    *,
-    seconds: float,
-    now: float,
-    seed: int,
+    store: Store, identity: Identity, known: Known, request: Request, *, seconds: float, now: float, seed: int
 ) -> tuple[str, ...]:
     """Learning inside `jpo suggest`: of what is new, if anything is, and the user left time for it.
 
@@ -105,7 +99,8 @@ def keep_up(
     """
     try:
         if seconds > 0 and find_spec("torch") is None:
-            return ("JPO-W650",) if nobody_learns(store, identity, known.runs, request) else ()
+            left = left_of(store, identity, known.runs, request)  # not for a scheduled `jpo learn`, which had learnt of some
+            return ("JPO-W650",) if left >= SOON_LEARNT or 0 < left == len(learnable(known.runs)) - 1 else ()
         if seconds > 0:
             catch_up(store, identity, known, request, Round(seed, now, seconds=seconds))
     except StoreError as error:
@@ -113,12 +108,6 @@ def keep_up(
             raise
         return ("JPO-W605",)
     return ()
-
-
-def nobody_learns(store: Store, identity: Identity, runs: Sequence[Run], request: Request) -> bool:
-    """Whether runs wait to be learnt from, and not for a scheduled `jpo learn` elsewhere, which has learnt of their workload."""
-    learnable_runs, left = max(0, len(learnable(runs)) - 1), left_of(store, identity, runs, request)
-    return left >= SOON_LEARNT or 0 < left == learnable_runs
 
 
 def waiting(header: Mapping[str, Any] | None, identity: Identity, runs: Sequence[Run], request: Request) -> int:
@@ -139,13 +128,7 @@ def left_of(store: Store, identity: Identity, runs: Sequence[Run], request: Requ
     return waiting(header_of(saved[0]) if saved else None, identity, runs, request)
 
 
-def catch_up(
-    store: Store,
-    identity: Identity,
-    known: Known,
-    request: Request,
-    wanted: Round,
-) -> Learnt:
+def catch_up(store: Store, identity: Identity, known: Known, request: Request, wanted: Round) -> Learnt:
     """Take in the runs of a workload that are new to the agent, oldest first, until the time is used up; save it, on record.
 
     What it learnt of this workload from a history which is no longer on record in that order, or under another preference, is
@@ -159,52 +142,41 @@ def catch_up(
         StoreError: the saved agent is damaged, or another process saved one meanwhile.
     """
     need_torch()
-    runs, residuals, rebuild, seed = known.runs, known.residuals, wanted.rebuild, wanted.seed
-    saved, name = store.load_agent(AGENT), str(identity)
+    runs, rebuild, saved, name = known.runs, wanted.rebuild, store.load_agent(AGENT), str(identity)
     opened = _opened(saved[0] if saved else None, or_nothing=rebuild)
     if not rebuild and not waiting(opened and opened[1], identity, runs, request):
-        return nothing_new(opened and opened[1])
+        done, resets, updates = progress_of(opened[1]) if opened else (0, 0, 0)
+        return Learnt(0, done, updates, 0, resets)
     import torch
 
-    from jpo.agent.sac.checkpoint import agent_of, save_checkpoint
-    from jpo.agent.sac.learn import AgentState, WorkloadProgress, learn, learnt_again, new_agent
+    from jpo.agent.sac.checkpoint import save_checkpoint
+    from jpo.agent.sac.learn import WorkloadProgress, learn
 
     torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
-    start = shipped_policy()
-    agent: AgentState | None = agent_of(*opened) if opened else new_agent(seed, start=start)
-    out_of_time = wanted.out_of_time or in_seconds(
-        wanted.seconds
-    )  # what torch imports until here takes seconds on a busy machine
-    if rebuild and opened and agent:
-        agent = learnt_again(agent, seed, partial(practise_here, residuals), workload=name, start=start, out_of_time=out_of_time)
-    if agent is None:
-        finding = "ended before a new agent had learnt again what other workloads taught; nothing was changed"
-        raise UsageError(
-            "--budget", finding, "give a larger one, or leave it out: --rebuild then takes its time", code="JPO-E606"
-        )
+    out_of_time = wanted.out_of_time or in_seconds(wanted.seconds)  # torch and what it imports take seconds on a busy machine
+    agent = _agent(opened, wanted, known, name, out_of_time)
     others = agent.real.size if rebuild else 0
     progress = agent.progress.get(name, WorkloadProgress())
     if progress.history != fingerprint(runs, request, progress.runs):
         agent.real.forget(name)
         progress = WorkloadProgress()
-    after_suggestions = followers(store, store.recorded_runs(identity))
     new = experiences(
         runs,
         request,
-        seed=seed,
+        seed=wanted.seed,
         first=progress.runs,
-        followers=after_suggestions,
-        residuals=residuals,
+        followers=followers(store, store.recorded_runs(identity)),
+        residuals=known.residuals,
         needs_after=known.needs_after,
     )
-    history = OwnHistory(new, residuals)
+    history = OwnHistory(new, known.residuals)
     taken = learn(
         agent,
         history.transitions(),
         history.practise,
         workload=name,
         out_of_time=out_of_time,
-        start=start,
+        start=shipped_policy(),
         begin_anew=due(learnable(runs)[progress.runs :], request),
     )
     done = progress.runs + taken
@@ -229,10 +201,26 @@ def _opened(saved: bytes | None, *, or_nothing: bool) -> tuple[Tensors, dict[str
         raise
 
 
-def nothing_new(header: Mapping[str, Any] | None) -> Learnt:
-    """Result of a round in which no run was new."""
-    runs, resets, updates = progress_of(header) if header else (0, 0, 0)
-    return Learnt(0, runs, updates, 0, resets)
+def _agent(
+    opened: tuple[Tensors, dict[str, Any]] | None, wanted: Round, known: Known, workload: str, out_of_time: Deadline
+) -> AgentState:
+    """The agent that takes in the runs: the saved one, where it is to be rebuilt one that learnt again, or a new one."""
+    from jpo.agent.sac.checkpoint import agent_of
+    from jpo.agent.sac.learn import learnt_again, new_agent
+
+    start = shipped_policy()
+    if opened is None:
+        return new_agent(wanted.seed, start=start)
+    agent = agent_of(*opened)
+    if not wanted.rebuild:
+        return agent
+    practise = partial(practise_here, known.residuals)
+    again = learnt_again(agent, wanted.seed, practise, workload=workload, start=start, out_of_time=out_of_time)
+    if again is None:
+        finding = "ended before a new agent had learnt again what other workloads taught; nothing was changed"
+        remedy = "give a larger one, or leave it out: --rebuild then takes its time"
+        raise UsageError("--budget", finding, remedy, code="JPO-E606")
+    return again
 
 
 def untested(store: Store) -> bool:

@@ -149,7 +149,9 @@ def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, requ
     vectors: list[Floats] = []
     best, least, today = None, np.inf, candidates.parameters(candidates.current)
     for run in runs:
-        if run.ended_well and request.wanted.quality_floor is not None and run.tells_no_quality and _other_model(run, reference):
+        model = {name: value for name, value in run.parameters.items() if name not in RESOURCES}
+        unjudged = request.wanted.quality_floor is not None and run.tells_no_quality and not same(model, reference.parameters)
+        if run.ended_well and unjudged:
             vector = np.full(6, np.nan)
         elif run.ended_well:
             ours, theirs = request.wanted.quality.judged([run, reference])
@@ -162,9 +164,3 @@ def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, requ
         if best is None or worth < least:
             best, least = vector, worth
     return vectors
-
-
-def _other_model(run: Run, reference: Run) -> bool:
-    """Whether they differ in more than hardware."""
-    model = {name: value for name, value in run.parameters.items() if name not in RESOURCES}
-    return not same(model, reference.parameters)

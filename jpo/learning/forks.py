@@ -9,21 +9,16 @@ Optimal Control", 6.4.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from jpo.agent.policy import Policy
 from jpo.agent.reward import objective
 from jpo.agent.sac.fork_replay import MOST, Fork, Practice
 from jpo.agent.sac.replay_buffer import Transition
-from jpo.learning.job import AS_SIMULATED, Job, earlier_jobs, new_job
+from jpo.learning.job import Job, earlier_jobs, new_job
 from jpo.learning.practice import BOUND, Choose, DecisionPoint, begin, by_belief_rule, by_policy, step
 from jpo.records import Preference, Residuals
-from jpo.simulate.installations import draw_installation
-
-if TYPE_CHECKING:
-    from jpo.records import Ints
+from jpo.simulate.installations import AS_SIMULATED, draw_installation
 
 AHEAD = 8
 """Runs which are played after a fork, its own included."""
@@ -105,21 +100,9 @@ def shortlist(point: DecisionPoint, choose: Choose, rng: np.random.Generator) ->
     allowed = np.flatnonzero(problem.allowed)
     by_score = allowed[np.argsort(problem.acquisition.score[allowed])[:3]]
     anything = rng.choice(allowed, min(2, len(allowed)), replace=False)
-    liked = [
-        by_belief_rule(point),
-        choose(point),
-        problem.acquisition.incumbent,
-        *by_score,
-        *_liked_here(point, allowed),
-        *anything,
-    ]
+    by_earlier_jobs = [] if point.here is None else allowed[np.argsort(point.here.score[allowed])[:2]]
+    liked = [by_belief_rule(point), choose(point), problem.acquisition.incumbent, *by_score, *by_earlier_jobs, *anything]
     return [row for row in dict.fromkeys(map(int, liked)) if problem.allowed[row]][:MOST]
-
-
-def _liked_here(point: DecisionPoint, allowed: Ints) -> list[int]:
-    """The two best as earlier jobs of the installation have it."""
-    here = point.here
-    return [] if here is None else [int(row) for row in allowed[np.argsort(here.score[allowed])[:2]]]
 
 
 def cost_of(point: DecisionPoint, row: int, choose: Choose) -> float:

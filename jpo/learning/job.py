@@ -24,7 +24,7 @@ from jpo.learning.scenarios import SCENARIOS, Script, vectors_of
 from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Identity, Outcome, Preference, Run, RunStatus
 from jpo.simulate import SimulatedRun, draw_jobs, draw_noise, random_candidates
 from jpo.simulate import observe as simulate_run
-from jpo.simulate.installations import Installation, outside
+from jpo.simulate.installations import AS_SIMULATED, Installation, outside
 
 if TYPE_CHECKING:
     from jpo.agent.budget import Explore
@@ -42,7 +42,6 @@ PARTICLES = 256
 """Simulated jobs in a practice belief; banks of 250 to 30,000 were measured to be equal within 3%."""
 TODAYS_UTILISATION = 0.3
 """Only ratios are simulated; most training jobs leave their GPUs idle for more than half of the time."""
-AS_SIMULATED = Installation("none")
 DOMAINS = ("safe", "on", *(name for name in SCENARIOS if name != "stationary"))
 """What a policy can be released for: stationary jobs under each setting of `explore`, and the scenarios under both."""
 

@@ -29,8 +29,6 @@ from jpo.learning.job import Job, execute
 if TYPE_CHECKING:
     from jpo.agent.policy import Policy
 
-"""Goes through numbers and shows how far it is: `track(range(10), "practice")`."""
-
 BOUND = 4.0
 """Optima which a run counts at most where costs are compared: one ruinous job would outweigh a hundred others."""
 
@@ -44,8 +42,13 @@ class DecisionPoint:
 
     @cached_property
     def context(self) -> Context:
-        """What a policy is shown besides the problem."""
-        return _with_earlier_jobs(self.job, self.problem)
+        """What a policy is shown besides the problem: also what jobs that ran on the installation before say of the candidates."""
+        job, problem = self.job, self.problem
+        if job.installation is None or problem.context.earlier is not None:
+            return problem.context
+        belief = posterior(job.draws_here, problem.candidates, job.runs)
+        here = replace(problem.comparison, belief=belief).weighed.within(problem.context.horizon)
+        return replace(problem.context, earlier=EarlierJobs(here, belief.p_fail, job.installation.jobs))
 
     @property
     def here(self) -> AcquisitionValues | None:
@@ -129,15 +132,6 @@ def _usage(job: Job) -> Usage:
     return Usage(
         ended[-1].gpu_utilisation, cpu, memory, throughput, log_ratio(ended[-1].val_loss, ended[0].val_loss), samples, slack
     )
-
-
-def _with_earlier_jobs(job: Job, problem: Problem) -> Context:
-    """The context with what jobs that ran on the installation before say of the candidates, where it does not hold that."""
-    if job.installation is None or problem.context.earlier is not None:
-        return problem.context
-    belief = posterior(job.draws_here, problem.candidates, job.runs)
-    here = replace(problem.comparison, belief=belief).weighed.within(problem.context.horizon)
-    return replace(problem.context, earlier=EarlierJobs(here, belief.p_fail, job.installation.jobs))
 
 
 def _later(job: Job, problem: Problem) -> tuple[AcquisitionValues | None, float]:

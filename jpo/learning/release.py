@@ -23,10 +23,10 @@ from jpo.learning.continual import progress_of
 from jpo.learning.deadline import Deadline
 from jpo.learning.forks import MOST_JOBS
 from jpo.learning.job import DOMAINS, Job, earlier_jobs, new_job
-from jpo.learning.practice import Choose, by_belief_rule, by_policy, mean_cost, play
+from jpo.learning.practice import by_belief_rule, by_policy, mean_cost, play
 from jpo.learning.serving import AGENT, POLICY, own_policy
 from jpo.records import Track, silently
-from jpo.simulate.installations import KINDS, draw_installation
+from jpo.simulate.installations import AS_SIMULATED, KINDS, draw_installation
 from jpo.version import __version__
 
 THRESHOLD = 1.01
@@ -118,43 +118,30 @@ def compare(played: Sequence[PairedJob]) -> Release:
     """Judge jobs that both have played; two or more."""
     assert len(played) > 1
     logs = np.log([job.policy / job.rule for job in played])
-    harm, rule_harm = (float(np.mean([cost > HARMED for cost in costs])) for costs in zip(*map(_kept, played), strict=True))
+    harm = float(np.mean([job.policy_kept > HARMED for job in played]))
+    rule_harm = float(np.mean([job.rule_kept > HARMED for job in played]))
     return Release(len(played), float(np.exp(logs.mean())), float(logs.std(ddof=1) / math.sqrt(len(logs))), harm, rule_harm)
-
-
-def _kept(job: PairedJob) -> tuple[float, float]:
-    return job.policy_kept, job.rule_kept
 
 
 def test_job(seed: int) -> tuple[str, Job]:
     """The fresh job of a seed, with the situation that it belongs to; the situations take turns."""
     situations = tuple(INSTALLATIONS) if seed % 2 else DOMAINS
     situation = situations[seed // 2 % len(situations)]
-    return situation, job_in(situation, seed)
-
-
-def job_in(situation: str, seed: int) -> Job:
-    """A fresh job in one of SITUATIONS."""
-    rng = np.random.default_rng(seed)
-    if situation in INSTALLATIONS:
-        installation = draw_installation(rng, INSTALLATIONS[situation])
-        residuals = earlier_jobs(installation, int(rng.integers(1, MOST_JOBS)), rng)
-        return new_job(rng, ("safe", "on")[seed // 4 % 2], installation=installation, residuals=residuals)
-    installation = draw_installation(rng, "none")
-    return new_job(rng, situation, residuals=earlier_jobs(installation, int(rng.integers(0, MOST_JOBS)), rng))
+    rng, outside = np.random.default_rng(seed), situation in INSTALLATIONS
+    installation = draw_installation(rng, INSTALLATIONS.get(situation, "none"))
+    residuals = earlier_jobs(installation, int(rng.integers(int(outside), MOST_JOBS)), rng)
+    domain = ("safe", "on")[seed // 4 % 2] if outside else situation
+    return situation, new_job(rng, domain, installation=installation if outside else AS_SIMULATED, residuals=residuals)
 
 
 def played_by_both(policy: Policy, seed: int) -> PairedJob:
     """Play the job of a seed with the policy and with the belief rule."""
     situation, job = test_job(seed)
     other = job.copy()
-    figures = [_figures(job, partial(by_policy, policy)), _figures(other, by_belief_rule)]
-    return PairedJob(situation, figures[0][0], figures[1][0], figures[0][1], figures[1][1])
-
-
-def _figures(job: Job, choose: Choose) -> tuple[float, float]:
-    play(job, choose)
-    return mean_cost(job), float(np.mean(job.against_keeping))
+    play(job, partial(by_policy, policy))
+    play(other, by_belief_rule)
+    kept, rule_kept = (float(np.mean(each.against_keeping)) for each in (job, other))
+    return PairedJob(situation, mean_cost(job), mean_cost(other), kept, rule_kept)
 
 
 def release_test(policy: Policy, seeds: Sequence[int], track: Track = silently) -> ReleaseTest:
@@ -293,10 +280,5 @@ def tested(digest: str, test: ReleaseTest, now: float, *, file_digest: str) -> A
     Args:
         file_digest: SHA-256 (hex) of the policy as it is stored; a shared store takes no policy without it (teams.sql).
     """
-    data: dict[str, Json] = {
-        "policy": digest,
-        "file_digest": file_digest,
-        "released": list(test.released),
-        "results": figures_of(test),
-    }
-    return AuditEvent("tested", now, None, data)
+    data: dict[str, Json] = {"policy": digest, "file_digest": file_digest, "released": list(test.released)}
+    return AuditEvent("tested", now, None, {**data, "results": figures_of(test)})

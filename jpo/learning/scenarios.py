@@ -69,7 +69,9 @@ def drift(candidates: Candidates, truth: Draws, preference: Preference, rng: np.
     slower.
     """
     moves = draw_drift(RUNS, rng)
-    batch = _doublings(candidates)
+    column = candidates.names.index("batch_size") if "batch_size" in candidates.names else None
+    sizes = np.ones(len(candidates.values)) if column is None else candidates.values[:, column]
+    batch = np.log2(sizes / sizes[candidates.current])  # (K,), doublings of today's
     added = np.stack([moves.log_time[run] + batch_effect(moves, run, batch) for run in range(RUNS)])  # (R, K)
     if rng.random() < JUMPS:
         other = draw_jobs(candidates, 1, rng)
@@ -132,11 +134,3 @@ def vectors_of(truth: Draws, log_rate: Floats, drift: Floats | float = 0.0) -> F
 def _unchanged(candidates: Candidates, preference: Preference, runs: int) -> Script:
     rows = len(candidates.values)
     return Script(np.zeros((runs, rows)), (preference,) * runs, np.broadcast_to(candidates.log_rate, (runs, rows)))
-
-
-def _doublings(candidates: Candidates) -> Floats:
-    """log2 of the batch sizes relative to today's, 0 where there is no such parameter."""
-    if "batch_size" not in candidates.names:
-        return np.zeros(len(candidates.values))
-    batch = candidates.values[:, candidates.names.index("batch_size")]
-    return np.asarray(np.log2(batch / batch[candidates.current]))
