@@ -9,6 +9,7 @@ Optimal Control", 6.4.
 from __future__ import annotations
 
 from functools import partial
+
 import numpy as np
 
 from jpo.agent.policy import Policy
@@ -100,7 +101,7 @@ def shortlist(point: DecisionPoint, choose: Choose, rng: np.random.Generator) ->
     allowed = np.flatnonzero(problem.allowed)
     by_score = allowed[np.argsort(problem.acquisition.score[allowed])[:3]]
     anything = rng.choice(allowed, min(2, len(allowed)), replace=False)
-    by_earlier_jobs = [] if point.here is None else allowed[np.argsort(point.here.score[allowed])[:2]]
+    by_earlier_jobs = () if point.here is None else allowed[np.argsort(point.here.score[allowed])[:2]]
     liked = [by_belief_rule(point), choose(point), problem.acquisition.incumbent, *by_score, *by_earlier_jobs, *anything]
     return [row for row in dict.fromkeys(map(int, liked)) if problem.allowed[row]][:MOST]
 

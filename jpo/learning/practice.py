@@ -42,7 +42,7 @@ class DecisionPoint:
 
     @cached_property
     def context(self) -> Context:
-        """What a policy is shown besides the problem: also what jobs that ran on the installation before say of the candidates."""
+        """What a policy is shown besides the problem, with what earlier jobs of the installation say of the candidates."""
         job, problem = self.job, self.problem
         if job.installation is None or problem.context.earlier is not None:
             return problem.context
