@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from jpo.cost import usd_of_text
-from jpo.cost.saved_hour import trade_off
+from jpo.cost.comparison import trade_off
 from jpo.history.undo import pin_notes
 from jpo.optimizer.answer import answer_to
 from jpo.optimizer.candidates import admissible_of

@@ -1,11 +1,10 @@
 """Costs of configurations and runs, and the SLA targets that they meet or break.
 
-    price.py         prices of single resources, spot, energy: an hour, a run
+    price.py         prices of single resources, spot, energy: an hour, a run; the instance that would be rented
     catalogue.py     whole instances with their prices, as data; data/: those that come with JPO; aws.py: those of today
     price_list.py    the prices in force with their origin, an hour of today's configuration, instances
     amount.py        "20EUR" -> USD
-    rented.py        the instance that a configuration would be rented on
-    comparison.py    two configurations side by side: the price of a saved hour; saved_hour.py: what it is worth
+    comparison.py    two configurations side by side: the price of a saved hour, and what it is worth
     sla.py           SLA targets checked against forecasts and runs; thresholds.py: targets that such runs would meet
 
 Amounts are in USD. What is not stated or measured has no price (None), never 0.

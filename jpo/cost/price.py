@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from jpo.cost.catalogue import Instance
 from jpo.errors import UsageError, quoted
@@ -64,7 +65,11 @@ def usd_per_hour(parameters: Mapping[str, float], prices: Prices, *, power_watts
     Returns:
         None when it uses GPUs without a price, has no resource with a price, fits into no instance, or its spot price is unknown.
     """
-    rented = _rent(parameters, prices) if prices.instances else _resources(parameters, prices)
+    if prices.instances:
+        instance = cheapest(parameters, prices)
+        rented = None if instance is None else rent(instance, prices)
+    else:
+        rented = _resources(parameters, prices)
     energy = energy_usd(None if power_watts is None else power_watts * 3600, prices)
     return rented if rented is None or energy is None else rented + energy
 
@@ -157,12 +162,6 @@ def _resources(parameters: Mapping[str, float], prices: Prices) -> float | None:
     return share * sum(parts) if parts else None
 
 
-def _rent(parameters: Mapping[str, float], prices: Prices) -> float | None:
-    """Price of an hour of the cheapest instance."""
-    instance = cheapest(parameters, prices)
-    return None if instance is None else rent(instance, prices)
-
-
 def _needs(parameters: Mapping[str, float]) -> tuple[float, ...]:
     """Requested GPUs, CPUs and GiB, less the rounding of units and texts."""
     return tuple(parameters.get(name, 0.0) * (1 - SAME) for name in RESOURCES)
@@ -177,12 +176,6 @@ def _instances_needed(needs: Sequence[float], instance: Instance) -> float:
     return number
 
 
-def _rent_at_most(instance: Instance, prices: Prices) -> float:
-    """Price of an instance; the on-demand price where its spot price is unknown."""
-    price = rent(instance, prices)
-    return instance.usd_per_hour if price is None else price
-
-
 def _rank(parameters: Mapping[str, float], prices: Prices) -> float:
     """The rate by which `log_rate` ranks: the price, else that of several instances, on demand where their spot price is unknown.
 
@@ -190,7 +183,42 @@ def _rank(parameters: Mapping[str, float], prices: Prices) -> float:
     """
     instance, needs = cheapest(parameters, prices), _needs(parameters)
     many = [(instance, 1.0)] if instance else [(instance, _instances_needed(needs, instance)) for instance in prices.instances]
-    rates = [number * _rent_at_most(instance, prices) for instance, number in many if number < math.inf]
+    paid_for = [(rent(instance, prices), instance, number) for instance, number in many if number < math.inf]
+    rates = [number * (instance.usd_per_hour if price is None else price) for price, instance, number in paid_for]
     rate = min(rates) if rates else sum(weight * parameters.get(name, 0.0) for name, weight in _RELATIVE_WEIGHTS.items())
     paid = (instance.usd_per_hour for instance in prices.instances if instance.usd_per_hour)
     return rate or _IDLE_SHARE * min(paid, default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Rented:
+    """An instance, always rented as a whole.
+
+    Attributes:
+        type: as the cloud calls it, e.g. "g5.xlarge".
+        usd_per_hour: on demand; usd_per_hour_spot: None where the catalogue has no spot price of it.
+        spot: whether costs are computed with its spot price.
+        priced_on: day of its price, ISO 8601; price_age_days: how long ago that was.
+    """
+
+    type: str
+    region: str
+    usd_per_hour: float
+    usd_per_hour_spot: float | None
+    spot: bool
+    priced_on: str
+    price_age_days: int
+
+
+def rented(parameters: Mapping[str, float], prices: Prices, *, now: float) -> Rented | None:
+    """The instance for a configuration; None without a catalogue, where none holds it, or where its price is unknown.
+
+    Args:
+        now: unix seconds.
+    """
+    found = cheapest(parameters, prices)
+    if found is None:
+        return None
+    age = datetime.fromtimestamp(now, UTC).date() - found.date
+    prices_of = (found.usd_per_hour, found.usd_per_hour_spot)
+    return Rented(found.instance, found.region, *prices_of, prices.spot, found.date.isoformat(), max(0, age.days))

@@ -2,9 +2,7 @@
 
     machine.py         GPUs, CPUs and memory together: the most that one process here could use
     gpus.py            GPUs by nvidia-smi, as far as CUDA_VISIBLE_DEVICES names them
-    cpus.py            CPUs by affinity and cgroup quotas
-    memory.py          memory of the machine, and limits of the cgroups
-    cgroup.py          the control groups of a process, from its own up to the root
+    cgroup.py          the control groups of a process; CPUs by affinity and their quotas, memory by their limits
     caller.py          who asks, in which pipeline, by its variables
     idle_gpus.py       GPUs allocated and not used, and why
     batch_per_gpu.py   more GPUs for the same batch: when that deserves a note

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.inventory.cpus import cpus_here
+from jpo.inventory.cgroup import cpus_here, memory_here
 from jpo.inventory.gpus import Gpu, detect_gpus
-from jpo.inventory.memory import memory_here
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,10 +143,7 @@ def new_job(
         like_residuals: the job differs from what the simulator thinks as those did.
     """
     candidates, truth = _true_job(installation, rng, residuals if like_residuals else None)
-    named = ("time", "cost", "balanced")
-    drawn = (
-        NAMED_PREFERENCES[named[rng.integers(3)]] if rng.random() < 0.7 else Preference(*map(float, rng.dirichlet(np.ones(3))))
-    )
+    drawn = random_preference(rng)
     explore: Explore = "safe" if rng.random() < 0.5 else "on"
     scenario = list(SCENARIOS)[rng.integers(len(SCENARIOS))] if domain is None else domain
     if scenario in ("safe", "on"):
@@ -160,6 +157,13 @@ def new_job(
     job = Job(candidates, draws, truth, noise, script, boldness, measures_loss, watched, luck)
     job.installation = None if residuals is None else residual_forecast(residuals, candidates)
     return job
+
+
+def random_preference(rng: np.random.Generator) -> Preference:
+    """Time, cost, balanced, or random weights of the three goals."""
+    if rng.random() < 0.7:
+        return NAMED_PREFERENCES[("time", "cost", "balanced")[rng.integers(3)]]
+    return Preference(*map(float, rng.dirichlet(np.ones(3))))
 
 
 def earlier_jobs(installation: Installation, jobs: int, rng: np.random.Generator) -> Residuals | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from jpo.cost.rented import Rented
+from jpo.cost.price import Rented
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import NO_EVIDENCE, USD, Currency, Evidence, Forecast, Identity, SlaCheck
 from jpo.records.from_plugins import Queued

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import constraints
 from constraints import Facts, Limits
 from jpo.cost import check_sla, usd_per_hour
-from jpo.cost.rented import rented
+from jpo.cost.price import rented
 from jpo.forecast.trials import Trial
 from jpo.optimizer.candidates import admissible_of
 from jpo.optimizer.expectations import Basis, cost, disagree, expectations

@@ -16,7 +16,7 @@ import numpy as np
 
 from jpo.agent.safety.host_memory import MEMORY
 from jpo.agent.safety.vetoes import Veto, too_little_memory_vetoes
-from jpo.cost.saved_hour import trade_off
+from jpo.cost.comparison import trade_off
 from jpo.cost.sla import SLA_TARGETS, sla_target
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.request import Request

@@ -17,8 +17,8 @@ from constraints.limit import Limit
 from constraints.own import read_value
 from jpo.agent.policy import Policy
 from jpo.cost import Prices, check_sla
-from jpo.cost.rented import Rented, rented
-from jpo.cost.saved_hour import trade_off
+from jpo.cost.comparison import trade_off
+from jpo.cost.price import Rented, rented
 from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain import account_of

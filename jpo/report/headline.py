@@ -11,7 +11,7 @@ from jpo.report.document import Cell, Column, Emphasis
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
-    from jpo.cost.rented import Rented
+    from jpo.cost.price import Rented
     from jpo.optimizer.surrogate import FailureChance
 
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}

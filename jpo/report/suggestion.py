@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from jpo.cost.rented import Rented
+from jpo.cost.price import Rented
 from jpo.records import (
     FORECAST,
     USD,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from jpo.cost.rented import Rented
+from jpo.cost.price import Rented
 from jpo.records import plain
 from jpo.records.from_plugins import Queued
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made import a_run
 
 from jpo.cost import Instance, Prices, lacks_energy, log_rate, run_cost_usd, usd_per_hour
-from jpo.cost.price import price_of_type
+from jpo.cost.price import Rented, price_of_type, rented
 from jpo.errors import UsageError
 from jpo.records import Outcome, Run
 
@@ -177,3 +177,39 @@ def test_a_gpu_type_has_its_price_and_an_unknown_one_names_the_known() -> None:
 def test_a_time_beyond_all_measure_has_no_cost() -> None:
     run = replace(a_run(), parameters={"gpus": 1e6}, outcome=Outcome(duration_seconds=1e308))
     assert run_cost_usd(run, Prices(usd_per_gpu_hour=1.0)) is None
+
+
+RENTED_NOW = 1_795_300_000.0  # 2026-11-21
+RENTED_SMALL = Instance("g5.xlarge", "g5", "a10g", 1, 24, 4, 16, "us-east-1", 1.006, 0.45, date(2026, 8, 26), "test")
+RENTED_LARGE = replace(
+    RENTED_SMALL, instance="g5.12xlarge", gpus=4, vcpus=48, memory_gib=192, usd_per_hour=5.672, usd_per_hour_spot=None
+)
+RENTED_PRICES = Prices(instances=(RENTED_LARGE, RENTED_SMALL))
+
+
+def test_it_is_the_cheapest_that_holds_the_configuration_with_the_age_of_its_price() -> None:
+    assert rented({"gpus": 1.0}, RENTED_PRICES, now=RENTED_NOW) == Rented(
+        "g5.xlarge", "us-east-1", 1.006, 0.45, False, "2026-08-26", 87
+    )
+    large = rented({"gpus": 2.0}, RENTED_PRICES, now=RENTED_NOW)
+    assert large is not None
+    assert (large.type, large.usd_per_hour_spot) == ("g5.12xlarge", None)
+
+
+def test_nothing_is_rented_without_a_catalogue_or_where_none_holds_it() -> None:
+    assert rented({"gpus": 1.0}, Prices(usd_per_gpu_hour=2.0), now=RENTED_NOW) is None
+    assert rented({"gpus": 8.0}, RENTED_PRICES, now=RENTED_NOW) is None
+
+
+def test_a_spot_price_that_is_unknown_leaves_it_out_as_the_cost_does() -> None:
+    spot = replace(RENTED_PRICES, spot=True)
+    assert rented({"gpus": 2.0}, spot, now=RENTED_NOW) is None
+    small = rented({"gpus": 1.0}, spot, now=RENTED_NOW)
+    assert small is not None
+    assert small.spot
+
+
+def test_a_price_of_tomorrow_is_of_today() -> None:
+    found = rented({"gpus": 1.0}, RENTED_PRICES, now=0.0)
+    assert found is not None
+    assert found.price_age_days == 0

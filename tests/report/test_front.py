@@ -8,7 +8,7 @@ from fronts import COST, FRONT, NOTHING, TIME, fact, guess
 from made import DIGITS
 
 from jpo.cli.output import rendered
-from jpo.cost.saved_hour import TradeOff
+from jpo.cost.comparison import TradeOff
 from jpo.optimizer.pareto.front import Front
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import NO_EVIDENCE, Currency, uncoded

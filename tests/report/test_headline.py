@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jpo.cost.rented import Rented
+from jpo.cost.price import Rented
 from jpo.records import LOSS_KEPT, Checkout, Currency, Note
 from jpo.records.from_plugins import Queued
 from jpo.report import headline

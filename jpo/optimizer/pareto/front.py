@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from jpo.cost.saved_hour import TradeOff
+from jpo.cost.comparison import TradeOff
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import NO_EVIDENCE, QUALITIES, USD, Currency, Evidence, Identity, Interval, Note, Quality
 from jpo.wording import names, numbers

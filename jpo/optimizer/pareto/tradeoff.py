@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.cost import check_sla, outcome_of, saved_hour
+from jpo.cost import check_sla, comparison, outcome_of
 from jpo.errors import UsageError
 from jpo.forecast.measurements import runs_at_candidates
 from jpo.forecast.pareto import hypervolume, non_dominated, reference_beyond, spread
@@ -232,7 +232,7 @@ def on_show(
             on_front=bool(non_dominated_rows.get(row, False)),
             on_expected_front=bool(expected.get(row, False)),
             marks=tuple(marks.get(row, ())),
-            trade=saved_hour.trade_off(today, of.surrogate.forecast(row), usd_per_saved_hour),
+            trade=comparison.trade_off(today, of.surrogate.forecast(row), usd_per_saved_hour),
         )
         for row in rows
     ]

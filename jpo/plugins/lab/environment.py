@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jpo.errors import UsageError
-from jpo.plugins.lab.episode import LADDERS, LENGTHS, TARGETS, EpisodeJob, EpisodeRun, failure_charge, slacks
-from jpo.records import NAMED_PREFERENCES, Preference
+from jpo.learning.job import random_preference
+from jpo.plugins.lab.episode import FAILURE, LADDERS, LENGTHS, TARGETS, EpisodeJob, EpisodeRun, slacks
+from jpo.records import Preference
 from jpo.simulate.installations import Installation, Kind, draw_installation
 
 try:
@@ -121,7 +122,7 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observed, dict[str, Any]]:
         """Draw a job that works with today's configuration, and run that once: the reference."""
         super().reset(seed=seed)
-        self._weights = self.preference or _random_preference(self.np_random)
+        self._weights = self.preference or random_preference(self.np_random)
         self._job = EpisodeJob(self.np_random, self.horizon + 1, self.installation, drift=self.drift)
         self._rungs = self._job.today
         self._runs, self._spent, self._safe = 0, 0.0, self._job.row(self._rungs)
@@ -147,7 +148,7 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
         row, self._last = self._job.row(self._rungs), run
         charges = self._job.charges(self._weights, self.sla, self._runs)
         self._best = int(np.argmin(np.where(self._job.fails, np.inf, charges)))
-        charge = failure_charge(float(charges[self._safe])) if run.failed else float(charges[row])
+        charge = FAILURE * float(charges[self._safe]) if run.failed else float(charges[row])
         self._regret = charge / float(charges[self._best]) - 1
         self._safe = self._safe if run.failed else row
         self._slacks = slacks(run.logs - self._reference, self.sla)
@@ -172,12 +173,6 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
         parameters, best = (self._job.grid.parameters(row) for row in (self._job.row(self._rungs), self._best))
         told = {"regret": self._regret, "failed": self._last.failed, "broken": tuple(self._broken)}
         return {"parameters": parameters, **told, "best": best}
-
-
-def _random_preference(rng: np.random.Generator) -> Preference:
-    if rng.random() < 0.7:
-        return NAMED_PREFERENCES[("time", "cost", "balanced")[rng.integers(3)]]
-    return Preference(*map(float, rng.dirichlet(np.ones(3))))
 
 
 def register() -> None:

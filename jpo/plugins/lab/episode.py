@@ -37,7 +37,7 @@ LENGTHS = tuple(len(ladder) for ladder in LADDERS.values())
 TARGETS = ("duration", "cost", "val_loss")
 """What a target may limit, in multiples of the reference run."""
 _LOSS_TOLERANCE, _LOSS_WEIGHT = float(np.log(1.02)), 3.0
-_FAILURE = 2.0
+FAILURE = 2.0
 """A failed run costs as much as so many runs of the last configuration that ended well."""
 _BROKEN, _MOST_MISSED = 3.0, 1.0
 """What a run has over a target, as a natural log and at most 1, costs so many reference runs."""
@@ -126,11 +126,6 @@ class EpisodeJob:
         logs = dict(zip(TARGETS, (time, cost, loss), strict=True))
         missed = sum(np.clip(logs[name] - np.log(limit), 0.0, _MOST_MISSED) for name, limit in sla.items())
         return np.asarray(np.exp(worth) + _BROKEN * missed)
-
-
-def failure_charge(charge: float) -> float:
-    """What a failed run costs after a configuration of this charge ended well."""
-    return _FAILURE * charge
 
 
 def slacks(logs: Floats, sla: Mapping[str, float]) -> dict[str, float]:

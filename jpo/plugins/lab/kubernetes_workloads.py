@@ -128,7 +128,10 @@ def execute(workload: SimulatedWorkload, values: Parameters, run: int, rng: np.r
     samples = workload.levels["samples_per_second"] * workload.levels["duration_seconds"] * float(np.exp(data))
     cpus, pace = values["cpus"], data - simulated.log_time - slower
     used = usage(trace(workload.demand, cpus, pace, batch, rng), cpus)
-    slope, error = _measured_slope(workload.draws, rng)
+    slope = error = None
+    if workload.draws.loss_slope is not None and np.isfinite(workload.draws.loss_slope[0]):  # as telemetry would measure it
+        error = float(rng.uniform(0.0, _LARGEST_SLOPE_ERROR))
+        slope = float(workload.draws.loss_slope[0]) + error * float(rng.standard_normal())
     busy = min(1.0, workload.levels["utilisation"] * float(np.exp(simulated.log_utilisation)))
     return status, Outcome(
         duration_seconds=seconds,
@@ -142,14 +145,6 @@ def execute(workload: SimulatedWorkload, values: Parameters, run: int, rng: np.r
         loss_slope=slope,
         loss_slope_error=error,
     )
-
-
-def _measured_slope(draws: Draws, rng: np.random.Generator) -> tuple[float, float] | tuple[None, None]:
-    """Slope of a run's learning curve as telemetry would measure it, and its error; none of a job that ends at a target."""
-    if draws.loss_slope is None or not np.isfinite(draws.loss_slope[0]):
-        return None, None
-    error = float(rng.uniform(0.0, _LARGEST_SLOPE_ERROR))
-    return float(draws.loss_slope[0]) + error * float(rng.standard_normal()), error
 
 
 def truth(workload: SimulatedWorkload, run: int) -> Mapping[str, Floats]:

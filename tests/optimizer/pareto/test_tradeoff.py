@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from made import a_run
 
-from jpo.cost import Prices, saved_hour
+from jpo.cost import Prices, comparison
 from jpo.errors import UsageError
 from jpo.optimizer.pareto.tradeoff import axes_of, coordinates, on_show, trade_off, volumes
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
@@ -116,7 +116,7 @@ def test_what_an_hour_is_worth_says_of_each_point_whether_its_trade_is_acceptabl
         points, _ = on_show(tradeoff, {}, worth)
         for point in points:
             expected = surrogate.forecast(surrogate.row(point.parameters))
-            assert point.trade == saved_hour.trade_off(surrogate.forecast(surrogate.candidates.current), expected, worth)
+            assert point.trade == comparison.trade_off(surrogate.forecast(surrogate.candidates.current), expected, worth)
         trades = [point.trade for point in points if point.trade and point.trade.saves_time]
         assert trades
         assert all(trade.acceptable is acceptable for trade in trades)

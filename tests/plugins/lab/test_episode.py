@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.plugins.lab.episode import LADDERS, LENGTHS, EpisodeJob, failure_charge, slacks
+from jpo.plugins.lab.episode import FAILURE, LADDERS, LENGTHS, EpisodeJob, slacks
 from jpo.records import NAMED_PREFERENCES, Preference
 from jpo.simulate.installations import AS_SIMULATED, Installation
 
@@ -51,7 +51,7 @@ def test_what_is_over_a_target_costs_three_reference_runs_per_log() -> None:
     free, held = one.charges(time, {}, 0), one.charges(time, {"duration": 1.2}, 0)
     over = np.clip(one.draws.log_time[0] - np.log(1.2), 0, 1)
     assert held - free == pytest.approx(3 * over)
-    assert failure_charge(1.5) == 3.0
+    assert FAILURE * 1.5 == 3.0
 
 
 def test_slack_is_the_log_of_what_the_target_leaves() -> None:

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from jpo.errors import UsageError
 from jpo.plugins.lab.replay.traces import LARGEST, SMALLEST, CostUnit, Execution, Trace
 from jpo.records import Run
 
 
-@dataclass(frozen=True, slots=True)
-class OwnRuns:
-    """A trace of own runs, and sentences that say what it does and does not contain."""
-
-    trace: Trace
-    notes: tuple[str, ...]
-
-
 def trace_of(
     name: str, place: str, runs: Sequence[Run], cost_of: Callable[[Run], float | None], *, cost_unit: CostUnit
-) -> OwnRuns:
+) -> tuple[Trace, tuple[str, ...]]:
     """The trace of a workload's runs, grouped by configuration.
 
     Args:
@@ -29,8 +20,9 @@ def trace_of(
         cost_of: cost of a run in `cost_unit`; None if it is unknown.
 
     Returns:
-        The trace over the parameters in which the runs differ. Runs without a duration or a cost are left out; one that failed,
-        was stopped or missed its target never reaches it in a replay either, at the cost it had.
+        The trace over the parameters in which the runs differ, and sentences that say what it does and does not contain. Runs
+        without a duration or a cost are left out; one that failed, was stopped or missed its target never reaches it in a replay
+        either, at the cost it had.
 
     Raises:
         UsageError: JPO-E702, fewer than two configurations were run, or none of their runs ended well.
@@ -46,7 +38,7 @@ def trace_of(
         by_values.setdefault(tuple(run.parameters[knob] for knob in knobs), []).append(execution)
     configurations = tuple(dict(zip(knobs, key, strict=True)) for key in by_values)
     trace = Trace(name, configurations, tuple(map(tuple, by_values.values())), default=0, cost_unit=cost_unit)
-    return OwnRuns(trace, _notes(trace, left_out=len(runs) - len(complete)))
+    return trace, _notes(trace, left_out=len(runs) - len(complete))
 
 
 def _execution(run: Run, cost: float | None) -> Execution | None:

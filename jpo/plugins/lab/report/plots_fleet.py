@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.plugins.lab.fleet import Fleet, ratios
 from jpo.report.plots.picture import save
-
-if TYPE_CHECKING:
-    pass
 
 HIGHEST = 5.0
 """Where the picture ends: one workload that got much worse must not hide the others."""

@@ -20,7 +20,7 @@ from jpo.errors import UsageError
 from jpo.files.reading import same_file
 from jpo.plugins.lab.replay.contest import Backend, Contest, hold
 from jpo.plugins.lab.replay.extras import need
-from jpo.plugins.lab.replay.own_runs import OwnRuns, trace_of
+from jpo.plugins.lab.replay.own_runs import trace_of
 from jpo.plugins.lab.replay.play import OBJECTIVES, Objective, PolicyFactory, ReplayProblem
 from jpo.plugins.lab.replay.policies import POLICIES
 from jpo.plugins.lab.replay.traces import Trace, read_trace
@@ -95,17 +95,16 @@ def replay(
         own: config.ini files with their settings; nothing is written, and the network is not used.
     """
     histories = [own_runs(path, settings, now=now) for path, settings in own]
-    traces = (*(read_trace(path, opened=options.opened) for path in files), *(history.trace for history in histories))
+    traces = (*(read_trace(path, opened=options.opened) for path in files), *(trace for trace, _ in histories))
     refuse_twins(traces)
     factories = {name: ALL_POLICIES[name] for name in options.policies}
     contest = Contest(traces, factories, options.objectives, options.horizons, options.seeds, options.first_seed)
     result = hold(contest, jobs=options.jobs or -1, backend=options.backend, track=track)
-    notes = tuple(note for history in histories for note in history.notes)
-    return Played(contest, result, notes, options.each_workload)
+    return Played(contest, result, tuple(note for _, notes in histories for note in notes), options.each_workload)
 
 
-def own_runs(path: Path, settings: LoadedSettings, *, now: float) -> OwnRuns:
-    """The finished runs of a config.ini's workload, on record and in CSV logs, as a trace."""
+def own_runs(path: Path, settings: LoadedSettings, *, now: float) -> tuple[Trace, tuple[str, ...]]:
+    """The finished runs of a config.ini's workload, on record and in CSV logs, as a trace, with what it does not contain."""
     with open_project(path, settings, now=now, read_only=True, judges=False) as job:
         workload, prices, runs = job.workload, job.prices, collect(job).runs
     in_usd = all(_usd(run, workload.current, prices) is not None for run in runs if run.outcome.duration_seconds)
