@@ -97,10 +97,6 @@ class Episode:
         gpus = bool(demand.gpus.any())
         devices = platform.cores("gpu" if gpus else "cpu")
         work = (demand.tasks * (demand.gpus if gpus else demand.cpus)).tolist()
-        self._gpus, self._on_gpus = gpus, (demand.gpus > 0).tolist()
-        self._wanted: list[int] = (demand.tasks * np.where(demand.gpus > 0, demand.gpus, demand.cpus)).tolist()
-        self._free: tuple[int, int] = (0, 0)  # CPU cores, GPUs
-        self._count_free()
         self.ledger = EpisodeLedger(self.simulation, devices, work, energy=options.energy)
         seen = DemandingJobs(jobs, demand)
         names = [options.order] if options.mode != "pair" else list(dict.fromkeys(PAIR_JOBS[job] for job, _ in options.pairs))
@@ -184,11 +180,6 @@ class Episode:
         if self._queue and self._to_come():
             self._advance()
 
-    def _count_free(self) -> None:
-        state = self.simulation.state
-        gpus = sum([count for count, gpu in zip(state.free, state.is_gpu, strict=True) if gpu]) if self._gpus else 0
-        self._free = (sum(state.free_cpus), gpus)
-
     def _start_by(self, job_selection: str, resources: str) -> None:
         """Start jobs in the order of a pair as long as the next one fits."""
         name, placement = PAIR_JOBS[job_selection], self._placements[resources]
@@ -208,7 +199,6 @@ class Episode:
             self._shadow.started(job, in_turn=in_turn)
         del self._queue[bisect_left(self._queue, self._order[job])]
         self.ledger.started(job)
-        self._count_free()
         if self._fits:  # what did not fit does not fit now either
             self._fits = {need: None for need, found in self._fits.items() if found is None}
 
@@ -228,7 +218,6 @@ class Episode:
         if ended:
             self._fits = {}
             self._reserved = -1
-            self._count_free()
 
     def _await_decision(self) -> None:
         """Let time pass until there is something to decide, or all jobs have ended."""
@@ -249,12 +238,7 @@ class Episode:
                 self._seen, self._open = [], []
                 return False
         waiting = self._seen = self._first_waiting()
-        wanted, free, on_gpus = self._wanted, self._free, self._on_gpus
-        need, fits = self.simulation.need, self._fits
-        self._open = [
-            None if wanted[job] > free[on_gpus[job]] else fits[id(need[job])] if id(need[job]) in fits else self._could_start(job)
-            for job in waiting
-        ]
+        self._open = [self._could_start(job) for job in waiting]
         if self._shadow is not None and any(self._open):
             self._close_what_delays(self._shadow, waiting)
         return any(self._open)
@@ -284,8 +268,6 @@ class Episode:
 
     def _could_start(self, job: int) -> Holding | None:
         """What a waiting job would get if it started now, whoever is delayed."""
-        if self._wanted[job] > self._free[self._on_gpus[job]]:
-            return None
         need = self.simulation.need[job]
         known = id(need)  # jobs that need the same have the same object, and hashing a tuple takes as long as placing one
         if known not in self._fits:

@@ -26,12 +26,10 @@ class Observer:
 
     def __init__(self, episode: Episode) -> None:
         jobs, demand = episode.jobs, episode.demand
-        state = episode.simulation.state
         self._episode = episode
         self._slots = episode.options.slots if episode.options.mode != "pair" else min(episode.options.slots, 32)
-        self._cpus = sum(kind.cores for kind in state.types if kind.kind == "cpu") or 1
-        self._gpus = sum(kind.cores for kind in state.types if kind.kind == "gpu") or 1
-        self._gpu_places = [place for place, found in enumerate(state.is_gpu) if found]
+        platform = episode.simulation.platform
+        self._cpus, self._gpus = platform.cores("cpu") or 1, platform.cores("gpu") or 1
         cpus, gpus = demand.tasks * demand.cpus / self._cpus, demand.tasks * demand.gpus / self._gpus
         self._area = jobs.requested_seconds * np.maximum(cpus, gpus)
         log = np.log1p(jobs.requested_seconds) / MONTH_LOG
@@ -70,11 +68,10 @@ class Observer:
             longest = math.log1p(now - min([came[job] for job in jobs])) / MONTH_LOG
             if longest > 1.0:
                 np.clip(seen, -1.0, 1.0, out=seen)
-        free = state.free
-        free_gpus = sum([free[place] for place in self._gpu_places])
+        free_cpus, free_gpus = state.left
         running, coming = len(episode.simulation.running), episode.simulation.coming
         seen[: len(FIGURES)] = (
-            sum(state.free_cpus) / self._cpus,
+            free_cpus / self._cpus,
             free_gpus / self._gpus,
             min(len(jobs) / MANY, 1.0),
             min(running / MANY, 1.0),

@@ -80,9 +80,7 @@ class EpisodeLedger:
             self._hold(job, -1)
 
     def _hold(self, job: int, sign: int) -> None:
-        allocation = self._simulation.allocations[job]
-        assert allocation is not None
-        for place, count in allocation.cores:
+        for place, count in self._simulation.allocations[job].cores:
             self._held[place] += sign * count
             draw = self._watts_of(place, self._held[place])
             self._watts += draw - self._draws[place]

@@ -59,32 +59,21 @@ def run(jobs: JobTable, demand: DemandTable, platform: Platform, discipline: Dis
     """
     if misfits := never_fitting(demand, platform):
         raise ValueError(f"job {jobs.ids[misfits[0]]} could never run on {platform.name}")
-    waiting = DemandingJobs(jobs, demand)
-    if discipline.elastic and demand.elasticity is not None and demand.elasticity.resizable.any():
-        return _run_elastic(waiting, platform, discipline)
+    waiting = DemandingJobs(jobs, demand)  # keys of the queue look at what jobs asked for, also where they are resized
+    ranges = demand.elasticity
+    elastic = discipline.elastic and ranges is not None and ranges.resizable.any()
+    if elastic:
+        jobs, demand, ranges = at_least(jobs, demand, platform.elastic)
     simulation = Simulation(jobs, demand, platform, kill=discipline.kill)
     manager = Manager(simulation, waiting, discipline)
+    resizing = Resizing(simulation, manager, ranges, platform.elastic) if elastic and ranges else None
     with collecting_no_cycles():
         while True:
             try:
-                ended, came = simulation.advance()
+                ended, came = simulation.advance(resizing.wake if resizing else NEVER)
             except StopIteration:
-                return simulation.schedule()
-            manager.decide(came, ended)
-
-
-def _run_elastic(waiting: DemandingJobs, platform: Platform, discipline: Discipline) -> Schedule:
-    """The same where running jobs are resized; keys of the queue look at what jobs asked for."""
-    jobs, demand, ranges = at_least(waiting.jobs, waiting.demand, platform.elastic)
-    simulation = Simulation(jobs, demand, platform, kill=discipline.kill)
-    resizing = Resizing(simulation, Manager(simulation, waiting, discipline), ranges, platform.elastic)
-    with collecting_no_cycles():
-        while True:
-            try:
-                ended, came = simulation.advance(resizing.wake)
-            except StopIteration:
-                return resizing.schedule()
-            resizing.decide(came, ended)
+                return (resizing or simulation).schedule()
+            (resizing or manager).decide(came, ended)
 
 
 @contextmanager

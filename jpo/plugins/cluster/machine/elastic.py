@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from jpo.plugins.cluster.machine.occupancy import Holding, Need, Occupancy, merged
+from jpo.plugins.cluster.machine.occupancy import Holding, Need, merged
 from jpo.plugins.cluster.machine.placement import Placement
 from jpo.plugins.cluster.machine.simulation import Expansion, Schedule, Simulation
 from jpo.plugins.cluster.platform.platform import ResizeCosts
@@ -109,10 +109,8 @@ class Resizing:
             if self._most[job] > self._least[job]:
                 found.append(job)
         for job in reversed(found):
-            kept = simulation.allocations[job]
-            assert kept is not None
-            self._extra[job], self._kept[job] = [], kept
-        return found[::-1]
+            self._extra[job], self._kept[job] = [], simulation.allocations[job]
+        return found
 
     def _one(self, job: int) -> Need:
         """What one more task of a job needs by now."""
@@ -127,9 +125,7 @@ class Resizing:
         simulation, lent = self._simulation, {}
         for job, extra in self._extra.items():
             if extra and not self._rests(job):
-                held = simulation.allocations[job]
-                assert held is not None
-                lent[job] = held
+                lent[job] = simulation.allocations[job]
                 for _, holding in extra:
                     simulation.state.take(holding, self._one(job), sign=-1)
                 self._holds(job, self._kept[job], 0)
@@ -141,7 +137,7 @@ class Resizing:
         for job in sorted(lent, key=lambda job: len(self._extra[job])):
             left = []
             for begin, holding in self._extra[job]:
-                if is_free(simulation.state, holding):
+                if self._is_free(holding):
                     simulation.state.take(holding, self._one(job))
                     left.append((begin, holding))
                 elif begin < simulation.now:
@@ -153,11 +149,19 @@ class Resizing:
                 self._holds(job, lent[job], len(left))
         simulation.share_on(lent.values(), {})
 
+    def _is_free(self, holding: Holding) -> bool:
+        free, memory = self._simulation.state.free, self._simulation.state.memory
+        return all(free[place] >= count for place, count in holding.cores) and all(memory[at] >= gib for at, gib in holding.memory)
+
     def _enlarge(self, begun: Iterable[int]) -> None:
         """Hand out what is left, task by task, to those with the fewest: who has begun, and all where nobody waits."""
         simulation, fresh = self._simulation, set(begun)
         growing = [job for job in self._extra if job in fresh or not (self._starter.waiting or self._rests(job))]
-        turns = [(self._tasks(job), place, job) for place, job in enumerate(growing) if self._may_grow(job)]
+        turns = [
+            (self._tasks(job), place, job)
+            for place, job in enumerate(growing)
+            if self._tasks(job) < self._most[job] and simulation.expected[job] > simulation.now  # who has overrun may end at once
+        ]
         heapify(turns)
         more: dict[int, list[Extra]] = {}
         while turns:
@@ -172,10 +176,6 @@ class Resizing:
                 heappush(turns, (tasks + 1, place, job))
         for job, extra in more.items():
             self._grow(job, extra)
-
-    def _may_grow(self, job: int) -> bool:
-        """Nobody knows how long a job goes on that has overrun what was requested."""
-        return self._tasks(job) < self._most[job] and self._simulation.expected[job] > self._simulation.now
 
     def _tasks(self, job: int) -> int:
         return int(self._least[job]) + len(self._extra[job])
@@ -196,17 +196,13 @@ class Resizing:
         for _, holding in more[best:]:
             simulation.state.take(holding, self._one(job), sign=-1)
         if best:
-            before = simulation.allocations[job]
-            assert before is not None
             self._extra[job] += more[:best]
-            self._resize(job, before)
+            self._resize(job, simulation.allocations[job])
 
     def _resize(self, job: int, before: Holding) -> None:
         """Go on with the further tasks that a job has by now."""
-        pause_seconds = self._pause_seconds(job)
-        factor = self._factor(job, 0)
         after = self._held(job, ())
-        self._simulation.resize(job, before, after, factor=factor, pause_seconds=pause_seconds)
+        self._simulation.resize(job, before, after, factor=self._factor(job, 0), pause_seconds=self._pause_seconds(job))
         self._holds(job, after, len(self._extra[job]))
         if self._simulation.starts[job] < self._simulation.now:
             self._resizes += 1
@@ -231,10 +227,3 @@ class Resizing:
             least, most = speedup(np.array(asked[:2]), self._shares[[job, job]]).tolist()
             self._factors[asked] = most / least
         return self._factors[asked]
-
-
-def is_free(state: Occupancy, holding: Holding) -> bool:
-    """Whether a task's cores and memory are free."""
-    return all(state.free[place] >= count for place, count in holding.cores) and all(
-        state.memory[node] >= gib for node, gib in holding.memory
-    )

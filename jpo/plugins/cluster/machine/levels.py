@@ -7,11 +7,15 @@ nodes and on a thousand; what a job changes is sorted anew when somebody asks.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from operator import or_
+from typing import Literal
 
 from jpo.plugins.cluster.machine.occupancy import Occupancy
 
 Level = Callable[[Occupancy, int], float]
+Way = Literal["in order", "upwards", "downwards"]
 
 
 class FreeLevels:
@@ -51,32 +55,19 @@ class FreeLevels:
                     self._enter(place, new)
         self._changed.clear()
 
-    def in_order(self, least: float) -> Iterator[int]:
-        """The processors whose level is not below `least`, in their order."""
+    def walk(self, least: float, way: Way) -> Iterator[int]:
+        """The processors whose level is not below `least`; up- or downwards by level, in their order among equals."""
         if self._changed:
             self._refresh()
-        found = 0
-        for level in self._levels[bisect_left(self._levels, least) :]:
-            found |= self._bits[level]
-        return self._each(found)
+        levels, bits = self._levels[bisect_left(self._levels, least) :], self._bits
+        if way == "in order":
+            return self._each([reduce(or_, [bits[level] for level in levels], 0)])
+        return self._each([bits[level] for level in (levels if way == "upwards" else reversed(levels))])
 
-    def upwards(self, least: float) -> Iterator[int]:
-        """The same, the lowest level first."""
-        if self._changed:
-            self._refresh()
-        for level in self._levels[bisect_left(self._levels, least) :]:
-            yield from self._each(self._bits[level])
-
-    def downwards(self, least: float) -> Iterator[int]:
-        """The same, the highest level first."""
-        if self._changed:
-            self._refresh()
-        for level in reversed(self._levels[bisect_left(self._levels, least) :]):
-            yield from self._each(self._bits[level])
-
-    def _each(self, bits: int) -> Iterator[int]:
+    def _each(self, parts: Iterable[int]) -> Iterator[int]:
         order = self._order
-        while bits:
-            lowest = bits & -bits
-            yield order[lowest.bit_length() - 1]
-            bits ^= lowest
+        for bits in parts:
+            while bits:
+                lowest = bits & -bits
+                yield order[lowest.bit_length() - 1]
+                bits ^= lowest

@@ -44,6 +44,9 @@ class Holding(NamedTuple):
     memory: tuple[tuple[int, float], ...]
 
 
+NOTHING = Holding((), ())
+
+
 class Occupancy:
     """Free cores of each processor, and memory and CPU cores of each node.
 

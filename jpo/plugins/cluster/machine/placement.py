@@ -9,74 +9,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heapify, heappop, heappush
-from typing import Literal
 
-from jpo.plugins.cluster.machine.levels import FreeLevels, Level
+from jpo.plugins.cluster.machine.levels import FreeLevels, Level, Way
 from jpo.plugins.cluster.machine.occupancy import Holding, Need, Occupancy, merged
 from jpo.plugins.cluster.machine.outlook import overload
-from jpo.plugins.cluster.platform.platform import UNLIMITED
+from jpo.plugins.cluster.platform.platform import UNLIMITED, ProcessorType
 
-ResourceKey = Callable[[Occupancy, int], float]
-
-
-def first(state: Occupancy, place: int) -> float:
-    """In the order of the platform."""
-    return 0.0
-
-
-def high_gflops(state: Occupancy, place: int) -> float:
-    """The fastest cores."""
-    return -state.types[place].speed
-
-
-def low_power(state: Occupancy, place: int) -> float:
-    """The cores that draw least."""
-    return state.types[place].watts
-
-
-def high_cores(state: Occupancy, place: int) -> float:
-    """The processor with most free cores."""
-    return -state.free[place]
-
-
-def high_mem(state: Occupancy, place: int) -> float:
-    """The node with most free memory."""
-    return -state.memory[state.node[place]]
-
-
-def high_mem_bw(state: Occupancy, place: int) -> float:
-    """The processor with most memory bandwidth left."""
-    return -state.bandwidth[place]
-
-
-def free_on_node(state: Occupancy, place: int) -> float:
-    """Free cores of the processor's kind on its node: best fit has the fewest."""
-    return state.free[place] if state.is_gpu[place] else state.free_cpus[state.node[place]]
-
-
-def most_free_on_node(state: Occupancy, place: int) -> float:
-    """Worst fit."""
-    return -free_on_node(state, place)
-
-
-STEADY: Mapping[str, ResourceKey] = {"first": first, "high_gflops": high_gflops, "low_power": low_power}
-"""Keys that no job changes: as many tasks as fit are put on a processor at once."""
-CHANGING: Mapping[str, ResourceKey] = {
-    "high_cores": high_cores,
-    "high_mem": high_mem,
-    "high_mem_bw": high_mem_bw,
-    "best_fit": free_on_node,
-    "worst_fit": most_free_on_node,
-    "spread": most_free_on_node,
-    "pack": free_on_node,
-}
-RESOURCES = (*STEADY, *CHANGING, "phase_pack", "random")
-"""Every resource selection by its name."""
-LOOKED_THROUGH = ("phase_pack", "random")
-"""Those that are about more than a level."""
-
-
-Way = Literal["in order", "upwards", "downwards"]
 Shares = list[tuple[int, int]]
 """How many tasks of a job each processor gets, in the order of its first task."""
 FEW = 64
@@ -89,15 +27,26 @@ def with_room(state: Occupancy, place: int) -> float:
     return state.free_cpus[state.node[place]] if free and not state.is_gpu[place] else free
 
 
-SORTED_BY: Mapping[str, tuple[Level, Way]] = {
-    **dict.fromkeys(STEADY, (with_room, "in order")),
-    **dict.fromkeys(("best_fit", "pack"), (with_room, "upwards")),
-    **dict.fromkeys(("worst_fit", "spread"), (with_room, "downwards")),
+STEADY: Mapping[str, Callable[[ProcessorType], float]] = {
+    "first": lambda kind: 0.0,  # in the order of the platform
+    "high_gflops": lambda kind: -kind.speed,
+    "low_power": lambda kind: kind.watts,
+}
+"""Keys that no job changes, the smallest first: as many tasks as fit are put on a processor at once."""
+CHANGING: Mapping[str, tuple[Level, Way]] = {
     "high_cores": (lambda state, place: state.free[place], "downwards"),
     "high_mem": (lambda state, place: state.memory[state.node[place]], "downwards"),
     "high_mem_bw": (lambda state, place: state.bandwidth[place], "downwards"),
+    "best_fit": (with_room, "upwards"),
+    "worst_fit": (with_room, "downwards"),
+    "spread": (with_room, "downwards"),
+    "pack": (with_room, "upwards"),
 }
-"""The same keys as levels, and in which direction they are walked through."""
+"""Levels of what is free, which jobs change, and in which direction they are walked through."""
+RESOURCES = (*STEADY, *CHANGING, "phase_pack", "random")
+"""Every resource selection by its name."""
+LOOKED_THROUGH = ("phase_pack", "random")
+"""Those that are about more than a level."""
 
 
 class Placement:
@@ -115,10 +64,10 @@ class Placement:
             name = "first"  # among one processor of each kind there is nothing to draw
         self.name = name
         key = STEADY.get(name)
-        order = sorted(range(count), key=lambda place: key(state, place)) if key else list(range(count))
+        order = sorted(range(count), key=lambda place: key(state.types[place])) if key else list(range(count))
         self.steady = key is not None
         self._fills = name in (*STEADY, "best_fit", "high_mem")  # with tasks of one core, processor after processor
-        self._level, self._way = SORTED_BY.get(name, (with_room, "in order"))
+        self._level, self._way = CHANGING.get(name, (with_room, "in order"))
         self._candidates = [[place for place in order if state.is_gpu[place] is gpu] for gpu in (False, True)]
         self._alone = [len({state.node[place] for place in places}) == len(places) for places in self._candidates]
         self._state = state
@@ -172,9 +121,7 @@ class Placement:
             or (way != "in order" and not (level is with_room and (need.tasks > 1 or need.is_of_single_cores)))
         ):
             levels = self._levels[gpu] = self._levels[gpu] or FreeLevels(state, self._candidates[gpu], level)
-            if way == "in order":
-                return levels.in_order(least)
-            return levels.upwards(least) if way == "upwards" else levels.downwards(least)
+            return levels.walk(least, way)
         if way == "in order":
             return self._candidates[gpu]
         sign = -1 if way == "downwards" else 1
@@ -295,7 +242,7 @@ class Placement:
                 whole = [place for room, place in rooms[at:] if -room >= left]
                 return [
                     *shares,
-                    (min(whole, key=lambda place: (free_on_node(state, place) - taken.get(state.node[place], 0), place)), left),
+                    (min(whole, key=lambda place: (with_room(state, place) - taken.get(state.node[place], 0), place)), left),
                 ]
             shares.append((place, -room))
             if not need.gpus:
@@ -330,7 +277,7 @@ class Placement:
         if self.name == "pack":
             room = dict(state.rooms(candidates, need))
             if whole := [place for place, count in room.items() if count >= left]:
-                return min(whole, key=lambda place: free_on_node(state, place))
+                return min(whole, key=lambda place: with_room(state, place))
             return max(room, key=lambda place: room[place], default=None)
         return self._looked_through(state, need, candidates)
 
@@ -343,7 +290,7 @@ class Placement:
             found = list(fitting)
             return self._random.choice(found) if found else None
         if self.name == "phase_pack":
-            best = min(((overload(state, place, need), free_on_node(state, place), place) for place in fitting), default=None)
+            best = min(((overload(state, place, need), with_room(state, place), place) for place in fitting), default=None)
             return None if best is None else best[-1]
-        key = CHANGING[self.name]
-        return min(fitting, key=lambda place: key(state, place), default=None)
+        sign = -1 if self._way == "downwards" else 1
+        return min(fitting, key=lambda place: sign * self._level(state, place), default=None)

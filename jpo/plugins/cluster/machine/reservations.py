@@ -32,9 +32,7 @@ class Timetable:
             if end != self._times[-1]:
                 self._times.append(end)
                 self._states.append(self._states[-1].copy())
-            allocation = simulation.allocations[job]
-            assert allocation is not None
-            self._states[-1].take(allocation, simulation.need[job], sign=-1)
+            self._states[-1].take(simulation.allocations[job], simulation.need[job], sign=-1)
         self._misfits: list[set[int]] = [set() for _ in self._times]  # by moment: ids of needs
 
     def moments(self) -> list[tuple[float, Occupancy]]:

@@ -130,9 +130,7 @@ class Shadow:
     def _catch_up(self) -> None:
         simulation, left = self._simulation, self._left
         for job, sign in self._behind.items():
-            allocation = simulation.allocations[job]
-            assert allocation is not None
-            left.take(allocation, simulation.need[job], sign=sign)
+            left.take(simulation.allocations[job], simulation.need[job], sign=sign)
         self._behind.clear()
 
     def _hold(self) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jpo.plugins.cluster.machine.occupancy import Holding, Need, Occupancy, needs
+from jpo.plugins.cluster.machine.occupancy import NOTHING, Holding, Need, Occupancy, needs
 from jpo.plugins.cluster.platform.platform import UNLIMITED, Platform
 from jpo.plugins.cluster.workload.demand import DemandTable
 from jpo.plugins.cluster.workload.jobs import NEVER, JobTable, Seconds, Whole
@@ -74,7 +74,7 @@ class Simulation:
         self.killed = (jobs.run_seconds > jobs.requested_seconds).tolist() if kill else [False] * len(jobs)
         count = len(jobs)
         self.starts, self.ends = [0.0] * count, [NEVER] * count
-        self.allocations: list[Holding | None] = [None] * count
+        self.allocations = [NOTHING] * count
         self.expected = [NEVER] * count  # the end that schedulers expect
         self.running: dict[int, None] = {}  # in the order of starts
         self._due: list[tuple[float, int]] | None = None  # kept from when somebody asks on
@@ -129,7 +129,6 @@ class Simulation:
 
     def _end(self, job: int) -> None:
         allocation = self.allocations[job]
-        assert allocation is not None
         if self._phase[job]:
             self._want(job, 0)
         self.state.take(allocation, self.need[job], sign=-1)
@@ -197,8 +196,7 @@ class Simulation:
 
     def _share_bandwidth(self, touched: Sequence[int]) -> None:
         """Find out at which speed jobs go on whose processors jobs have left or joined."""
-        held = [allocation for job in touched if (allocation := self.allocations[job]) is not None]
-        self.share_on(held, {job: None for job in touched if job in self.running})
+        self.share_on([self.allocations[job] for job in touched], {job: None for job in touched if job in self.running})
 
     def share_on(self, held: Iterable[Holding], changed: dict[int, None]) -> None:
         """Find out what the processors of some holdings leave to jobs on them, and go on with those and with `changed` ones."""
@@ -217,10 +215,8 @@ class Simulation:
 
     def _go_on(self, job: int) -> None:
         """Take account of the work done so far, and when the rest will be done."""
-        allocation = self.allocations[job]
-        assert allocation is not None
         self._count_done(job)
-        self._rate[job] = self._speed[job] * min(self._share[place] for place, _ in allocation.cores)
+        self._rate[job] = self._speed[job] * min(self._share[place] for place, _ in self.allocations[job].cores)
         self._version[job] += 1
         self._turns[job] = self._phase_left[job] < self._work[job]
         end = self._since[job] + max(min(self._work[job], self._phase_left[job]), 0.0) / self._rate[job]
@@ -278,34 +274,30 @@ class Simulation:
         """A job wants another bandwidth from now on."""
         phases = self.need[job].phases
         phase = (self._phase[job] + 1) % len(phases)
-        self._work[job] -= self._rate[job] * (self.now - self._since[job])
-        self._since[job], self._phase_left[job] = self.now, phases[phase][0]
+        self._count_done(job)
+        self._phase_left[job] = phases[phase][0]
         self._want(job, phase)
         self._share_bandwidth([job])
 
     def _want(self, job: int, phase: int) -> None:
-        allocation, phases = self.allocations[job], self.need[job].phases
-        assert allocation is not None
+        phases = self.need[job].phases
         more = phases[phase][1] - phases[self._phase[job]][1]
         self._phase[job] = phase
-        self.state.want_more(allocation, more)
+        self.state.want_more(self.allocations[job], more)
 
     def _outlook(self, place: int) -> list[tuple[Need, int, float]]:
         """For Occupancy.outlook."""
         found = []
         for job in self._on[place]:
-            allocation, need = self.allocations[job], self.need[job]
-            assert allocation is not None
-            position = 0.0
+            need, position = self.need[job], 0.0
             if need.phases:
                 done = self._rate[job] * max(self.now - self._since[job], 0.0)
                 behind = sum(seconds for seconds, _ in need.phases[: self._phase[job] + 1])
                 position = behind - self._phase_left[job] + done
-            found.append((need, sum(count for where, count in allocation.cores if where == place), position))
+            held = sum(count for where, count in self.allocations[job].cores if where == place)
+            found.append((need, held, position))
         return found
 
     def schedule(self) -> Schedule:
         """What came of it, once all jobs have ended."""
-        allocations = tuple(allocation for allocation in self.allocations if allocation is not None)
-        assert len(allocations) == len(self.starts)
-        return Schedule(np.array(self.starts), np.array(self.ends), allocations, tuple(self.killed))
+        return Schedule(np.array(self.starts), np.array(self.ends), tuple(self.allocations), tuple(self.killed))
