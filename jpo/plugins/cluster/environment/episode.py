@@ -12,7 +12,6 @@ Void is open only as long as something is still to happen, so that an episode al
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop
 from typing import Literal, get_args
@@ -26,8 +25,8 @@ from jpo.plugins.cluster.machine.placement import RESOURCES, Placement
 from jpo.plugins.cluster.machine.shadow import Shadow
 from jpo.plugins.cluster.machine.simulation import Simulation
 from jpo.plugins.cluster.platform.platform import Platform
-from jpo.plugins.cluster.queueing.selection import RANDOM, SELECTIONS, selection
-from jpo.plugins.cluster.workload.demand import DemandingJobs, DemandTable
+from jpo.plugins.cluster.queueing.selection import RANDOM, SELECTIONS, ranked, selection, waiting_rows
+from jpo.plugins.cluster.workload.demand import DemandTable
 from jpo.plugins.cluster.workload.jobs import JobTable
 
 ActionMode = Literal["job", "backfill", "pair"]
@@ -98,12 +97,11 @@ class Episode:
         devices = platform.cores("gpu" if gpus else "cpu")
         work = (demand.tasks * (demand.gpus if gpus else demand.cpus)).tolist()
         self.ledger = EpisodeLedger(self.simulation, devices, work, energy=options.energy)
-        seen = DemandingJobs(jobs, demand)
+        seen = waiting_rows(jobs, demand=demand)
         names = [options.order] if options.mode != "pair" else list(dict.fromkeys(PAIR_JOBS[job] for job, _ in options.pairs))
-        keys = [selection(name, seed=options.seed).key(seen, 0.0) for name in names]
-        orders = {name: np.argsort(key, kind="stable") for name, key in zip(names, keys, strict=True)}
-        self._in_order: dict[str, list[int]] = {name: order.tolist() for name, order in orders.items()}  # jobs by rank
-        self._rank = {name: np.argsort(order, kind="stable").tolist() for name, order in orders.items()}
+        orders = {name: ranked(selection(name, seed=options.seed).key(seen, 0.0)) for name in names}
+        self._in_order: dict[str, list[int]] = {name: order.tolist() for name, (order, _) in orders.items()}  # jobs by rank
+        self._rank = {name: ranks for name, (_, ranks) in orders.items()}
         self._job = self._in_order[names[0]]
         self._order = self._rank[names[0]]
         resources = [options.resources] if options.mode != "pair" else list(dict.fromkeys(found for _, found in options.pairs))
@@ -237,20 +235,20 @@ class Episode:
             if len(self._queue) < 2:  # nobody waits behind the first one
                 self._seen, self._open = [], []
                 return False
-        waiting = self._seen = self._first_waiting()
-        self._open = [self._could_start(job) for job in waiting]
+        self._seen = self._first_waiting()
+        self._open = [self._could_start(job) for job in self._seen]
         if self._shadow is not None and any(self._open):
-            self._close_what_delays(self._shadow, waiting)
+            self._close_what_delays(self._shadow)
         return any(self._open)
 
-    def _close_what_delays(self, shadow: Shadow, waiting: Sequence[int]) -> None:
+    def _close_what_delays(self, shadow: Shadow) -> None:
         """Leave open who ends before the reservation of the first of the queue, or takes what that leaves over."""
         simulation, head = self.simulation, self._job[self._queue[0]]
         if self._reserved != head:
             shadow.reserve(head)
             self._reserved = head
         now, requested, need, moment = simulation.now, simulation.requested, simulation.need, shadow.moment
-        for place, (job, allocation) in enumerate(zip(waiting, self._open, strict=True)):
+        for place, (job, allocation) in enumerate(zip(self._seen, self._open, strict=True)):
             if allocation is None or now + requested[job] / simulation.speed_on(job, allocation) <= moment:
                 continue
             if not (shadow.leaves_devices(need[job]) and shadow.leaves(allocation)):

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-import numpy as np
-
 from jpo.plugins.cluster.machine.backlog import Alike, Backlog
 from jpo.plugins.cluster.machine.elastic import Resizing, at_least
 from jpo.plugins.cluster.machine.occupancy import Holding, Occupancy, needs
@@ -24,10 +22,10 @@ from jpo.plugins.cluster.machine.reservations import startable
 from jpo.plugins.cluster.machine.shadow import Shadow
 from jpo.plugins.cluster.machine.simulation import Schedule, Simulation
 from jpo.plugins.cluster.platform.platform import Platform
-from jpo.plugins.cluster.queueing.selection import JobSelection
+from jpo.plugins.cluster.queueing.selection import JobSelection, ranked, waiting_rows
 from jpo.plugins.cluster.queueing.simulate import Backfilling
 from jpo.plugins.cluster.queueing.timed import sorted_by
-from jpo.plugins.cluster.workload.demand import DemandingJobs, DemandTable
+from jpo.plugins.cluster.workload.demand import DemandTable
 from jpo.plugins.cluster.workload.jobs import NEVER, JobTable
 
 
@@ -59,13 +57,13 @@ def run(jobs: JobTable, demand: DemandTable, platform: Platform, discipline: Dis
     """
     if misfits := never_fitting(demand, platform):
         raise ValueError(f"job {jobs.ids[misfits[0]]} could never run on {platform.name}")
-    waiting = DemandingJobs(jobs, demand)  # keys of the queue look at what jobs asked for, also where they are resized
+    asked = jobs, demand  # keys of the queue look at this, also where jobs are resized
     ranges = demand.elasticity
     elastic = discipline.elastic and ranges is not None and ranges.resizable.any()
     if elastic:
         jobs, demand, ranges = at_least(jobs, demand, platform.elastic)
     simulation = Simulation(jobs, demand, platform, kill=discipline.kill)
-    manager = Manager(simulation, waiting, discipline)
+    manager = Manager(simulation, *asked, discipline)
     resizing = Resizing(simulation, manager, ranges, platform.elastic) if elastic and ranges else None
     with collecting_no_cycles():
         while True:
@@ -91,16 +89,16 @@ def collecting_no_cycles() -> Iterator[None]:
 class Manager:
     """Starts waiting jobs by a discipline. What did not fit is not tried again until a job has ended."""
 
-    def __init__(self, simulation: Simulation, waiting: DemandingJobs, discipline: Discipline) -> None:
-        jobs = waiting.jobs
+    def __init__(self, simulation: Simulation, jobs: JobTable, demand: DemandTable, discipline: Discipline) -> None:
+        """`jobs`, `demand`: what keys of the queue look at."""
         self._simulation, self._jobs, self._selection = simulation, jobs, discipline.selection
         self.placement = Placement(discipline.resources, simulation.state, seed=discipline.seed)
         self._timed, self._drawn = discipline.selection.timed, self.placement.name == "random"
         self._conservative = discipline.backfilling == "conservative"
-        order = np.arange(len(jobs)) if self._timed else np.argsort(discipline.selection.key(waiting, 0.0), kind="stable")
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        self._job, self._rank = order.tolist(), rank.tolist()
+        order, self._rank = ranked(
+            jobs.submit_seconds if self._timed else self._selection.key(waiting_rows(jobs, demand=demand), 0.0)
+        )
+        self._job: list[int] = order.tolist()
         self._queue: list[int] = []  # ranks
         # By id of a need, which all jobs share that need the same:
         self._misfits: set[int] = set()  # as long as no job ends
@@ -179,8 +177,8 @@ class Manager:
 
     def _in_turn(self) -> list[int]:
         """All that wait, the first to go first."""
-        waiting = [self._job[place] for place in self._queue]
-        return sorted_by(self._selection.key, self._jobs, waiting, self._simulation.now) if self._timed else waiting
+        jobs = [self._job[place] for place in self._queue]
+        return sorted_by(self._selection.key, self._jobs, jobs, self._simulation.now) if self._timed else jobs
 
     def _wait(self, job: int) -> None:
         rank = self._rank[job]

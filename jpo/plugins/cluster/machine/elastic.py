@@ -151,7 +151,9 @@ class Resizing:
 
     def _is_free(self, holding: Holding) -> bool:
         free, memory = self._simulation.state.free, self._simulation.state.memory
-        return all(free[place] >= count for place, count in holding.cores) and all(memory[at] >= gib for at, gib in holding.memory)
+        return all(free[place] >= count for place, count in holding.cores) and all(
+            memory[at] >= gib for at, gib in holding.memory
+        )
 
     def _enlarge(self, begun: Iterable[int]) -> None:
         """Hand out what is left, task by task, to those with the fewest: who has begun, and all where nobody waits."""

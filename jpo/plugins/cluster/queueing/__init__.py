@@ -2,7 +2,7 @@
 
     selection.py     which job next: the keys that sort a queue; a further policy stands in SELECTIONS there, and in the help of
                      ../cli_workloads.py
-    first_come.py    first come, first served: no queue needs to be kept
+    processors.py    what is free and who runs; reservations of EASY
     ranked.py        keys that do not change: the queue stays sorted; without backfilling, or EASY
     timed.py         keys that change with time: the queue is sorted at each pass
     tournament.py    the same where the queue is long: who is first is kept up to date

@@ -20,7 +20,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from jpo.plugins.cluster.queueing.selection import JobSelection, waiting_rows
+from jpo.plugins.cluster.queueing.selection import JobSelection, ranked, waiting_rows
 from jpo.plugins.cluster.workload.jobs import NEVER, JobTable, Seconds, Whole
 
 
@@ -93,8 +93,7 @@ class Profile:
 def conservative(jobs: JobTable, processors: int, selection: JobSelection) -> list[float]:
     """When each job starts."""
     timed = selection.timed
-    order = np.arange(len(jobs)) if timed else np.argsort(selection.key(jobs, 0.0), kind="stable")
-    ranks = np.argsort(order, kind="stable").tolist()
+    order, ranks = ranked(jobs.submit_seconds if timed else selection.key(waiting_rows(jobs), 0.0))
     counts, requests = jobs.processors[order], jobs.requested_seconds[order]
     submit, run = [*jobs.submit_seconds.tolist(), NEVER], jobs.run_seconds[order].tolist()
     requested, needed = requests.tolist(), counts.tolist()

@@ -1,4 +1,4 @@
-"""A queue sorted by keys that do not change, without backfilling or with EASY.
+"""A queue sorted by keys that do not change, without backfilling or with EASY; first come, first served needs no queue.
 
 Jobs are numbered by their rank in the order of the key, so the queue is a sorted list of whole numbers.
 
@@ -14,25 +14,45 @@ Backfilling", IEEE TPDS 2001.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections.abc import Iterable
 from heapq import heappop, heappush
 from itertools import islice
 
 import numpy as np
 
+from jpo.plugins.cluster.queueing.processors import ProcessorPool
+from jpo.plugins.cluster.queueing.selection import ranked
 from jpo.plugins.cluster.workload.jobs import NEVER, JobTable, Seconds
 
 LONG = 256
 """Waiting jobs from which on it is faster to look at all of them at once for those that may go before their turn."""
 
 
+def first_come(jobs: JobTable, processors: int) -> list[float]:
+    """When each job starts in the order of arrival where none may go before its turn: one pass over them is the simulation."""
+    free, now = processors, 0.0
+    running: list[tuple[float, int]] = []  # end, processors
+    starts = []
+    columns = jobs.submit_seconds.tolist(), jobs.run_seconds.tolist(), jobs.processors.tolist()
+    for submit, run, needed in zip(*columns, strict=True):
+        if submit > now:
+            now = submit
+        while free < needed:  # ends up to now are taken as they are needed: what is free beyond that changes nothing
+            end, held = heappop(running)
+            free += held
+            if end > now:
+                now = end
+        starts.append(now)
+        free -= needed
+        heappush(running, (now + run, needed))
+    return starts
+
+
 def in_order(jobs: JobTable, processors: int, keys: Seconds) -> list[float]:
     """When each job starts where none may go before its turn."""
-    order = np.argsort(keys, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    submit, ranks = [*jobs.submit_seconds.tolist(), NEVER], rank.tolist()
+    order, ranks = ranked(keys)
+    submit = [*jobs.submit_seconds.tolist(), NEVER]
     run, needed = jobs.run_seconds[order].tolist(), jobs.processors[order].tolist()
     start = [0.0] * len(ranks)
     running: list[tuple[float, int]] = []  # end, processors
@@ -62,106 +82,46 @@ def in_order(jobs: JobTable, processors: int, keys: Seconds) -> list[float]:
 
 def easy(jobs: JobTable, processors: int, keys: Seconds) -> list[float]:
     """When each job starts with EASY backfilling; candidates are looked at in the order of the key."""
-    order = np.argsort(keys, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    submit, ranks = [*jobs.submit_seconds.tolist(), NEVER], rank.tolist()
+    order, ranks = ranked(keys)
     ranked_needed, ranked_requested = jobs.processors[order], jobs.requested_seconds[order]
-    run, needed, requested = jobs.run_seconds[order].tolist(), ranked_needed.tolist(), ranked_requested.tolist()
-    start = [0.0] * len(ranks)
-    running: list[tuple[float, int]] = []  # end, job
-    ends: list[float] = []  # expected ends of running jobs, sorted
-    held: list[int] = []  # their processors
+    machine = ProcessorPool(jobs, processors, order)
+    needed = machine.needed
+    submit = [*jobs.submit_seconds.tolist(), NEVER]
     queue = array("q")
-    free, coming, last = processors, 0, len(ranks)
+    coming, last = 0, len(ranks)
     shadow, extra = NEVER, 0
-
-    def begin(job: int) -> None:
-        start[job] = now
-        expected = now + requested[job]
-        place = bisect_right(ends, expected)
-        ends.insert(place, expected)
-        held.insert(place, needed[job])
-        heappush(running, (now + run[job], job))
-
     while coming < last or queue:
-        now = submit[coming]
-        if running and running[0][0] <= now:
-            now = running[0][0]
-            while running and running[0][0] <= now:
-                job = heappop(running)[1]
-                count = needed[job]
-                free += count
-                place = bisect_left(ends, start[job] + requested[job])
-                while held[place] != count:  # of equal ends any with as many processors will do
-                    place += 1
-                del ends[place], held[place]
-        elif submit[coming + 1] > now:  # one job more, and nothing else has changed since the last pass
-            job = ranks[coming]
+        now, end = submit[coming], machine.next_end()
+        if end <= now:
+            now = end
+            machine.end_until(now)
+        elif submit[coming + 1] > now and queue and ranks[coming] > queue[0]:
+            # One job more, behind the first of the queue, and nothing else has changed since the last pass.
+            passed, extra = machine.pass_by((ranks[coming],), now, shadow, extra)
+            if not passed:
+                insort(queue, ranks[coming])
             coming += 1
-            if not queue:
-                if needed[job] <= free:
-                    free -= needed[job]
-                    begin(job)
-                    continue
-            elif job > queue[0]:
-                count = needed[job]
-                if count <= free and (now + requested[job] <= shadow or count <= extra):
-                    if now + requested[job] > shadow:
-                        extra -= count
-                    free -= count
-                    begin(job)
-                else:
-                    insort(queue, job)
-                continue
-            queue.insert(0, job)
+            continue
         while submit[coming] <= now:
             insort(queue, ranks[coming])
             coming += 1
-        if not queue:
-            continue
         begun = 0
         for job in queue:
-            if needed[job] > free:
+            if needed[job] > machine.free:
                 break
-            free -= needed[job]
-            begin(job)
+            machine.begin(job, now)
             begun += 1
-        if begun:
-            del queue[:begun]
-            if not queue:
-                continue
-        if not free:  # nothing can start before an end, which asks anew
+        del queue[:begun]
+        if not (queue and machine.free):  # nothing can start before an end, which asks anew
             continue
-        first = needed[queue[0]]
-        available = free
-        for place, count in enumerate(held):  # noqa: B007 - its last value is the place of the reservation
-            available += count
-            if available >= first:
-                break
-        shadow = ends[place]
-        for count in held[place + 1 : bisect_right(ends, shadow)]:
-            available += count
-        extra = available - first
-        passed = []
+        shadow, extra = machine.reservation(needed[queue[0]])
         others: Iterable[int] = islice(queue, 1, None)
         if len(queue) > LONG:
             rows = np.array(queue)[1:]
             counts = ranked_needed[rows]
-            rows = rows[(counts <= free) & ((counts <= extra) | (now + ranked_requested[rows] <= shadow))]
-            others = rows.tolist()
-        for job in others:
-            count = needed[job]
-            if count <= free:
-                if now + requested[job] > shadow:
-                    if count > extra:
-                        continue
-                    extra -= count
-                free -= count
-                begin(job)
-                passed.append(job)
-                if not free:
-                    break
+            may = (counts <= machine.free) & ((counts <= extra) | (now + ranked_requested[rows] <= shadow))
+            others = rows[may].tolist()
+        passed, extra = machine.pass_by(others, now, shadow, extra)
         for job in passed:
             del queue[bisect_left(queue, job)]
-    return [start[job] for job in ranks]
+    return [machine.starts[job] for job in ranks]

@@ -1,65 +1,39 @@
 """Job selection: in which order waiting jobs are looked at. A policy is a function `key(job, now)`; the smallest goes first.
 
-`job` has the columns submit_seconds, requested_seconds, processors, memory_gib and bandwidth_gbps (of each task), of all jobs
-that are asked about at once; a key is an array of the same length. Ties go by submit time, then id. Keys know what was requested,
-never the true run time.
+`job` has the columns of Waiting, of all jobs that are asked about at once; a key is an array of the same length. Ties go by submit
+time, then id. Keys know what was requested, never the true run time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
+from jpo.plugins.cluster.workload.demand import DemandTable
 from jpo.plugins.cluster.workload.jobs import JobTable, Seconds, Whole
 
 SMALLEST_LOG = 1e-9
 """log2(1) is 0 and would divide by zero. Serial jobs go first under UNICEP, among each other by wait / requested."""
 
 
-class Waiting(Protocol):
-    """What a key may look at, as columns."""
-
-    @property
-    def submit_seconds(self) -> Seconds: ...
-
-    @property
-    def requested_seconds(self) -> Seconds: ...
-
-    @property
-    def processors(self) -> Whole: ...
-
-    @property
-    def memory_gib(self) -> Seconds: ...
-
-    @property
-    def bandwidth_gbps(self) -> Seconds: ...
-
-
-@dataclass(slots=True)
-class WaitingRows:
-    """What a key sees of the waiting jobs."""
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What a key may look at, as columns; memory and bandwidth of each task, 0 where nothing is known of it."""
 
     submit_seconds: Seconds
     requested_seconds: Seconds
     processors: Whole
-
-    @property
-    def memory_gib(self) -> Seconds:
-        """No key that changes with time looks at it."""
-        return np.zeros(len(self.processors))
-
-    @property
-    def bandwidth_gbps(self) -> Seconds:
-        """Nor at this."""
-        return np.zeros(len(self.processors))
+    memory_gib: Seconds
+    bandwidth_gbps: Seconds
 
 
-def waiting_rows(jobs: JobTable, rows: Whole) -> WaitingRows:
-    """What a key sees of these jobs."""
-    return WaitingRows(jobs.submit_seconds[rows], jobs.requested_seconds[rows], jobs.processors[rows])
+def waiting_rows(jobs: JobTable, rows: Whole | slice = slice(None), demand: DemandTable | None = None) -> Waiting:
+    """What a key sees of these jobs. `demand`: of all jobs; None: only keys that change with time look, or nothing is known."""
+    submit = jobs.submit_seconds[rows]
+    memory, bandwidth = (demand.memory_gib[rows], demand.bandwidth_gbps[rows]) if demand else (np.zeros(len(submit)),) * 2
+    return Waiting(submit, jobs.requested_seconds[rows], jobs.processors[rows], memory, bandwidth)
 
 
 Key = Callable[[Waiting, float], Seconds]
@@ -179,3 +153,9 @@ def selection(name: str, *, seed: int) -> JobSelection:
     if name != RANDOM:
         return SELECTIONS[name]
     return JobSelection(RANDOM, lambda job, now: np.random.default_rng(seed).random(len(job.submit_seconds)))
+
+
+def ranked(keys: Seconds) -> tuple[Whole, list[int]]:
+    """The jobs in the order of their keys, and the rank of each there."""
+    order = np.argsort(keys, kind="stable")
+    return order, np.argsort(order, kind="stable").tolist()

@@ -8,9 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from jpo.plugins.cluster.queueing.conservative import conservative
-from jpo.plugins.cluster.queueing.first_come import first_come
-from jpo.plugins.cluster.queueing.ranked import easy, in_order
-from jpo.plugins.cluster.queueing.selection import fcfs, selection
+from jpo.plugins.cluster.queueing.ranked import easy, first_come, in_order
+from jpo.plugins.cluster.queueing.selection import fcfs, selection, waiting_rows
 from jpo.plugins.cluster.queueing.timed import timed
 from jpo.plugins.cluster.workload.jobs import JobTable, Seconds
 
@@ -60,7 +59,7 @@ def simulate(jobs: JobTable, processors: int, rule: Rule, *, seed: int = 0) -> S
     if chosen.timed:
         return np.array(timed(jobs, processors, chosen, backfilling=backfilling))
     if backfilling:
-        return np.array(easy(jobs, processors, chosen.key(jobs, 0.0)))
+        return np.array(easy(jobs, processors, chosen.key(waiting_rows(jobs), 0.0)))
     if chosen.key is fcfs:
         return np.array(first_come(jobs, processors))
-    return np.array(in_order(jobs, processors, chosen.key(jobs, 0.0)))
+    return np.array(in_order(jobs, processors, chosen.key(waiting_rows(jobs), 0.0)))

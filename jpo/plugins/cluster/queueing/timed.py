@@ -9,10 +9,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from heapq import heappop, heappush
 
 import numpy as np
 
+from jpo.plugins.cluster.queueing.processors import ProcessorPool
 from jpo.plugins.cluster.queueing.selection import JobSelection, Key, waiting_rows
 from jpo.plugins.cluster.queueing.tournament import Tournament
 from jpo.plugins.cluster.workload.jobs import NEVER, JobTable, Whole
@@ -21,53 +21,6 @@ SHORT = 256
 """Waiting jobs up to which it is faster to sort all than to look first for those that may go before their turn."""
 LONG = 1024
 """Waiting jobs from which on a tournament is faster."""
-
-
-class ProcessorPool:
-    """Equal processors, and what runs on them."""
-
-    def __init__(self, jobs: JobTable, processors: int) -> None:
-        self.free = processors
-        self.needed, self.requested = jobs.processors.tolist(), jobs.requested_seconds.tolist()
-        self._run = jobs.run_seconds.tolist()
-        self.starts = [0.0] * len(jobs)
-        self._running: list[tuple[float, int]] = []  # end, job
-        self._ends: list[float] = []  # expected ends of running jobs, sorted
-        self._held: list[int] = []  # their processors
-
-    def next_end(self) -> float:
-        """When the next job ends."""
-        return self._running[0][0] if self._running else NEVER
-
-    def begin(self, job: int, now: float) -> None:
-        """Start a job that fits."""
-        self.free -= self.needed[job]
-        self.starts[job] = now
-        place = bisect_right(self._ends, now + self.requested[job])
-        self._ends.insert(place, now + self.requested[job])
-        self._held.insert(place, self.needed[job])
-        heappush(self._running, (now + self._run[job], job))
-
-    def end_until(self, now: float) -> None:
-        """Let jobs end whose time has come."""
-        running, ends, held = self._running, self._ends, self._held
-        while running and running[0][0] <= now:
-            job = heappop(running)[1]
-            count = self.needed[job]
-            self.free += count
-            place = bisect_left(ends, self.starts[job] + self.requested[job])
-            while held[place] != count:  # of equal ends any with as many processors will do
-                place += 1
-            del ends[place], held[place]
-
-    def reservation(self, first: int) -> tuple[float, int]:
-        """When a job can start that needs more than is free, if requests hold, and what it leaves over then."""
-        available, place = self.free, -1
-        while available < first:
-            place += 1
-            available += self._held[place]
-        shadow = self._ends[place]
-        return shadow, available + sum(self._held[place + 1 : bisect_right(self._ends, shadow)]) - first
 
 
 def timed(jobs: JobTable, processors: int, selection: JobSelection, *, backfilling: bool) -> list[float]:
@@ -111,8 +64,8 @@ def timed(jobs: JobTable, processors: int, selection: JobSelection, *, backfilli
 
 def _with_all_keys(jobs: JobTable, queue: Whole, key: Key, machine: ProcessorPool, now: float, *, backfilling: bool) -> list[int]:
     """Start what may start; the jobs."""
-    waiting = waiting_rows(jobs, queue)
-    keys = key(waiting, now)
+    seen = waiting_rows(jobs, queue)
+    keys = key(seen, now)
     begun: list[int] = []
     places: list[int] = []
     count = 0
@@ -132,21 +85,11 @@ def _with_all_keys(jobs: JobTable, queue: Whole, key: Key, machine: ProcessorPoo
     if len(queue) <= SHORT:
         turns = keys.argsort(kind="stable")[: len(queue) - len(begun)]  # those that have begun are last
     else:
-        may = (waiting.processors <= machine.free) & ((now + waiting.requested_seconds <= shadow) | (waiting.processors <= extra))
+        may = (seen.processors <= machine.free) & ((now + seen.requested_seconds <= shadow) | (seen.processors <= extra))
         may[places] = False
         turns = np.flatnonzero(may)
         turns = turns[keys[turns].argsort(kind="stable")]
-    for job in queue[turns].tolist():
-        count = machine.needed[job]
-        if count > machine.free:
-            continue
-        if now + machine.requested[job] > shadow:
-            if count > extra:
-                continue
-            extra -= count
-        machine.begin(job, now)
-        begun.append(job)
-    return begun
+    return begun + machine.pass_by(queue[turns].tolist(), now, shadow, extra)[0]
 
 
 def _by_tournament(tournament: Tournament, machine: ProcessorPool, now: float, *, backfilling: bool) -> list[int]:

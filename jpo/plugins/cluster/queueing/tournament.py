@@ -30,7 +30,7 @@ class Tournament:
         order = np.lexsort((jobs.requested_seconds, jobs.processors))
         self._leaves = 1 << max(len(jobs) - 1, 1).bit_length()
         self._leaf: list[int] = (np.argsort(order) + self._leaves).tolist()
-        self._slope, self._submit = selection.slope(jobs).tolist(), jobs.submit_seconds.tolist()
+        self._slope, self._submit = selection.slope(waiting_rows(jobs)).tolist(), jobs.submit_seconds.tolist()
         self._needed, self._requested = jobs.processors.tolist(), jobs.requested_seconds.tolist()
         self._jobs, self._key = jobs, selection.key
         least = np.full(2 * self._leaves, np.iinfo(np.int64).max)  # processors of any job in the part of a node

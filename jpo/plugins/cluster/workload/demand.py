@@ -91,31 +91,3 @@ def one_core_each(jobs: JobTable, memory_gib: Amounts | None = None, bandwidth_g
         ("",) * count,
         np.full(count, np.inf),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class DemandingJobs:
-    """Jobs as a key sees them that also looks at what their tasks need."""
-
-    jobs: JobTable
-    demand: DemandTable
-
-    @property
-    def submit_seconds(self) -> Seconds:
-        return self.jobs.submit_seconds
-
-    @property
-    def requested_seconds(self) -> Seconds:
-        return self.jobs.requested_seconds
-
-    @property
-    def processors(self) -> Whole:
-        return self.jobs.processors
-
-    @property
-    def memory_gib(self) -> Seconds:
-        return self.demand.memory_gib
-
-    @property
-    def bandwidth_gbps(self) -> Seconds:
-        return self.demand.bandwidth_gbps

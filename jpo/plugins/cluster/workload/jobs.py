@@ -54,16 +54,6 @@ class JobTable:
     def __len__(self) -> int:
         return len(self.ids)
 
-    @property
-    def memory_gib(self) -> Seconds:
-        """Nothing is known of memory here; a DemandTable may."""
-        return np.zeros(len(self))
-
-    @property
-    def bandwidth_gbps(self) -> Seconds:
-        """Nor of memory bandwidth."""
-        return np.zeros(len(self))
-
     def rows(self, which: slice | Whole | NDArray[np.bool_]) -> JobTable:
         """Some of the jobs; `which` keeps their order."""
         return JobTable(

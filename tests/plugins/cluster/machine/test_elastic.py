@@ -20,7 +20,7 @@ from jpo.plugins.cluster.machine.simulation import Schedule, Simulation
 from jpo.plugins.cluster.platform.platform import NodeGroup, NodeType, Platform, ProcessorType, ResizeCosts
 from jpo.plugins.cluster.queueing.selection import selection
 from jpo.plugins.cluster.queueing.simulate import BACKFILLINGS, Backfilling, Rule
-from jpo.plugins.cluster.workload.demand import DemandingJobs, DemandTable, one_core_each
+from jpo.plugins.cluster.workload.demand import DemandTable, one_core_each
 from jpo.plugins.cluster.workload.elasticity import Elasticity, speedup
 from jpo.plugins.cluster.workload.jobs import JobTable
 
@@ -214,7 +214,7 @@ def test_bandwidth_of_a_phase_is_given_back_in_that_phase() -> None:
 def assert_all_is_free_in_the_end(jobs: JobTable, demand: DemandTable, platform: Platform) -> None:
     slower, least, ranges = at_least(jobs, demand, platform.elastic)
     simulation = Simulation(slower, least, platform)
-    manager = Manager(simulation, DemandingJobs(jobs, demand), Discipline(selection("fcfs", seed=0), "phase_pack", "easy"))
+    manager = Manager(simulation, jobs, demand, Discipline(selection("fcfs", seed=0), "phase_pack", "easy"))
     resizing = Resizing(simulation, manager, ranges, platform.elastic)
     try:
         while True:

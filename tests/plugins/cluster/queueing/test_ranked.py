@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.plugins.cluster.queueing.ranked import easy, in_order
+from jpo.plugins.cluster.queueing.ranked import easy, first_come, in_order
 from jpo.plugins.cluster.workload.jobs import JobTable
 
 
@@ -30,3 +30,9 @@ def test_a_job_that_takes_the_place_of_the_head_must_end_before_the_reservation(
         column([1, 2, 3]), column([0.0, 1, 2]), *[column([10.0, 5, seconds])] * 2, column([3, 4, 1]), column([0, 0, 0])
     )
     assert easy(jobs, 4, jobs.submit_seconds) == [0, 10, start]
+
+
+def test_first_come_a_small_job_waits_behind_a_large_one() -> None:
+    column = np.array
+    jobs = JobTable(column([1, 2, 3]), column([0.0, 1, 2]), *[column([10.0, 5, 1])] * 2, column([3, 4, 1]), column([0, 0, 0]))
+    assert first_come(jobs, 4) == [0, 10, 15]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from jpo.plugins.cluster.queueing.selection import NAMES, SELECTIONS, selection
+from jpo.plugins.cluster.queueing.selection import NAMES, SELECTIONS, selection, waiting_rows
 from jpo.plugins.cluster.workload.jobs import JobTable
 
 JOBS = JobTable(
@@ -35,12 +35,12 @@ JOBS = JobTable(
     ],
 )
 def test_keys_are_those_of_the_papers(name: str, expected: list[float]) -> None:
-    assert selection(name, seed=0).key(JOBS, 1010.0).tolist() == pytest.approx(expected)
+    assert selection(name, seed=0).key(waiting_rows(JOBS), 1010.0).tolist() == pytest.approx(expected)
 
 
 def test_a_submit_time_of_zero_is_taken_as_one_second() -> None:
     first = JobTable(JOBS.ids, np.array([0.0, 1.0]), JOBS.run_seconds, np.array([10.0, 10.0]), np.array([2, 2]), JOBS.users)
-    assert SELECTIONS["f1"].key(first, 0.0).tolist() == [2, 2]
+    assert SELECTIONS["f1"].key(waiting_rows(first), 0.0).tolist() == [2, 2]
 
 
 def test_every_name_is_a_policy_and_no_other() -> None:

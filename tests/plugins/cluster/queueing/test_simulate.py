@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from queues import MACHINE, brute_force, most_held, traces
 
 from jpo.plugins.cluster.queueing import ranked
-from jpo.plugins.cluster.queueing.selection import NAMES, SELECTIONS
+from jpo.plugins.cluster.queueing.selection import NAMES, SELECTIONS, waiting_rows
 from jpo.plugins.cluster.queueing.simulate import BACKFILLINGS, Backfilling, Rule, simulate
 from jpo.plugins.cluster.workload.jobs import JobTable
 from jpo.plugins.cluster.workload.lublin import draw_jobs
@@ -25,7 +25,7 @@ def test_a_schedule_is_that_of_a_brute_force(name: str, backfilling: Backfilling
     key = SELECTIONS[name].key
 
     def rank(job: int, now: float) -> tuple[float, ...]:
-        return float(key(jobs.rows(slice(job, job + 1)), now)[0]), job
+        return float(key(waiting_rows(jobs, slice(job, job + 1)), now)[0]), job
 
     assert simulate(jobs, MACHINE, Rule(name, backfilling)).tolist() == brute_force(jobs, rank, backfilling=backfilling == "easy")
 
