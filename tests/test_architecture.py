@@ -59,7 +59,6 @@ LARGE_RECORDS = {
     "Known": "all that is collected of a workload before a decision",
     "Job": "a simulated job while it is played: what is true of it, and its history",
     "PhaseModel": "a model's file, tensor for tensor",
-    "WorkloadDescription": "figures of a workload, one each",
 }
 """Records of more than MOST_FIELDS, each with what it mirrors or why its parts are not told apart."""
 MOST_MODULES = 18

@@ -64,7 +64,7 @@ def evaluate(
       jpo cluster evaluate --draw 5000 --procs 256 --seeds 10 --policy fcfs+easy,saf+easy \\
           --fail-if "saf+easy worse than fcfs+easy by 5%"
     """
-    from jpo.plugins.cluster import batsim
+    from jpo.plugins.cluster import batsim, fail_condition
     from jpo.plugins.cluster.report import evaluation as subject
     from jpo.plugins.cluster.story import evaluate as command
     from jpo.plugins.cluster.story.scenarios import named_rules
@@ -72,17 +72,18 @@ def evaluate(
     kept = [file for file in (out_jobs, out_schedule) if file]
     _keepable([*output.files, *kept], sources)
     rules = named_rules(policies, backfill, resources or ("",))
-    named = command.fail_conditions(conditions, rules)
-    wanted = command.EvaluateOptions(rules, range(seed, seed + seeds), named, processes=processes, backend=backend)
+    named = [fail_condition.parsed(text, [rule.name for rule in rules]) for text in conditions]
+    drawn = range(seed, seed + seeds)
     if kept:
-        schedule = command.one_schedule(sources, wanted, "--out-jobs" if out_jobs else "--out-schedule")
+        schedule = command.one_schedule(sources, rules, drawn, "--out-jobs" if out_jobs else "--out-schedule")
         if out_jobs:
             save(out_jobs, batsim.jobs_csv(schedule))
         if out_schedule:
             save(out_schedule, batsim.schedule_csv(schedule))
-    evaluated = command.evaluate(sources, wanted, track=track)
+    evaluated = command.evaluate(sources, rules, drawn, processes=processes, backend=backend, track=track)
     output.show(subject, evaluated)
-    command.fail_if(named, evaluated)
+    for condition in named:
+        condition.check(evaluated.evaluations)
 
 
 @cluster.command("describe")
@@ -100,10 +101,10 @@ def describe(sources: Sources, output: Output) -> None:
     """
     from jpo.plugins.cluster.description import describe as described
     from jpo.plugins.cluster.report import description as subject
-    from jpo.plugins.cluster.story.scenarios import RulesAndSeeds, scenarios_of
+    from jpo.plugins.cluster.story.scenarios import scenarios_of
 
     _keepable(output.files, sources)
-    output.show(subject, [described(one) for one in scenarios_of(sources, RulesAndSeeds((), range(1)), [])])
+    output.show(subject, [described(one) for one in scenarios_of(sources, (), range(1), [])])
 
 
 @cluster.command("plot")
@@ -130,8 +131,8 @@ def plot(
 
     can_plot(picture)
     _keepable([picture], sources)
-    wanted = command.EvaluateOptions(named_rules(policies, backfill, resources or ("",)), range(seed, seed + 1))
-    draw_schedule(command.one_schedule(sources, wanted, "jpo cluster plot"), picture)
+    rules = named_rules(policies, backfill, resources or ("",))
+    draw_schedule(command.one_schedule(sources, rules, range(seed, seed + 1), "jpo cluster plot"), picture)
 
 
 @cluster.command("convert")
@@ -247,7 +248,7 @@ def train(
     """
     from jpo.cli.gate import answer
     from jpo.plugins.cluster.story import agents as command
-    from jpo.plugins.cluster.story.scenarios import RulesAndSeeds, scenarios_of
+    from jpo.plugins.cluster.story.scenarios import scenarios_of
 
     _keepable([model], sources, legacy, Path(agent_file.rpartition(":")[0]) if agent_file else None)
     if legacy:
@@ -259,7 +260,7 @@ def train(
         begin = begin or asked.agent.input_model
     else:
         lessons = command.lessons_of(given, seed)
-        scenarios = scenarios_of(sources, RulesAndSeeds((), range(seed, seed + 1)), [])
+        scenarios = scenarios_of(sources, (), range(seed, seed + 1), [])
     own = command.OwnAgent(agent_file, agent_limit) if agent_file else None
     found = command.train(scenarios, lessons, model, begin=begin, own=own, track=track)
     answer(command.learnt(found))
@@ -302,7 +303,7 @@ def test(
     """
     from jpo.plugins.cluster.report import standings as subject
     from jpo.plugins.cluster.story import agents as command
-    from jpo.plugins.cluster.story.scenarios import RulesAndSeeds, named_rules, scenarios_of
+    from jpo.plugins.cluster.story.scenarios import named_rules, scenarios_of
 
     _keepable(output.files, sources, legacy, model)
     rules = named_rules(against, ("none",))
@@ -324,7 +325,7 @@ def test(
         learnt = command.Contestant(own, model or asked.agent.input_model, asked.seed, anchored)
         output.show(subject, command.test([scenario], learnt, rules, wanted, track=track))
         return
-    scenarios = scenarios_of(sources, RulesAndSeeds(rules, range(seed, seed + 1)), [])
+    scenarios = scenarios_of(sources, rules, range(seed, seed + 1), [])
     wanted = command.ContestOptions(command.known_objective(objective), sequences, length, split, seed)
     output.show(subject, command.test(scenarios, command.Contestant(own, model, seed, anchored), rules, wanted, track=track))
 

@@ -34,17 +34,7 @@ def workload_options(function: F) -> F:
     def with_sources(*args: object, **kwargs: object) -> object:
         from jpo.plugins.cluster.story.scenarios import Sources
 
-        logs, draw, load, procs, first, oversized, platform, kill = (kwargs.pop(name) for name in names)
-        kwargs["sources"] = Sources(
-            tuple(logs),  # type: ignore[arg-type]
-            draw or 0,  # type: ignore[arg-type]
-            load,  # type: ignore[arg-type]
-            procs,  # type: ignore[arg-type]
-            first,  # type: ignore[arg-type]
-            oversized,  # type: ignore[arg-type]
-            platform,  # type: ignore[arg-type]
-            bool(kill),
-        )
+        kwargs["sources"] = Sources(**{name: kwargs.pop(name) for name in names})  # type: ignore[arg-type]
         return function(*args, **kwargs)
 
     shared = partial(click.option, cls=WorkloadOption)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,15 +12,30 @@ from jpo.plugins.cluster.metrics import JobFigures, spread
 
 
 @dataclass(frozen=True, slots=True)
+class JobShares:
+    """Shares of the jobs of a workload, 0 to 1.
+
+    Attributes:
+        serial, power_of_two: by their processors.
+        overruns: of those that run longer than requested. accuracy: average of run / requested, 1 at most.
+        gpu_jobs: of those that need GPUs. elastic_jobs: of those that can run with several numbers of tasks.
+    """
+
+    serial: float
+    power_of_two: float
+    overruns: float
+    accuracy: float
+    gpu_jobs: float
+    elastic_jobs: float
+
+
+@dataclass(frozen=True, slots=True)
 class WorkloadDescription:
     """A workload on its machine.
 
     Attributes:
         span_seconds: from the first submit to the last.
         load: processor seconds that jobs need / those that there are in the span; None: all come at once.
-        serial, power_of_two: shares of the jobs by their processors.
-        overruns: share of jobs that run longer than requested. accuracy: average of run / requested, 1 at most.
-        gpu_jobs: share of jobs that need GPUs. elastic_jobs: share of jobs that can run with several numbers of tasks.
         nodes: by node type how many there are; empty: equal processors.
     """
 
@@ -32,12 +48,7 @@ class WorkloadDescription:
     run_seconds: JobFigures
     requested_seconds: JobFigures
     sizes: JobFigures
-    serial: float
-    power_of_two: float
-    overruns: float
-    accuracy: float
-    gpu_jobs: float
-    elastic_jobs: float
+    shares: JobShares
     nodes: dict[str, int]
 
 
@@ -46,9 +57,7 @@ def describe(scenario: Scenario) -> WorkloadDescription:
     jobs, site = scenario.jobs, scenario.site
     span = float(jobs.submit_seconds[-1] - jobs.submit_seconds[0])
     sizes = jobs.processors
-    nodes: dict[str, int] = {}
-    for group in site.platform.groups if site else ():
-        nodes[group.node.name] = nodes.get(group.node.name, 0) + group.count
+    nodes = Counter(node.name for _, node in site.platform.nodes) if site else {}
     work = float(jobs.run_seconds @ sizes)
     return WorkloadDescription(
         workload=scenario.name,
@@ -60,11 +69,13 @@ def describe(scenario: Scenario) -> WorkloadDescription:
         run_seconds=spread(jobs.run_seconds),
         requested_seconds=spread(jobs.requested_seconds),
         sizes=spread(sizes.astype(np.float64)),
-        serial=float((sizes == 1).mean()),
-        power_of_two=float(((sizes & (sizes - 1)) == 0).mean()),
-        overruns=float((jobs.run_seconds > jobs.requested_seconds).mean()),
-        accuracy=float(np.minimum(jobs.run_seconds / jobs.requested_seconds, 1.0).mean()),
-        gpu_jobs=float((site.demand.gpus > 0).mean()) if site else 0.0,
-        elastic_jobs=float(site.demand.elasticity.resizable.mean()) if site and site.demand.elasticity else 0.0,
-        nodes=nodes,
+        shares=JobShares(
+            serial=float((sizes == 1).mean()),
+            power_of_two=float(((sizes & (sizes - 1)) == 0).mean()),
+            overruns=float((jobs.run_seconds > jobs.requested_seconds).mean()),
+            accuracy=float(np.minimum(jobs.run_seconds / jobs.requested_seconds, 1.0).mean()),
+            gpu_jobs=float((site.demand.gpus > 0).mean()) if site else 0.0,
+            elastic_jobs=float(site.demand.elasticity.resizable.mean()) if site and site.demand.elasticity else 0.0,
+        ),
+        nodes=dict(nodes),
     )

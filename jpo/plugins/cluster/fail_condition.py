@@ -9,23 +9,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jpo.errors import UsageError
+from jpo.errors import NothingAdmissible, UsageError
 from jpo.plugins.cluster.grid import Evaluation
 
-FIGURES: Mapping[str, Callable[[Evaluation], float]] = {
-    "avg_bounded_slowdown": lambda found: found.metrics.bounded_slowdown.average,
-    "avg_wait_seconds": lambda found: found.metrics.wait_seconds.average,
-    "p95_wait_seconds": lambda found: found.metrics.wait_seconds.p95,
-    "max_wait_seconds": lambda found: found.metrics.wait_seconds.largest,
-    "avg_turnaround_seconds": lambda found: found.metrics.turnaround_seconds.average,
-    "makespan_seconds": lambda found: found.metrics.makespan_seconds,
-    "utilisation": lambda found: found.metrics.utilisation,
-    "energy_joules": lambda found: found.bill.energy_joules if found.bill else 0.0,
-    "cost_usd": lambda found: found.bill.cost_usd if found.bill else 0.0,
-}
+FIGURES = (
+    *("avg_bounded_slowdown", "avg_wait_seconds", "p95_wait_seconds", "max_wait_seconds", "avg_turnaround_seconds"),
+    *("makespan_seconds", "utilisation", "energy_joules", "cost_usd"),
+)
 """What a condition can be about; the first unless it says so."""
 LARGER_IS_BETTER = ("utilisation",)
 RULE = r"([\w+-]+)"
@@ -52,7 +45,12 @@ class FailCondition:
     limit: float
     above: bool
 
-    def holds(self, evaluations: Sequence[Evaluation]) -> str | None:
+    def check(self, evaluations: Sequence[Evaluation]) -> None:
+        """Raise NothingAdmissible, JPO-E746, where it is true."""
+        if finding := self._finding(evaluations):
+            raise NothingAdmissible("--fail-if", f"{self.text!r} is true: {finding}", code="JPO-E746")
+
+    def _finding(self, evaluations: Sequence[Evaluation]) -> str | None:
         """What was found where the condition is true; None where it is not. Figures are means over workloads and seeds."""
         value = mean_figure(evaluations, self.rule, self.figure)
         if self.reference is None:
@@ -67,8 +65,8 @@ class FailCondition:
 
 
 def mean_figure(evaluations: Sequence[Evaluation], rule: str, figure: str) -> float:
-    """The mean of a figure over all evaluations under a rule, of which there is at least one."""
-    values = [FIGURES[figure](found) for found in evaluations if found.rule.name == rule]
+    """The mean of a figure over all evaluations under a rule, of which there is at least one; 0 where there is no bill."""
+    values = [float(found.figures.get(figure) or 0.0) for found in evaluations if found.rule.name == rule]
     return math.fsum(values) / len(values)
 
 
@@ -83,7 +81,7 @@ def parsed(text: str, rules: Sequence[str]) -> FailCondition:
     """
     sentence = text.strip()
     if found := WORSE.fullmatch(sentence):
-        figure = found[4] or next(iter(FIGURES))
+        figure = found[4] or FIGURES[0]
         condition = FailCondition(
             sentence, found[1], figure, found[2], float(found[3] or 0) / 100, figure not in LARGER_IS_BETTER
         )
@@ -96,7 +94,6 @@ def parsed(text: str, rules: Sequence[str]) -> FailCondition:
         if rule is not None and rule not in rules:
             raise UsageError("--fail-if", f"{rule!r:.80} is not evaluated", f"name one of {', '.join(rules)}", code="JPO-E744")
     if condition.figure not in FIGURES:
-        raise UsageError(
-            "--fail-if", f"{condition.figure!r:.80} is no figure", f"name one of {', '.join(FIGURES)}", code="JPO-E744"
-        )
+        known = f"name one of {', '.join(FIGURES)}"
+        raise UsageError("--fail-if", f"{condition.figure!r:.80} is no figure", known, code="JPO-E744")
     return condition

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -73,6 +73,25 @@ class Evaluation:
     jobs_per_second: float
     bill: Bill | None = None
     resizes: int | None = None
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """Every figure by its name in JSON."""
+        metrics = self.metrics
+        return {
+            "jobs": metrics.jobs,
+            **metrics.wait_seconds.named("wait_seconds"),
+            **metrics.bounded_slowdown.named("bounded_slowdown"),
+            **metrics.turnaround_seconds.named("turnaround_seconds"),
+            **metrics.completion_seconds.named("completion_seconds"),
+            "makespan_seconds": metrics.makespan_seconds,
+            "utilisation": metrics.utilisation,
+            "utilisation_by_last_start": metrics.utilisation_by_last_start,
+            "fairness": metrics.fairness,
+            "jobs_per_second": self.jobs_per_second,
+            **({} if self.resizes is None else {"resizes": self.resizes}),
+            **({"resources": self.rule.resources or "first", **asdict(self.bill)} if self.bill else {}),
+        }
 
 
 def evaluate(scenario: Scenario, rule: Rule) -> Evaluation:

@@ -21,6 +21,11 @@ class JobFigures:
     p95: float
     largest: float
 
+    def named(self, quantity: str) -> dict[str, float]:
+        """As JSON calls them: avg_wait_seconds, ..."""
+        values = {"avg": self.average, "median": self.median, "p95": self.p95, "max": self.largest}
+        return {f"{which}_{quantity}": value for which, value in values.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class QueueMetrics:

@@ -1,7 +1,7 @@
 """Job selection: in which order waiting jobs are looked at. A policy is a function `key(job, now)`; the smallest goes first.
 
-`job` has the columns of Waiting, of all jobs that are asked about at once; a key is an array of the same length. Ties go by submit
-time, then id. Keys know what was requested, never the true run time.
+`job` has the columns of Waiting, of all jobs that are asked about at once; a key is an array of the same length. Ties go by
+submit time, then id. Keys know what was requested, never the true run time.
 """
 
 from __future__ import annotations

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from jpo.plugins.cluster.grid import Evaluation
-from jpo.plugins.cluster.metrics import JobFigures
 from jpo.records import uncoded
 from jpo.report.document import Cell, Column, Document, Row, Section, Span, Table
 from jpo.wording.numbers import counted
 
 LEGEND = "wait and slowdown: average and 95th percentile over jobs; slowdown is bounded, of 10 s at least. Better is smaller."
+OWED = {"energy": "energy_joules", "cost": "cost_usd"}
+"""Columns of platforms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,79 +39,44 @@ def by_workload(evaluated: Evaluated) -> Iterator[tuple[str, tuple[Evaluation, .
 
 def table(found: tuple[Evaluation, ...]) -> Table:
     """A row per rule and seed; the best of each column is strong."""
-    rows = [_figures(one) for one in found]
-    best = [min(column) for column in zip(*rows, strict=True)]
-    marked: list[Row] = [
+    ranked = (
+        Column("wait", "figure", "duration_seconds", "avg_wait_seconds"),
+        Column("p95", "figure", "duration_seconds", "p95_wait_seconds"),
+        Column("slowdown", "figure", key="avg_bounded_slowdown"),
+        Column("p95", "figure", key="p95_bounded_slowdown"),
+        Column("makespan", "figure", "duration_seconds", "makespan_seconds"),
+    )
+    besides = (
+        Column("utilisation", "figure", "share", "utilisation"),
+        *(Column(name, "figure", key, key) for name, key in OWED.items() if any(one.bill for one in found)),
+    )
+    figures = [one.figures for one in found]
+    best = {column.key: min(row[column.key] for row in figures) for column in ranked}
+    rows: list[Row] = [
         (
             one.rule.name,
             one.seed,
-            *(Cell(v, emphasis="strong" if v == b else "") for v, b in zip(row, best, strict=True)),
-            one.metrics.utilisation,
+            *(Cell(row[key], emphasis="strong" if row[key] == value else "") for key, value in best.items()),
+            *(row.get(column.key) for column in besides),
         )
-        for one, row in zip(found, rows, strict=True)
+        for one, row in zip(found, figures, strict=True)
     ]
-    if any(one.bill for one in found):
-        marked = [(*row, *_owed(one)) for row, one in zip(marked, found, strict=True)]
-    columns: tuple[Column, ...] = (
-        *(Column("policy", "key"), Column("seed", "figure")),
-        *(
-            Column("wait", "figure", "duration_seconds", "avg_wait_seconds"),
-            Column("p95", "figure", "duration_seconds", "p95_wait_seconds"),
-        ),
-        *(Column("slowdown", "figure", key="avg_bounded_slowdown"), Column("p95", "figure", key="p95_bounded_slowdown")),
-        Column("makespan", "figure", "duration_seconds", "makespan_seconds"),
-        Column("utilisation", "figure", "share", "utilisation"),
-    )
-    if any(one.bill for one in found):
-        columns = (
-            *columns,
-            Column("energy", "figure", "energy_joules", "energy_joules"),
-            Column("cost", "figure", "cost_usd", "cost_usd"),
-        )
-    return Table(columns, tuple(marked), "policies")
-
-
-def _owed(found: Evaluation) -> tuple[float | None, float | None]:
-    return (found.bill.energy_joules, found.bill.cost_usd) if found.bill else (None, None)
-
-
-def _figures(found: Evaluation) -> tuple[float, ...]:
-    metrics = found.metrics
-    wait, slowdown = metrics.wait_seconds, metrics.bounded_slowdown
-    return wait.average, wait.p95, slowdown.average, slowdown.p95, metrics.makespan_seconds
+    return Table((Column("policy", "key"), Column("seed", "figure"), *ranked, *besides), tuple(rows), "policies")
 
 
 def as_json(evaluated: Evaluated) -> dict[str, object]:
     """Every figure; where there is one evaluation its figures stand at the top, too. See docs/plugins/cluster.md."""
-    results = [_result(found) for found in evaluated.evaluations]
+    results: list[dict[str, object]] = [
+        {
+            "workload": found.workload,
+            "policy": found.rule.name,
+            "selection": found.rule.selection,
+            "backfill": found.rule.backfilling,
+            "seed": found.seed,
+            "procs": found.processors,
+            **found.figures,
+        }
+        for found in evaluated.evaluations
+    ]
     top = results[0] if len(results) == 1 else {}
     return {"schema_version": 1, **top, "results": results, "notes": list(evaluated.notes)}
-
-
-def _result(found: Evaluation) -> dict[str, object]:
-    metrics = found.metrics
-    return {
-        "workload": found.workload,
-        "policy": found.rule.name,
-        "selection": found.rule.selection,
-        "backfill": found.rule.backfilling,
-        "seed": found.seed,
-        "procs": found.processors,
-        "jobs": metrics.jobs,
-        **_spread("wait_seconds", metrics.wait_seconds),
-        **_spread("bounded_slowdown", metrics.bounded_slowdown),
-        **_spread("turnaround_seconds", metrics.turnaround_seconds),
-        **_spread("completion_seconds", metrics.completion_seconds),
-        "makespan_seconds": metrics.makespan_seconds,
-        "utilisation": metrics.utilisation,
-        "utilisation_by_last_start": metrics.utilisation_by_last_start,
-        "fairness": metrics.fairness,
-        "jobs_per_second": found.jobs_per_second,
-        **({} if found.resizes is None else {"resizes": found.resizes}),
-        **({"resources": found.rule.resources or "first", **asdict(found.bill)} if found.bill else {}),
-    }
-
-
-def _spread(name: str, spread: JobFigures) -> dict[str, float]:
-    values = {"avg": spread.average, "median": spread.median, "p95": spread.p95, "max": spread.largest}
-    return {f"{which}_{name}": value for which, value in values.items()}

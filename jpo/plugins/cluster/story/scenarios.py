@@ -24,8 +24,8 @@ from jpo.plugins.cluster.queueing.simulate import BACKFILLINGS, ELASTIC, Rule
 from jpo.plugins.cluster.workload.demand import DemandTable, one_core_each
 from jpo.plugins.cluster.workload.jobs import JobTable
 from jpo.plugins.cluster.workload.lublin import draw_jobs
-from jpo.plugins.cluster.workload.swf import SwfLog, read_swf
-from jpo.plugins.cluster.workload.training_jobs import read_training_jobs
+from jpo.plugins.cluster.workload.swf import read_swf
+from jpo.plugins.cluster.workload.training_jobs import TrainingJobs, read_training_jobs
 from jpo.wording.numbers import counted
 
 Oversized = Literal["refuse", "drop", "clip"]
@@ -37,9 +37,9 @@ class Sources:
 
     Attributes:
         logs: SWF files.
-        drawn: draw so many jobs in place of a log, anew for each seed; 0: none.
+        draw: so many jobs in place of a log, anew for each seed; None: none.
         load: of drawn jobs.
-        processors: of the machine; None: as the header of each log says.
+        procs: of the machine; None: as the header of each log says.
         first: the earliest so many jobs of each log; None: all.
         oversized: what becomes of jobs that need more processors than there are.
         platform: a TOML file; None: equal processors.
@@ -47,26 +47,19 @@ class Sources:
     """
 
     logs: tuple[Path, ...]
-    drawn: int = 0
+    draw: int | None = None
     load: float = 0.9
-    processors: int | None = None
+    procs: int | None = None
     first: int | None = None
     oversized: Oversized = "refuse"
     platform: Path | None = None
     kill: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RulesAndSeeds:
-    """The rules that are to be looked at, and the seeds of what is drawn."""
-
-    rules: tuple[Rule, ...]
-    seeds: range
-
-
-def scenarios_of(sources: Sources, options: RulesAndSeeds, notes: list[str]) -> list[Scenario]:
-    """What is named by the sources, at least one; what was left out is noted."""
-    scenarios = on_a_platform(sources, options, notes) if sources.platform else on_equal_processors(sources, options, notes)
+def scenarios_of(sources: Sources, rules: Sequence[Rule], seeds: range, notes: list[str]) -> list[Scenario]:
+    """What is named by the sources, at least one; what was left out is noted. `seeds`: of what is drawn."""
+    on_machine = on_a_platform if sources.platform else on_equal_processors
+    scenarios = on_machine(sources, rules, seeds, notes)
     if not scenarios:
         raise UsageError("jpo cluster", "has no jobs", "name a log by --workload, or --draw some", code="JPO-E744")
     return scenarios
@@ -83,22 +76,25 @@ def refuse_inputs(results: Sequence[Path], sources: Sources, *others: Path | Non
             raise UsageError(str(file), "is what the result is made of", "name another file", code="JPO-E307")
 
 
-def on_equal_processors(sources: Sources, options: RulesAndSeeds, notes: list[str]) -> list[Scenario]:
+def on_equal_processors(sources: Sources, rules: Sequence[Rule], seeds: range, notes: list[str]) -> list[Scenario]:
     """Logs and drawn jobs on machines of equal processors."""
     for path in sources.logs:
         if path.suffix.lower() == ".csv":
             raise UsageError(str(path), "is a table of training jobs, which need a platform", "give --platform", code="JPO-E744")
-    if any(rule.resources for rule in options.rules):
+    if any(rule.resources for rule in rules):
         raise UsageError("--resource", "has nothing to select of equal processors", "give --platform", code="JPO-E744")
-    if any(rule.elastic for rule in options.rules):
+    if any(rule.elastic for rule in rules):
         remedy = "give --platform, and training jobs (.csv) with min_tasks and max_tasks"
         raise UsageError("--policy", f"+{ELASTIC} has no jobs that could be resized", remedy, code="JPO-E744")
-    return [scenario for path in sources.logs for scenario in logged(path, sources, options, notes)] + drawn(
-        sources, options.seeds
-    )
+    scenarios = [scenario for path in sources.logs for scenario in logged(path, sources, seeds_of(rules, seeds), notes)]
+    if not sources.draw:
+        return scenarios
+    if sources.procs is None:
+        raise UsageError("--draw", "has no machine to draw jobs for", "give --procs", code="JPO-E744")
+    return scenarios + [Scenario("drawn", drawn(sources, sources.procs, seed), sources.procs, seed) for seed in seeds]
 
 
-def on_a_platform(sources: Sources, options: RulesAndSeeds, notes: list[str]) -> list[Scenario]:
+def on_a_platform(sources: Sources, rules: Sequence[Rule], seeds: range, notes: list[str]) -> list[Scenario]:
     """Logs and tables of training jobs on a platform whose nodes differ.
 
     Raises:
@@ -106,52 +102,43 @@ def on_a_platform(sources: Sources, options: RulesAndSeeds, notes: list[str]) ->
     """
     assert sources.platform is not None
     platform = read_platform(sources.platform)
-    if sources.processors is not None:
+    if sources.procs is not None:
         raise UsageError("--procs", "is what --platform says", "leave out one of them", code="JPO-E744")
     scenarios = []
     for path in sources.logs:
         work = read_work(path, sources.first, notes)
         jobs, demand = without_misfits(path, work, platform, sources.oversized, notes)
-        if demand.elasticity is None and any(rule.elastic for rule in options.rules):
+        if demand.elasticity is None and any(rule.elastic for rule in rules):
             notes.append(f"{path.name}: no job has min_tasks below its max_tasks: +{ELASTIC} changes nothing.")
         kind: ProcessorKind = "gpu" if demand.gpus.any() else "cpu"
         site = Site(platform, demand, sources.kill)
-        scenarios += [Scenario(path.name, jobs, platform.cores(kind), seed, site) for seed in seeds_of(options)]
-    if sources.drawn:
+        scenarios += [Scenario(path.name, jobs, platform.cores(kind), seed, site) for seed in seeds_of(rules, seeds)]
+    if sources.draw:
         cores = platform.cores("cpu")
         if not cores:
             raise UsageError(
                 "--draw", "has jobs of CPU cores, and the platform has none", "name a table of jobs", code="JPO-E744"
             )
-        for seed in options.seeds:
-            jobs = draw_jobs(sources.drawn, cores, load=sources.load, seed=seed)
+        for seed in seeds:
+            jobs = drawn(sources, cores, seed)
             scenarios.append(Scenario("drawn", jobs, cores, seed, Site(platform, one_core_each(jobs), sources.kill)))
     return scenarios
 
 
-def read_work(path: Path, first: int | None, notes: list[str]) -> FileOfJobs:
+def read_work(path: Path, first: int | None, notes: list[str]) -> TrainingJobs:
     """A log, or a table of training jobs if it is .csv."""
     if path.suffix.lower() == ".csv":
-        table = read_training_jobs(path, first=first)
-        never_ran(path, table.never_ran, notes)
-        return FileOfJobs(table.jobs, table.demand, table.names, table.lines)
-    log = read_swf(path, first=first)
-    never_ran(path, log.never_ran, notes)
-    return FileOfJobs(log.jobs, one_core_each(log.jobs), tuple(map(str, log.jobs.ids.tolist())), log.lines)
-
-
-@dataclass(frozen=True, slots=True)
-class FileOfJobs:
-    """Jobs of a file with what they need, their names and lines there."""
-
-    jobs: JobTable
-    demand: DemandTable
-    names: tuple[str, ...]
-    lines: tuple[int, ...]
+        work = read_training_jobs(path, first=first)
+    else:
+        log = read_swf(path, first=first)
+        names = tuple(map(str, log.jobs.ids.tolist()))
+        work = TrainingJobs(log.jobs, one_core_each(log.jobs), names, log.lines, log.never_ran)
+    never_ran(path, work.never_ran, notes)
+    return work
 
 
 def without_misfits(
-    path: Path, work: FileOfJobs, platform: Platform, oversized: Oversized, notes: list[str]
+    path: Path, work: TrainingJobs, platform: Platform, oversized: Oversized, notes: list[str]
 ) -> tuple[JobTable, DemandTable]:
     """The jobs that can run on a platform; the first that cannot is an error, unless such jobs are dropped."""
     misfits = never_fitting(work.demand, platform)
@@ -177,16 +164,19 @@ def never_ran(path: Path, count: int, notes: list[str]) -> None:
         notes.append(f"{path.name}: {counted(count, 'job')} never ran: left out.")
 
 
-def seeds_of(options: RulesAndSeeds) -> range:
+def seeds_of(rules: Sequence[Rule], seeds: range) -> range:
     """Every seed where a rule draws, else the first: all others would find the same."""
-    draws = any(RANDOM in (rule.selection, rule.resources) for rule in options.rules)
-    return options.seeds if draws else options.seeds[:1]
+    return seeds if any(RANDOM in (rule.selection, rule.resources) for rule in rules) else seeds[:1]
 
 
-def logged(path: Path, sources: Sources, options: RulesAndSeeds, notes: list[str]) -> list[Scenario]:
-    """A log on its machine; with every seed where a rule draws, else with the first."""
+def logged(path: Path, sources: Sources, seeds: range, notes: list[str]) -> list[Scenario]:
+    """A log on its machine, with every seed.
+
+    Raises:
+        UsageError: JPO-E741, a job could never run, and there is no rule for it.
+    """
     log = read_swf(path, first=sources.first)
-    processors = sources.processors or log.machine_processors
+    processors = sources.procs or log.machine_processors
     if processors is None:
         raise UsageError(str(path), "says neither MaxProcs nor MaxNodes", "give --procs", code="JPO-E744")
     never_ran(path, log.never_ran, notes)
@@ -194,36 +184,24 @@ def logged(path: Path, sources: Sources, options: RulesAndSeeds, notes: list[str
         notes.append(f"{path.name}: submit times are Unix time; they are counted from {log.counted_from:.0f}.")
     jobs, too_large = log.jobs, log.jobs.processors > processors
     if count := int(too_large.sum()):
-        refuse_oversized(path, log, processors, sources.oversized)
-        jobs = (
-            jobs.rows(~too_large)
-            if sources.oversized == "drop"
-            else jobs.with_processors(np.minimum(jobs.processors, processors))
-        )
-        done = "left out" if sources.oversized == "drop" else f"given {processors}"
+        if sources.oversized == "refuse":
+            place = int(np.argmax(too_large))
+            finding = f"job {jobs.ids[place]} needs {jobs.processors[place]} processors of {processors} and could never run"
+            remedy = "give more --procs, or --oversized drop or clip"
+            raise UsageError(f"{path}:{log.lines[place]}", finding, remedy, code="JPO-E741")
+        dropped = sources.oversized == "drop"
+        jobs = jobs.rows(~too_large) if dropped else jobs.with_processors(np.minimum(jobs.processors, processors))
+        done = "left out" if dropped else f"given {processors}"
         notes.append(f"{path.name}: {count} jobs need more than {processors} processors and are {done}.")
     if not len(jobs):
         raise UsageError(str(path), f"has no job that fits {processors} processors", "give more --procs", code="JPO-E741")
-    return [Scenario(path.name, jobs, processors, seed) for seed in seeds_of(options)]
+    return [Scenario(path.name, jobs, processors, seed) for seed in seeds]
 
 
-def refuse_oversized(path: Path, log: SwfLog, processors: int, oversized: Oversized) -> None:
-    """Raise UsageError, JPO-E741, for the first job that could never run, unless there is a rule for it."""
-    if oversized != "refuse":
-        return
-    place = int(np.argmax(log.jobs.processors > processors))
-    finding = f"job {log.jobs.ids[place]} needs {log.jobs.processors[place]} processors of {processors} and could never run"
-    raise UsageError(f"{path}:{log.lines[place]}", finding, "give more --procs, or --oversized drop or clip", code="JPO-E741")
-
-
-def drawn(sources: Sources, seeds: range) -> list[Scenario]:
-    """Jobs drawn at random, others for each seed."""
-    if not sources.drawn:
-        return []
-    if sources.processors is None:
-        raise UsageError("--draw", "has no machine to draw jobs for", "give --procs", code="JPO-E744")
-    size = sources.processors
-    return [Scenario("drawn", draw_jobs(sources.drawn, size, load=sources.load, seed=seed), size, seed) for seed in seeds]
+def drawn(sources: Sources, processors: int, seed: int) -> JobTable:
+    """Jobs drawn at random for a machine, others for each seed."""
+    assert sources.draw is not None
+    return draw_jobs(sources.draw, processors, load=sources.load, seed=seed)
 
 
 def named_rules(policies: Sequence[str], backfillings: Sequence[str], resources: Sequence[str] = ("",)) -> tuple[Rule, ...]:
