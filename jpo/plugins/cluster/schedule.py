@@ -132,12 +132,17 @@ def busy_over_time(starts: Seconds, ends: Seconds, held: Sequence[int]) -> tuple
     return moments[order], np.cumsum(changes[order])
 
 
+def bars(devices: Sequence[int]) -> list[tuple[int, int]]:
+    """Neighbouring devices, sorted, as one bar: (first, after the last) pairs."""
+    found: list[tuple[int, int]] = []
+    for device in devices:
+        if found and found[-1][1] == device:
+            found[-1] = (found[-1][0], device + 1)
+        else:
+            found.append((device, device + 1))
+    return found
+
+
 def intervals(numbers: Sequence[int]) -> str:
     """Sorted numbers as Batsim writes them: 0-3 7."""
-    parts: list[list[int]] = []
-    for value in numbers:
-        if parts and value == parts[-1][-1] + 1:
-            parts[-1][1:] = [value]
-        else:
-            parts.append([value])
-    return " ".join("-".join(map(str, part)) for part in parts)
+    return " ".join(f"{first}" if after == first + 1 else f"{first}-{after - 1}" for first, after in bars(numbers))

@@ -16,6 +16,7 @@ from jpo.plugins.cluster.environment.rewards import METRICS
 from jpo.plugins.cluster.grid import schedule_metrics
 from jpo.plugins.cluster.machine.bill import bill
 from jpo.plugins.cluster.machine.discipline import Discipline, run
+from jpo.plugins.cluster.metrics import bounded_slowdown
 from jpo.plugins.cluster.queueing.selection import selection
 from jpo.plugins.cluster.queueing.simulate import Rule
 
@@ -66,20 +67,15 @@ def values_of_agent(
 def value_of_rule(rule: Rule, drawn: JobSequence, objective: str) -> float:
     """The metric of a sequence under a rule."""
     jobs, demand, platform = drawn
-    schedule = run(
-        jobs,
-        demand,
-        platform,
-        Discipline(selection(rule.selection, seed=0), rule.resources or "first", rule.backfilling, elastic=rule.elastic),
-    )
+    chosen = selection(rule.selection, seed=0)
+    schedule = run(jobs, demand, platform, Discipline(chosen, rule.resources or "first", rule.backfilling, elastic=rule.elastic))
     if objective in ("energy", "edp"):
         owed = bill(jobs, demand, platform, schedule)
         return owed.energy_joules if objective == "energy" else owed.edp_joule_seconds
     # Slowdowns are of run times on the reference device, as in the rewards: a slow device is the policy's doing.
     found = schedule_metrics(jobs, demand, platform.cores("gpu" if demand.gpus.any() else "cpu"), schedule)
     if objective == "slowdown":
-        wait = schedule.starts - jobs.submit_seconds
-        return float(np.maximum(1.0, (wait + jobs.run_seconds) / np.maximum(jobs.run_seconds, 10.0)).mean())
+        return float(bounded_slowdown(schedule.starts - jobs.submit_seconds, jobs.run_seconds).mean())
     return {
         "wait": found.wait_seconds.average,
         "turnaround": found.turnaround_seconds.average,

@@ -72,15 +72,6 @@ class AgentWatch:
             self.tell(("turn", None))
             yield number
 
-    def in_this_process(self) -> AgentWatch:
-        """The same for a process that has just been forked off."""
-        return AgentWatch(self._sender, self._clock)
-
-    def close(self) -> None:
-        """Leave the telling to others."""
-        if self._sender is not None:
-            self._sender.close()
-
     def tell(self, message: tuple[str, object]) -> None:
         """Send something to the command; a process that the agent forked off ends here."""
         if os.getpid() != self._process:
@@ -109,7 +100,7 @@ def guarded(work: Callable[[AgentWatch], T], place: str, limit_seconds: float, s
     process = os.fork()
     if not process:
         receiver.close()
-        _keep(work, AgentWatch(sender, clock), place)
+        _keep(work, sender, clock, place)
     sender.close()
     turns, status = iter(shown), None
     try:
@@ -120,7 +111,9 @@ def guarded(work: Callable[[AgentWatch], T], place: str, limit_seconds: float, s
                     continue
                 if status is not None:  # what it forked off may hold the pipe open
                     raise _fault(place, _how_it_ended(status))
-                _refuse_to_wait(place, clock, limit_seconds)
+                since = struct.unpack("d", clock[:8])[0]
+                if since and time.monotonic() - since > limit_seconds:
+                    raise _fault(place, f"gave no answer within {limit_seconds:g} s", "mend the agent, or raise --agent-limit")
                 continue
             try:
                 kind, value = receiver.recv()
@@ -142,7 +135,7 @@ def guarded(work: Callable[[AgentWatch], T], place: str, limit_seconds: float, s
             turns.close()  # type: ignore[attr-defined]
 
 
-def _keep(work: Callable[[AgentWatch], T], watch: AgentWatch, place: str) -> None:
+def _keep(work: Callable[[AgentWatch], T], sender: Connection, clock: mmap, place: str) -> None:
     """The process between the command and the agent's: it adopts what the agent leaves behind, and ends all of it with the agent.
 
     It ends as the agent's process does; asked to end, or without the command, it ends that first.
@@ -152,8 +145,8 @@ def _keep(work: Callable[[AgentWatch], T], watch: AgentWatch, place: str) -> Non
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     command, agent = os.getppid(), os.fork()
     if not agent:
-        _work(work, watch.in_this_process(), place)
-    watch.close()
+        _work(work, AgentWatch(sender, clock), place)
+    sender.close()
     signal.signal(signal.SIGTERM, lambda *_: _kill(agent))
     threading.Thread(target=_when_gone, args=(command, lambda: _kill(agent)), daemon=True).start()
     _, status = os.waitpid(agent, 0)
@@ -227,12 +220,6 @@ def _status(process: int, seconds: float) -> int | None:
             return None
         time.sleep(SECONDS_BETWEEN_LOOKS / 10)
     return ended[1]
-
-
-def _refuse_to_wait(place: str, clock: mmap, limit_seconds: float) -> None:
-    since = struct.unpack("d", clock[:8])[0]
-    if since and time.monotonic() - since > limit_seconds:
-        raise _fault(place, f"gave no answer within {limit_seconds:g} s", "mend the agent, or raise --agent-limit")
 
 
 def _how_it_ended(status: int) -> str:

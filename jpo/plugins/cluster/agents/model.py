@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from jpo.errors import UsageError, quoted, words_of
-from jpo.files.reading import contents
+from jpo.files.reading import contents, json_object
 from jpo.plugins.cluster.agents.base import LearningAgent
 from jpo.plugins.cluster.environment.episode import PAIRS, EpisodeOptions
 from jpo.plugins.cluster.environment.observation import FIGURES, OF_A_JOB
@@ -72,10 +72,7 @@ def read_agent(path: Path, *, seed: int = 0) -> tuple[LearningAgent, str]:
     Raises:
         UsageError: JPO-E747, the file is no agent, or one of another version.
     """
-    data = contents(path, MOST_BYTES, lambda finding: foreign(path, finding))
-    header = _header(path, data)
-    if header.get("schema") != SCHEMA:
-        raise foreign(path, "was learnt with other observations than this version has")
+    header, data = _kept(path)
     try:
         kind = header["kind"]
         if kind not in KINDS:
@@ -91,9 +88,7 @@ def read_agent(path: Path, *, seed: int = 0) -> tuple[LearningAgent, str]:
 
 def load_weights(agent: LearningAgent, path: Path) -> None:
     """Give a user's agent the weights that it kept; UsageError JPO-E747 as above."""
-    data = contents(path, MOST_BYTES, lambda finding: foreign(path, finding))
-    if _header(path, data).get("schema") != SCHEMA:
-        raise foreign(path, "was learnt with other observations than this version has")
+    _, data = _kept(path)
     try:
         agent.load(_weights(data))
     except (KeyError, ValueError, SafetensorError) as error:
@@ -116,9 +111,9 @@ def _options(header: Mapping[str, str]) -> EpisodeOptions:
     return EpisodeOptions(mode=mode, slots=slots, pairs=pairs, energy=False, **options)  # type: ignore[arg-type]
 
 
-def _header(path: Path, data: bytes) -> Mapping[str, str]:
-    from jpo.files.reading import json_object
-
+def _kept(path: Path) -> tuple[Mapping[str, str], bytes]:
+    """The header of a model that was learnt with these observations, and the whole file."""
+    data = contents(path, MOST_BYTES, lambda finding: foreign(path, finding))
     size = int.from_bytes(data[:8], "little")
     try:
         found = json_object(data[8 : 8 + size]).get("__metadata__", {}) if 0 < size <= len(data) - 8 else {}
@@ -128,7 +123,9 @@ def _header(path: Path, data: bytes) -> Mapping[str, str]:
         raise foreign(path, "is no file of weights")
     if "schema" not in found:
         raise foreign(path, "is no model of the cluster lab")
-    return found
+    if found["schema"] != SCHEMA:
+        raise foreign(path, "was learnt with other observations than this version has")
+    return found, data
 
 
 def foreign(path: Path, finding: str) -> UsageError:

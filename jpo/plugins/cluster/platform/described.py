@@ -6,7 +6,7 @@ What is not known is refused by its key, so that a typing error is not a default
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Literal, cast
@@ -53,33 +53,15 @@ def unusable(path: Path, finding: str) -> UsageError:
 
 def _platform(tables: Table, name: str) -> Platform:
     known(tables, "the file", ("name", "processor", "node", "cluster", "slowdowns", "power", "elastic"))
-    processors = {
-        key: _table(value, f"processor.{key}") for key, value in _table(tables.get("processor", {}), "processor").items()
-    }
-    nodes = {
-        key: _node(key, _table(value, f"node.{key}"), processors) for key, value in _table(tables.get("node", {}), "node").items()
-    }
-    groups = []
-    for place, value in enumerate(_list(tables.get("cluster", []), "cluster"), start=1):
-        cluster = _table(value, f"cluster {place}")
-        known(cluster, f"cluster {place}", ("name", "nodes"))
-        cluster_name = text(cluster, "name", f"cluster {place}", default=f"cluster-{place}")
-        for part in _list(cluster.get("nodes", []), f"cluster {cluster_name}: nodes"):
-            entry = _table(part, f"cluster {cluster_name}: nodes")
-            known(entry, f"cluster {cluster_name}: nodes", ("type", "count"))
-            kind = text(entry, "type", f"cluster {cluster_name}: nodes")
-            if kind not in nodes:
-                raise ValueError(f"cluster {cluster_name}: there is no [node.{kind}]")
-            groups.append(
-                NodeGroup(cluster_name, nodes[kind], whole(entry, "count", f"cluster {cluster_name}: nodes", default=1))
-            )
+    processors = {key: _table(value, f"processor.{key}") for key, value in _section(tables, "processor").items()}
+    nodes = {key: _node(key, _table(value, f"node.{key}"), processors) for key, value in _section(tables, "node").items()}
+    clusters = _list(tables.get("cluster", []), "cluster")
+    groups = [group for place, value in enumerate(clusters, start=1) for group in _groups(value, place, nodes)]
     if not groups:
         raise ValueError("has no nodes: write [[cluster]] with nodes = [{ type = ..., count = ... }]")
-    slowdowns, power = _table(tables.get("slowdowns", {}), "slowdowns"), _table(tables.get("power", {}), "power")
-    known(slowdowns, "slowdowns", ("nodes", "clusters", "conflict"))
-    known(power, "power", ("beside_busy", "idle"))
-    elastic = _table(tables.get("elastic", {}), "elastic")
-    known(elastic, "elastic", ("serial_share", "resize_seconds", "cooldown_seconds"))
+    slowdowns = _section(tables, "slowdowns", ("nodes", "clusters", "conflict"))
+    power = _section(tables, "power", ("beside_busy", "idle"))
+    elastic = _section(tables, "elastic", ("serial_share", "resize_seconds", "cooldown_seconds"))
     if isinstance(conflict := slowdowns.get("conflict"), str) and conflict != "proportional":
         raise ValueError(f"slowdowns: conflict = {quoted(conflict)} is neither a number from 0 to 1 nor 'proportional'")
     platform = Platform(
@@ -99,14 +81,30 @@ def _platform(tables: Table, name: str) -> Platform:
     return platform
 
 
+def _groups(value: object, place: int, nodes: Mapping[str, NodeType]) -> Iterator[NodeGroup]:
+    cluster = _table(value, f"cluster {place}")
+    known(cluster, f"cluster {place}", ("name", "nodes"))
+    name = text(cluster, "name", f"cluster {place}", default=f"cluster-{place}")
+    where = f"cluster {name}: nodes"
+    for part in _list(cluster.get("nodes", []), where):
+        kind, count = _type_and_count(part, where)
+        if kind not in nodes:
+            raise ValueError(f"cluster {name}: there is no [node.{kind}]")
+        yield NodeGroup(name, nodes[kind], count)
+
+
+def _type_and_count(value: object, where: str) -> tuple[str, int]:
+    table = _table(value, where)
+    known(table, where, ("type", "count"))
+    return text(table, "type", where), whole(table, "count", where, default=1)
+
+
 def _node(name: str, table: Table, processors: Mapping[str, Table]) -> NodeType:
     where = f"node.{name}"
     known(table, where, ("processors", "memory_gib", "usd_per_hour"))
     built: list[ProcessorType] = []
     for value in _list(table.get("processors", []), f"{where}.processors"):
-        part = _table(value, f"{where}.processors")
-        known(part, f"{where}.processors", ("type", "count"))
-        kind, count = text(part, "type", f"{where}.processors"), whole(part, "count", f"{where}.processors", default=1)
+        kind, count = _type_and_count(value, f"{where}.processors")
         if kind not in processors:
             raise ValueError(f"{where}: there is no [processor.{kind}]")
         built += _processors(kind, processors[kind], count)
@@ -127,10 +125,7 @@ def _processors(name: str, table: Table, count: int) -> list[ProcessorType]:
         raise ValueError(f"{where}: kind = {quoted(kind)} is neither cpu nor gpu")
     if kind == "gpu" and "cores" in table:
         raise ValueError(f"{where}: GPUs are given out whole; leave out cores")
-    speeds = {
-        key: number(_table(table["speeds"], f"{where}.speeds"), key, f"{where}.speeds")
-        for key in _table(table.get("speeds", {}), f"{where}.speeds")
-    }
+    speeds = _table(table.get("speeds", {}), f"{where}.speeds")
     one = ProcessorType(
         name,
         cast(Literal["cpu", "gpu"], kind),
@@ -138,7 +133,7 @@ def _processors(name: str, table: Table, count: int) -> list[ProcessorType]:
         number(table, "speed", where, default=1.0),
         number(table, "watts", where, default=0.0),
         number(table, "bandwidth_gbps", where, default=math.inf),
-        speeds,
+        {key: number(speeds, key, f"{where}.speeds") for key in speeds},
     )
     return [one] if kind == "gpu" else [one] * count
 
@@ -156,9 +151,7 @@ def number(table: Table, key: str, where: str, *, default: float | None = None) 
     if value is default and default is not None:
         return default
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        raise ValueError(
-            f"{where}: {key} = {quoted(value)} is not a number from 0" if key in table else f"{where}: {key} is missing"
-        )
+        raise _wrong(table, key, where, "a number from 0")
     if value and not SMALLEST <= value <= LARGEST:
         raise ValueError(f"{where}: {key} = {quoted(value)} is neither 0 nor between {SMALLEST} and {LARGEST:g}")
     return float(value)
@@ -168,11 +161,7 @@ def whole(table: Table, key: str, where: str, *, default: int | None = None) -> 
     """A whole number from 1 to MOST_CORES."""
     value = table.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_CORES:
-        raise ValueError(
-            f"{where}: {key} = {quoted(value)} is not a whole number from 1 to {MOST_CORES}"
-            if key in table
-            else f"{where}: {key} is missing"
-        )
+        raise _wrong(table, key, where, f"a whole number from 1 to {MOST_CORES}")
     return value
 
 
@@ -180,8 +169,21 @@ def text(table: Table, key: str, where: str, *, default: str | None = None) -> s
     """A text that is not empty."""
     value = table.get(key, default)
     if not isinstance(value, str) or not value:
-        raise ValueError(f"{where}: {key} = {quoted(value)} is not a text" if key in table else f"{where}: {key} is missing")
+        raise _wrong(table, key, where, "a text")
     return value
+
+
+def _wrong(table: Table, key: str, where: str, wanted: str) -> ValueError:
+    finding = f"= {quoted(table[key])} is not {wanted}" if key in table else "is missing"
+    return ValueError(f"{where}: {key} {finding}")
+
+
+def _section(tables: Table, name: str, keys: tuple[str, ...] | None = None) -> Table:
+    """A table of the file, empty if absent; `keys`: what it may have, None: names of its own."""
+    found = _table(tables.get(name, {}), name)
+    if keys:
+        known(found, name, keys)
+    return found
 
 
 def _table(value: object, where: str) -> Table:

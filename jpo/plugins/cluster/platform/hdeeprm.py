@@ -171,22 +171,18 @@ def read_legacy_platform(path: Path) -> Platform:
     try:
         nodes, processors = (_types(document, path, kind) for kind in ("node", "processor"))
         limits = document.get("job_limits", {})
-        machine = limits.get("reference_machine", {}) if isinstance(limits, dict) else {}
-        width = machine.get("dpflop_vector_width", machine.get("dpflops_per_cycle", 8)) if isinstance(machine, dict) else 8
-        reference = {"width": width, "clock": machine.get("clock_rate", 2.75) if isinstance(machine, dict) else 2.75}
+        machine = limits.get("reference_machine") if isinstance(limits, dict) else None
+        machine = machine if isinstance(machine, dict) else {}
+        width = machine.get("dpflop_vector_width", machine.get("dpflops_per_cycle", 8))
+        reference = {"width": width, "clock": machine.get("clock_rate", 2.75)}
         gflops = number_of(reference, "clock", "job_limits.reference_machine") * number_of(reference, "width", "job_limits")
         groups = []
         for place, cluster in enumerate(_list(document, "clusters"), start=1):
             where = f"cluster {place}"
             for part in _list(cluster, "nodes", f"{where}."):
                 kind = text_of(part, "type", where)
-                groups.append(
-                    NodeGroup(
-                        str(cluster.get("id", where)),
-                        _node(kind, nodes, processors, gflops),
-                        whole(part, "number", where, default=1),
-                    )
-                )
+                node, count = _node(kind, nodes, processors, gflops), whole(part, "number", where, default=1)
+                groups.append(NodeGroup(str(cluster.get("id", where)), node, count))
         platform = Platform(path.stem, tuple(groups))
     except ValueError as error:
         raise unusable(path, str(error)) from error

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jpo.plugins.cluster.schedule import DeviceSchedule, busy_over_time
+from jpo.plugins.cluster.schedule import DeviceSchedule, bars, busy_over_time
 from jpo.report.plots.picture import COLOURS, save
 
 MOST_BARS = 20_000
@@ -39,14 +39,3 @@ def plot(schedule: DeviceSchedule, file: Path) -> None:
     load.set(xlabel="hours", xlim=(0, float(np.max(schedule.ends) - first) / SECONDS_PER_HOUR), ylim=(0, None))
     load.legend(frameon=False, fontsize=8)
     save(figure, file)
-
-
-def bars(devices: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Neighbouring devices as one bar: (first, after the last) pairs."""
-    found: list[tuple[int, int]] = []
-    for device in devices:
-        if found and found[-1][1] == device:
-            found[-1] = (found[-1][0], device + 1)
-        else:
-            found.append((device, device + 1))
-    return found

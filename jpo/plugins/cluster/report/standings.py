@@ -43,30 +43,24 @@ def document(judged: ContestResult) -> Document:
     size = f"{counted(judged.sequences, 'sequence')} of {counted(judged.length, 'job')}"
     title = f"{judged.agent} on {size}: {', '.join(judged.workloads)}"
     verdicts = tuple(Span(verdict(judged, name), "") for name in found.values if name != judged.agent)
-    return Document(title, (Table(columns, tuple(rows), "standings"), *verdicts, *anchorage(judged)))
-
-
-def anchorage(judged: ContestResult) -> tuple[Span, ...]:
-    """How far an anchored agent left the rule that it began with."""
+    table = Table(columns, tuple(rows), "standings")
     if judged.margin is None:
-        return ()
+        return Document(title, (table, *verdicts))
+    said = f"left the rule where a score was above by more than {judged.margin:g}, as paid before."
     if isinf(judged.margin):
-        return (Span(f"{judged.agent} stayed the rule that it began with: nothing else paid on the first part.", ""),)
-    return (Span(f"{judged.agent} left the rule where a score was above by more than {judged.margin:g}, as paid before.", ""),)
+        said = "stayed the rule that it began with: nothing else paid on the first part."
+    return Document(title, (table, *verdicts, Span(f"{judged.agent} {said}", "")))
 
 
 def verdict(judged: ContestResult, rule: str) -> str:
     """Better, worse, or not told apart."""
-    low, high = (bound if abs(bound) > NOTHING * abs(judged.standings.mean(rule)) else 0.0 for bound in gap(judged, rule))
-    sign = judged.standings.objective in LARGER_IS_BETTER
+    found = judged.standings
+    bounds = found.difference(judged.agent, rule)[1:]
+    low, high = (bound if abs(bound) > NOTHING * abs(found.mean(rule)) else 0.0 for bound in bounds)
+    sign = found.objective in LARGER_IS_BETTER
     better, worse = (low > 0, high < 0) if sign else (high < 0, low > 0)
     said = "better than" if better else "worse than" if worse else "not told apart from"
     return f"{judged.agent} is {said} {rule}."
-
-
-def gap(judged: ContestResult, rule: str) -> tuple[float, float]:
-    """The interval of the agent's difference to a rule."""
-    return judged.standings.difference(judged.agent, rule)[1:]
 
 
 def as_json(judged: ContestResult) -> dict[str, object]:

@@ -1,9 +1,9 @@
 """Tables of other clusters as training jobs: Philly's, openb's, Pollux's, and JPO's own history. Times count from the first job.
 
     philly    Microsoft's cluster_job_log: JSON, a list of jobs with attempts; the last attempt that has both times counts
-    openb     Alibaba's openb_pod_list: CSV with name, cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec, creation and deletion
-    times pollux    AdaptDL's workload: CSV with time, name, num_replicas; how long each application runs must be said history
-    `jpo history --format json`: finished runs, with the devices that they were given
+    openb     Alibaba's openb_pod_list: CSV with name, cpu_milli, memory_mib, num_gpu, gpu_spec, creation and deletion times
+    pollux    AdaptDL's workload: CSV with time, name, num_replicas; how long each application runs must be said
+    history   `jpo history --format json`: finished runs, with the devices that they were given
 
 A share of a GPU becomes a whole one: devices are given out whole here. Of several GPU types that a job may have, the first
 counts.
@@ -198,13 +198,8 @@ def _numeric(value: object, where: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
-        raise malformed(where, f"holds {json_text(value)}, which is no number from 0")
+        raise malformed(where, f"holds {quoted(value)}, which is no number from 0")
     return float(value)
-
-
-def json_text(value: object) -> str:
-    """A value as a message shows it."""
-    return f"{quoted(value)}"
 
 
 def _known(value: object) -> bool:

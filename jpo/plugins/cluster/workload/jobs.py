@@ -41,7 +41,7 @@ class JobTable:
     users: Whole
 
     def __post_init__(self) -> None:
-        columns = (self.ids, self.submit_seconds, self.run_seconds, self.requested_seconds, self.processors, self.users)
+        columns = self._columns
         if len({column.shape for column in columns}) != 1 or self.ids.ndim != 1:
             raise ValueError(f"columns of different shapes: {[column.shape for column in columns]}")
         if not all(np.isfinite(column).all() for column in columns):
@@ -51,19 +51,16 @@ class JobTable:
         if (self.run_seconds < 0).any() or (self.requested_seconds <= 0).any() or (self.processors < 1).any():
             raise ValueError("a job runs for negative time, requests none, or needs no processor")
 
+    @property
+    def _columns(self) -> tuple[Whole, Seconds, Seconds, Seconds, Whole, Whole]:
+        return self.ids, self.submit_seconds, self.run_seconds, self.requested_seconds, self.processors, self.users
+
     def __len__(self) -> int:
         return len(self.ids)
 
     def rows(self, which: slice | Whole | NDArray[np.bool_]) -> JobTable:
         """Some of the jobs; `which` keeps their order."""
-        return JobTable(
-            self.ids[which],
-            self.submit_seconds[which],
-            self.run_seconds[which],
-            self.requested_seconds[which],
-            self.processors[which],
-            self.users[which],
-        )
+        return JobTable(*[column[which] for column in self._columns])  # type: ignore[arg-type]
 
     def with_processors(self, processors: Whole) -> JobTable:
         """The same jobs with other numbers of processors."""

@@ -50,7 +50,7 @@ COLUMNS = (*TEXTS, *AMOUNTS)
 
 @dataclass(frozen=True, slots=True)
 class TrainingJobs:
-    """Jobs with what they need; `lines` of the file, `names` as it has them; `never_ran` were left out."""
+    """Jobs of a file with what they need; `lines` of it, `names` as it has them; `never_ran` were left out."""
 
     jobs: JobTable
     demand: DemandTable
@@ -85,9 +85,8 @@ def read_training_jobs(path: Path, *, first: int | None = None) -> TrainingJobs:
     if not ran:
         raise malformed(str(path), "has no job that ran", "write one job per row under id,submit_seconds,duration_seconds,gpus")
     kept = ran[:first]
-    return TrainingJobs(
-        *tables(kept), tuple(row.texts["id"] for row in kept), tuple(row.line for row in kept), len(rows) - len(ran)
-    )
+    names, lines = zip(*((row.texts["id"], row.line) for row in kept), strict=True)
+    return TrainingJobs(*tables(kept), names, lines, len(rows) - len(ran))
 
 
 def tables(rows: list[JobRow]) -> tuple[JobTable, DemandTable]:
@@ -161,30 +160,25 @@ def _check_head(head: list[str], path: Path) -> None:
 
 
 def _row(given: Mapping[str, str], path: Path, line: int) -> JobRow:
-    amounts: dict[str, float | None] = {}
-    for column in AMOUNTS:
-        amounts[column] = _amount(given.get(column, ""), f"{path}:{line}", column)
+    place = f"{path}:{line}"
+    amounts = {column: _amount(given.get(column, ""), place, column) for column in AMOUNTS}
     if amounts["submit_seconds"] is None or (amounts["duration_seconds"] is None and amounts["work"] is None):
         missing = "submit_seconds" if amounts["submit_seconds"] is None else "duration_seconds"
-        raise malformed(
-            f"{path}:{line}", f"column {missing} is empty", "each job needs a submit time, and a duration or its work"
-        )
+        raise malformed(place, f"column {missing} is empty", "each job needs a submit time, and a duration or its work")
     if amounts["tasks"] == 0 or (amounts["cpus"] == 0 and not amounts["gpus"]):
-        raise malformed(f"{path}:{line}", "has a job without tasks, CPUs and GPUs", "it needs one of them at least")
-    _check_range(amounts, f"{path}:{line}")
+        raise malformed(place, "has a job without tasks, CPUs and GPUs", "it needs one of them at least")
+    _check_range(amounts, place)
     row = JobRow(line, {column: given.get(column, "") for column in TEXTS}, amounts)
-    phases = _phases(given.get("phases", ""), f"{path}:{line}")
+    phases = _phases(given.get("phases", ""), place)
     if phases and duration(row) > MOST_CYCLES * sum(seconds for seconds, _ in phases):
-        raise malformed(f"{path}:{line}", f"has more than {MOST_CYCLES} cycles of its phases", "give longer ones")
+        raise malformed(place, f"has more than {MOST_CYCLES} cycles of its phases", "give longer ones")
     return replace(row, phases=phases)
 
 
 def _check_range(amounts: Mapping[str, float | None], place: str) -> None:
     """A job can run with the tasks that it asks for."""
-    tasks = 1.0 if amounts["tasks"] is None else amounts["tasks"]
-    least, most = (tasks if amounts[column] is None else amounts[column] for column in ("min_tasks", "max_tasks"))
-    assert least is not None
-    assert most is not None
+    tasks = amounts["tasks"] or 1.0
+    least, most = (tasks if (value := amounts[column]) is None else value for column in ("min_tasks", "max_tasks"))
     if not 1 <= least <= tasks <= most:
         finding = f"has {tasks:.0f} tasks, which is not from min_tasks = {least:.0f} to max_tasks = {most:.0f}"
         raise malformed(place, finding, "tasks lie between the two, which count from 1")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jpo.plugins.cluster.report.plots import bars
+from jpo.plugins.cluster.schedule import bars
 
 
 def test_neighbouring_devices_are_one_bar() -> None:
