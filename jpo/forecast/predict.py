@@ -76,19 +76,14 @@ def _interval(
     sigma = math.hypot(discrepancy.noise * math.sqrt(1 + 1 / runs), 0.0 if measured[row] else _UNSEEN * discrepancy.tau)
     points = (centred[:, None] + sigma * _NODES).ravel()  # (J * nodes,)
     weights, probabilities = np.repeat(belief.weights, len(_NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)
-    low, middle, high = _weighted_quantiles(points, weights, probabilities)
+    order = np.argsort(points)
+    cumulated = np.cumsum(weights[order])
+    at = np.minimum(np.searchsorted(cumulated, np.array(probabilities) * cumulated[-1]), len(points) - 1)
+    low, middle, high = (float(points[order[i]]) for i in at)
     factor = interval_factor * (_INFLATION + _POOR_FIT_INFLATION * max(0.0, 1 - belief.effective_share / _FITS))
     low, high = middle - factor * (middle - low), middle + factor * (high - middle)
     mean = min(max(float(belief.weights @ centred), low), high)
     return Interval(float(np.exp(mean)), float(np.exp(low)), float(np.exp(high)))
-
-
-def _weighted_quantiles(points: Floats, weights: Floats, probabilities: tuple[float, ...]) -> tuple[float, ...]:
-    """Weighted quantiles: the smallest points at which the cumulated weight reaches each probability."""
-    order = np.argsort(points)
-    cumulated = np.cumsum(weights[order])
-    at = np.minimum(np.searchsorted(cumulated, np.array(probabilities) * cumulated[-1]), len(points) - 1)
-    return tuple(float(points[order[i]]) for i in at)
 
 
 def _scaled(interval: Interval, factor: float) -> Interval:

@@ -29,11 +29,10 @@ from jpo.simulate.installations import draw_installation, outside
 
 if TYPE_CHECKING:
     from jpo.agent.policy import Policy
-    from jpo.agent.problem import Problem
     from jpo.agent.residuals import ResidualForecast
     from jpo.agent.sac.replay_buffer import Transition
     from jpo.learning.experience import Experience
-    from jpo.records import Candidates, Floats, Residuals, Run
+    from jpo.records import Candidates, Residuals, Run
 
 FORKS_PER_RUN = 2
 """Truths drawn at each recorded run: two of five forks in the replay are then from the user's own states."""
@@ -78,7 +77,8 @@ def forks_of(experience: Experience, residuals: Residuals | None, policy: Policy
 
 
 def begun_job(experience: Experience, residuals: Residuals | None, rng: np.random.Generator) -> Job | None:
-    """A job that has begun as the recorded one did, and may go on as any that its runs do not rule out.
+    """A job that has begun as the recorded one did, and may go on as any that its runs do not rule out; prices and preference
+    stay, and the end is known where the user has told it.
 
     None where the truth that was drawn is no fair example: today's values fail, or others are more than 20-fold better.
     """
@@ -90,12 +90,16 @@ def begun_job(experience: Experience, residuals: Residuals | None, rng: np.rando
     truth, levels = drawn_truth(candidates, runs, installation, rng)
     if truth.fails[0, reference] or hopeless(candidates, truth):
         return None
+    left = problem.context.runs_left
+    number = len(runs) + (AHEAD if left is None else left + 1)
+    nothing, priced = (np.broadcast_to(value, (number, len(rates))) for value in (0.0, candidates.log_rate))
+    script = Script(nothing, (problem.comparison.preference,) * number, priced, horizon_known=left is not None)
     return Job(
         candidates,
         jobs_of(candidates, Latents(PARTICLES, SEED)),
         truth,
         problem.belief.noise,
-        script_of(problem, candidates.log_rate, len(runs)),
+        script,
         Boldness(problem.boldness.explore, min_confidence=problem.boldness.min_confidence),
         measures_loss=levels.val_loss is not None,
         watched=True,
@@ -129,12 +133,3 @@ def drawn_truth(
     return Draws(log_time, log_loss, busy, np.zeros_like(log_time), fails), Levels(
         belief.duration_seconds or 1.0, belief.val_loss
     )
-
-
-def script_of(problem: Problem, log_rate: Floats, done: int) -> Script:
-    """Nothing changes after the runs that are done; the end is known where the user has told it."""
-    left = problem.context.runs_left
-    runs = done + (AHEAD if left is None else left + 1)
-    shape = (runs, len(log_rate))
-    nothing, priced = np.broadcast_to(0.0, shape), np.broadcast_to(log_rate, shape)
-    return Script(nothing, (problem.comparison.preference,) * runs, priced, horizon_known=left is not None)

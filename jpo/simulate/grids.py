@@ -29,7 +29,10 @@ def random_candidates(rng: np.random.Generator) -> Candidates:
     while True:
         names = tuple(name for name in PARAMETERS if rng.random() < _SHARE[name])
         if names:
-            values = _possible(names, _grid([_steps(name, rng) for name in names]))
+            grid = np.meshgrid(*(_steps(name, rng) for name in names), indexing="ij")
+            values = np.stack([axis.ravel() for axis in grid], axis=1)  # (K, P)
+            if "batch_size" in names and "gpus" in names:  # every GPU gets at least one sample
+                values = values[values[:, names.index("gpus")] <= values[:, names.index("batch_size")]]
             if len(values) >= _FEWEST:
                 break
     if len(values) > _MOST:
@@ -52,17 +55,6 @@ def _steps(name: str, rng: np.random.Generator) -> Floats:
     steps = np.arange(rng.integers(fewest, most + 1), dtype=np.float64)
     coarse = name == "learning_rate" and rng.random() < 0.5
     return np.asarray(first * np.where(coarse, 10.0 ** (steps / 2), 2.0**steps))
-
-
-def _grid(columns: list[Floats]) -> Floats:
-    return np.stack([axis.ravel() for axis in np.meshgrid(*columns, indexing="ij")], axis=1)  # (K, P)
-
-
-def _possible(names: tuple[str, ...], values: Floats) -> Floats:
-    """Rows in which every GPU gets at least one sample."""
-    if "batch_size" not in names or "gpus" not in names:
-        return values
-    return np.asarray(values[values[:, names.index("gpus")] <= values[:, names.index("batch_size")]])
 
 
 def _log_rate(names: tuple[str, ...], values: Floats, current: int, rng: np.random.Generator) -> Floats:

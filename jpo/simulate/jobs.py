@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.records import Draws
-from jpo.simulate.knobs import Knobs, knobs_of, unknown_effects
+from jpo.simulate.knobs import Knobs, knobs_of, numbered, unknown_effects
 from jpo.simulate.latents import UNIFORM, Latents
 from jpo.simulate.learning import epochs_factor
 from jpo.simulate.power import log_power, under_limit
@@ -51,10 +51,12 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
     log_epochs = np.where(to_target, needed, _LN2 * knobs.epochs)
     log_loss = np.where(to_target, 0.0, _final_loss(knobs, factor, latents))
     slowed, drawn = under_limit(knobs, latents)
-    slowed = slowed + _step_of_unknown(knobs, latents)
+    if len(knobs.others) or len(knobs.words):  # in half of the jobs some compile, cast or load differently
+        effects = np.where(latents.happens("others slow", 0.5), latents.uniform("others step", 0, 0.3), 0.0)
+        slowed = slowed + effects * unknown_effects(knobs, latents, "step ")
     log_time = _with_start(log_epochs + speed.log_step + slowed - _LN2 * knobs.batch, knobs, latents)
     luck = _local_noise(latents, "luck of time", 0.15, range(log_time.shape[1]))
-    models = _places(knobs.batch, knobs.rate, knobs.layers, knobs.epochs, *knobs.others, *knobs.words)
+    models = numbered(knobs.batch, knobs.rate, knobs.layers, knobs.epochs, *knobs.others, *knobs.words)
     return Draws(
         log_time=_relative(log_time + luck, knobs.current),
         log_loss=_relative(log_loss + _local_noise(latents, "luck of loss", 0.03, models), knobs.current),
@@ -66,14 +68,6 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
         loss_slope=np.where(to_target, np.nan, _loss_slope(latents))[:, 0],
         loader_share=speed.loader_share,
     )
-
-
-def _step_of_unknown(knobs: Knobs, latents: Latents) -> Floats:
-    """ln of the step time by parameters without a known meaning: in half of the jobs some compile, cast or load differently."""
-    if not (len(knobs.others) or len(knobs.words)):
-        return np.zeros(1)
-    effects = np.where(latents.happens("others slow", 0.5), latents.uniform("others step", 0, 0.3), 0.0)
-    return np.asarray(effects * unknown_effects(knobs, latents, "step "))
 
 
 def _with_start(log_time: Floats, knobs: Knobs, latents: Latents) -> Floats:
@@ -124,12 +118,6 @@ def _loss_slope(latents: Latents) -> Floats:
     """d ln loss / d ln epochs between a quarter of today's run and its end, as it is measured, (J, 1)."""
     floor, power = _learning_curve(latents)
     return np.asarray(-np.log(floor + (1 - floor) * np.exp2(2 * power)) / (2 * _LN2))
-
-
-def _places(*knobs: Floats) -> list[int]:
-    """For each candidate the number of its values of these knobs, from 0 in the order in which they first appear."""
-    places: dict[tuple[float, ...], int] = {}
-    return [places.setdefault(values, len(places)) for values in zip(*(knob.tolist() for knob in knobs), strict=True)]
 
 
 def _local_noise(latents: Latents, name: str, largest: float, at: Sequence[int]) -> Floats:

@@ -80,7 +80,7 @@ def knobs_of(candidates: Candidates) -> Knobs:
         epochs=doublings("epochs"),
         power_limit=watts / watts.max(),
         others=np.array([_scaled(columns[name]) for name in unknown if name not in candidates.words]).reshape(-1, rows),
-        words=np.array([_numbered(columns[name]) for name in unknown if name in candidates.words], dtype=np.int64).reshape(
+        words=np.array([numbered(columns[name]) for name in unknown if name in candidates.words], dtype=np.int64).reshape(
             -1, rows
         ),
         gpus=np.minimum(np.round(amount("gpus", 0.0)), _LARGEST),
@@ -99,10 +99,10 @@ def _scaled(column: Floats) -> Floats:
     return np.asarray((values - values.min()) / (np.ptp(values) or 1.0))
 
 
-def _numbered(column: Floats) -> list[int]:
-    """For each candidate the number of its word, from 0 in the order in which they first appear."""
-    found: dict[float, int] = {}
-    return [found.setdefault(value, len(found)) for value in column.tolist()]
+def numbered(*columns: Floats) -> list[int]:
+    """For each candidate the number of its values in some columns, from 0 in the order in which they first appear."""
+    found: dict[tuple[float, ...], int] = {}
+    return [found.setdefault(values, len(found)) for values in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def residuals(coordinates: tuple[Floats, ...], latents: Latents, name: str) -> Floats:

@@ -121,11 +121,8 @@ _measured = attrgetter(*OUTCOME_LIMITS)
 
 
 def _impossible(values: Mapping[str, float]) -> list[str]:
-    return [name for name, value in values.items() if name in PARAMETER_LIMITS and not _within(value, PARAMETER_LIMITS[name])]
-
-
-def _within(value: float, limits: tuple[float, float]) -> bool:
-    return value == 0 or limits[0] <= abs(value) <= limits[1]
+    limited = [(name, abs(values[name]), *PARAMETER_LIMITS[name]) for name in values if name in PARAMETER_LIMITS]
+    return [name for name, size, least, most in limited if size != 0 and not least <= size <= most]
 
 
 def _doubtful(reported: _Reported, name: str) -> dict[int, str]:

@@ -21,7 +21,7 @@ from jpo.forecast.weights import flattened, log_mean_exp
 from jpo.records import Candidates, Draws
 
 if TYPE_CHECKING:
-    from jpo.records import Bools, Floats, Ints
+    from jpo.records import Floats, Ints
 
 MISFITS = ((0.15, 0.45), (0.4, 0.25))
 """Misfit between hardware, sd of ln, and the share of the draws that assume it while one sibling is known; the others do not
@@ -81,7 +81,10 @@ def conditioned_draws(draws: Draws, candidates: Candidates, evidence: SiblingEvi
 
 def log_likelihood_of(draws: Draws, evidence: SiblingEvidence, misfit: float = MISFITS[0][0]) -> Floats:
     """Log-likelihood of each draw given the siblings, up to a constant, shape (J,)."""
-    return np.asarray(_of_each(draws, evidence, misfit).sum(axis=0) + _of_ends(draws.fails, evidence))
+    here = np.log(_TRANSFERS) * evidence.failed + np.log(1 - _TRANSFERS) * evidence.passed
+    passes = np.log(1 - _TRANSFERS) * evidence.failed + np.log(_TRANSFERS) * evidence.passed
+    of_ends = np.where(draws.fails, here, passes).sum(axis=1)  # weaker than that of own runs
+    return np.asarray(_of_each(draws, evidence, misfit).sum(axis=0) + of_ends)
 
 
 def shares_of(draws: Draws, evidence: SiblingEvidence) -> list[float]:
@@ -169,10 +172,3 @@ def _short_of(simulated: Floats, level: Floats, quantity: SiblingQuantity) -> Fl
     if not quantity.bound_rows.size:
         return np.zeros((len(simulated), 0))
     return np.maximum(quantity.bound - level[:, quantity.bound_sibling] - simulated[:, quantity.bound_rows], 0)
-
-
-def _of_ends(fails: Bools, evidence: SiblingEvidence) -> Floats:
-    """Log-likelihood of how siblings' runs ended, weaker than that of own runs, (J,)."""
-    here = np.log(_TRANSFERS) * evidence.failed + np.log(1 - _TRANSFERS) * evidence.passed
-    passes = np.log(1 - _TRANSFERS) * evidence.failed + np.log(_TRANSFERS) * evidence.passed
-    return np.asarray(np.where(fails, here, passes).sum(axis=1))

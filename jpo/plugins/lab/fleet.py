@@ -161,11 +161,7 @@ def later(fleet: Fleet) -> Fleet | None:
 
 def typical_goal(fleet: Fleet) -> float:
     """Geometric mean of the goals, in multiples of the unchanged configuration."""
-    return float(np.exp(np.mean(np.log([_bounded(lane) for lane in fleet.lanes]))))
-
-
-def _bounded(lane: Lane) -> float:
-    return MOST if lane.goal is None else min(lane.goal, MOST)
+    return float(np.exp(np.mean(np.log([MOST if lane.goal is None else min(lane.goal, MOST) for lane in fleet.lanes]))))
 
 
 def share_decided_by(fleet: Fleet, decider: str) -> float | None:

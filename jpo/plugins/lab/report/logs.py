@@ -78,14 +78,13 @@ class Judged:
 
 def document(result: LogFigures) -> Document:
     """Two tables per workload, then what could not be used."""
-    sections = (_section(figures, result.currency) for figures in result.workloads)
+    sections = []
+    for figures in result.workloads:
+        endings = ", ".join(f"{count} {ending.replace('_', ' ')}" for ending, count in figures.by_status.items())
+        ran = f"{numbers.counted(figures.runs, 'run')}: {endings}"
+        tables = (_quantities(figures, result.currency), _best(figures))
+        sections.append(Section(("Workload ", Span(str(figures.identity))), (ran, *tables)))
     return Document("Runs in logs", (*sections, *_not_usable(result.not_usable)), currency=result.currency)
-
-
-def _section(figures: Figures, currency: Currency) -> Section:
-    endings = ", ".join(f"{count} {ending.replace('_', ' ')}" for ending, count in figures.by_status.items())
-    ran = f"{numbers.counted(figures.runs, 'run')}: {endings}"
-    return Section(("Workload ", Span(str(figures.identity))), (ran, _quantities(figures, currency), _best(figures)))
 
 
 def _quantities(figures: Figures, currency: Currency) -> Table:
@@ -239,15 +238,11 @@ def epochs_csv(runs: Iterable[tuple[Judged, Iterable[Mapping[str, float]]]], col
     """The CSV of epochs, line by line: of each run the rows of its log."""
     yield csv_line(epochs_head(columns))
     for judged, rows in runs:
-        before, after = list(_of_run(judged)), list(_of_decision(judged))
+        run, identity = judged.run, judged.run.identity
+        names_of = (run.run_id, identity.dataset, identity.model, identity.framework, identity.hardware)
+        before, after = (*names_of, run.status.value, run.started_at), list(_of_decision(judged))
         for row in rows:
             yield csv_line((*before, *(row.get(name) for name in columns), *after))
-
-
-def _of_run(judged: Judged) -> Iterator[Raw]:
-    run, identity = judged.run, judged.run.identity
-    yield from (run.run_id, identity.dataset, identity.model, identity.framework, identity.hardware)
-    yield from (run.status.value, run.started_at)
 
 
 def _of_decision(judged: Judged) -> Iterator[Raw]:
