@@ -18,7 +18,7 @@ from jpo.agent.preference import FAILURE_CHARGE, scalarise
 from jpo.agent.safety.risk import chance_of_harm
 
 if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, Floats, Preference
+    from jpo.records import Belief, Candidates, Floats, Preference
 
 WORTH = 0.1
 """Least saving over the horizon, in runs of the incumbent, for which a trial is worth it. Against 0: equal cost up
@@ -83,6 +83,7 @@ def acquisition_values(
     ratio, p_ok = np.exp(log_ratio), 1 - belief.p_fail
     mean = w @ log_ratio
     expected = p_ok * (w @ ratio) + belief.p_fail * FAILURE_CHARGE
+    best = (log_ratio + np.where(candidates.admissible, 0.0, np.inf)).argmin(axis=1)  # (J,)
     improvement = np.where(belief.tried, 0.0, p_ok * (w @ np.maximum(1 - ratio, 0)))
     return AcquisitionValues(
         incumbent=incumbent,
@@ -93,7 +94,7 @@ def acquisition_values(
         p_worse=chance_of_harm(belief, log_ratio, incumbent, interval_factor=interval_factor),
         p_worse_today=chance_of_harm(belief, today, candidates.current, interval_factor=interval_factor),
         improvement=improvement,
-        p_optimum=_p_optimum(log_ratio, w, candidates.admissible),
+        p_optimum=np.bincount(best, w, minlength=len(mean)).astype(np.float64),
         regret=_regret(log_ratio, ratio, belief, candidates),
         horizon=UNTOLD,
         score=expected - UNTOLD * improvement + WORTH * ~belief.tried,
@@ -124,9 +125,6 @@ def _incumbent(today: Floats, belief: Belief, candidates: Candidates) -> int:
 
     One lucky run makes no incumbent: a row that ran once must be better than the best one that ran more often, or than today's,
     by more than the noise. On recorded jobs this cost nothing (cumulative cost equal within 0.5% at 5 to 40 runs).
-
-    Args:
-        today: see `acquisition_values`.
     """
     ended_well = (belief.runs > 0) & candidates.admissible
     if not ended_well.any():
@@ -146,17 +144,10 @@ def _incumbent(today: Floats, belief: Belief, candidates: Candidates) -> int:
 def clearly_better(belief: Belief, mean: Floats, row: int, than: int) -> bool:
     """Whether a measured row is better than another one by more than the noise of the means of their runs; itself: no.
 
-    Args:
-        mean: shape (K,), mean log objective, against any row.
+    `mean`: shape (K,), mean log objective, against any row.
     """
     runs = np.maximum(belief.runs, 1)
     return bool(mean[row] - mean[than] < -belief.noise * math.sqrt(1 / runs[row] + 1 / runs[than]))
-
-
-def _p_optimum(log_ratio: Floats, weights: Floats, rows: Bools) -> Floats:
-    best = (log_ratio + np.where(rows, 0.0, np.inf)).argmin(axis=1)  # (J,)
-    share: Floats = np.bincount(best, weights, minlength=len(rows)).astype(np.float64)
-    return share
 
 
 def _regret(log_ratio: Floats, ratio: Floats, belief: Belief, candidates: Candidates) -> Floats:

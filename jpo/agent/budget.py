@@ -107,9 +107,7 @@ def reference_values(followed_up: Sequence[tuple[Run, Parameters]], now: Paramet
     """Values of config.ini, had the agent never changed it: the present values, unless they are its own work.
 
     So going back to what was left counts as no saving, and values which somebody else has set since are the reference.
-
-    Args:
-        followed_up: runs that followed a suggestion, with the values that it replaced, oldest first.
+    `followed_up`: runs that followed a suggestion, with the values that it replaced, oldest first.
     """
     for run, replaced in reversed(followed_up):
         if not (same(now, run.parameters) or same(now, replaced)):

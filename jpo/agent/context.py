@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -43,9 +43,6 @@ class Usage:
     sla_slack: float | None = None
 
 
-NOT_MEASURED = Usage()
-
-
 @dataclass(frozen=True, slots=True)
 class PhaseSummary:
     """Summary of the phases that the last runs went through; None = no model of phases, or nothing was measured.
@@ -61,9 +58,6 @@ class PhaseSummary:
     stay: float | None = None
     peak_to_mean: float | None = None
     drifted: float | None = None
-
-
-NOT_SEEN = PhaseSummary()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -82,9 +76,6 @@ class ChangeWatch:
     moved: Floats | None = None
     last_miss: float | None = None
     surprise: float = 0.0
-
-
-NOT_WATCHED = ChangeWatch()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -124,12 +115,12 @@ class Context:
     budget_slack: float | None = None
     later: AcquisitionValues | None = None
     share_later: float = 0.0
-    watch: ChangeWatch = NOT_WATCHED
+    watch: ChangeWatch = field(default_factory=ChangeWatch)
     scenarios: tuple[str, ...] = ()
     runs_done: int = 0
     earlier: EarlierJobs | None = None
-    usage: Usage = NOT_MEASURED
-    phases: PhaseSummary = NOT_SEEN
+    usage: Usage = field(default_factory=Usage)
+    phases: PhaseSummary = field(default_factory=PhaseSummary)
     queue: QueueAhead | None = None
 
     @property

@@ -13,7 +13,6 @@ from pathlib import Path
 from jpo.cost import usd_of_text
 from jpo.cost.comparison import trade_off
 from jpo.history.undo import pin_notes
-from jpo.optimizer.answer import answer_to
 from jpo.optimizer.candidates import admissible_of
 from jpo.optimizer.expectations import Basis
 from jpo.optimizer.prediction import Answer, Prediction, Row, label
@@ -21,7 +20,7 @@ from jpo.optimizer.prediction_rows import RowBasis, rows_of, warnings
 from jpo.optimizer.question import Question, asked_for, can_be_scaled
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import surrogate_of, with_configuration
-from jpo.optimizer.what_if import Bounds
+from jpo.optimizer.what_if import Bounds, answer_to
 from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import queue_of

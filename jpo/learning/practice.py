@@ -18,7 +18,7 @@ from jpo.agent.acquisition import AcquisitionValues
 from jpo.agent.budget import Leeway, budget_left
 from jpo.agent.change_detection import forecast_error
 from jpo.agent.comparison import Comparison
-from jpo.agent.context import NOT_MEASURED, ChangeWatch, Context, EarlierJobs, Usage, log_ratio, watched
+from jpo.agent.context import ChangeWatch, Context, EarlierJobs, Usage, log_ratio, watched
 from jpo.agent.decide import by_rule
 from jpo.agent.horizon import UNTOLD
 from jpo.agent.problem import Problem
@@ -125,7 +125,7 @@ def _usage(job: Job) -> Usage:
     rng = np.random.default_rng((len(job.runs), int(1e6 * job.noise), len(job.candidates.values)))
     ended = [run.outcome for run in job.runs if run.ended_well]
     if not ended:
-        return NOT_MEASURED
+        return Usage()
     cpu, memory, throughput, samples, slack = (
         float(value) if there else None for value, there in zip(rng.random(5), rng.random(5) < 0.5, strict=True)
     )

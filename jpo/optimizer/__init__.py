@@ -1,4 +1,5 @@
-"""Pipeline of simulator, forecast, agent and prices: from runs to a decision. No store, no file, no clock.
+"""Pipeline of simulator, forecast, agent and prices: from runs to a decision. No store, no file, no clock: the same arguments
+give the same answer, in every process.
 
 request.py       what the user wants and allows; candidates.py: the configurations between which is chosen
 prior.py         the belief before and after the runs; surrogate.py: what it expects of each candidate

@@ -1,8 +1,7 @@
 """Advice on a workload's next configuration: its runs go in, one decision with its forecasts comes out.
 
 Simulator, forecast and agent meet here and do not know each other: draws = what training jobs may be like; belief = those that
-fit the runs; decision = the agent's choice under that belief. No store, no file, no clock: the same arguments give the same
-advice, in every process.
+fit the runs; decision = the agent's choice under that belief.
 """
 
 from __future__ import annotations

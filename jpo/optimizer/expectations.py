@@ -1,7 +1,4 @@
-"""Expectations of configurations, by what there is to rest on: finished runs, small trials, similar workloads, arithmetic.
-
-The one that counts comes first and says what it is; nothing is expected where nothing supports a number.
-"""
+"""Expectations of configurations, by what there is to rest on: finished runs, small trials, similar workloads, arithmetic."""
 
 from __future__ import annotations
 
@@ -127,15 +124,12 @@ def seconds_by_trials(
     trials: Sequence[Trial], ran: Sequence[Parameters], asked: Sequence[Parameters], seed: int
 ) -> list[Interval]:
     """Seconds of one full run of each configuration, by laws of step time that fit the trials; see `full_runs`."""
-    return full_runs(trials, ran, asked, _step_times([*ran, *asked], seed), seed)
-
-
-def _step_times(rows: Sequence[Parameters], seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """ln of step times by laws drawn from the simulator, shape (LAWS, rows)."""
+    rows = [*ran, *asked]
     names = tuple(name for name in PARAMETERS if all(name in row for row in rows))
     values = np.array([[row[name] for name in names] for row in rows], dtype=np.float64).reshape(len(rows), len(names))
     everything = Candidates(names, values, 0, np.ones(len(rows), dtype=np.bool_), np.zeros(len(rows)))
-    return np.broadcast_to(step_time(knobs_of(everything), Latents(LAWS, seed)).log_step, (LAWS, len(rows)))
+    log_step = step_time(knobs_of(everything), Latents(LAWS, seed)).log_step
+    return full_runs(trials, ran, asked, np.broadcast_to(log_step, (LAWS, len(rows))), seed)
 
 
 def _full_run(values: Parameters, seconds: Interval, ran: Sequence[Parameters], basis: Basis) -> Forecast:

@@ -47,8 +47,7 @@ def residuals_of_workloads(runs: Sequence[Run]) -> Residuals | None:
 def belief_here(candidates: Candidates, runs: Sequence[Run], residuals: Residuals) -> Belief:
     """Belief after the runs, from simulated jobs as they would be on this installation.
 
-    Args:
-        runs: of the workload, oldest first; the first that ended well is what earlier jobs are measured against.
+    `runs`: of the workload, oldest first; the first that ended well is what earlier jobs are measured against.
     """
     first = next((run for run in runs if run.ended_well), None)
     rows = None if first is None else rows_of_run(candidates, first)

@@ -9,7 +9,6 @@ import constraints
 from constraints import Facts, Limits
 from jpo.cost import check_sla, usd_per_hour
 from jpo.cost.price import rented
-from jpo.forecast.trials import Trial
 from jpo.optimizer.candidates import admissible_of
 from jpo.optimizer.expectations import Basis, cost, disagree, expectations
 from jpo.optimizer.prediction import Expected, Row
@@ -61,12 +60,7 @@ def warnings(rows: Sequence[Row], basis: RowBasis) -> Iterator[Note]:
         yield Note("JPO-W822", ONE_SHARE)
     if any(trial.has_target for trial in trials):
         yield Note("JPO-W823", HAS_TARGET)
-    yield from _never_varied(rows, basis.runs, trials)
-
-
-def _never_varied(rows: Sequence[Row], runs: Sequence[Run], trials: Sequence[Trial]) -> Iterator[Note]:
-    """Parameters of which all evidence has one value, and rows another."""
-    seen = [run.parameters for run in runs if run.ended_well] + [trial.parameters for trial in trials]
+    seen = [run.parameters for run in basis.runs if run.ended_well] + [trial.parameters for trial in trials]
     for name in dict.fromkeys(name for row in rows for name in row.parameters):
         values = {values[name] for values in seen if name in values}
         if len(values) == 1 and any(row.parameters[name] not in values for row in rows):

@@ -14,7 +14,7 @@ from jpo.forecast.belief import at_rows, kind_of, pick_jobs
 from jpo.forecast.empirical_bayes import Evidence, reweighted
 from jpo.forecast.evidence.work import work_of
 from jpo.forecast.siblings.conditioning import conditioned_draws, log_likelihood_of
-from jpo.forecast.siblings.evidence import SiblingEvidence, evidence_of
+from jpo.forecast.siblings.evidence import evidence_of
 from jpo.forecast.transfer import (
     TransferredSurfaces,
     fit_surfaces,
@@ -84,19 +84,16 @@ def with_siblings(prior: Prior, candidates: Candidates, siblings: Sequence[Run],
     if evidence is None:
         return prior
     rng = np.random.default_rng((seed, 4))
-    draws = conditioned_draws(prior.draws, candidates, evidence, rng)
-    return Prior(draws, prior.recalled and _recalled(prior, candidates, evidence, rng))
-
-
-def _recalled(prior: Prior, candidates: Candidates, evidence: SiblingEvidence, rng: np.random.Generator) -> TransferredSurfaces:
-    """Surfaces of other workloads after the siblings, trusted as far as they explain them better than simulated jobs do."""
-    assert prior.recalled
-    recalled = prior.recalled
+    draws, recalled = conditioned_draws(prior.draws, candidates, evidence, rng), prior.recalled
+    if not recalled:
+        return Prior(draws, None)
+    # surfaces of other workloads are trusted as far as they explain the siblings better than simulated jobs do
     like, unlike = (log_mean_exp(log_likelihood_of(draws, evidence)) for draws in (recalled.draws, prior.draws))
     trust = float(np.clip(recalled.trust, 1e-6, 1 - 1e-6))
     odds = np.log(trust / (1 - trust)) + like - unlike
     trust = float(np.clip(1 / (1 + np.exp(-np.clip(odds, -30, 30))), min(trust, DOUBT), max(trust, 1 - DOUBT)))
-    return replace(recalled, draws=conditioned_draws(recalled.draws, candidates, evidence, rng), trust=trust)
+    recalled = replace(recalled, draws=conditioned_draws(recalled.draws, candidates, evidence, rng), trust=trust)
+    return Prior(draws, recalled)
 
 
 def _evidence(

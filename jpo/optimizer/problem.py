@@ -4,6 +4,7 @@ and for what the agent learns from it. Practice (learning/practice.py) draws its
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -14,18 +15,18 @@ import numpy as np
 from jpo.agent.budget import Leeway, budget_left, compared_costs, reference_values, replenished_budget
 from jpo.agent.candidate_rows import base_row, rows_of, rows_of_runs
 from jpo.agent.comparison import Comparison
-from jpo.agent.context import UNKNOWN, Context, after_misses, watched
+from jpo.agent.context import UNKNOWN, Context, PhaseSummary, Usage, after_misses, log_ratio, watched
 from jpo.agent.problem import Problem
 from jpo.agent.safety.distances import trial_vetoes
 from jpo.agent.safety.promise import Promise, promise_of
 from jpo.agent.safety.queue_ahead import queue_vetoes
 from jpo.agent.safety.vetoes import Veto, failing_vetoes, held, loss_vetoes, phase_vetoes, unmeasured_vetoes, vetoes
+from jpo.cost.sla import slack
 from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import promised
-from jpo.optimizer.usage import phases_of, usage_of
-from jpo.records import CALIBRATED, Belief, Calibration, Candidates, Known, Parameters, Run, same
+from jpo.records import CALIBRATED, Belief, Calibration, Candidates, Known, Outcome, Parameters, PhaseNeeds, Run, same
 
 if TYPE_CHECKING:
     from jpo.records import Bools
@@ -42,47 +43,29 @@ def problem_of(
     calibration: Calibration = CALIBRATED,
 ) -> Problem:
     """Decision problem after these runs; what is held for good is not admissible in it."""
-    quality = belief.quality
+    quality, beliefs = belief.quality, (belief, *belief.besides)
     runs = quality.judged(weighed_runs(known.runs, request.current, quality))
-    rows = zip(runs, rows_of_runs(candidates, runs), strict=True)
-    rates = {run.run_id: float(candidates.log_rate[row]) for run, row in rows if row >= 0}
-    followed_up = [(quality.judged([run])[0], before) for run, before in known.followed_up if run.run_id in rates]
-    costs = compared_costs(followed_up, runs, request.wanted.preference, lambda run: rates[run.run_id])
     reference = reference_row(candidates, known.followed_up)
-    left = budget_left([cost for cost, _ in costs], request.boldness.budget)
-    if request.boldness.nightly:
-        left = replenished_budget(costs, request.boldness.budget)
-    queued = queue_vetoes(
-        candidates, belief, request.queue, request.wanted.targets.get("time_max") if request.wanted.done_by else None
-    )
-    failing = failing_vetoes(candidates, belief)
+    left = spare(candidates, runs, request, [(quality.judged([run])[0], before) for run, before in known.followed_up])
+    deadline = request.wanted.targets.get("time_max") if request.wanted.done_by else None
     lasting = (
-        *failing,
+        *failing_vetoes(candidates, belief),
         *vetoes(candidates, runs, request.allowed.bounded),
         *phase_vetoes(candidates, known.phase_needs),
-        *queued,
+        *queue_vetoes(candidates, belief, request.queue, deadline),
     )
     usable = open_to_all = without(candidates, lasting)
-    promise, beliefs = None, (belief, *belief.besides)
-    if request.boldness.explore != "off":
-        among, base = ((each, promised(each, request.wanted.targets)) for each in beliefs), base_row(candidates, reference)
-        factor = calibration.loss_interval_factor
-        broken = (promise_of(usable, each, base, of[1], factor, target=of[0]) for each, of in among if of)
-        promise = next(filter(None, broken), None)
+    promise = broken_promise(usable, beliefs, request, base_row(candidates, reference), calibration.loss_interval_factor)
     if promise:
         least = request.boldness.min_confidence if request.boldness.explore == "safe" else 0.0
         usable = loss_first(usable, promise, least, measured=belief.tried if left < 0 else None)
     # the promise, or a target of the job's own, which every run that ended well has met, takes the floor's place
     instead = usable is not open_to_all or any(run.outcome.converged for run in runs)
-    floor = None if instead else request.wanted.quality_floor
-    floored = [each for each in beliefs if each is belief or promised(each, request.wanted.targets)]
-    low = [
-        hold
-        for each in floored
-        for hold in loss_vetoes(
-            candidates, each, reference, floor, calibration.loss_interval_factor, trial_risk=request.wanted.quality_risk
-        )
-    ]
+    floor, risk = None if instead else request.wanted.quality_floor, request.wanted.quality_risk
+    low: list[Veto] = []
+    for each in beliefs:
+        if each is belief or promised(each, request.wanted.targets):
+            low += loss_vetoes(candidates, each, reference, floor, calibration.loss_interval_factor, trial_risk=risk)
     if request.wanted.quality_floor is not None and known.runs and known.runs[-1].tells_no_quality:
         low += unmeasured_vetoes(candidates, belief, reference)
     usable, holds = without(usable, low), (*lasting, *low)
@@ -108,6 +91,29 @@ def problem_of(
     return problem if known.residuals is None else with_earlier_jobs(problem, runs, known.residuals)
 
 
+def spare(candidates: Candidates, runs: Sequence[Run], request: Request, followed_up: Sequence[tuple[Run, Parameters]]) -> float:
+    """What exploring may still cost, in runs of today's configuration, after the runs that followed suggestions."""
+    rows = zip(runs, rows_of_runs(candidates, runs), strict=True)
+    rates = {run.run_id: float(candidates.log_rate[row]) for run, row in rows if row >= 0}
+    followed_up = [(run, before) for run, before in followed_up if run.run_id in rates]
+    costs = compared_costs(followed_up, runs, request.wanted.preference, lambda run: rates[run.run_id])
+    if request.boldness.nightly:
+        return replenished_budget(costs, request.boldness.budget)
+    return budget_left([cost for cost, _ in costs], request.boldness.budget)
+
+
+def broken_promise(
+    candidates: Candidates, beliefs: Sequence[Belief], request: Request, base: int, loss_interval_factor: float
+) -> Promise | None:
+    """The first promise about a quality of the model that today's values break; None: there is none, or nothing is explored."""
+    for belief in beliefs if request.boldness.explore != "off" else ():
+        if target := promised(belief, request.wanted.targets):
+            name, limit = target
+            if promise := promise_of(candidates, belief, base, limit, loss_interval_factor, target=name):
+                return promise
+    return None
+
+
 def without(candidates: Candidates, holds: Sequence[Veto]) -> Candidates:
     """The candidates without those that are held for good; all of them where none would be left."""
     admissible = candidates.admissible & ~held(holds, lasting=True)
@@ -118,9 +124,7 @@ def without(candidates: Candidates, holds: Sequence[Veto]) -> Candidates:
 def loss_first(candidates: Candidates, promise: Promise, min_confidence: float, *, measured: Bools | None = None) -> Candidates:
     """The candidates that lower a promised loss with enough confidence, if any does; else those that do not raise it, today's
     among them, and those of which a trial may show that they lower it.
-
-    Args:
-        measured: rows that were run, where nothing else may be run now.
+    `measured`: rows that were run, where nothing else may be run now.
     """
     first = promise.first(min_confidence) & (True if measured is None else measured)
     rest = promise.no_worse | promise.lowering | (np.arange(len(first)) == candidates.current)
@@ -164,3 +168,36 @@ def context_of(candidates: Candidates, belief: Belief, runs: Sequence[Run], hori
     watch = runs[-WATCHED:]
     placed = [(row, run) for row, run in zip(rows_of_runs(candidates, watch).tolist(), watch, strict=True) if row >= 0]
     return watched(told, belief, [row for row, _ in placed], [run for _, run in placed])
+
+
+def usage_of(runs: Sequence[Run], request: Request) -> Usage:
+    """Usage of the last run that ended well, against the first."""
+    ended = [run for run in runs if run.ended_well]
+    if not ended:
+        return Usage()
+    first, last = ended[0].outcome, ended[-1].outcome
+    was, now = (request.wanted.quality.error_of(request.wanted.quality.measured(outcome)) for outcome in (first, last))
+    asked = ended[-1].completed(request.current).parameters.get("memory_gib")
+    return Usage(
+        last.gpu_utilisation,
+        last.cpu_utilisation,
+        last.memory_gib / asked if last.memory_gib is not None and asked else None,
+        log_ratio(last.throughput_samples_per_second, first.throughput_samples_per_second),
+        log_ratio(now, was),
+        log_ratio(_samples(last), _samples(first)),
+        slack(request.wanted.targets, ended[-1], request.prices),
+    )
+
+
+def _samples(outcome: Outcome) -> float | None:
+    """Samples of a run, counted or from its speed."""
+    if outcome.samples is not None or outcome.duration_seconds is None or outcome.throughput_samples_per_second is None:
+        return outcome.samples
+    return outcome.duration_seconds * outcome.throughput_samples_per_second
+
+
+def phases_of(needs: PhaseNeeds | None) -> PhaseSummary:
+    """Phases of the last runs, as far as they were measured."""
+    if needs is None:
+        return PhaseSummary()
+    return PhaseSummary(math.log(needs.phases), math.log(needs.stay_share), math.log(needs.peak_to_mean), needs.drifted)

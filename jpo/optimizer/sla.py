@@ -138,11 +138,6 @@ def promised(belief: Belief, targets: Mapping[str, float]) -> tuple[str, float] 
     return None
 
 
-def _at_best(name: str) -> str:
-    target = sla_target(name)
-    return AT_BEST.get(name) or f"ends with {target.quantity} of {'at least' if target.at_most else 'at most'}"
-
-
 def _out_of_reach(target: TargetForecast, allowed: Bools) -> str:
     """That nothing keeps a target, and what comes nearest."""
     limit, nearest = target.written(target.limit), target.written(target.best(allowed))
@@ -157,9 +152,10 @@ def _contradiction(targets: Sequence[TargetForecast], allowed: Bools) -> str:
     if not pairs:
         return f"{', '.join(target.name for target in targets)} cannot be kept together, though any two of them can"
     target, other = pairs[0]
-    texts = [
-        f"what keeps {kept.name} {_at_best(broken.name)} {broken.written(broken.best(allowed & kept.kept))}"
-        for kept, broken in ((target, other), (other, target))
-    ]
+    texts = []
+    for kept, broken in ((target, other), (other, target)):
+        of = sla_target(broken.name)
+        at_best = AT_BEST.get(broken.name) or f"ends with {of.quantity} of {'at least' if of.at_most else 'at most'}"
+        texts.append(f"what keeps {kept.name} {at_best} {broken.written(broken.best(allowed & kept.kept))}")
     names = " and ".join(f"{each.name} ({each.written(each.limit)})" for each in (target, other))
     return f"{names} contradict each other: {'; '.join(texts)}"

@@ -1,6 +1,6 @@
 """Suggestion: everything about one answer in one record, from advice, proposal and what was known.
 
-No store, no file, no clock: the proposal has been formatted and checked already, and nothing is written here.
+The proposal has been formatted and checked already, and nothing is written here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from jpo.cost.comparison import trade_off
 from jpo.cost.price import Rented, rented
 from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.optimizer.advise import Advice
-from jpo.optimizer.explain import account_of
+from jpo.optimizer.explain.account import account_of
 from jpo.optimizer.request import Request
 from jpo.records import (
     RISK,

@@ -1,7 +1,6 @@
 """Surrogate of a workload: the posterior over its candidates after its runs, and a forecast for each of them.
 
-Here simulator, belief and prices meet: `advise` chooses from a surrogate, `jpo predict` and `jpo pareto` show it. No store, no
-file, no clock: the same arguments give the same surrogate, in every process.
+Here simulator, belief and prices meet: `advise` chooses from a surrogate, `jpo predict` and `jpo pareto` show it.
 """
 
 from __future__ import annotations

@@ -4,9 +4,8 @@ import pytest
 
 from jpo.agent.safety.queue_ahead import QueueAhead
 from jpo.cost import Prices
-from jpo.optimizer.answer import MOST_OPTIONS, faster_than, option_of
 from jpo.optimizer.prediction import Expected, Row
-from jpo.optimizer.what_if import Bounds
+from jpo.optimizer.what_if import MOST_OPTIONS, Bounds, faster_than, option_of
 from jpo.records import Forecast, Interval
 
 

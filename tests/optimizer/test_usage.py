@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from jpo.agent.context import NOT_MEASURED, NOT_SEEN, PhaseSummary
-from jpo.optimizer.usage import phases_of, usage_of
+from jpo.agent.context import PhaseSummary, Usage
+from jpo.optimizer.problem import phases_of, usage_of
 from jpo.records import Outcome, PhaseNeeds, RunStatus
 from tests.optimizer.test_advise import a_run, request
 
@@ -43,12 +43,12 @@ def test_samples_that_were_counted_go_before_those_by_speed() -> None:
 
 
 def test_what_was_not_measured_is_not_known() -> None:
-    assert usage_of([], request()) == NOT_MEASURED
-    assert usage_of([replace(a_run(1, 5.0), status=RunStatus.FAILED)], request()) == NOT_MEASURED
-    assert usage_of([replace(a_run(1, 100.0), outcome=Outcome(100.0))], request()) == NOT_MEASURED
+    assert usage_of([], request()) == Usage()
+    assert usage_of([replace(a_run(1, 5.0), status=RunStatus.FAILED)], request()) == Usage()
+    assert usage_of([replace(a_run(1, 100.0), outcome=Outcome(100.0))], request()) == Usage()
 
 
 def test_phases_are_a_part_of_the_state_only_where_they_were_measured() -> None:
-    assert phases_of(None) is NOT_SEEN
+    assert phases_of(None) == PhaseSummary()
     needs = PhaseNeeds(runs=2, phases=4, cpus=2.0, memory_gib=1.0, peak_to_mean=2.0, drifted=0.1, stay_share=0.25)
     assert phases_of(needs) == PhaseSummary(math.log(4), math.log(0.25), math.log(2), 0.1)

@@ -31,15 +31,11 @@ class Adam:
 
     def step(self) -> None:
         """Move every tensor that has a gradient."""
-        moved, slopes = [], []
-        for tensor in self._tensors:
-            if tensor.grad is not None:
-                moved.append(tensor)
-                slopes.append(tensor.grad)
-        states = [self.state.get(tensor) or self._begun(tensor) for tensor in moved]
+        moved = [(tensor, tensor.grad) for tensor in self._tensors if tensor.grad is not None]
+        states = [self.state.get(tensor) or self._begun(tensor) for tensor, _ in moved]
         adam(
-            moved,
-            slopes,
+            [tensor for tensor, _ in moved],
+            [slope for _, slope in moved],
             [state["exp_avg"] for state in states],
             [state["exp_avg_sq"] for state in states],
             [],
@@ -55,9 +51,6 @@ class Adam:
         )
 
     def _begun(self, tensor: Tensor) -> dict[str, Tensor]:
-        self.state[tensor] = {
-            "step": torch.zeros(()),
-            "exp_avg": torch.zeros_like(tensor),
-            "exp_avg_sq": torch.zeros_like(tensor),
-        }
+        moments = {"exp_avg": torch.zeros_like(tensor), "exp_avg_sq": torch.zeros_like(tensor)}
+        self.state[tensor] = {"step": torch.zeros(()), **moments}
         return self.state[tensor]

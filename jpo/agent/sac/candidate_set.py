@@ -99,15 +99,8 @@ def soft_values(targets: Perceptron, batch: Batch) -> Tensor:
 
 
 def fit(critics: Perceptron, optimiser: Adam, x: Tensor, y: Tensor) -> Tensor:
-    """Move both critics one step towards y. The loss is half the squared error, mean over both and n.
-
-    Args:
-        x: what the critics are given, shape (n, inputs).
-        y: what they should have answered, shape (n, 1).
-
-    Returns:
-        Errors before the step, Q - y, shape (2, n, 1).
-    """
+    """Move both critics one step towards y, (n, 1), where they are given x, (n, inputs): the loss is half the squared error, mean
+    over both and n. Returns the errors before the step, Q - y, shape (2, n, 1)."""
     seen = critics.forward(x)
     error = seen[-1] - y
     critics.backward(seen, error / error.numel())

@@ -109,8 +109,7 @@ def learn(
     """Take in real runs one after the other, each with a simulated job next to it and UPDATES_PER_RUN updates.
 
     Args:
-        transitions: runs not learnt before, oldest first; None for one that teaches nothing.
-        workload: which the runs are of.
+        transitions: runs of `workload` not learnt before, oldest first; None for one that teaches nothing.
         out_of_time: asked before each run; True leaves the rest for the next time.
         start: what the agent begins anew from; None = the belief rule.
         begin_anew: before which runs it does; None: never. What the workload taught is forgotten where its forecast errors say

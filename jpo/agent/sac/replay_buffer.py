@@ -105,8 +105,7 @@ class ReplayBuffer(Ring):
     def add(self, transitions: Iterable[Transition], workload: str = "") -> None:
         """Store transitions, overwriting the oldest; one whose reward is not known teaches nothing and is left out.
 
-        Args:
-            workload: which they are of, so that they can be forgotten.
+        `workload`: which they are of, so that they can be forgotten.
         """
         for transition in transitions:
             seen, following = transition.seen, transition.following

@@ -49,14 +49,8 @@ def log_loss_of(belief: Belief, candidates: Candidates, reference: int) -> Float
 def p_loss_worse(
     belief: Belief, candidates: Candidates, reference: int, tolerance: float, loss_interval_factor: float = 1.0
 ) -> Floats:
-    """Chance that a run's validation loss is worse than the reference row's by more than the tolerance, shape (K,), there 0.
-
-    Args:
-        tolerance: a ratio, 0.02 = 2%.
-
-    Returns:
-        0 where no validation loss was ever measured: nothing is known of it then.
-    """
+    """Chance that a run's validation loss is worse than the reference row's by more than the tolerance (0.02 = 2%), shape (K,),
+    there 0; 0 everywhere if none was ever measured: nothing is known of it then."""
     if belief.val_loss is None:
         return np.zeros(len(belief.p_fail))
     against = widened(log_loss_of(belief, candidates, reference), belief.weights, loss_interval_factor)

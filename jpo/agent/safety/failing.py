@@ -36,9 +36,7 @@ def often_failing(runs: Ints, failures: Ints) -> Bools:
     """Configurations that fail more often than chance would have it, shape (K,).
 
     Chance is what those fare with that fail less often than they end well; what mostly fails says nothing of it.
-
-    Args:
-        runs, failures: shape (K,), runs there that ended well, and that failed. Those stopped from outside are neither.
+    `runs`, `failures`: shape (K,), runs there that ended well, and that failed. Those stopped from outside are neither.
     """
     often = np.zeros(len(runs), dtype=np.bool_)
     informative, suspected = runs > failures, np.flatnonzero(failures >= FEWEST)
@@ -82,11 +80,7 @@ def words(belief: Belief, row: int) -> str:
 
 
 def known_to_end_well(candidates: Candidates, runs: Ints, often: Bools) -> Bools:
-    """Rows besides today's that have ended well and do not fail often, shape (K,): where one can go back to.
-
-    Args:
-        runs, often: shape (K,), those that ended well there, and what `often_failing` says.
-    """
+    """Rows besides today's that have ended well (`runs`) and do not fail often, shape (K,): where one can go back to."""
     now = np.arange(len(runs)) == candidates.current
     return np.asarray((runs > 0) & ~often & ~now)
 
@@ -95,9 +89,6 @@ def no_less_than(candidates: Candidates, belief: Belief, row: int, often: Bools)
     """Rows at least as far as a failing one from the nearest that ends well, in whatever differs between the two, shape (K,).
 
     A batch of 128 that fails where 64 does not will fail at another rate, too. None where one of them is known to end well.
-
-    Args:
-        often: shape (K,), as `often_failing` says; there may be many such rows, and it is the same for all.
     """
     well = (belief.runs > 0) & ~often
     nothing = np.zeros(len(belief.runs), dtype=np.bool_)

@@ -29,12 +29,7 @@ def memory_need_gib(runs: Sequence[Run]) -> float | None:
 
 
 def with_enough_memory(believe: Callable[[Sequence[Run]], Belief], candidates: Candidates, runs: Sequence[Run]) -> Belief:
-    """The belief after the runs, in which rows with enough memory that differ in nothing else are one and the same.
-
-    Args:
-        believe: the belief about the candidates after some runs.
-        runs: finished runs of this workload, oldest first.
-    """
+    """What `believe` makes of the runs, where rows with enough memory that differ in nothing else are one and the same."""
     need = memory_need_gib(runs)
     if need is None or MEMORY not in candidates.names:
         return believe(runs)

@@ -60,8 +60,7 @@ def queue_vetoes(
 ) -> Iterator[Veto]:
     """What the engine never gives to one run, and what would be done in time if it did not have to wait.
 
-    Args:
-        deadline_seconds: until when a run must be done; None: nobody said, and waiting holds nothing.
+    `deadline_seconds`: until when a run must be done; None: nobody said, and waiting holds nothing.
     """
     if queue is None:
         return

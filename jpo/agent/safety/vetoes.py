@@ -47,8 +47,7 @@ class Veto:
 def vetoes(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) -> tuple[Veto, ...]:
     """What the runs so far, oldest first, and the lack of limits hold back.
 
-    Args:
-        named: parameters whose largest value the user has named.
+    `named`: parameters whose largest value the user has named.
     """
     held = [
         Veto(ruled_out(candidates, runs), "asks for no less than what failed", "JPO-I620"),
@@ -190,9 +189,7 @@ def loss_vetoes(
 
     What was never run must be likelier than not to keep it, and a much worse loss unlikely, if it is a small step. Nothing is
     held where there is no floor, or no loss was ever measured.
-
-    Args:
-        trial_risk: the chance of a much worse loss from which something that was never run is held.
+    `trial_risk`: the chance of a much worse loss from which something that was never run is held.
     """
     if floor is None or belief.val_loss is None:
         return ()

@@ -2,7 +2,3 @@
 
 Everything is computed from the problem that was decided, by the rules that decided. It decides nothing itself.
 """
-
-from jpo.optimizer.explain.account import Account, account_of
-
-__all__ = ["Account", "account_of"]

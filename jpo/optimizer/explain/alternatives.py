@@ -82,8 +82,10 @@ def _objections(scene: DecisionScene, row: int) -> Iterator[str]:
         sure = "" if scene.acquisition.mean[row] > scene.acquisition.mean[scene.choice] or fails else "less certain, and so "
         yield f"{sure}expected {percent(worse)} worse under the preference{risk}"
     yield from _too_bold(scene, row)
-    decided = DECIDED_OTHERWISE.get(scene.advice.decision.decided_by)
-    yield decided or _liked_less(tried=bool(belief.tried[row]), choice_tried=bool(belief.tried[scene.choice]))
+    liked_less = "no better than the choice" if belief.tried[row] else "what it may gain is not worth a trial"
+    if not belief.tried[scene.choice]:
+        liked_less = "as good now, but the choice is expected to gain more over the next runs"
+    yield DECIDED_OTHERWISE.get(scene.advice.decision.decided_by) or liked_less
 
 
 def _refusal(scene: DecisionScene, values: Parameters) -> str:
@@ -93,13 +95,6 @@ def _refusal(scene: DecisionScene, values: Parameters) -> str:
     today, free = scene.advice.current, scene.request.allowed.free
     held = [name for name, value in values.items() if name not in free and value != today[name]]
     return f"{', '.join(held)} may not change" if held else f"{', '.join(scene.request.allowed.follow)} would not follow"
-
-
-def _liked_less(*, tried: bool, choice_tried: bool) -> str:
-    """Why the belief rule prefers its choice to what is expected to be as good."""
-    if not choice_tried:
-        return "as good now, but the choice is expected to gain more over the next runs"
-    return "no better than the choice" if tried else "what it may gain is not worth a trial"
 
 
 def _too_bold(scene: DecisionScene, row: int) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """Trade-off of configurations on some axes: what runs have measured, what else is predicted, and which of them are worth it.
 
-Facts and predictions stay apart: a configuration that was measured counts as measured, whatever is predicted of it. No store, no
-file, no clock: a surrogate goes in, points come out.
+Facts and predictions stay apart: a configuration that was measured counts as measured, whatever is predicted of it.
 """
 
 from __future__ import annotations
@@ -244,8 +243,7 @@ def on_show(
 def volumes(of: Tradeoff, limits: Mapping[str, float]) -> Volumes | None:
     """Hypervolume of the facts, and with the guesses; None where nothing says up to where.
 
-    Args:
-        limits: what the user wants of the reference point, by quantity; a tenth beyond the worst fact elsewhere.
+    `limits`: what the user wants of the reference point, by quantity; a tenth beyond the worst fact elsewhere.
     """
     facts, quantities = coordinates(of.facts.values(), of), tuple(of.axes.values())
     usual = dict(zip(quantities, reference_beyond(facts), strict=True)) if of.facts else {}
@@ -268,16 +266,15 @@ def beyond(measured_volume: float, volume: float) -> float:
 def coordinates(points: Iterable[Point], of: Tradeoff, *, unlucky: bool = False) -> Floats:
     """Coordinates of points, shape (n, m), smaller is better; `unlucky`: guesses at the worse ends of their intervals."""
     signs = {quantity: sign(quantity, of.metric) for quantity in of.axes.values()}
-    rows = [[sign * value_in(point, quantity, unlucky, sign) for quantity, sign in signs.items()] for point in points]
+
+    def value(point: Point, quantity: str) -> float:
+        interval = point.bounds.get(quantity) if unlucky else None
+        if interval is None:
+            return point.values[quantity]
+        return interval.low if signs[quantity] < 0 else interval.high
+
+    rows = [[sign * value(point, quantity) for quantity, sign in signs.items()] for point in points]
     return np.array(rows, dtype=np.float64).reshape(-1, len(signs))
-
-
-def value_in(point: Point, quantity: str, unlucky: bool, sign: float) -> float:
-    """Value of a point, or the worse end of its interval; `sign`: that of its quantity."""
-    interval = point.bounds.get(quantity) if unlucky else None
-    if interval is None:
-        return point.values[quantity]
-    return interval.low if sign < 0 else interval.high
 
 
 def sign(quantity: str, metric: Quality | None) -> float:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from jpo.optimizer.advise import Advice
-from jpo.optimizer.explain import Account, account_of
+from jpo.optimizer.explain.account import Account, account_of
 from tests.optimizer.explain.decided import LIMITS, SEEN, advised, known, request
 
 

@@ -8,7 +8,7 @@ import constraints
 from constraints import Limits
 from jpo.cost import Prices
 from jpo.optimizer.advise import Advice, advise
-from jpo.optimizer.explain import Account, account_of
+from jpo.optimizer.explain.account import Account, account_of
 from jpo.optimizer.request import Request
 from jpo.records import NAMED_PREFERENCES, Identity, Known, Outcome, Run, RunStatus, Undo
 from tests.asked import a_request, changed

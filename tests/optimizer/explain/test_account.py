@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from jpo.optimizer.advise import Advice
-from jpo.optimizer.explain import Account, account_of
+from jpo.optimizer.explain.account import Account, account_of
 from tests.optimizer.explain.decided import LIMITS, NOW, SEEN, account, advised, known, request
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import constraints
 from jpo.cost import Prices
 from jpo.optimizer.advise import Advice
-from jpo.optimizer.explain import Account, account_of
+from jpo.optimizer.explain.account import Account, account_of
 from jpo.records import NAMED_PREFERENCES, Outcome
 from tests.optimizer.explain.decided import LIMITS, NOW, SEEN, account, advised, known, request, runs
 

@@ -10,7 +10,7 @@ from made import a_suggestion
 import constraints
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import Advice
-from jpo.optimizer.explain import Account, account_of
+from jpo.optimizer.explain.account import Account, account_of
 from jpo.records import NAMED_PREFERENCES, Change, RunStatus, Undo
 from tests.asked import changed
 from tests.optimizer.explain.decided import LIMITS, NOW, SEEN, STEEP, account, advised, capped, known, request, runs

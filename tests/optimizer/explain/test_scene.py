@@ -8,7 +8,7 @@ import constraints
 from constraints import Facts, Limits
 from jpo.agent.candidate_rows import name_of
 from jpo.optimizer.advise import Advice
-from jpo.optimizer.explain import Account
+from jpo.optimizer.explain.account import Account
 from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, neighbours
 from tests.optimizer.explain.decided import LIMITS, NOW, SEEN, known, request
 
