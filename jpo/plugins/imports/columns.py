@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from jpo.errors import TelemetryError, quoted
-from jpo.plugins.imports.foreign import ForeignColumn, ForeignRuns, unreadable
+from jpo.plugins.imports.foreign import ForeignColumn, ForeignRuns
 from jpo.plugins.imports.units import SPELT, UNITS, Kind, unit_by_values
 from jpo.records import PARAMETERS
 from jpo.telemetry.outcome import NONE_OWN, Own
@@ -145,9 +145,7 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn], own: Own
                 continue
             has = ", ".join(list(cells)[:30])
             finding = f"has no column {quoted(column.name)}, which [imports.columns] {field} names"
-            error = unreadable(source.place, finding, f"it has {has}"[:400])
-            error.code = "JPO-E151"
-            raise error
+            raise TelemetryError(source.place, finding, f"it has {has}"[:400], code="JPO-E151")
         found[field] = column
     found = {**{field: column for field, column in source.known.items() if not column.name or column.name in cells}, **found}
     taken = {column.name for column in found.values()}
@@ -211,15 +209,13 @@ def _guessed(cells: Mapping[str, Sequence[str]], runs: int, taken: set[str]) -> 
             elif field in EVALUATION and EVALUATION[field].fullmatch(base):
                 fits.append((len(usual), name, None))
         if field in GIVEN:
-            inner = [
-                name
-                for name in plain
-                if NESTED.search(GROUPS.sub("", name.lower())) and _plain(NESTED.split(name)[-1])[0] in usual
-            ]
+            nested = (name for name in plain if NESTED.search(GROUPS.sub("", name.lower())))
+            inner = [name for name in nested if _plain(NESTED.split(name)[-1])[0] in usual]
             fits = fits or [(len(usual), name, None) for name in inner if len(inner) == 1]  # optimizer.lr, where no other is
             fits = [fit for fit in fits if not MEASURED_GROUP.match(fit[1].strip().lower())]
-        if field == "run_id":
-            fits = [fit for fit in fits if _tells_runs_apart(cells[fit[1]], runs)]
+        if field == "run_id":  # of every run, each once, and no numbers, which the next table begins anew
+            once = [fit for fit in fits if len(cells[fit[1]]) == runs == len(set(cells[fit[1]]))]
+            fits = [fit for fit in once if not any(cell.isdecimal() and len(cell) < 8 for cell in cells[fit[1]])]
         if fits:
             _, name, unit = min(fits, key=lambda fit: fit[0])
             yield field, ForeignColumn(name, unit)
@@ -259,11 +255,6 @@ def _plain(name: str) -> tuple[str, str | None]:
     text = name[: bracketed.start()] if bracketed and unit else name
     text = GROUPS.sub("", text.rstrip().lower())
     return re.sub(r"[^a-z0-9%]+", "_", text).strip("_"), unit
-
-
-def _tells_runs_apart(cells: Sequence[str], runs: int) -> bool:
-    """Whether a column names runs: every one, each once, and not by numbers that the next table begins anew."""
-    return len(cells) == runs == len(set(cells)) and not any(cell.isdecimal() and len(cell) < 8 for cell in cells)
 
 
 def _with_unit(place: str, field: str, column: ForeignColumn, cells: Sequence[str]) -> ForeignColumn:

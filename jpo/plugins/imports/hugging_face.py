@@ -8,7 +8,7 @@ config.json (the model's) add what they know. training_args.bin is a pickle and 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from jpo.plugins.imports.foreign import ForeignColumn, ForeignRun, ForeignRuns, digest_of, flat, json_of, modified_at, unreadable
@@ -57,9 +57,9 @@ def read_trainer_state(path: Path) -> ForeignRuns:
     logged: dict[str, str] = {}
     for entry in entries:
         logged |= {name: text for name, text in flat(entry, path).items() if name not in CHANGING}
-    beside = {
-        name: text for file in BESIDE if (path.parent / file).exists() for name, text in _beside(path.parent / file).items()
-    }
+    beside: dict[str, str] = {}
+    for file in (path.parent / name for name in BESIDE):
+        beside |= flat(json_of(file, LARGEST_BESIDE_BYTES), file) if file.exists() else {}
     scalars = {name: value for name, value in state.items() if name != "log_history"}
     cells = {**beside, **flat(scalars, path), **logged, "(file modified)": repr(modified_at(path))}
     numbers = {name: _number(cells.get(name)) for name in ("global_step", "max_steps", "num_train_epochs")}
@@ -75,20 +75,12 @@ def read_trainer_state(path: Path) -> ForeignRuns:
     notes += [] if "(samples per step)" in derived else [UNKNOWN_BATCH]
     notes += [] if "learning_rate" in cells else [NO_RATE]
     key = digest_of((f"{index}.{name}", text) for index, entry in enumerate(entries) for name, text in flat(entry, path).items())
-    run = ForeignRun(str(path), key, cells, {"eval_loss": tuple(_curve(entries))})
+    logs = ((entry.get("epoch"), entry.get("eval_loss")) for entry in entries)
+    curve = [
+        (float(epoch), float(loss)) for epoch, loss in logs if isinstance(epoch, int | float) and isinstance(loss, int | float)
+    ]
+    run = ForeignRun(str(path), key, cells, {"eval_loss": tuple(curve)})
     return ForeignRuns("huggingface", str(path), (run,), KNOWN, notes=tuple(notes))
-
-
-def _beside(path: Path) -> dict[str, str]:
-    """Cells of a file beside the state; per-device sizes among them are left to _samples_and_batch."""
-    return flat(json_of(path, LARGEST_BESIDE_BYTES), path)
-
-
-def _curve(entries: list[dict[str, object]]) -> Iterator[tuple[float, float]]:
-    for entry in entries:
-        epoch, loss = entry.get("epoch"), entry.get("eval_loss")
-        if isinstance(epoch, int | float) and isinstance(loss, int | float):
-            yield float(epoch), float(loss)
 
 
 def _samples_and_batch(cells: Mapping[str, str], *, done: bool) -> dict[str, str]:

@@ -17,18 +17,12 @@ from jpo.plugins.imports.table import read_table
 from jpo.plugins.imports.tensorboard import EVENTS, read_tensorboard
 from jpo.plugins.imports.wandb import FILES, read_wandb
 
-
-def read_mlflow(path: Path) -> ForeignRuns:
-    """The run of a folder of a file store, or the runs of a database."""
-    return read_run_folder(path) if path.is_dir() else read_database(path)
-
-
 READERS: Mapping[str, Callable[[Path], ForeignRuns]] = {
     "table": read_table,
     "huggingface": read_trainer_state,
     "lightning": read_lightning,
     "tensorboard": read_tensorboard,
-    "mlflow": read_mlflow,
+    "mlflow": lambda path: read_run_folder(path) if path.is_dir() else read_database(path),
     "wandb": read_wandb,
 }
 """By the name of a format, what reads a file or folder of it."""
@@ -54,15 +48,10 @@ def read_sources(paths: Sequence[Path], form: str | None) -> list[ForeignRuns]:
     found: dict[str, list[ForeignRuns]] = {}
     for path in paths:
         for file, which in _files(path, form):
-            found.setdefault(which if which != "table" else f"table {file}", []).append(reader_of(which)(file))
+            reader = READERS.get(which) or plugin.of_package("jpo.importers", which)
+            assert reader is not None, "the command line has looked for it"
+            found.setdefault(which if which != "table" else f"table {file}", []).append(reader(file))
     return [joined(sources) for sources in found.values()]
-
-
-def reader_of(form: str) -> Callable[[Path], ForeignRuns]:
-    """What reads a file or folder of a format, JPO's own or one that another package brings."""
-    found = READERS.get(form) or plugin.of_package("jpo.importers", form)
-    assert found is not None, "the command line has looked for it"
-    return found
 
 
 def _files(path: Path, form: str | None) -> Iterator[tuple[Path, str]]:
@@ -74,15 +63,13 @@ def _files(path: Path, form: str | None) -> Iterator[tuple[Path, str]]:
         yield path, form or _of_tool([path.name]) or ("mlflow" if is_database(path) else "table")
         return
     looked_at, found = 0, False
-    for folder, inside, files in os.walk(path, onerror=_refused):
-        looked_at += len(files) + len(inside)
+    for folder, _, count, tool in _folders(path, form, onerror=_refused):
+        looked_at += count
         if looked_at > MOST_FILES:
             raise unreadable(path, f"holds more than {MOST_FILES} files", "name a folder of runs alone")
-        tool = _of_tool(files, form, inside)
-        inside[:] = [] if tool else sorted(name for name in inside if not name.startswith((CHECKPOINT, ".")))
         if tool:
             found = True
-            yield Path(folder), tool
+            yield folder, tool
     if not found:
         what = f"runs of {form}" if form else "runs that jpo import knows"
         raise UsageError(str(path), f"holds no {what}", f"name a file, or --format {'|'.join(READERS)}", code="JPO-E155")
@@ -90,14 +77,18 @@ def _files(path: Path, form: str | None) -> Iterator[tuple[Path, str]]:
 
 def loose_tables(path: Path) -> list[Path]:
     """Tables in a folder of runs that no tool wrote, in the order of their names: they are read where they are named alone."""
-    if not path.is_dir():
-        return []
-    found = []
-    for folder, inside, files in os.walk(path):
-        tool = _of_tool(files, None, inside)
+    others = ((folder, sorted(files)) for folder, files, _, tool in _folders(path) if not tool)
+    return [folder / name for folder, files in others for name in files if name.lower().endswith(TABLES)]
+
+
+def _folders(
+    path: Path, form: str | None = None, onerror: Callable[[OSError], None] | None = None
+) -> Iterator[tuple[Path, list[str], int, str | None]]:
+    """Each folder of a folder: its files, how much is in it, and the tool that wrote it, below whose runs nobody looks."""
+    for folder, inside, files in os.walk(path, onerror=onerror):
+        count, tool = len(files) + len(inside), _of_tool(files, form, inside)
         inside[:] = [] if tool else sorted(name for name in inside if not name.startswith((CHECKPOINT, ".")))
-        found += [] if tool else [Path(folder) / name for name in sorted(files) if name.lower().endswith(TABLES)]
-    return found
+        yield Path(folder), files, count, tool
 
 
 def _of_tool(files: Sequence[str], form: str | None = None, folders: Sequence[str] = ()) -> str | None:

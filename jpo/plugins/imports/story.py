@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from jpo.project.project import open_history
 from jpo.project.sources import own_names
 from jpo.project.workload import identity_of
 from jpo.records import PARAMETERS, Finished, Outcome, Run
+from jpo.telemetry.outcome import Own
 from jpo.wording.names import OUTCOMES
 from jpo.wording.numbers import counted, moment, plain, written
 
@@ -61,23 +62,13 @@ def import_runs(
         TelemetryError: JPO-E150 to E154: what is wrong in which file and row; JPO-E101 to E109, of a server. Nothing is on record
             then.
     """
-    if not sources:
-        raise UsageError(
-            "jpo import", "names nothing to read", "name files or folders, e.g. jpo import runs.csv", code="JPO-E155"
-        )
     own = own_names(settings)
-    for name, value in wanted.values.items():
-        if name not in own.parameters and (name not in PARAMETERS or value < 0):
-            finding, remedy = (
-                f"{name} = {value:g} is no parameter of a job",
-                f"known are {', '.join((*PARAMETERS, *own.parameters))}",
-            )
-            raise UsageError("--set", finding, remedy, code="JPO-E305")
+    paths = [source for source in sources if isinstance(source, Path)]
+    servers = [source for source in sources if not isinstance(source, Path)]
+    _refuse_nonsense(sources, wanted.values, own)
     certain = {"dataset", "model", "framework"} <= wanted.identity.keys()
     said = Said(wanted.identity, {} if certain else identity_of(config, settings, now=now), wanted.values, own)
     given, lines, runs, skipped = columns_given(settings), list[str](), list[Run](), 0
-    paths = [source for source in sources if isinstance(source, Path)]
-    servers = [source for source in sources if not isinstance(source, Path)]
     if wanted.experiments and not servers:
         remedy = "name its address, too, e.g. jpo import http://mlflow:5000 --experiment nightly"
         raise UsageError("--experiment", "is for a server of MLflow", remedy, code="JPO-E155")
@@ -90,17 +81,10 @@ def import_runs(
         lines += [f"note: {note}"] if (note := not_there(source, given)) else []
         runs += found.runs
         skipped += len(found.skipped)
-    named_itself = {path.resolve() for path in paths}
-    for path in paths:
-        if tables := [table for table in loose_tables(path) if table.resolve() not in named_itself]:
-            named = ", ".join(str(table) for table in tables[:MOST_NAMED])
-            more = f" and {len(tables) - MOST_NAMED} more" if len(tables) > MOST_NAMED else ""
-            lines.append(f"note: not read in {path}: {named}{more}; a table is read where it is named itself")
-    lines += unknown(runs, wanted)
+    lines += [*_not_read(paths), *unknown(runs)]
     with open_history(settings, read_only=not write) as store:
-        known = {
-            (run.identity, run.run_id): run for identity in {run.identity for run in runs} for run in store.runs_of(identity)
-        }
+        on_record = (run for identity in {run.identity for run in runs} for run in store.runs_of(identity))
+        known = {(run.identity, run.run_id): run for run in on_record}
         new = store.record(Finished(tuple(runs)), now=now)
     lines += [f"note: {note}" for run in runs if (note := doubt(run, known.get((run.identity, run.run_id))))][:MOST_SHOWN]
     lines += [f"{'recorded' if write else 'would record'} {line_of(run)}" for run in new[:MOST_SHOWN]]
@@ -108,6 +92,27 @@ def import_runs(
     what = f"{counted(len(new), 'run')} {'recorded' if write else 'to record'}"
     summary = f"{what}, {len(runs) - len(new)} on record already, {skipped} skipped"
     return [*lines, summary if write or not new else f"{summary}; nothing is written yet: add --write"]
+
+
+def _refuse_nonsense(sources: Sequence[Path | Endpoint], values: Mapping[str, float], own: Own) -> None:
+    """A command line that names nothing to read, or a parameter that nobody knows."""
+    if not sources:
+        remedy = "name files or folders, e.g. jpo import runs.csv"
+        raise UsageError("jpo import", "names nothing to read", remedy, code="JPO-E155")
+    for name, value in values.items():
+        if name not in own.parameters and (name not in PARAMETERS or value < 0):
+            remedy = f"known are {', '.join((*PARAMETERS, *own.parameters))}"
+            raise UsageError("--set", f"{name} = {value:g} is no parameter of a job", remedy, code="JPO-E305")
+
+
+def _not_read(paths: Sequence[Path]) -> Iterator[str]:
+    """Tables that lie in folders of runs, and are not named themselves."""
+    named_itself = {path.resolve() for path in paths}
+    for path in paths:
+        if tables := [table for table in loose_tables(path) if table.resolve() not in named_itself]:
+            named = ", ".join(str(table) for table in tables[:MOST_NAMED])
+            more = f" and {len(tables) - MOST_NAMED} more" if len(tables) > MOST_NAMED else ""
+            yield f"note: not read in {path}: {named}{more}; a table is read where it is named itself"
 
 
 def doubt(run: Run, known: Run | None) -> str:
@@ -126,16 +131,15 @@ def described(place: str, form: str, count: int, found: Translated, toml: Sequen
     return [*lines, *(f"note: {note}" for note in found.notes)]
 
 
-def unknown(runs: Sequence[Run], wanted: Wanted) -> list[str]:
+def unknown(runs: Sequence[Run]) -> Iterator[str]:
     """The parameters and outcomes that no run says: what would make these runs worth more."""
     missing = [name for name in PARAMETERS if runs and not any(name in run.parameters for run in runs)]
-    outcomes = [
-        name for name in ("duration_seconds", "val_loss") if runs and all(getattr(run.outcome, name) is None for run in runs)
-    ]
-    lines = (
-        [f"not known of any run: {', '.join(missing)}; where all had the same, say it with --set NAME=VALUE"] if missing else []
-    )
-    return lines + ([f"not known of any run: {', '.join(outcomes)}; name its column in [imports.columns]"] if outcomes else [])
+    if missing:
+        yield f"not known of any run: {', '.join(missing)}; where all had the same, say it with --set NAME=VALUE"
+    asked = ("duration_seconds", "val_loss")
+    outcomes = [name for name in asked if runs and all(getattr(run.outcome, name) is None for run in runs)]
+    if outcomes:
+        yield f"not known of any run: {', '.join(outcomes)}; name its column in [imports.columns]"
 
 
 def line_of(run: Run) -> str:

@@ -175,12 +175,9 @@ def _cut_off(path: Path, number: int, taken: int, size: int) -> TelemetryError:
 def _scalar(value: Summary.Value) -> float | None:
     if value.HasField("simple_value"):
         return float(value.simple_value)
-    tensor = value.tensor
     if value.metadata.plugin_data.plugin_name != "scalars":
         return None
-    if len(tensor.float_val) == 1:
-        return float(tensor.float_val[0])
-    return float(tensor.double_val[0]) if len(tensor.double_val) == 1 else None
+    return next((float(one[0]) for one in (value.tensor.float_val, value.tensor.double_val) if len(one) == 1), None)
 
 
 def _hparams(content: bytes) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from jpo.errors import TelemetryError, quoted
 from jpo.plugins.imports.columns import GIVEN_OWN, OWN, kind_of
 from jpo.plugins.imports.foreign import ForeignColumn, ForeignRun, ForeignRuns, digest_of
 from jpo.plugins.imports.units import value_of
-from jpo.records import PARAMETERS, WHOLE, Identity, Run, RunStatus, Skipped
+from jpo.records import PARAMETERS, WHOLE, Identity, Outcome, Run, RunStatus, Skipped
 from jpo.telemetry.contract import STALE_SECONDS
 from jpo.telemetry.learning_curve import loss_slope
 from jpo.telemetry.outcome import (
@@ -184,25 +184,25 @@ def _run(row: _Row, name: str, form: str, said: Said, now: float) -> Run:
     run = replace(to_run(measured, f"{form}: {row.run.place}", said.own), fell_silent=row.run.silent)
     if known := {name: value for name, value in said.values.items() if name in said.own.parameters}:
         run = replace(run, parameters={**run.parameters, **known})
-    outcome = run.outcome
+    return replace(run, outcome=_measured_too(run.outcome, row))
+
+
+def _measured_too(outcome: Outcome, row: _Row) -> Outcome:
+    """The outcome of a run with what JPO's own logs do not hold."""
+    known = outcome.throughput_samples_per_second
     throughput, busy = row.finite("throughput_samples_per_second"), row.finite("cpu_utilisation")
-    own = {
-        name.removeprefix(OWN): value for name in row.columns if name.startswith(OWN) and (value := row.finite(name)) is not None
-    }
+    numbers = {name.removeprefix(OWN): row.finite(name) for name in row.columns if name.startswith(OWN)}
     try:
-        outcome = replace(
+        return replace(
             outcome,
             cost_usd=row.finite("cost_usd"),
             val_accuracy=row.finite("val_accuracy"),
-            metrics=own,
-            throughput_samples_per_second=outcome.throughput_samples_per_second
-            if outcome.throughput_samples_per_second is not None
-            else throughput,
+            metrics={name: value for name, value in numbers.items() if value is not None},
+            throughput_samples_per_second=throughput if known is None else known,
             cpu_utilisation=outcome.cpu_utilisation if busy is None else min(1.0, busy),
         )
     except ValueError as why:
         raise NoEvidence(str(why), IMPOSSIBLE) from why
-    return replace(run, outcome=outcome)
 
 
 def _status(row: _Row) -> frozenset[str]:

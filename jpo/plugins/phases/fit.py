@@ -15,8 +15,8 @@ from jpo.plugins.phases.extra import need
 from jpo.plugins.phases.features import Scaler, fit_scaler
 from jpo.plugins.phases.levels import find_levels
 from jpo.plugins.phases.markov import fit_chain
-from jpo.plugins.phases.methods.changepoint import fit_changepoint
-from jpo.plugins.phases.methods.crbm import CENTRES, CrbmOptions, cluster, train_crbm
+from jpo.plugins.phases.methods.changepoint import levelled
+from jpo.plugins.phases.methods.crbm import CENTRES, CrbmOptions, cluster, nearest, train_crbm
 from jpo.plugins.phases.methods.hmm import fit_hmm
 from jpo.plugins.phases.model import PhaseModel, with_needs
 from jpo.plugins.phases.parts import Parts
@@ -79,32 +79,28 @@ def fit_phases(traces: Traces, options: FitOptions | None = None, track: Track =
     """The same with the caution that nobody has tried."""
     options = options or FitOptions()
     need("a fit of phases", "sklearn")
-    some = f"execution {traces.executions[0].name:.80}" + (
-        f" and {len(traces.executions) - 1} more" if traces.executions[1:] else ""
-    )
-    scaler = options.parts.scaler or fit_scaler(traces.stacked(), traces.features, f"{traces.place}: {some}")
+    first, *others = traces.executions
+    some = f"{traces.place}: execution {first.name:.80}" + (f" and {len(others)} more" if others else "")
+    scaler = options.parts.scaler or fit_scaler(traces.stacked(), traces.features, some)
     chain, weights = _found(scaler.transform(traces.narrowed(scaler.names).stacked()), traces, options, track)
     return replace(with_needs(options.method, scaler, chain, traces), weights=weights)
 
 
 def _found(scaled: Floats, traces: Traces, options: FitOptions, track: Track) -> tuple[Chain, Mapping[str, Floats]]:
     """The chain of a method, and the method's own weights."""
-    k, seed = options.n_phases, options.seed
-    if options.method == "hmm":
-        return fit_hmm(scaled, find_levels(scaled, k, seed), traces.lengths, seed), {}
-    if options.method == "changepoint":
-        return fit_chain(scaled, fit_changepoint(scaled, traces.lengths, k, seed), traces.lengths), {}
+    k, seed, lengths = options.n_phases, options.seed, traces.lengths
     if options.method == "crbm-kmeans":
         parts = options.parts
-        crbm = parts.crbm or train_crbm(scaled, traces.lengths, replace(options.crbm, seed=seed), track)[0]
-        activations = crbm.activations(scaled, traces.lengths)
+        crbm = parts.crbm or train_crbm(scaled, lengths, replace(options.crbm, seed=seed), track)[0]
+        activations = crbm.activations(scaled, lengths)
         if parts.clusters is None:
             phases, centres = cluster(activations, k or PHASES_OF_AI4DL, seed)
         else:  # those that no sample of these traces is in are no phases of this model
-            used, phases = np.unique(parts.clusters.phases(activations), return_inverse=True)
-            centres = parts.clusters.centres[used]
-        return fit_chain(scaled, phases, traces.lengths), {**crbm.arrays(), CENTRES: centres}
-    return fit_chain(scaled, find_levels(scaled, k, seed), traces.lengths), {}
+            used, phases = np.unique(nearest(activations, parts.clusters), return_inverse=True)
+            centres = parts.clusters[used]
+        return fit_chain(scaled, phases, lengths), {**crbm.arrays(), CENTRES: centres}
+    labels = find_levels(levelled(scaled, lengths) if options.method == "changepoint" else scaled, k, seed)
+    return fit_hmm(scaled, labels, lengths, seed) if options.method == "hmm" else fit_chain(scaled, labels, lengths), {}
 
 
 def caution_of(traces: Traces, model: PhaseModel, options: FitOptions, track: Track = silently) -> tuple[int, int]:

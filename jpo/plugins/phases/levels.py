@@ -59,7 +59,9 @@ def find_levels(scaled: Floats, n_phases: int | None, seed: int) -> Ints:
     }
     best, least = labels, np.inf
     while True:
-        criterion = _criterion(clusters, len(scaled), scaled.shape[1])
+        k, (samples, d) = len(clusters), scaled.shape
+        cost = sum(cluster.cost(samples) for cluster in clusters.values())
+        criterion = 2 * cost + (k - 1 + 2 * k * d) * float(np.log(samples))
         if criterion < least or len(clusters) == n_phases:
             best, least = labels, criterion
         if len(clusters) <= (n_phases or FEWEST):
@@ -78,11 +80,6 @@ def _many_levels(scaled: Floats, k: int, seed: int) -> Ints:
     found = KMeans(k, n_init=STARTS, random_state=seed).fit(few)
     labels: Ints = found.predict(scaled).astype(np.int64)
     return labels
-
-
-def _criterion(clusters: dict[int, _Cluster], samples: int, d: int) -> float:
-    k = len(clusters)
-    return 2 * sum(cluster.cost(samples) for cluster in clusters.values()) + (k - 1 + 2 * k * d) * float(np.log(samples))
 
 
 def _cheapest_merger(clusters: dict[int, _Cluster], samples: int) -> tuple[int, int]:

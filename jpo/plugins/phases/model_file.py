@@ -38,8 +38,7 @@ LARGEST_BYTES = 64 << 20
 """A model has some hundred kilobytes."""
 MOST_PHASES = 127
 """As many as a path of phases can name."""
-NUMBERS = ("interval_seconds", "least_density")
-COUNTS = ("executions", "samples")
+NUMBERS = ("interval_seconds", "least_density", "executions", "samples")
 
 Arrays = Mapping[str, NDArray[np.generic]]
 Part = TypeVar("Part")
@@ -54,7 +53,7 @@ def encoded(model: PhaseModel) -> bytes:
         **scaler_head(model.scaler),
         "caution": list(model.caution),
         "notes": list(model.notes),
-        **{name: getattr(model, name) for name in (*NUMBERS, *COUNTS)},
+        **{name: getattr(model, name) for name in NUMBERS},
     }
     arrays = {
         **scaler_arrays(model.scaler),
@@ -158,18 +157,20 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
     _require(bool((chain.variances > 0).all()), "has a variance that is not above 0")
     caution = _counts(head, "caution")
     _require(len(caution) == RESOURCES and all(step < len(STEPS) for step in caution), "has no caution for CPU and memory")
-    used = [_floats(arrays, name, (RESOURCES,)) for name in ("first_need", "peak")]
+    first_need, peak = (_floats(arrays, name, (RESOURCES,)) for name in ("first_need", "peak"))
     interval_seconds = _number(head, "interval_seconds")
-    _require(bool((np.array(used) >= 0).all()) and interval_seconds > 0, "has needs below 0, or no time between samples")
+    positive = min(first_need.min(), peak.min()) >= 0 and interval_seconds > 0
+    _require(bool(positive), "has needs below 0, or no time between samples")
     return PhaseModel(
-        method=_text(head, "method"),
+        method=_texts({"method": [head["method"]]}, "method")[0],
         scaler=scaler,
         chain=chain,
         needs=_positions(arrays, k) if "needs.phase" in arrays else None,
         caution=(caution[0], caution[1]),
-        first_need=_floats(arrays, "first_need", (RESOURCES,)),
-        peak=_floats(arrays, "peak", (RESOURCES,)),
-        **{name: _number(head, name) for name in NUMBERS},
+        first_need=first_need,
+        peak=peak,
+        interval_seconds=interval_seconds,
+        least_density=_number(head, "least_density"),
         executions=_count(head, "executions"),
         samples=_count(head, "samples"),
         notes=_texts(head, "notes"),
@@ -192,10 +193,8 @@ def _positions(arrays: Arrays, k: int) -> Positions:
         soon_need=_floats(arrays, "needs.soon_need", (n, RESOURCES)),
         soon_stays=_flags(arrays, "needs.soon_stays", n),
     )
-    used = np.concatenate(
-        [positions.level, positions.next_need, positions.soon_need, positions.dwell_seconds[:, None].repeat(2, 1)]
-    )
-    _require(n > 0 and bool((used >= 0).all()), "has positions with needs below 0, or none")
+    used = (positions.level, positions.next_need, positions.soon_need, positions.dwell_seconds)
+    _require(n > 0 and all((values >= 0).all() for values in used), "has positions with needs below 0, or none")
     return positions
 
 
@@ -236,10 +235,6 @@ def _list(head: Mapping[str, object], name: str) -> list[object]:
     if not isinstance(values, list):
         raise Unfit(f"has no list {name}")
     return values
-
-
-def _text(head: Mapping[str, object], name: str) -> str:
-    return _texts({name: [head[name]]}, name)[0]
 
 
 def _texts(head: Mapping[str, object], name: str) -> tuple[str, ...]:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.plugins.phases.chain import Ints
 from jpo.plugins.phases.features import Scaler
-from jpo.plugins.phases.methods.crbm import CENTRES, Crbm, crbm_of, nearest
+from jpo.plugins.phases.methods.crbm import CENTRES, Crbm, crbm_of
 from jpo.plugins.phases.model import PhaseModel
 from jpo.plugins.phases.model_file import (
     SCHEMA,
@@ -32,23 +31,11 @@ SCALER, CRBM, CLUSTERS = "jpo phases scaler", "jpo phases crbm", "jpo phases clu
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Clusters:
-    """Clusters of hidden units.
-
-    Attributes:
-        centres: shape (k, hidden units).
-    """
-
-    centres: Floats
-
-    def phases(self, activations: Floats) -> Ints:
-        """The phase of each sample by its hidden units, shape (samples,)."""
-        return nearest(activations, self.centres)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
 class Parts:
     """Parts of earlier models with which a fit begins; None: it finds its own.
+
+    Attributes:
+        clusters: centres of hidden units, shape (k, hidden units).
 
     Raises:
         UsageError: JPO-E734, the clusters' machine is missing, or not of as many hidden units, or sees other features.
@@ -56,7 +43,7 @@ class Parts:
 
     scaler: Scaler | None = None
     crbm: Crbm | None = None
-    clusters: Clusters | None = None
+    clusters: Floats | None = None
 
     def __post_init__(self) -> None:
         if self.crbm is None:
@@ -71,8 +58,8 @@ class Parts:
         if len(self.scaler.kept) != visible:
             finding = f"sees {visible} features, and the scaler keeps {len(self.scaler.kept)}"
             raise _odd("--crbm", finding, "name the scaler that it learnt with")
-        if self.clusters is not None and self.clusters.centres.shape[1] != hidden:
-            finding = f"are of {self.clusters.centres.shape[1]} hidden units, and the machine has {hidden}"
+        if self.clusters is not None and self.clusters.shape[1] != hidden:
+            finding = f"are of {self.clusters.shape[1]} hidden units, and the machine has {hidden}"
             raise _odd("--clusters", finding, "name its own")
 
 
@@ -89,18 +76,18 @@ def parts_of(model: PhaseModel) -> Parts:
     return Parts(model.scaler, crbm_of(model.weights), clusters_of(model.weights))
 
 
-def clusters_of(weights: Mapping[str, Floats]) -> Clusters | None:
+def clusters_of(weights: Mapping[str, Floats]) -> Floats | None:
     """The clusters in a model's weights; None where there are none."""
-    return Clusters(weights[CENTRES]) if CENTRES in weights and weights[CENTRES].ndim == 2 else None
+    return weights[CENTRES] if CENTRES in weights and weights[CENTRES].ndim == 2 else None
 
 
-def encoded_part(part: Scaler | Crbm | Clusters) -> bytes:
+def encoded_part(part: Scaler | Crbm | Floats) -> bytes:
     """The bytes of a part's file; the same part, the same bytes."""
     if isinstance(part, Scaler):
         return sealed({"format": SCALER, "schema": SCHEMA, **scaler_head(part)}, scaler_arrays(part))
     if isinstance(part, Crbm):
         return sealed({"format": CRBM, "schema": SCHEMA}, part.arrays())
-    return sealed({"format": CLUSTERS, "schema": SCHEMA}, {CENTRES: part.centres})
+    return sealed({"format": CLUSTERS, "schema": SCHEMA}, {CENTRES: part})
 
 
 def read_scaler(path: Path) -> Scaler:
@@ -124,12 +111,12 @@ def read_crbm(path: Path) -> Crbm:
     return opened(path, CRBM, decoded)
 
 
-def read_clusters(path: Path) -> Clusters:
+def read_clusters(path: Path) -> Floats:
     """The clusters in a file; JPO-E732 as above."""
 
-    def decoded(head: Mapping[str, object], arrays: Arrays) -> Clusters:
+    def decoded(head: Mapping[str, object], arrays: Arrays) -> Floats:
         clusters = clusters_of(decoded_weights(arrays))
-        if clusters is None or not clusters.centres.size:
+        if clusters is None or not clusters.size:
             raise Unfit("has no centres")
         return clusters
 

@@ -99,7 +99,6 @@ def _distributions(model: PhaseModel) -> tuple[Floats | None, Floats | None]:
         inside = needs.next_need[stays & (needs.phase == phase)]
         for resource in range(RESOURCES):
             if len(inside):
-                below[resource, phase] = np.searchsorted(np.sort(inside[:, resource]), levels[resource], side="right") / len(
-                    inside
-                )
+                count = np.searchsorted(np.sort(inside[:, resource]), levels[resource], side="right")
+                below[resource, phase] = count / len(inside)
     return levels, below

@@ -9,14 +9,13 @@ import pytest
 from jpo.errors import UsageError
 from jpo.plugins.phases.features import Scaler
 from jpo.plugins.phases.fit import FitOptions, fit_phases
-from jpo.plugins.phases.methods.crbm import Crbm, CrbmOptions, crbm_of
+from jpo.plugins.phases.methods.crbm import Crbm, CrbmOptions, crbm_of, nearest
 from jpo.plugins.phases.methods.labels import phases_of
 from jpo.plugins.phases.model import PhaseModel
 from jpo.plugins.phases.model_file import SCHEMA, encoded, read_model, sealed
 from jpo.plugins.phases.parts import (
     CRBM,
     SCALER,
-    Clusters,
     Parts,
     clusters_of,
     encoded_part,
@@ -25,7 +24,7 @@ from jpo.plugins.phases.parts import (
     read_crbm,
     read_scaler,
 )
-from jpo.plugins.phases.traces import Traces
+from jpo.plugins.phases.traces import Floats, Traces
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +32,7 @@ def fitted(traces: Traces) -> PhaseModel:
     return fit_phases(traces, FitOptions("crbm-kmeans", crbm=CrbmOptions(epochs=5)))
 
 
-def parts(fitted: PhaseModel) -> tuple[Scaler, Crbm, Clusters]:
+def parts(fitted: PhaseModel) -> tuple[Scaler, Crbm, Floats]:
     crbm, clusters = crbm_of(fitted.weights), clusters_of(fitted.weights)
     assert crbm is not None
     assert clusters is not None
@@ -47,7 +46,7 @@ def test_parts_that_were_saved_one_by_one_label_as_the_model_does(fitted: PhaseM
     scaler, crbm, clusters = read_scaler(paths[0]), read_crbm(paths[1]), read_clusters(paths[2])
     scaled = scaler.transform(traces.stacked())
     assert (scaled == fitted.scaler.transform(traces.stacked())).all()
-    labels = clusters.phases(crbm.activations(scaled, traces.lengths, parity=True))
+    labels = nearest(crbm.activations(scaled, traces.lengths, parity=True), clusters)
     assert (labels == phases_of(fitted, traces, parity=True)).all()
     again = (scaler, crbm, clusters)
     assert [encoded_part(part) for part in again] == [encoded_part(part) for part in parts(fitted)]
@@ -102,7 +101,7 @@ def test_a_scaler_alone_serves_any_method_and_other_traces(fitted: PhaseModel, t
 
 def test_clusters_without_a_sample_are_no_phases(fitted: PhaseModel, traces: Traces) -> None:
     scaler, crbm, clusters = parts(fitted)
-    more = Clusters(np.insert(clusters.centres, 1, 9.0, axis=0))
+    more = np.insert(clusters, 1, 9.0, axis=0)
     model = fit_phases(traces, FitOptions("crbm-kmeans", parts=Parts(scaler, crbm, more)))
     assert model.chain.phases == fitted.chain.phases
     assert (phases_of(model, traces) == phases_of(fitted, traces)).all()
@@ -120,7 +119,7 @@ def test_clusters_without_a_sample_are_no_phases(fitted: PhaseModel, traces: Tra
 def test_parts_that_do_not_go_together_are_refused(given: tuple[str, ...], finding: str, fitted: PhaseModel) -> None:
     scaler, crbm, clusters = parts(fitted)
     narrow = Scaler(scaler.names, (0,), scaler.centre[:1], scaler.scale[:1])
-    known = {"scaler": scaler, "narrow": narrow, "crbm": crbm, "clusters": clusters, "few": Clusters(clusters.centres[:, :3])}
+    known = {"scaler": scaler, "narrow": narrow, "crbm": crbm, "clusters": clusters, "few": clusters[:, :3]}
     places = {"narrow": "scaler", "few": "clusters"}
     with pytest.raises(UsageError, match=finding):
         Parts(**{places.get(name, name): known[name] for name in given})  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ import numpy as np
 
 from jpo.plugins.phases.chain import Ints
 from jpo.plugins.phases.extra import need
-from jpo.plugins.phases.levels import FINEST, find_levels
+from jpo.plugins.phases.levels import FINEST
 from jpo.plugins.phases.traces import Floats
 
 SHORTEST = 2
@@ -45,11 +45,6 @@ def segments(scaled: Floats, lengths: Sequence[int]) -> Ints:
             numbers.append(np.full(end - begin, count))
             count += 1
     return np.concatenate(numbers)
-
-
-def fit_changepoint(scaled: Floats, lengths: Sequence[int], n_phases: int | None, seed: int) -> Ints:
-    """Phases of the samples: those of their segments."""
-    return find_levels(levelled(scaled, lengths), n_phases, seed)
 
 
 def levelled(scaled: Floats, lengths: Sequence[int]) -> Floats:

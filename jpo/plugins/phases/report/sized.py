@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from jpo.plugins.phases.requests.rightsize import Sizes
-from jpo.report.document import Cell, Column, Document, Section, Span, Table, Verbatim
+from jpo.report.document import Cell, Column, Document, Row, Section, Span, Table, Verbatim
 from jpo.wording.numbers import counted
 
 
@@ -28,22 +28,9 @@ def document(sized: Sized) -> Document:
         *(Column("resource"), Column("peak", "figure"), Column("request", "figure"), Column("limit", "figure")),
         Column("idle on average", "figure", "share"),
     )
-    rows = (
-        (
-            "CPU (cores)",
-            Cell(sizes.cpu_peak, "cpu_cores_mean"),
-            Cell(sizes.cpu_request, "cpu_cores_mean"),
-            Cell(sizes.cpu_limit, "cpu_cores_mean"),
-            sizes.idle_cpu,
-        ),
-        (
-            "memory",
-            Cell(sizes.memory_peak_gib, "memory_gib"),
-            Cell(sizes.memory_gib, "memory_gib"),
-            Cell(sizes.memory_gib, "memory_gib"),
-            sizes.idle_memory,
-        ),
-    )
+    cores = (Cell(value, "cpu_cores_mean") for value in (sizes.cpu_peak, sizes.cpu_request, sizes.cpu_limit))
+    gib = (Cell(value, "memory_gib") for value in (sizes.memory_peak_gib, sizes.memory_gib, sizes.memory_gib))
+    rows: tuple[Row, ...] = (("CPU (cores)", *cores, sizes.idle_cpu), ("memory", *gib, sizes.idle_memory))
     return Document(
         ("Sizes by ", Span(sized.place), f": {rested}"),
         (

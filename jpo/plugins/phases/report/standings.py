@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from jpo.plugins.phases.report.fitted import moment
 from jpo.plugins.phases.requests.evaluate import Share, Standings
 from jpo.records import uncoded
-from jpo.report.document import Cell, Column, Document, Span, Table
+from jpo.report.document import Cell, Column, Document, Row, Span, Table
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording.numbers import counted
 
@@ -48,17 +48,10 @@ def document(compared: ComparedWays) -> Document:
         *(Column("allocated by"), Column("met", "figure", "share"), Column("CPU", "figure"), Column("memory", "figure")),
         *(Column("resizes/h", "figure"), Column("most resizes/h", "figure")),
     )
-    rows = tuple(
-        (
-            name,
-            _cell(way.met),
-            _cell(way.cpu),
-            _cell(way.memory),
-            Cell(round(way.resizes_per_hour, 1)),
-            Cell(round(way.most_resizes_per_hour, 1)),
-        )
-        for name, way in compared.ways.items()
-    )
+    rows: tuple[Row, ...] = ()
+    for name, way in compared.ways.items():
+        rates = (Cell(round(rate, 1)) for rate in (way.resizes_per_hour, way.most_resizes_per_hour))
+        rows += ((name, _cell(way.met), _cell(way.cpu), _cell(way.memory), *rates),)
     legend = (Span(line, "dim") for line in LEGEND if len(compared.ways) > 1 or not line.startswith("clairvoyant"))
     return Document(title, (Table(columns, rows, "allocations"), *legend, *uncoded(compared.notes)))
 

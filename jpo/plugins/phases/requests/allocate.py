@@ -153,7 +153,8 @@ class Requests:
         left = self._budget.left
         if left < 1:
             return False
-        resources = [self._due(at, seen, likely, need[at]) for likely in (seen.likely(),) for at in range(RESOURCES)]
+        likely = seen.likely()
+        resources = [self._due(at, seen, likely, need[at]) for at in range(RESOURCES)]
         saved = sum(due.saved(had) / peak for due, had, peak in zip(resources, current, self._peak, strict=True))
         worthwhile = WORTHWHILE * STEEP ** -(int(left) - 2)
         self._forgone += saved * seen.seconds / HORIZON_SECONDS
@@ -189,8 +190,12 @@ def allocate(model: PhaseModel, traces: Traces, *, per_hour: float = RESIZES_PER
     Raises:
         UsageError: JPO-E736, the model knows nothing of CPU and memory; JPO-E731, the traces lack one of its features.
     """
-    _require_needs(model, traces)
-    return tuple(_allocated(model, execution, per_hour) for execution in traces.narrowed(_features(model)).executions)
+    found = []
+    for execution in _executions(model, traces):
+        watch = Watch(model)
+        ((requests, resized),) = _followed(model, _watched(model, execution, watch), (model.caution,), per_hour)
+        found.append(Allocation(execution, requests, resized, watch.drifted / len(execution.times)))
+    return tuple(found)
 
 
 class LeftOut:
@@ -202,11 +207,10 @@ class LeftOut:
     """
 
     def __init__(self, model: PhaseModel, traces: Traces) -> None:
-        _require_needs(model, traces)
         self._model = model
         self._executions = [
             (execution, [*_known_once(model, execution)] if len(execution.times) <= MOST_KEPT else None)
-            for execution in traces.narrowed(_features(model)).executions
+            for execution in _executions(model, traces)
         ]
 
     def on(self, cautions: Sequence[Pair]) -> StepTrial:
@@ -221,12 +225,6 @@ class LeftOut:
             allocated = np.array([(requests / np.maximum(used.max(0), 1e-9)).sum(0) for requests in made])
             trial = trial.with_(StepTrial(missed.sum(1), missed.any(2).sum(1), allocated, len(used)))
         return trial
-
-
-def _allocated(model: PhaseModel, execution: ExecutionTrace, per_hour: float) -> Allocation:
-    watch = Watch(model)
-    ((requests, resized),) = _followed(model, _watched(model, execution, watch), (model.caution,), per_hour)
-    return Allocation(execution, requests, resized, watch.drifted / len(execution.times))
 
 
 def _known_once(model: PhaseModel, execution: ExecutionTrace) -> Iterator[AfterSample]:
@@ -267,7 +265,9 @@ def _features(model: PhaseModel) -> tuple[str, ...]:
     return tuple(dict.fromkeys((CPU, MEMORY, *model.scaler.names)))
 
 
-def _require_needs(model: PhaseModel, traces: Traces) -> None:
+def _executions(model: PhaseModel, traces: Traces) -> tuple[ExecutionTrace, ...]:
+    """The executions with the features of _features; raises as `allocate`."""
     if model.needs is None:
         finding = f"cannot be allocated for: the model was fitted without {CPU} and {MEMORY}"
         raise UsageError(traces.place, finding, "fit it on traces with both", code="JPO-E736")
+    return traces.narrowed(_features(model)).executions

@@ -69,16 +69,10 @@ LADDER = (
 last minutes, for workloads of which each run is new."""
 CAREFUL = next(at for at, step in enumerate(LADDER) if step.window) - 1
 """The most careful step by phases: where nothing keeps the promise."""
-
-
 PROVABLE = math.ceil(NO_MISS / MISSES)
 """Samples: fewer prove nothing, even where none of them is missed."""
 ONE_RUN, FEW_SAMPLES = len(LADDER), len(LADDER) + 1
-STEPS = (
-    *LADDER,
-    replace(LADDER[CAREFUL], least=1.0),
-    replace(LADDER[-1], least=1.4),
-)
+STEPS = (*LADDER, replace(LADDER[CAREFUL], least=1.0), replace(LADDER[-1], least=1.4))
 """The ladders, and the steps of what little is known of: one execution does not say how runs differ, and fewer samples than
 PROVABLE say nothing; the peak in training is held."""
 
@@ -100,13 +94,8 @@ class StepTrial:
     samples: int
 
     def with_(self, other: StepTrial) -> StepTrial:
-        return replace(
-            self,
-            missed=self.missed + other.missed,
-            either=self.either + other.either,
-            allocated=self.allocated + other.allocated,
-            samples=self.samples + other.samples,
-        )
+        either, samples = self.either + other.either, self.samples + other.samples
+        return StepTrial(self.missed + other.missed, either, self.allocated + other.allocated, samples)
 
 
 def cheapest(tried: Callable[[Sequence[Pair]], StepTrial]) -> Pair:

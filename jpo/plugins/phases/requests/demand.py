@@ -203,10 +203,6 @@ class Likely:
             return self.quantile(resource, level) <= need
         return bool(self._weights @ (self._needs[resource] <= need) >= level * self._total)
 
-    def quantiles(self, levels: Floats) -> Floats:
-        """Needs of CPU and memory, each at its own level; shape (2,)."""
-        return np.array([self.quantile(resource, float(level)) for resource, level in enumerate(levels)])
-
 
 class Futures:
     """Futures of the positions in one phase, ready to be carried over to the level of the run that asks; more may come.

@@ -19,8 +19,6 @@ DRAWS = 1000
 MOST_LEFT_OUT = 20
 """Executions that are left out one after the other; of more, parts of as many executions each."""
 
-Fit = Callable[[Traces], PhaseModel]
-
 
 @dataclass(frozen=True, slots=True)
 class Share:
@@ -49,7 +47,7 @@ class Standings:
     most_resizes_per_hour: float
 
 
-def standings(allocations: Sequence[Allocation], *, seed: int = 0) -> Standings:
+def standings(allocations: Sequence[Allocation]) -> Standings:
     """The figures of a way to allocate."""
     samples = np.array([len(allocation.requests) for allocation in allocations], dtype=np.float64)
     used = [allocation.execution.values[:, :RESOURCES] for allocation in allocations]
@@ -57,7 +55,7 @@ def standings(allocations: Sequence[Allocation], *, seed: int = 0) -> Standings:
     shares = np.array([(a.requests / np.maximum(u.max(0), 1e-9)).sum(0) for a, u in zip(allocations, used, strict=True)])
     hours = np.array([allocation.execution.seconds / 3600 for allocation in allocations])
     resizes = np.array([len(allocation.resized) for allocation in allocations])
-    draws = np.random.default_rng(seed).integers(0, len(samples), (DRAWS, len(samples)))
+    draws = np.random.default_rng(0).integers(0, len(samples), (DRAWS, len(samples)))
     return Standings(
         met=_share(met, samples, draws),
         cpu=_share(shares[:, 0], samples, draws),
@@ -87,7 +85,7 @@ def compare(
 
 
 def leave_out(
-    traces: Traces, fit: Fit, *, per_hour: float = RESIZES_PER_HOUR, track: Track = silently
+    traces: Traces, fit: Callable[[Traces], PhaseModel], *, per_hour: float = RESIZES_PER_HOUR, track: Track = silently
 ) -> Mapping[str, tuple[Allocation, ...]]:
     """The same, each execution allocated for by a model that was fitted on the others.
 
@@ -96,12 +94,11 @@ def leave_out(
         track: shows how far it is.
     """
     folds = min(MOST_LEFT_OUT, len(traces.executions))
-    together: dict[str, list[Allocation]] = {}
+    together: dict[str, tuple[Allocation, ...]] = {}
     for fold in track(range(folds), "executions left out"):
         left_out = replace(traces, executions=traces.executions[fold::folds])
-        rest = replace(
-            traces, executions=tuple(execution for at, execution in enumerate(traces.executions) if at % folds != fold)
-        )
+        kept = [execution for at, execution in enumerate(traces.executions) if at % folds != fold]
+        rest = replace(traces, executions=tuple(kept))
         for name, allocations in compare(left_out, rest, fit(rest), per_hour=per_hour).items():
-            together.setdefault(name, []).extend(allocations)
-    return {name: tuple(allocations) for name, allocations in together.items()}
+            together[name] = together.get(name, ()) + allocations
+    return together

@@ -76,7 +76,7 @@ def clairvoyant(training: Sequence[ExecutionTrace], per_hour: float) -> Allocate
         _, begins = np.unique(stretch, return_index=True)
         peaks = np.maximum.reduceat(used, begins, axis=0)
         requests = np.repeat(peaks, np.diff(np.r_[begins, len(used)]), axis=0)
-        return Allocation(execution, requests, tuple(int(at) for at in begins[1:]))
+        return Allocation(execution, requests, tuple(begins[1:].tolist()))
 
     return allocate
 

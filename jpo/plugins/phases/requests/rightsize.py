@@ -8,7 +8,8 @@ with headroom.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,9 +98,9 @@ def _up(value: float, parts: int) -> float:
     return math.ceil(round(value * parts, 6)) / parts
 
 
-def config_lines(sizes: Sizes, *, section: str = "resources") -> Sequence[str]:
+def config_lines(sizes: Sizes) -> Sequence[str]:
     """What a config.ini would say."""
-    return f"[{section}]", f"cpus = {sizes.whole_cpus}", f"memory_gib = {_up(sizes.memory_gib, 100):g}"
+    return "[resources]", f"cpus = {sizes.whole_cpus}", f"memory_gib = {_up(sizes.memory_gib, 100):g}"
 
 
 def patch_lines(sizes: Sizes, container: str) -> Sequence[str]:
@@ -108,28 +109,11 @@ def patch_lines(sizes: Sizes, container: str) -> Sequence[str]:
     Raises:
         UsageError: JPO-E734, no container of Kubernetes can have this name.
     """
-    letters = set("abcdefghijklmnopqrstuvwxyz0123456789-")
-    if not (
-        0 < len(container) <= 63 and set(container) <= letters and not container.startswith("-") and not container.endswith("-")
-    ):
+    if not re.fullmatch("[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", container):
         finding = f"{container!r:.80} is no name of a container"
         raise UsageError("--container", finding, "small letters, digits and hyphens, e.g. trainer", code="JPO-E734")
-    sides: Mapping[str, float] = {"requests": sizes.cpu_request, "limits": sizes.cpu_limit}
-    inner = [
-        line
-        for side, cores in sides.items()
-        for line in (
-            f"            {side}:",
-            f"              cpu: {round(cores * 1000)}m",
-            f"              memory: {round(sizes.memory_gib * 1024)}Mi",
-        )
-    ]
-    return (
-        "spec:",
-        "  template:",
-        "    spec:",
-        "      containers:",
-        f"        - name: {container}",
-        "          resources:",
-        *inner,
-    )
+    lines = ["spec:", "  template:", "    spec:", "      containers:", f"        - name: {container}", "          resources:"]
+    for side, cores in (("requests", sizes.cpu_request), ("limits", sizes.cpu_limit)):
+        lines += [f"            {side}:", f"              cpu: {round(cores * 1000)}m"]
+        lines += [f"              memory: {round(sizes.memory_gib * 1024)}Mi"]
+    return lines
