@@ -19,11 +19,7 @@ MOST_RUNS = 100_000
 
 
 def read_table(path: Path) -> ForeignRuns:
-    """The runs of a table.
-
-    Raises:
-        TelemetryError: JPO-E150, it is no table, with the row.
-    """
+    """The runs of a table; TelemetryError JPO-E150, with the row, where it is none."""
     text, notes = _text_of(path)
     if text.startswith("#"):
         raise unreadable(path, "is a log of one run, not a table of runs", "jpo observe --csv reads it, if it is JPO's")

@@ -112,11 +112,7 @@ class _Row:
         return self.run.cells.get(column.name, "").strip() if column else ""
 
     def number(self, name: str) -> float | None:
-        """The number of a quantity in JPO's unit; None where it is not known.
-
-        Raises:
-            TelemetryError: JPO-E152, it is no number of its unit.
-        """
+        """The number of a quantity in JPO's unit, None: not known; TelemetryError JPO-E152 where it is no number of its unit."""
         text = self.text(name)
         if not text:
             return None

@@ -8,11 +8,7 @@ from jpo.errors import UsageError
 
 
 def need(what: str, *packages: str) -> None:
-    """Check that packages are installed.
-
-    Raises:
-        UsageError: JPO-E733, with the command that installs them.
-    """
+    """Raise UsageError JPO-E733 for a package that is not installed, with the command that installs it."""
     for package in packages:
         spec = find_spec(package)
         if spec is None or spec.origin is None:  # a folder of that name in the current directory is no package

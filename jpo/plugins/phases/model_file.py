@@ -98,11 +98,7 @@ def sealed(head: Mapping[str, object], arrays: Arrays) -> bytes:
 
 
 def begins_as_model(path: Path) -> bool:
-    """Whether a file begins as this one's do, however it goes on.
-
-    Raises:
-        UsageError: JPO-E732, it cannot be read.
-    """
+    """Whether a file begins as this one's do, however it goes on; UsageError JPO-E732 where it cannot be read."""
     return beginning(path, len(HEAD), lambda finding: _refused(path, finding)) == HEAD
 
 
@@ -116,11 +112,7 @@ def read_model(path: Path) -> PhaseModel:
 
 
 def opened(path: Path, kind: str, decoded: Callable[[Mapping[str, object], Arrays], Part]) -> Part:
-    """What a file of a format says.
-
-    Raises:
-        UsageError: JPO-E732, as above.
-    """
+    """What a file of a format says; raises as `read_model` does."""
     data = contents(path, LARGEST_BYTES, lambda finding: _refused(path, finding))
     if not data.startswith(HEAD):
         raise _refused(path, "is no model of jpo phases")

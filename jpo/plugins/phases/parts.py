@@ -91,11 +91,7 @@ def encoded_part(part: Scaler | Crbm | Floats) -> bytes:
 
 
 def read_scaler(path: Path) -> Scaler:
-    """The scaler in a file.
-
-    Raises:
-        UsageError: JPO-E732, it cannot be read, is no scaler, not every byte is as it was written, or it is of another schema.
-    """
+    """The scaler in a file; JPO-E732 as `read_model` raises it, or where it is no scaler."""
     return opened(path, SCALER, decoded_scaler)
 
 

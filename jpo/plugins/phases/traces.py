@@ -80,7 +80,7 @@ class Traces:
         return np.concatenate([execution.values for execution in self.executions])
 
     def only(self, executions: Sequence[str]) -> Traces:
-        """The same with these executions alone.
+        """The same with these executions alone; with all where none is named.
 
         Raises:
             UsageError: JPO-E734, there is none of that name.
@@ -90,7 +90,7 @@ class Traces:
             if execution not in known:
                 some = ", ".join([*known][:SHOWN_COLUMNS])
                 raise UsageError(self.place, f"has no execution {execution!r:.80}", f"it has {some}", code="JPO-E734")
-        return replace(self, executions=tuple(known[execution] for execution in executions))
+        return replace(self, executions=tuple(known[execution] for execution in executions)) if executions else self
 
     def narrowed(self, features: Sequence[str]) -> Traces:
         """The same with these features alone, in this order.

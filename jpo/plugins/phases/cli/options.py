@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,6 +23,12 @@ PALETTES = ("tab10", "Set2", "viridis", "cividis", "gray")
 """Of jpo.plugins.phases.report.plots, which needs numpy, too."""
 model_file = click.argument("model", type=FILE, metavar="MODEL")
 traces_files = click.argument("traces", nargs=-1, required=True, type=FILE, metavar="TRACES...")
+
+
+def as_record(name: str, record: Callable[..., object], *shared: Callable[[F], F]) -> Callable[[F], F]:
+    """Options that a command gets as one argument of this name: what `record` makes of them."""
+    names = tuple(signature(record).parameters)
+    return lambda function: options(*shared)(gathered(function, name, record, names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +56,13 @@ class PartFiles:
 
 def part_options(verb: str) -> Callable[[F], F]:
     """--scaler, --crbm and --clusters as the argument `files`; `verb`: what is done with each."""
-    shared = options(
+    return as_record(
+        "files",
+        PartFiles,
         click.option("--scaler", type=FILE, metavar="FILE", help=f"{verb} the scaler."),
         click.option("--crbm", type=FILE, metavar="FILE", help=f"crbm-kmeans: {verb.lower()} the machine."),
         click.option("--clusters", type=FILE, metavar="FILE", help=f"crbm-kmeans: {verb.lower()} the clusters."),
     )
-    return lambda function: shared(gathered(function, "files", PartFiles, ("scaler", "crbm", "clusters")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +74,13 @@ class Selection:
     executions: Sequence[str] = ()
 
 
-_selection_options = options(
+column_options = as_record(
+    "selection",
+    Selection,
     click.option("--column", "columns", multiple=True, metavar="NAME=HEADER", help="A column's header; see `jpo phases --help`."),
     click.option("--feature", "features", multiple=True, metavar="NAME", help="Use these features only, in this order."),
     click.option("--execution", "executions", multiple=True, metavar="ID", help="These executions only; repeatable."),
 )
-
-
-def column_options(function: F) -> F:
-    """--column, --feature and --execution, as the argument `selection`."""
-    return _selection_options(gathered(function, "selection", Selection, ("columns", "features", "executions")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +97,29 @@ def result_options(what: str) -> Callable[[F], F]:
     def destination(result: Path | None, form: str, no_color: bool) -> Destination:
         return Destination(result, Output(form, colour=coloured(no_color)))
 
-    shared = options(
+    return as_record(
+        "destination",
+        destination,
         click.option("-o", "--output", "result", type=FILE, metavar="FILE", help=what),
         click.option("--format", "form", type=click.Choice(READABLE), default="text", show_default=True),
         colour_option,
         verbose_option,
     )
-    return lambda function: shared(gathered(function, "destination", destination, ("result", "form", "no_color")))
 
 
-_fit_options = options(
+def fitting_of(
+    method: Method, n_phases: int | None, seed: int, history: int, hidden: int, learning_rate: float, epochs: int
+) -> FitOptions:
+    """Options of a fit, which need numpy."""
+    from jpo.plugins.phases.fit import FitOptions
+    from jpo.plugins.phases.methods.crbm import CrbmOptions
+
+    return FitOptions(method, n_phases, seed, CrbmOptions(history, hidden, learning_rate, epochs, seed=seed))
+
+
+fit_options = as_record(
+    "fitting",
+    fitting_of,
     click.option("--method", type=click.Choice(METHODS), default="markov", show_default=True),
     click.option("--phases", "n_phases", type=click.IntRange(2, 50), help="How many; default: as the traces have them, 2 to 10."),
     click.option(
@@ -112,22 +130,6 @@ _fit_options = options(
     click.option("--epochs", type=click.IntRange(1, 100_000), default=100, show_default=True, help="crbm-kmeans: at most."),
     seed_option,
 )
-
-
-def fit_options(function: F) -> F:
-    """--method, --phases, --seed and those of crbm-kmeans, as the argument `fitting`: a FitOptions."""
-    names = ("method", "n_phases", "seed", "history", "hidden", "learning_rate", "epochs")
-    return _fit_options(gathered(function, "fitting", fitting_of, names))
-
-
-def fitting_of(method: Method, n_phases: int | None, seed: int, **crbm: Any) -> FitOptions:
-    """Options of a fit, which need numpy."""
-    from jpo.plugins.phases.fit import FitOptions
-    from jpo.plugins.phases.methods.crbm import CrbmOptions
-
-    return FitOptions(method, n_phases, seed, CrbmOptions(**crbm, seed=seed))
-
-
 budget_option = click.option(
     "--resizes-per-hour", "per_hour", type=click.FloatRange(0.1, 3600), default=30.0, show_default=True, help="Budget of resizes."
 )

@@ -173,8 +173,8 @@ def plot(model: Path, traces: Sequence[Path], kind: str, palette: str, selection
         can_plot(destination.result)
     fitted_model = read_model(model)
     read = _read(traces, replace(selection, features=()), command.seen_by(fitted_model, selection.features))
-    found = command.drawn(fitted_model, read, command.Picture(kind, palette, tuple(selection.features)), destination.result)
-    destination.report.show(fitted, found)
+    shown = command.drawn(fitted_model, read, destination.result, kind=kind, palette=palette, features=selection.features)
+    destination.report.show(fitted, shown)
 
 
 @phases.command()
@@ -295,6 +295,7 @@ def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] =
     Args:
         features: that a model asks for; those on the command line come first.
     """
+    from jpo.plugins.phases.files.read import read_traces
     from jpo.plugins.phases.story import phases as command
 
     if any(path.suffix.lower() == ".ini" for path in paths):
@@ -302,7 +303,7 @@ def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] =
             raise click.UsageError("a config.ini stands for its own runs: name it alone")
         return command.recorded(paths[0], load_settings(paths[0], None, {}), now=time.time(), executions=selection.executions)
     columns = command.columns(selection.columns, selection.features or features)
-    traces = command.read(paths, columns, selection.executions)
+    traces = read_traces(paths, columns).only(selection.executions)
     for note in traces.notes:
         complain(note)
     return traces

@@ -61,11 +61,7 @@ def is_printed(text: str) -> bool:
 
 
 def read_printed(path: Path, text: str) -> list[ExportedSeries]:
-    """The series of a text that promtool printed.
-
-    Raises:
-        UsageError: JPO-E730, a line is neither a series nor a value at a time.
-    """
+    """The series of a text that promtool printed; JPO-E730 for a line that is neither a series nor a value at a time."""
     found: list[dict[str, Any]] = []
     for line, content in enumerate(text.splitlines(), start=1):
         content = content.strip()

@@ -185,11 +185,7 @@ def joined(measured: Sequence[Measured], columns: TraceColumns, place: str) -> T
 
 
 def _continued(had: Measured, one: Measured) -> Measured:
-    """The same of two files, where one goes on as the other ends.
-
-    Raises:
-        UsageError: JPO-E730, it does not: these may be two executions.
-    """
+    """The same of two files, of which one goes on as the other ends; JPO-E730 where it does not: these may be two executions."""
     step = float(np.median(np.diff(had.times))) if len(had.times) > 1 else 0.0
     if not (len(one.times) and len(had.times) and 0 < one.times[0] - had.times[-1] <= OLDEST_STEPS * step):
         finding = f"has {one.feature} of execution {quoted(one.execution)}, as {had.file} has, and does not go on where that ends"

@@ -61,11 +61,7 @@ def _require_clear(place: str, cells: list[str]) -> None:
 
 
 def header_of(path: Path, number: int, cells: list[str]) -> list[str]:
-    """The names of columns.
-
-    Raises:
-        UsageError: JPO-E730, one is too long for a name.
-    """
+    """The names of columns; UsageError JPO-E730 for one that is too long for a name."""
     for at, name in enumerate(cells, start=1):
         if len(name) > LONGEST_HEADER:
             finding = f"column {at} has a name of {len(name)} characters"

@@ -51,24 +51,14 @@ def with_needs_after(known: Known, job: Project) -> Known:
 
 
 def _model(job: Project) -> PhaseModel:
-    """The model that [phases] names.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
-    from jpo.plugins.phases.model_file import (
-        read_model,  # only here: a suggestion without a model of phases does not wait for numpy
-    )
+    """The model that [phases] names; a UsageError where it cannot be read."""
+    from jpo.plugins.phases.model_file import read_model  # a suggestion without a model does not wait for numpy
 
     return read_model(job.settings.root / str(phases_table(job.settings).model))
 
 
 def _needs(model: PhaseModel, runs: Sequence[tuple[str, Sequence[Series]]]) -> PhaseNeeds:
-    """The needs of these runs.
-
-    Raises:
-        UsageError: no run has time series of CPU and memory.
-    """
+    """The needs of these runs; a UsageError where none has time series of CPU and memory."""
     import numpy as np
 
     from jpo.plugins.phases.chain import entries

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from jpo.files.reading import same_file
 from jpo.plugins.phases.chain import Ints
 from jpo.plugins.phases.expand import expand
 from jpo.plugins.phases.files.columns import TraceColumns
-from jpo.plugins.phases.files.read import read_traces
 from jpo.plugins.phases.fit import FitOptions, fit_model
 from jpo.plugins.phases.forecast import forecast
 from jpo.plugins.phases.methods.labels import phases_of
@@ -43,15 +42,6 @@ MOST_OF_KINDS = 60
 """Executions between which kinds are looked for."""
 UNLIKE = 0.1
 """Share of samples unlike training from which the reader is told."""
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """Options of a picture; see `jpo phases plot --help`."""
-
-    kind: str = "courses"
-    palette: str = "tab10"
-    features: tuple[str, ...] = ()
 
 
 def columns(named: Sequence[str], features: Sequence[str]) -> TraceColumns:
@@ -105,13 +95,13 @@ def expanded(model: PhaseModel, traces: Traces, *, split: int | None, seed: int)
     return encoded(more), _phases(more, traces, more.predict(traces))
 
 
-def drawn(model: PhaseModel, traces: Traces, picture: Picture, file: Path | None) -> Phases:
+def drawn(model: PhaseModel, traces: Traces, file: Path | None, *, kind: str, palette: str, features: Sequence[str]) -> Phases:
     """Phases in traces, as a picture where a file is named, and as lines."""
-    shown = traces.narrowed(picture.features) if picture.features else traces
+    shown = traces.narrowed(features) if features else traces
     phases = phases_of(model, traces)
     if file is not None:
-        plot = plot_variance if picture.kind == "variance" else plot_resources
-        plot(shown, phases, model.chain.phases, picture.palette, file)
+        plot = plot_variance if kind == "variance" else plot_resources
+        plot(shown, phases, model.chain.phases, palette, file)
     return replace(_phases(model, shown, phases), bars=tuple(resource_lines(shown, phases)))
 
 
@@ -135,11 +125,7 @@ def evaluate(model: PhaseModel, traces: Traces, training: Traces | None, *, per_
 
 
 def evaluate_left_out(traces: Traces, options: FitOptions, *, per_hour: float, track: Track) -> ComparedWays:
-    """The same, each execution left out of the fit.
-
-    Raises:
-        UsageError: JPO-E735, there is one execution only.
-    """
+    """The same, each execution left out of the fit; UsageError JPO-E735 where there is one only."""
     if len(traces.executions) < 2:
         raise UsageError(traces.place, "has one execution only: none is left to fit", "name traces of several", code="JPO-E735")
     return _compared(traces, leave_out(traces, partial(fit_model, options=options), per_hour=per_hour, track=track))
@@ -151,26 +137,15 @@ def seen_by(model: PhaseModel, shown: Sequence[str] = ()) -> tuple[str, ...]:
     return () if set(ALWAYS) <= {*names} <= {*ALWAYS, GPU, GPU_MEMORY} else names
 
 
-def read(paths: Sequence[Path], columns: TraceColumns, executions: Sequence[str] = ()) -> Traces:
-    """The traces in files, or some executions of them."""
-    traces = read_traces(paths, columns)
-    return traces.only(executions) if executions else traces
-
-
 def recorded(path: Path, settings: LoadedSettings, *, now: float, executions: Sequence[str] = ()) -> Traces:
     """The traces of a config.ini's own runs, as far as the store has their time series; nothing is written, no server asked."""
     with open_project(path, settings, now=now, read_only=True, judges=False) as job:
         runs = [(run.run_id, job.store.series_of(run)) for run in on_record(job.store, job.workload).runs]
-    traces = traces_of(runs, str(path))
-    return traces.only(executions) if executions else traces
+    return traces_of(runs, str(path)).only(executions)
 
 
 def refuse_overwriting(result: Path, given: Sequence[Path]) -> None:
-    """A result must not replace what it is made of.
-
-    Raises:
-        UsageError: JPO-E307.
-    """
+    """Raise UsageError JPO-E307 for a result that would replace what it is made of."""
     for path in given:
         if same_file(result, path):
             raise UsageError(str(result), "is a file that is read here", "name another one", code="JPO-E307")
