@@ -143,17 +143,13 @@ def compliance(checked: Iterable[Iterable[SlaCheck]]) -> Compliance:
     """The compliance of runs, each given by its checks."""
     runs = [list(checks) for checks in checked]
     names = {check.name for checks in runs for check in checks}
+    ordered = [*(name for name in SLA_TARGETS if name in names), *sorted(names - SLA_TARGETS.keys())]  # as in reports
     verdicts = [{check.name: check.verdict != "broken" for check in checks if check.verdict != "unknown"} for checks in runs]
     return Compliance(
         runs=_rate(all(kept.values()) for kept in verdicts if kept),
         pairs=_rate(kept for run in verdicts for kept in run.values()),
-        targets={name: _rate(run[name] for run in verdicts if name in run) for name in _ordered(names)},
+        targets={name: _rate(run[name] for run in verdicts if name in run) for name in ordered},
     )
-
-
-def _ordered(names: set[str]) -> list[str]:
-    """Names of targets in the order of reports, those of the user's own metric last."""
-    return [*(name for name in SLA_TARGETS if name in names), *sorted(names - SLA_TARGETS.keys())]
 
 
 def _rate(answers: Iterable[bool]) -> ComplianceRate:

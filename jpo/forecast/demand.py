@@ -19,7 +19,7 @@ from jpo.forecast.measurements import CandidateRun, Measurements, measurements_o
 from jpo.records import Candidates, Run, RunStatus
 
 if TYPE_CHECKING:
-    from jpo.records import Bools, Floats
+    from jpo.records import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,9 @@ def demand(candidates: Candidates, runs: Sequence[Run]) -> dict[str, Band]:
     tails by an unknown noise: Gelman et al., "Bayesian Data Analysis", section 14.2.
     """
     candidate_runs = [run for run in runs_at_candidates(candidates, runs) if run.run.status is RunStatus.SUCCEEDED]
-    points, equipped = _points(candidates), _equipped(candidates)
+    points, equipped = _points(candidates), np.ones(len(candidates.values), dtype=np.bool_)
+    if "gpus" in candidates.names:  # without GPUs runs work so differently that neither kind says anything about the other
+        equipped = candidates.values[:, candidates.names.index("gpus")] > 0
     bands = {name: np.full((3, len(equipped)), np.nan) for name in _QUANTITIES}
     for rows in (equipped, ~equipped):
         alike = [run for run in candidate_runs if rows[run.row]]
@@ -120,13 +122,6 @@ def demand(candidates: Candidates, runs: Sequence[Run]) -> dict[str, Band]:
             if band is not None:
                 bands[name][:, rows] = band[:, rows]
     return {name: Band(*band) for name, band in bands.items() if not np.isnan(band).all()}
-
-
-def _equipped(candidates: Candidates) -> Bools:
-    """Candidates with GPUs, (K,): those without work so differently that neither kind says anything about the other."""
-    if "gpus" not in candidates.names:
-        return np.ones(len(candidates.values), dtype=np.bool_)
-    return np.asarray(candidates.values[:, candidates.names.index("gpus")] > 0)
 
 
 def _points(candidates: Candidates) -> dict[str, Floats]:

@@ -22,8 +22,6 @@ _WIDEST = 100.0
 """Natural logs beyond e^100 = 10^43 either way are no measurements, and would not stay finite when they are forecast."""
 _FAR, _LEAST_SCALE = 3.0, 0.03
 """Standard deviations from the median beyond which a repeated run is moved, and the least that one is (of ln)."""
-
-
 _COMPARED_AT_ONCE = 20_000
 """Numbers: more no longer fit the processor's cache."""
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from jpo.agent.sac.learn import AgentState
     from jpo.agent.sealed import Tensors
 
-
 SOON_LEARNT = 20
 """Fewer runs than this may wait for a `jpo learn` that is scheduled elsewhere, before it is said that nobody learns."""
 

@@ -31,8 +31,6 @@ SPREAD, SPREAD_BY = 0.15, 0.75
 """Standard deviation of the ln of the epochs in all, likewise."""
 ALIKE_BY = 0.15
 """SPREAD_BY of runs that learn alike."""
-
-
 SLOW = 2.0
 """Times the longest epoch of any run that reached the target, from which on one is slow."""
 FIRST_EPOCH = 0.7

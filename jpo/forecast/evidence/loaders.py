@@ -27,9 +27,7 @@ def loaders_log_likelihood(draws: Draws, candidates: Candidates, succeeded: Sequ
 
     CPUs may be busy with other work, so that more says nothing. Zeros where no run on GPUs measured it.
     """
-    if draws.loader_share is None or draws.log_throughput is None:
-        return np.zeros(len(draws.fails))
-    if "gpus" not in candidates.names:
+    if draws.loader_share is None or draws.log_throughput is None or "gpus" not in candidates.names:
         return np.zeros(len(draws.fails))
     gpus = candidates.values[:, candidates.names.index("gpus")]
     busy: dict[int, list[float]] = {}

@@ -95,7 +95,9 @@ def read_trace(path: Path, *, opened: Collection[str] = ()) -> Trace:
     by_values: dict[tuple[float, ...], list[Execution]] = {}
     for number, row in _rows(path, lines):
         cells = _Cells(row, f"{path}:{number}")
-        if all(cells.number(name) == value for name, value in held.items()) and _is_packed(head, cells):
+        # Of Pollux `rep` counts placements, of which the first is on the fewest nodes; of Zeus it is a training seed.
+        usual = all(cells.number(name) == value for name, value in held.items())
+        if usual and (head["family"] != "pollux" or cells.number("rep") == 1):
             key = tuple(cells.number(knob) for knob in knobs)
             by_values.setdefault(key, []).append(_execution(cells, head["cost_column"]))
     default = tuple(float(head["default"][knob]) for knob in knobs)
@@ -140,11 +142,6 @@ def _execution(cells: _Cells, cost_column: str) -> Execution:
     else:
         cost = cells.number("gpus") * seconds / 3600
     return Execution(seconds, cost, reached)
-
-
-def _is_packed(head: Mapping[str, Any], cells: _Cells) -> bool:
-    """Whether a row counts. Pollux: `rep` counts placements, the first is on the fewest nodes. Zeus: `rep` is a training seed."""
-    return head["family"] != "pollux" or cells.number("rep") == 1
 
 
 def _lines(path: Path) -> Sequence[str]:
