@@ -31,11 +31,7 @@ REFERENCES = ("$", "%(", "/", "~", "<", "{", "[", "*")
 
 
 def refuse_credentials(job: LaunchJob, config: bytes, where: str, remedy: str) -> None:
-    """LaunchError JPO-E770 for a job that holds what looks like a credential; its value is in no message.
-
-    Args:
-        where: who would see it, e.g. "a ConfigMap".
-    """
+    """LaunchError JPO-E770 for a job that would show a credential in e.g. "a ConfigMap"; its value is in no message."""
     for place, name, value in (*_settings(config), *_arguments(job)):
         if _is_credential(name, value):
             finding = f"{name:.80} looks like a credential, which would stand in {where}"
@@ -76,7 +72,5 @@ def _is_credential(name: str, value: str) -> bool:
     if len(value) < SHORTEST_CREDENTIAL or value.startswith(REFERENCES):
         return False
     words = {*re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower())}
-    if words & ALWAYS:
-        return True
-    named = bool(words & PERHAPS or ("key" in words and words & KINDS_OF_KEY))
-    return named and RANDOM.fullmatch(value) is not None
+    perhaps = words & PERHAPS or ("key" in words and words & KINDS_OF_KEY)
+    return bool(words & ALWAYS or (perhaps and RANDOM.fullmatch(value)))

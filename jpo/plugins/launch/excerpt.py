@@ -26,12 +26,9 @@ SAID = re.compile(
 
 
 def last_words(output: Path, environ: Mapping[str, str]) -> str:
-    """The last line that says something in the output of a run; "" where there is none.
+    """The last line that says something in the output of a run, of a traceback the exception; "" where there is none.
 
-    Of a Python traceback that is the exception.
-
-    Args:
-        environ: of the run: values of variables that look secret are not shown.
+    Values of the run's variables that look secret are not shown.
     """
     with suppress(OSError), output.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))

@@ -61,9 +61,8 @@ class Entry:
 def folder_of(ledger: Path, run_id: str) -> Path:
     """The folder of a run; LaunchError JPO-E751 for what cannot be the id of one."""
     if not RUN_ID.fullmatch(run_id):
-        raise LaunchError(
-            f"{quoted(run_id)}", "is no run id", "`jpo watch` lists the runs that were launched here", code="JPO-E751"
-        )
+        remedy = "`jpo watch` lists the runs that were launched here"
+        raise LaunchError(quoted(run_id), "is no run id", remedy, code="JPO-E751")
     return ledger / run_id
 
 
@@ -96,11 +95,7 @@ def write(ledger: Path, entry: Entry) -> None:
 
 
 def put(file: Path, content: bytes) -> None:
-    """Write a file of a run, for the user alone.
-
-    Raises:
-        LaunchError: JPO-E752, it cannot be written; what stood there still does.
-    """
+    """Write a file of a run, for the user alone; LaunchError JPO-E752 where it cannot be, and what stood there still does."""
     try:
         with whole(file, mode=0o600) as new:
             new.write(content)
@@ -140,19 +135,13 @@ def past_file(ledger: Path, run_id: str) -> Path:
 
 
 def entries(ledger: Path, on_error: Callable[[LaunchError], object] = lambda _error: None) -> Iterator[Entry]:
-    """All entries that can be read, by their run ids; without those whose folders were cleaned up.
-
-    Args:
-        on_error: gets the error of each that cannot be.
-    """
+    """All entries by their run ids, without those whose folders were cleaned up; `on_error` gets the error of one that is damaged."""
     for file in sorted(ledger.glob("[!.]*/launch.json")):
         try:
-            entry = read(ledger, file.parent.name)
+            if (entry := read(ledger, file.parent.name)) is not None:
+                yield entry
         except LaunchError as error:
             on_error(error)
-            continue
-        if entry is not None:
-            yield entry
 
 
 def _as_json(entry: Entry) -> dict[str, Any]:

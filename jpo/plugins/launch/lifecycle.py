@@ -22,10 +22,7 @@ GIVE_UP_SECONDS = 900.0
 
 
 def start(job: LaunchJob, launcher: Launcher, ledger: Path, *, now: float, config: bytes = b"") -> Entry:
-    """The entry of a job that is submitted now, or was before: whoever asks again gets the same one.
-
-    Args:
-        config: the config.ini that it runs with, kept in its folder.
+    """The entry of a job that is submitted now, or was before: whoever asks again gets the same one. Its config.ini is kept.
 
     Raises:
         LaunchError: JPO-E750, another job has this run id; JPO-E752, the ledger cannot be written; JPO-E753 to E755, the engine
@@ -66,10 +63,7 @@ def noted(entry: Entry, launcher: Launcher, ledger: Path) -> Entry:
 def start_together(
     jobs: Sequence[LaunchJob], launcher: StartsTogether, ledger: Path, name: str, *, now: float, config: bytes = b""
 ) -> None:
-    """Start several jobs that ask for the same at once. Killed on the way, `start` goes on with each of them.
-
-    Args:
-        name: of them together.
+    """Start several jobs that ask for the same at once, under one name. Killed on the way, `start` goes on with each of them.
 
     Raises:
         LaunchError: as `start`; JPO-E762, they ask for different things.

@@ -135,11 +135,8 @@ def starting_place(script: TrainingScript, workload: Workload, folder: Path) -> 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """How a script gets values: by arguments, by variables.
-
-    Attributes:
-        names: the parameters which it gets, one way or another.
-        unseen: those of them of which nobody sees how.
+    """How a script gets values: by arguments, by variables; `names` are all parameters that it gets, `unseen` those of them of
+    which nobody sees how.
     """
 
     arguments: tuple[str, ...]
@@ -189,11 +186,7 @@ def called_with(entry: EntryFunction, workload: Workload, script: Path) -> str:
 
 
 def remarks(script: TrainingScript, workload: Workload, given: Given, folder: Path) -> tuple[Note, ...]:
-    """What a person should know before hours are spent.
-
-    Args:
-        folder: of the script.
-    """
+    """What a person should know before hours are spent; `folder` is the script's."""
     said, entry = list[str](), script.entry
     by_name = set(entry.arguments) if entry else set()
     unread = [p.name for p in workload.parameters if p.name not in given.names | by_name and p.name not in HELD_BY_ENGINE]
@@ -211,9 +204,8 @@ def remarks(script: TrainingScript, workload: Workload, given: Given, folder: Pa
     framework = workload.identity.framework.lower()
     known = {*FRAMEWORKS, *FRAMEWORKS.values()}
     if script.frameworks and framework in known and FRAMEWORKS.get(framework, framework) not in script.frameworks:
-        said.append(
-            f"config.ini says framework = {workload.identity.framework}, and the script uses {', '.join(script.frameworks)}"
-        )
+        uses = ", ".join(script.frameworks)
+        said.append(f"config.ini says framework = {workload.identity.framework}, and the script uses {uses}")
     named = [name for name in script.config.names if Path(name).name == workload.path.name]
     if script.config.names and not named and script.config.option is None:
         said.append(f"The script reads {script.config.names[0]}, and not {workload.path}")

@@ -121,10 +121,8 @@ def logs_elsewhere(entry: Entry, settings: LoadedSettings) -> Iterator[Path]:
 def put_on_record(
     entry: Entry, ledger: Path, settings: LoadedSettings, store: Store, *, now: float, keep: bool = True
 ) -> EndedRun:
-    """Put the run of an entry that has ended on record, once; what stood there already gains what was unknown.
-
-    Args:
-        keep: note so in the ledger.
+    """Put the run of an entry that has ended on record, once, and note so in the ledger, if `keep`; what stood there already
+    gains what was unknown.
 
     Raises:
         ValueError: the entry says what cannot be, and nothing about this run can be believed.

@@ -16,10 +16,7 @@ suggestion ten seconds at most."""
 
 def launched(settings: LoadedSettings, store: Store, *, now: float, keep: bool = True) -> Finished:
     """What has ended of the runs that were launched here, now on record, on this machine or another engine, whoever followed
-    them; its doubts are what is not known of others.
-
-    Args:
-        keep: note so in the ledger; else nothing is written but to the store, and no engine is asked.
+    them; its doubts are what is not known of others. Without `keep` nothing is written but to the store, and no engine is asked.
     """
     if not ledger_of(settings).is_dir():
         return Finished()

@@ -125,12 +125,7 @@ def _ask(asked: Sequence[Needs], settings: LoadedSettings, rooms: dict[Needs, Ro
 
 
 def queued(engine: str, room: Room | None, run_seconds: float | None, *, now: float) -> Queued | None:
-    """The run in its engine's queue; None where the engine does not say how long it would wait.
-
-    Args:
-        run_seconds: how long it is expected to take.
-        now: unix seconds.
-    """
+    """A run that is expected to take so long in its engine's queue; None where the engine does not say how long it would wait."""
     if room is None or room.wait_seconds is None:
         return None
     starts_at = now + room.wait_seconds

@@ -115,10 +115,7 @@ class TrainingScript:
 
 
 def analysis_of(script: Path, path: Sequence[Path] = ()) -> TrainingScript:
-    """What a script shows of itself and of the modules beside it.
-
-    Args:
-        path: further folders in which it finds modules (PYTHONPATH).
+    """What a script shows of itself and of the modules that it finds beside it, or in the folders of a path (PYTHONPATH).
 
     Raises:
         UsageError: JPO-E773, it cannot be read; JPO-E774, it is no Python of this version.

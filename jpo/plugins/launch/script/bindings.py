@@ -26,10 +26,8 @@ def own_values(nodes: Sequence[ast.AST]) -> frozenset[str]:
 
 
 def field_options(nodes: Sequence[ast.AST], makers: set[str]) -> Iterator[tuple[str, str]]:
-    """Options that are made of names, `add_argument(f"--{name}")`: of fields of classes, and of tables that are gone through.
-
-    Args:
-        makers: functions that make an option.
+    """Options that functions (`makers`) make of names, `add_argument(f"--{name}")`: of fields of classes, and of tables that are
+    gone through.
     """
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     made = [call.args[0] for call in calls if name_of(call.func) in makers and call.args]
@@ -122,6 +120,5 @@ def _unpacked(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.ex
 
 
 def _is_written(value: ast.expr | None) -> bool:
-    if isinstance(value, ast.UnaryOp):
-        value = value.operand
+    value = value.operand if isinstance(value, ast.UnaryOp) else value
     return isinstance(value, ast.Constant) and isinstance(value.value, int | float | str)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -55,14 +55,11 @@ class AwsLauncher:
             raise LaunchError("jpo.toml: [launch.aws]", finding, remedy, code="JPO-E767")
         self._place, self._offers, self._clock = place, tuple(offers), clock
         self._region, self._logs = str(place.region), OutputSync(ledger, LOOK_SECONDS)
+        self._client = cache(client)  # of each service and region one
 
-    @cached_property
+    @property
     def _ec2(self) -> Any:
-        return client("ec2", self._region)
-
-    @cached_property
-    def _s3(self) -> Any:
-        return client("s3", self._region)
+        return self._client("ec2", self._region)
 
     def room(self, needs: Needs) -> Room:
         """The largest instance that the quotas allow; waiting is unknown: EC2 does not queue."""
@@ -124,11 +121,11 @@ class AwsLauncher:
     def status(self, engine_id: str) -> JobStatus:
         region, instance_id, home = _read_id(engine_id)
         instance = self._described(region, instance_id, home)
-        status = ended.status_of(instance, bucket.end_of(self._s3_of(region), home), bucket.place_of(home))
+        status = ended.status_of(instance, bucket.end_of(self._client("s3", region), home), bucket.place_of(home))
         if instance is not None and not status.over and self._overdue(instance):
             self.cancel(engine_id)  # its own timer did not end it
         elif status.state is JobState.RUNNING:
-            bring = partial(bucket.fetch_output, self._s3_of(home.region), home, over=False)
+            bring = partial(bucket.fetch_output, self._client("s3", region), home, over=False)
             self._logs.bring(run_id_of(home), self._clock(), bring)
         return status
 
@@ -136,20 +133,14 @@ class AwsLauncher:
         region, instance_id, home = _read_id(engine_id)
         instance = self._described(region, instance_id, home)
         if instance is not None and instance["State"]["Name"] not in OVER:
-            answer(instance_id, lambda: self._ec2_of(region).terminate_instances(InstanceIds=[instance_id]))
+            answer(instance_id, lambda: self._client("ec2", region).terminate_instances(InstanceIds=[instance_id]))
 
     def collect(self, engine_id: str, folder: Path) -> None:
         """Files come home; an instance that has not ended itself although its run is over is terminated."""
         region, _, home = _read_id(engine_id)
         if self.status(engine_id).over:
             self.cancel(engine_id)
-        bucket.fetch_output(self._s3_of(region), home, folder)
-
-    def _ec2_of(self, region: str) -> Any:
-        return self._ec2 if region == self._region else client("ec2", region)
-
-    def _s3_of(self, region: str) -> Any:
-        return self._s3 if region == self._region else client("s3", region)
+        bucket.fetch_output(self._client("s3", region), home, folder)
 
     def _attempts(self, needs: Needs) -> tuple[Attempt, ...]:
         """What may be tried, the cheapest first; without types whose processor the image is not made for."""
@@ -168,7 +159,7 @@ class AwsLauncher:
         """Those of some attempts that no quota forbids, and the quotas that forbid others."""
         if not wanted:
             return (), ()
-        service = client("service-quotas", self._region)
+        service = self._client("service-quotas", self._region)
         asked = {(kind_of(attempt.instance_type), attempt.spot): attempt for attempt in wanted}
         known = {kind: quota_of(service, attempt) for kind, attempt in asked.items()}
         vcpus = {offer.instance: offer.vcpus for offer in self._offers}
@@ -181,7 +172,7 @@ class AwsLauncher:
         """The machine image as EC2 describes it."""
         name = str(self._place.image)
         if name.startswith("resolve:ssm:"):
-            ssm, parameter = client("ssm", self._region), name.removeprefix("resolve:ssm:")
+            ssm, parameter = self._client("ssm", self._region), name.removeprefix("resolve:ssm:")
             name = str(answer(f"image {name}", lambda: ssm.get_parameter(Name=parameter))["Parameter"]["Value"])
         images = answer(f"image {name}", lambda: self._ec2.describe_images(ImageIds=[name]))["Images"]
         if not images or images[0].get("State", "available") != "available":
@@ -199,7 +190,7 @@ class AwsLauncher:
         if place.security_groups:
             groups = list(place.security_groups)
             answer(f"security groups {', '.join(groups)}", lambda: self._ec2.describe_security_groups(GroupIds=groups))
-        answer(f"bucket {name}", lambda: self._s3.list_objects_v2(Bucket=name, MaxKeys=1))
+        answer(f"bucket {name}", lambda: self._client("s3", self._region).list_objects_v2(Bucket=name, MaxKeys=1))
 
     def _may_start(self, request: Mapping[str, Any]) -> None:
         """Whether the credentials may start such an instance: AWS answers a dry run with an error in either case."""
@@ -271,7 +262,7 @@ class AwsLauncher:
         def ask() -> Mapping[str, Any] | None:
             found: list[Any] = []
             with excused("InvalidInstanceID.*"):
-                found = self._ec2_of(region).describe_instances(InstanceIds=[instance_id])["Reservations"]
+                found = self._client("ec2", region).describe_instances(InstanceIds=[instance_id])["Reservations"]
             instances = [one for reservation in found for one in reservation["Instances"]]
             return next((one for one in instances if ended.tag(one, OF_PLACE) == bucket.place_of(home)), None)
 

@@ -35,12 +35,7 @@ def run_id_of(home: Home) -> str:
 def request_of(
     job: LaunchJob, config: bytes, attempt: Attempt, tried: Tried, place: AwsTable, image: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """One instance, as RunInstances wants it; the same for the same attempt of a job.
-
-    Args:
-        config: its config.ini.
-        image: as DescribeImages has it.
-    """
+    """One instance, as RunInstances wants it, from an image as DescribeImages has it; the same for the same attempt of a job."""
     home = home_of(job, place)
     tags = {"Name": f"jpo {job.run_id}", "jpo:run-id": job.run_id, OF_JOB: home.key, OF_PLACE: place_of(home)}
     tags |= {LIFE: f"{life_seconds(job.longest_seconds):.0f}"}

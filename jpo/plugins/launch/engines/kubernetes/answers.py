@@ -50,8 +50,7 @@ def place(found: object) -> tuple[str, str]:
     return text(found, "metadata", "name"), text(found, "metadata", "namespace")
 
 
-def condition(found: object, kind: str, *, is_true: bool | None = True) -> Answer:
-    """The condition of this type in an object's status, if it is True (`is_true`), False, or whatever it is (None)."""
-    wanted = {True: ("True",), False: ("False",), None: ("True", "False", "Unknown")}[is_true]
-    matching = (c for c in items(found, "status", "conditions") if text(c, "type") == kind and text(c, "status") in wanted)
-    return next(matching, {})
+def condition(found: object, kind: str, status: str = "True") -> Answer:
+    """The condition of this type and status that an object is in."""
+    of_type = (each for each in items(found, "status", "conditions") if text(each, "type") == kind)
+    return next((each for each in of_type if text(each, "status") == status), {})

@@ -111,9 +111,8 @@ def refuse_unsayable(job: LaunchJob, setup: KubernetesTable, config: bytes = b""
         finding = "names no workdir, and the command no config.ini: the run would have the image's own values"
         raise refuse(table, finding, 'workdir = "/workspace", where the image has the code')
     names = {"queue": setup.queue, "service_account": setup.service_account}
-    names |= {f"environment_from: {name:.80}": name for name in setup.environment_from}
-    names |= {f"image_pull_secrets: {name:.80}": name for name in setup.image_pull_secrets}
-    names |= {f"claims: {name:.80}": name for name in setup.claims}
+    for key in ("environment_from", "image_pull_secrets", "claims"):
+        names |= {f"{key}: {name:.80}": name for name in getattr(setup, key)}
     for key, name in names.items():
         if name is not None and not SUBDOMAIN.fullmatch(name):
             raise refuse(f"{table} {key}", "is no name of Kubernetes", "write small letters, digits, - and .")

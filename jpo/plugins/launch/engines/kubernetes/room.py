@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from jpo.plugins.launch.engines.kubernetes.answers import Answer, items, table, text, whole_number
+from jpo.plugins.launch.engines.kubernetes.answers import Answer, condition, items, table, text, whole_number
 from jpo.plugins.launch.engines.kubernetes.quantities import GIB, amount
 from jpo.plugins.launch.engines.kubernetes.session import UNREADABLE, Session
 from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
@@ -152,15 +152,10 @@ def gpus_of(pod: Answer, gpu_resource: str) -> float:
 
 def _usable(node: Answer, selector: Mapping[str, str], tolerated: Sequence[str]) -> bool:
     labels = table(node, "metadata", "labels")
-    ready = any(text(c, "type") == "Ready" and text(c, "status") == "True" for c in items(node, "status", "conditions"))
     taints = (each for each in items(node, "spec", "taints") if text(each, "effect") in ("NoSchedule", "NoExecute"))
     open_to_us = all({text(each, "key"), f"{text(each, 'key')}={text(each, 'value')}"} & {*tolerated} for each in taints)
-    return (
-        ready
-        and open_to_us
-        and table(node, "spec").get("unschedulable") is not True
-        and all(labels.get(key) == value for key, value in selector.items())
-    )
+    can_start = condition(node, "Ready") and table(node, "spec").get("unschedulable") is not True
+    return bool(can_start and open_to_us and all(labels.get(key) == value for key, value in selector.items()))
 
 
 def _reserved(cluster_queue: Answer) -> dict[tuple[str, str], float]:

@@ -11,7 +11,7 @@ import logging
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -42,6 +42,15 @@ NOT_THE_API = "what answers there does not speak Kubernetes' API"
 IN_POD = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 FORBIDDEN = re.compile(r'cannot (\w+) resource "([\w/]+)" in API group "([\w.-]*)"(?: in the namespace "([\w-]+)")?')
 RULES = "examples/kubernetes/rbac.yaml"
+TROUBLES = {
+    "NewConnectionError": "does not accept connections",
+    "NameResolutionError": "has a name that is not known here",
+    "ConnectTimeoutError": "does not accept connections in time",
+    "ReadTimeoutError": "does not answer in time",
+    "ProtocolError": "hung up",
+    "SSLError": "has a certificate that is not trusted here",
+}
+"""By the names of urllib3's errors."""
 Part = Literal["BatchV1Api", "CoreV1Api", "CustomObjectsApi"]
 
 
@@ -217,7 +226,9 @@ class Session:
             except (urllib3.exceptions.HTTPError, OSError) as error:
                 finding, wait = engine_words(_kind_of(error)), 0.0
             else:
-                self.now = _date(response.headers)
+                self.now = None
+                with suppress(ValueError, TypeError):
+                    self.now = parsedate_to_datetime(response.headers.get("Date", "")).timestamp()
                 return response
             if attempt + 1 < ATTEMPTS:
                 self._sleep(min(LONGEST_PAUSE, max(pause, wait)))
@@ -277,20 +288,4 @@ def _said(error: Any) -> str:
 
 def _kind_of(error: BaseException) -> str:
     """What went wrong on the way, without addresses."""
-    name = type(error).__name__
-    known = {
-        "NewConnectionError": "does not accept connections",
-        "NameResolutionError": "has a name that is not known here",
-        "ConnectTimeoutError": "does not accept connections in time",
-        "ReadTimeoutError": "does not answer in time",
-        "ProtocolError": "hung up",
-        "SSLError": "has a certificate that is not trusted here",
-    }
-    return known.get(name, f"cannot be reached ({name})")
-
-
-def _date(headers: Mapping[str, str]) -> float | None:
-    try:
-        return parsedate_to_datetime(headers.get("Date", "")).timestamp()
-    except (ValueError, TypeError):
-        return None
+    return TROUBLES.get(type(error).__name__, f"cannot be reached ({type(error).__name__})")

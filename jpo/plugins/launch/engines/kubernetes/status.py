@@ -48,12 +48,10 @@ INDEX = "batch.kubernetes.io/job-completion-index"
 
 
 def status_of(job: Answer, pods: Sequence[Answer], *, now: float | None, events: Sequence[Answer] = ()) -> JobStatus:
-    """The state of a run whose Job exists.
+    """The state of a run whose Job exists, with the Job's pods, or its events where it has none.
 
     Args:
-        pods: those of this Job, in any order.
         now: unix seconds of the server; None: how long something lasts is not known, and nothing is given up.
-        events: of the Job, where it has no pods.
     """
     pods = sorted(pods, key=_index)
     if complete := condition(job, "Complete"):
@@ -142,7 +140,7 @@ def _lasts(since: float | None, now: float | None) -> bool:
 def _waits(pods: Sequence[Answer], events: Sequence[Answer]) -> str:
     for pod in pods:
         for name in ("PodScheduled", "PodReadyToStartContainers"):
-            held = condition(pod, name, is_true=False)
+            held = condition(pod, name, "False")
             if text(held, "message"):
                 return engine_words(text(held, "reason"), text(held, "message"))
         if reason := text(_container(pod), "state", "waiting", "reason"):

@@ -42,12 +42,11 @@ def refuse_needs(here: Machine, job: LaunchJob, folder: Path) -> None:
     needs, run = job.needs, f"run {job.run_id}"
     if needs.nodes > 1:
         raise _refused(run, f"asks for {needs.nodes} nodes, and this machine is one", "name an engine with --on")
-    if needs.cpus is not None and needs.cpus > here.cpus:
-        finding = f"asks for {needs.cpus:g} CPUs, and {here.cpus:g} can be used here"
-        raise _refused(run, finding, f"ask for at most {here.cpus:g}")
-    if needs.memory_gib is not None and here.memory_gib is not None and needs.memory_gib > here.memory_gib:
-        finding = f"asks for {needs.memory_gib:.4g} GiB of memory, and {here.memory_gib:.4g} can be used here"
-        raise _refused(run, finding, f"ask for at most {here.memory_gib:.4g}")
+    memory = (needs.memory_gib, here.memory_gib, ".4g", "GiB of memory")
+    for wanted, there, form, unit in ((needs.cpus, here.cpus, "g", "CPUs"), memory):
+        if wanted is not None and there is not None and wanted > there:
+            finding = f"asks for {wanted:{form}} {unit}, and {there:{form}} can be used here"
+            raise _refused(run, finding, f"ask for at most {there:{form}}")
     if not needs.gpus:
         return
     if here.gpus is None:

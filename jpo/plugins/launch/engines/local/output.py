@@ -15,11 +15,9 @@ REST_SECONDS, REST_AT_MOST_SECONDS = 0.2, 2.0
 
 
 class RunOutput:
-    """What goes through one pipe.
+    """What goes through one pipe, from its readable end into a file that is made for the user alone.
 
-    Args:
-        source: its readable end.
-        file: made for the user alone; where it cannot be written, as on a full disk, the job goes on and what it prints is lost.
+    Where that cannot be written, as on a full disk, the job goes on, and what it prints is lost.
     """
 
     def __init__(self, source: int, file: Path, most_bytes: int = MOST_BYTES) -> None:

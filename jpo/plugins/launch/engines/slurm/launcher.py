@@ -207,8 +207,7 @@ class SlurmLauncher:
     def _as_slurm_says(self, number: str, name: str, *, enough: bool) -> JobStatus | None:
         """A job as the controller or the accounting has it; None: they have no such job (any more).
 
-        Args:
-            enough: its end is known, so that an accounting that is down need not be waited for.
+        Where its end is known, that is `enough`: an accounting that is down need not be waited for.
         """
         answer = self._slurm.ask("scontrol", "--oneliner", "show", "job", number)
         if not answer.complaint:
