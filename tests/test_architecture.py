@@ -91,7 +91,7 @@ JSON_WRITERS = {
     "jpo/plugins/launch/project/command.py": "keyword arguments for a function of the user's script",
     "jpo/plugins/launch/engines/local/order.py": "what JPO tells its supervisor, through a pipe",
     "jpo/plugins/launch/engines/local/state_file.py": "the page of a run, which nobody but JPO reads",
-    "jpo/plugins/launch/engines/aws/user_data.py": "cloud-init's user data: JSON is YAML, and quotes all values",
+    "jpo/plugins/launch/engines/aws/request.py": "cloud-init's user data: JSON is YAML, and quotes all values",
     "jpo/plugins/launch/engines/aws/supervisor.py": "runs on the instance; the record of a run's end, for JPO to read",
     "jpo/plugins/launch/watching/account.py": "adjustments.json, which nobody but JPO reads",
     "jpo/telemetry/csv/remembered.py": "a cache of thousands of logs, compressed, which nobody but JPO reads",

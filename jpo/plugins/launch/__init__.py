@@ -2,8 +2,8 @@
 
     job.py           what is to be started, and how it goes: LaunchJob, Needs, JobStatus, Room
     launcher.py      Launcher, the one contract of all engines (tests/launches.py is its suite), and what some can besides
-    ledger.py        the account of launched runs: one folder each, intent before submission, the end before the record
-    cleanup.py       folders of runs that are long over go
+    ledger.py        the account of launched runs: one folder each, intent before submission, the end before the record; what is
+                     long over goes
     lifecycle.py     start, follow and cancel one run, whatever the engine; safe to call again after kill -9
     credentials.py   what looks like a credential in a config.ini or a command that others would see
     output_sync.py   files of a run that goes on, brought home now and then

@@ -5,10 +5,12 @@
     .jpo/launches/RUN_ID/output.log     what its processes printed, for the user alone (mode 600): it may hold secrets
     .jpo/launches/RUN_ID/runs/          its run log (JPO_RUNLOG_DIR)
 
-    .jpo/launches/.past/RUN_ID.json     the same as launch.json, of a run whose folder was cleaned up (cleanup.py)
+    .jpo/launches/.past/RUN_ID.json     the same as launch.json, of a run that is long over and whose folder was cleaned up: its
+                                        id is never used again, and whoever looks for it finds it
 
 launch.json is replaced whole and under a lock: two pipelines with one run id start it once. Killed at any instant, an entry says
-at least what was intended.
+at least what was intended, and a run is in its folder, in its small file, or in both; what is half removed goes with the next
+clean-up.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +38,8 @@ AMOUNTS = ("started_at", "ended_at", "starts_at", "memory_gib", "cpu_seconds")
 LARGEST_AMOUNT = 1e15
 TAKEN = "JPO-E785"
 PAST = ".past"
+GOING = ".going-"
+"""Beginning of the name that a folder has while it is removed: no run's."""
 DAMAGED = "move its folder away; the run then is unknown to JPO"
 
 
@@ -135,13 +140,47 @@ def past_file(ledger: Path, run_id: str) -> Path:
 
 
 def entries(ledger: Path, on_error: Callable[[LaunchError], object] = lambda _error: None) -> Iterator[Entry]:
-    """All entries by their run ids, without those whose folders were cleaned up; `on_error` gets the error of one that is damaged."""
+    """All entries by their run ids, without those whose folders were cleaned up; `on_error` gets the error of a damaged one."""
     for file in sorted(ledger.glob("[!.]*/launch.json")):
         try:
             if (entry := read(ledger, file.parent.name)) is not None:
                 yield entry
         except LaunchError as error:
             on_error(error)
+
+
+def clean_up(ledger: Path, known: Iterable[Entry], *, before: float) -> None:
+    """Remove the folders of runs that are on record and ended before this moment, in unix seconds.
+
+    One that goes on, is not on record, is damaged, or that another process is at, stays; so does a folder that somebody has put
+    elsewhere, behind a link, and all where the disk refuses.
+    """
+    for left in ledger.glob(f"{GOING}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    for entry in known:
+        if _is_over(entry, before):
+            with suppress(LaunchError, OSError):
+                _remove(ledger, entry.job.run_id, before)
+
+
+def _is_over(entry: Entry, before: float) -> bool:
+    """Whether nobody needs its folder. A run ends, for this, not before it was asked for: it may never have started, or its node
+    may have a clock of its own."""
+    return entry.recorded and entry.end is not None and max(entry.end.ended_at or 0.0, entry.asked_at) < before
+
+
+def _remove(ledger: Path, run_id: str, before: float) -> None:
+    folder, going = folder_of(ledger, run_id), ledger / f"{GOING}{run_id}"
+    if is_past(ledger, run_id) or folder.is_symlink():  # another process was faster: its lock would make the folder anew
+        return
+    with locked(folder, wait=False):
+        found = read(ledger, run_id)
+        if found is None or not _is_over(found, before):
+            return
+        (ledger / PAST).mkdir(mode=0o700, exist_ok=True)
+        put(past_file(ledger, run_id), (folder / "launch.json").read_bytes())
+        folder.rename(going)
+    shutil.rmtree(going, ignore_errors=True)
 
 
 def _as_json(entry: Entry) -> dict[str, Any]:

@@ -10,10 +10,9 @@ import pytest
 from simulated_engine import SimulatedLauncher
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch import cleanup
-from jpo.plugins.launch.cleanup import clean_up
+from jpo.plugins.launch import ledger as accounts
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob
-from jpo.plugins.launch.ledger import Entry, entries, folder_of, is_past, locked, read, write
+from jpo.plugins.launch.ledger import Entry, clean_up, entries, folder_of, is_past, locked, read, write
 from jpo.plugins.launch.lifecycle import start
 from jpo.records import Identity, RunStatus
 
@@ -94,7 +93,7 @@ def test_killed_at_any_instant_it_is_found_and_the_next_clean_up_goes_on(
 
     put(tmp_path, OLD)
     with monkeypatch.context() as patch:
-        patch.setattr({"put": cleanup, "rename": Path, "rmtree": shutil}[step], step, killed)
+        patch.setattr({"put": accounts, "rename": Path, "rmtree": shutil}[step], step, killed)
         with pytest.raises(KeyboardInterrupt):
             clean_up(tmp_path, entries(tmp_path), before=100.0)
     assert read(tmp_path, "old") == OLD
@@ -111,7 +110,7 @@ def test_a_ledger_that_cannot_be_written_stays_as_it_is(tmp_path: Path, monkeypa
         raise LaunchError("disk", "is full", code="JPO-E752")
 
     put(tmp_path, OLD)
-    monkeypatch.setattr(cleanup, "put", full)
+    monkeypatch.setattr(accounts, "put", full)
     clean_up(tmp_path, entries(tmp_path), before=100.0)
     assert (folder_of(tmp_path, "old") / "output.log").exists()
     clean_up(tmp_path / "none", entries(tmp_path / "none"), before=100.0)

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from jpo.errors import JpoError, LaunchError, UsageError
 from jpo.history import Store
-from jpo.plugins.launch.cleanup import clean_up
 from jpo.plugins.launch.engines import described, is_installed
 from jpo.plugins.launch.job import JobStatus
 from jpo.plugins.launch.launcher import Launcher
-from jpo.plugins.launch.ledger import Entry, entries, read
+from jpo.plugins.launch.ledger import Entry, clean_up, entries, read
 from jpo.plugins.launch.lifecycle import UNREACHABLE, look, noted
 from jpo.plugins.launch.project.engines import launcher_of, ledger_of
 from jpo.plugins.launch.project.finished import EndedRun, put_on_record

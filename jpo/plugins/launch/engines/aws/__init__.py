@@ -3,8 +3,7 @@
     settings.py      AwsTable: where instances start, and which are on offer
     offers.py        instances in order of price, spot and on demand: what is tried, one after the other, as far as quotas allow
     attempts.py      what was tried for a run, on disk before AWS hears of it: after a lost answer the same is asked again
-    user_data.py     what an instance is told at its start: cloud-init with the job, its config.ini and the supervisor
-    request.py       one instance as RunInstances wants it
+    request.py       one instance as RunInstances wants it, told at its start of job, config.ini and supervisor (cloud-init)
     supervisor.py    runs on the instance: starts the command, ends it in time, brings its files to S3 (with local/processes.py)
     answers.py       boto3's errors in one line, with AWS' own words and without secrets
     ended.py         an instance and its record in S3 -> JobStatus

@@ -13,17 +13,12 @@ from typing import Any
 from jpo.files import whole
 from jpo.files.reading import json_object
 from jpo.plugins.launch.engines.aws.answers import answer, excused
-from jpo.plugins.launch.engines.aws.user_data import Home
+from jpo.plugins.launch.engines.aws.request import Home
 
 LARGEST_RECORD, LARGEST_BYTES = 2**16, 2**26
 MOST_LOGS = 100
 LOG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 """Names of run logs that are taken over; an instance may be anybody's by then."""
-
-
-def place_of(home: Home) -> str:
-    """The address of a run's files."""
-    return f"s3://{home.bucket}/{home.key}"
 
 
 def end_of(s3: Any, home: Home) -> Mapping[str, Any] | str | None:
@@ -49,7 +44,7 @@ def _logs(s3: Any, home: Home) -> Iterator[str]:
     """Names of the run logs, e.g. "runs/nightly-17.csv"."""
     prefix = f"{home.key}/runs/"
     wanted: Any = {"Bucket": home.bucket, "Prefix": prefix, "MaxKeys": MOST_LOGS}
-    listed = answer(place_of(home), lambda: s3.list_objects_v2(**wanted))
+    listed = answer(home.place, lambda: s3.list_objects_v2(**wanted))
     names = (str(found["Key"])[len(prefix) :] for found in listed.get("Contents", []))
     yield from (f"runs/{name}" for name in names if LOG.fullmatch(name))
 
@@ -63,4 +58,4 @@ def _content(s3: Any, home: Home, name: str, most_bytes: int) -> bytes | None:
             found = s3.get_object(Bucket=home.bucket, Key=f"{home.key}/{name}")
         return bytes(found["Body"].read(most_bytes)) if found else None
 
-    return answer(f"{place_of(home)}/{name}", read)
+    return answer(f"{home.place}/{name}", read)

@@ -18,9 +18,8 @@ from jpo.plugins.launch.engines.aws.answers import answer, client, excused
 from jpo.plugins.launch.engines.aws.attempts import EXHAUSTED, Tried
 from jpo.plugins.launch.engines.aws.offers import MOST_ATTEMPTS, Attempt, kind_of, largest, quota_of
 from jpo.plugins.launch.engines.aws.offers import attempts as in_order
-from jpo.plugins.launch.engines.aws.request import LIFE, OF_JOB, OF_PLACE, home_of, request_of, run_id_of
+from jpo.plugins.launch.engines.aws.request import LIFE, OF_JOB, OF_PLACE, Home, home_of, life_seconds, request_of, run_id_of
 from jpo.plugins.launch.engines.aws.settings import AwsTable, in_region, offers_of
-from jpo.plugins.launch.engines.aws.user_data import Home, life_seconds
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.plugins.launch.output_sync import OutputSync
 
@@ -100,7 +99,7 @@ class AwsLauncher:
             "instances": [dict(zip(("type", "market", "usd_per_hour"), kind, strict=True)) for kind in kinds[:MOST_ATTEMPTS]],
             "not_allowed": list(notes),
             "image": self._image["ImageId"],
-            "files": bucket.place_of(home_of(job, self._place)),
+            "files": home_of(job, self._place).place,
             "longest_life_seconds": life_seconds(job.longest_seconds),
         }
 
@@ -121,7 +120,7 @@ class AwsLauncher:
     def status(self, engine_id: str) -> JobStatus:
         region, instance_id, home = _read_id(engine_id)
         instance = self._described(region, instance_id, home)
-        status = ended.status_of(instance, bucket.end_of(self._client("s3", region), home), bucket.place_of(home))
+        status = ended.status_of(instance, bucket.end_of(self._client("s3", region), home), home.place)
         if instance is not None and not status.over and self._overdue(instance):
             self.cancel(engine_id)  # its own timer did not end it
         elif status.state is JobState.RUNNING:
@@ -264,7 +263,7 @@ class AwsLauncher:
             with excused("InvalidInstanceID.*"):
                 found = self._client("ec2", region).describe_instances(InstanceIds=[instance_id])["Reservations"]
             instances = [one for reservation in found for one in reservation["Instances"]]
-            return next((one for one in instances if ended.tag(one, OF_PLACE) == bucket.place_of(home)), None)
+            return next((one for one in instances if ended.tag(one, OF_PLACE) == home.place), None)
 
         return answer(instance_id, ask)
 

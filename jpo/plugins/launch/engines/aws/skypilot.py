@@ -15,9 +15,8 @@ from typing import Any
 
 from jpo.errors import LaunchError, quoted
 from jpo.plugins.launch.credentials import refuse_credentials
-from jpo.plugins.launch.engines.aws.request import home_of
+from jpo.plugins.launch.engines.aws.request import home_of, life_seconds, moved
 from jpo.plugins.launch.engines.aws.settings import AwsTable
-from jpo.plugins.launch.engines.aws.user_data import life_seconds, moved
 from jpo.plugins.launch.job import LaunchJob, Needs
 
 MOUNTED = "/jpo-run"

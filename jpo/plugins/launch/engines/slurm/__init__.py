@@ -6,8 +6,7 @@
     batch.sh        what SLURM starts: begins the run once, starts the command, watches it, writes down how it ended
     run_files.py    what batch.sh reads and writes in the run's folder
     states.py       SLURM's states and reasons as a JobStatus
-    nodes.py        nodes and partitions: room, and what could never run
-    quotas.py       limits of an account and a QOS
+    nodes.py        nodes, partitions and quotas: room, and what could never run
     programs.py     sbatch, squeue, scontrol, sacct and scancel: asked, and understood when they complain
 
 The run's folder in the ledger lies on a file system that the nodes share with this machine. Two things hold a run to one start:

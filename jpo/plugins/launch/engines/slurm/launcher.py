@@ -14,17 +14,22 @@ from jpo.errors import LaunchError
 from jpo.plugins.launch.engines import Surroundings
 from jpo.plugins.launch.engines.slurm import run_files
 from jpo.plugins.launch.engines.slurm.nodes import (
+    ASSOCIATION_FIELDS,
+    QOS_FIELDS,
     Node,
     Partition,
+    SlurmQuota,
     as_spelled,
     chosen,
+    exceeded,
     nodes_of,
     partitions_of,
+    quotas_of,
     room_of,
+    rows,
     shortcoming,
 )
 from jpo.plugins.launch.engines.slurm.programs import Programs, away, pairs, refusal
-from jpo.plugins.launch.engines.slurm.quotas import ASSOCIATION_FIELDS, QOS_FIELDS, SlurmQuota, exceeded, quotas_of, rows
 from jpo.plugins.launch.engines.slurm.request import SECONDS_PER_MINUTE, changes, options, output, resources, time_limit_minutes
 from jpo.plugins.launch.engines.slurm.run_files import Submission
 from jpo.plugins.launch.engines.slurm.settings import SlurmTable, arguments

@@ -1,4 +1,6 @@
-"""Nodes and partitions of a cluster, by `scontrol show`: how much room there is, and what could never run."""
+"""Nodes and partitions of a cluster, by `scontrol show`: how much room there is, and what could never run. Quotas of an account
+and a QOS, by sacctmgr: SLURM lets a job wait for ever that asks for more.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,12 @@ NOT_NOW = re.compile(r"DOWN|DRAIN|FAIL|NOT_RESPONDING|POWERING_DOWN|INVAL|MAINT|
 """In the state of a node on which nothing can start now."""
 WORD = re.compile(r"[_\-.\s]+")
 LONGEST_LIMIT = re.compile(r"(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)")
+QOS_FIELDS = ("Name", "MaxTRES", "MaxTRESPU", "GrpTRES")
+ASSOCIATION_FIELDS = ("Account", "DefaultQOS", "MaxTRES", "GrpTRES")
+LIMITS = ("MaxTRES", "MaxTRESPU", "GrpTRES")
+"""Of one job, of all jobs of a user, of all jobs together: none of them lets a job ask for more."""
+AMOUNT = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)")
+MIB = {"K": 2**-10, "M": 1, "": 1, "G": 2**10, "T": 2**20, "P": 2**30}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,18 @@ class Partition:
     state: str
     longest_seconds: float | None
     most_nodes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmQuota:
+    """One limit: whose ("QOS small"), SLURM's name of it, and the most of each resource, memory in MiB."""
+
+    owner: str
+    name: str
+    most: dict[str, float]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.owner}: " + ", ".join(f"{resource}={amount:g}" for resource, amount in self.most.items())
 
 
 def nodes_of(text: str) -> list[Node]:
@@ -174,3 +194,36 @@ def _count(gpus: dict[str, int], gpu_type: str | None) -> int:
 
 def _whole(text: str) -> int:
     return int(text) if text.isdigit() else 0
+
+
+def rows(text: str, fields: Sequence[str]) -> list[dict[str, str]]:
+    """Lines of `sacctmgr --parsable2`."""
+    return [dict(zip(fields, line.split("|"), strict=False)) for line in text.splitlines() if "|" in line]
+
+
+def quotas_of(owner: str, row: dict[str, str]) -> list[SlurmQuota]:
+    """The limits in one row of sacctmgr."""
+    return [SlurmQuota(owner, name, most) for name in LIMITS if (most := _amounts(row.get(name, "")))]
+
+
+def exceeded(needs: Needs, quotas: list[SlurmQuota]) -> str | None:
+    """The first quota that is smaller than what one run asks for, in SLURM's words; None: it may run."""
+    asked = {
+        "node": float(needs.nodes),
+        "cpu": float(cpus_per_node(needs) * needs.nodes),
+        "mem": float(memory_mib_per_node(needs) * needs.nodes),
+        "gres/gpu": float(gpus_per_node(needs) * needs.nodes),
+        f"gres/gpu:{needs.gpu_type}": float(needs.gpus),
+    }
+    beyond = (quota for quota in quotas if any(asked.get(resource, 0) > most for resource, most in quota.most.items()))
+    return next((str(quota) for quota in beyond), None)
+
+
+def _amounts(tres: str) -> dict[str, float]:
+    """Amounts in a text such as "cpu=4,gres/gpu=1,mem=4G"."""
+    found = dict[str, float]()
+    for part in tres.split(","):
+        name, _, amount = part.partition("=")
+        if number := AMOUNT.fullmatch(amount):
+            found[name] = float(number[1]) * (MIB[number[2]] if name == "mem" else 1)
+    return found

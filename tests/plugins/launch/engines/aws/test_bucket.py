@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines.aws.bucket import end_of, fetch_output
-from jpo.plugins.launch.engines.aws.user_data import Home
+from jpo.plugins.launch.engines.aws.request import Home
 
 HOME = Home("eu-central-1", "ml-runs", "nightly/run-1")
 

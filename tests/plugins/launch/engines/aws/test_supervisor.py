@@ -20,7 +20,7 @@ import pytest
 from left_running import alive, end, hanging
 
 from jpo.plugins.launch.engines.aws import supervisor
-from jpo.plugins.launch.engines.aws.user_data import PROCESSES, SUPERVISOR
+from jpo.plugins.launch.engines.aws.request import PROCESSES, SUPERVISOR
 
 COPIES = """#!/bin/sh
 case "$BROKEN" in 1) echo "fatal: no rights to $7" >&2; exit 1;; esac

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from jpo.errors import LaunchError
-from jpo.plugins.launch.engines.aws.user_data import MOST_BYTES, Home, user_data
+from jpo.plugins.launch.engines.aws.request import MOST_BYTES, Home, user_data
 from jpo.plugins.launch.job import LaunchJob
 from jpo.records import Identity
 

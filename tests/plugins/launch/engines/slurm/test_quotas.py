@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jpo.plugins.launch.engines.slurm.quotas import QOS_FIELDS, exceeded, quotas_of, rows
+from jpo.plugins.launch.engines.slurm.nodes import QOS_FIELDS, exceeded, quotas_of, rows
 from jpo.plugins.launch.job import Needs
 
 (SMALL,) = rows("small|cpu=8,node=2|gres/gpu=1,gres/gpu:a100=1|mem=4G\n", QOS_FIELDS)

@@ -17,9 +17,8 @@ from jpo import config
 from jpo.errors import LaunchError
 from jpo.history import verify
 from jpo.history.store import Store
-from jpo.plugins.launch.cleanup import clean_up
 from jpo.plugins.launch.job import JobStatus, LaunchJob, Room
-from jpo.plugins.launch.ledger import entries, locked, read
+from jpo.plugins.launch.ledger import clean_up, entries, locked, read
 from jpo.plugins.launch.watching import account
 from jpo.project.workload import read_workload
 from jpo.records import RunStatus
