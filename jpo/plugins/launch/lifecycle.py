@@ -65,8 +65,7 @@ def start_together(
 ) -> None:
     """Start several jobs that ask for the same at once, under one name. Killed on the way, `start` goes on with each of them.
 
-    Raises:
-        LaunchError: as `start`; JPO-E762, they ask for different things.
+    LaunchError as of `start`, and JPO-E762 where they ask for different things.
     """
     launcher.refuse(jobs[0])
     folders = [folder_of(ledger, job.run_id) for job in jobs]
@@ -172,15 +171,13 @@ def cancel(entry: Entry, launcher: Launcher, ledger: Path, *, sleep: Callable[[f
     assert entry.engine_id is not None, "submitted"
     launcher.cancel(entry.engine_id)
     waited, pause = 0.0, SHORTEST_PAUSE
-    while waited < CANCEL_SECONDS:
-        try:
-            if look(entry, launcher, ledger).over:
-                return True
-        except LaunchError as error:
-            if error.code != UNREACHABLE:
-                raise
+    for status in looks(entry, launcher, ledger, lambda: waited):
+        if status is not None and status.over:
+            return True
         sleep(pause)
         waited, pause = waited + pause, min(CANCEL_PAUSE, pause * 1.5)
+        if waited >= CANCEL_SECONDS:
+            break
     return False
 
 

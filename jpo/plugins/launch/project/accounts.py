@@ -81,8 +81,7 @@ def ask_others(
 ) -> tuple[Note, ...]:
     """Ask the engines other than this machine how the runs go that they have, so long together; ends then stand in the ledger.
 
-    Returns:
-        What is not known, and why. Nothing where all have answered, or none has a run.
+    What is not known, and why, is returned.
     """
     asked = dict[str, list[Entry]]()
     for entry in known:
@@ -129,11 +128,7 @@ def _ask(mine: Sequence[Entry], settings: LoadedSettings, environ: Mapping[str, 
 
 
 def looked_at(entry: Entry, launcher: Launcher, ledger: Path) -> tuple[Entry, JobStatus | None]:
-    """An entry without an end after a look at its job, and how that goes; None: it was never submitted.
-
-    Raises:
-        LaunchError: the engine's, or as in `noted`.
-    """
+    """An entry without an end after a look at its job, and how that goes; None: never submitted. LaunchError as of `noted`."""
     entry = noted(entry, launcher, ledger)
     if entry.engine_id is None or entry.end is not None:
         return entry, entry.end

@@ -29,9 +29,7 @@ def progress_of(entry: Entry, ledger: Path, settings: LoadedSettings) -> tuple[s
             continue
         epochs = log.head.get("epochs", "")
         total = float(epochs) if epochs.isdecimal() and len(epochs) < 10 else entry.job.parameters.get("epochs")
-        losses = (
-            f"{OUTCOMES[name].short} {numbers.plain(value)}" for name in SHOWN if (value := log.latest.get(name)) is not None
-        )
+        losses = (f"{OUTCOMES[name].short} {numbers.plain(log.latest[name])}" for name in SHOWN if name in log.latest)
         words = ", ".join([f"epoch {epoch:g}{f' of {total:g}' if total else ''}", *losses])
         return f"{entry.job.run_id}: {words}", epoch, total or None
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import count
+from itertools import chain, count
 
 from jpo import config
 from jpo.errors import UsageError
@@ -28,16 +28,14 @@ def made_under(suggestion_id: str, store: Store, identity: Identity) -> Suggesti
 
 def free_id(suggestion_id: str, store: Store) -> str:
     """The id, or ID-3 and so on, where what stands under it was withdrawn before this process began."""
-    return next(name for number in count(1) if not _known(name := _named(suggestion_id, number), store))
+    names = chain([suggestion_id], (f"{suggestion_id}-{number}" for number in count(3)))  # -2 is that of a second try
+    return next(name for name in names if not _known(name, store))
 
 
 def finish_writing(job: Project, suggestion_id: str) -> bool:
-    """Write what was put on record under an id and then not written, because the process was killed in between.
+    """Write what was put on record under an id and then not written, because the process was killed in between; False: nothing.
 
     Nothing is decided anew: the bytes are those that were planned, and only over the file that the suggestion was made from.
-
-    Returns:
-        Whether config.ini was written.
     """
     workload = job.workload
     for made in job.store.unsettled(workload.identity):
@@ -55,10 +53,6 @@ def finish_writing(job: Project, suggestion_id: str) -> bool:
         job.store.audit(AuditEvent("written", job.now, workload.identity, data))
         return True
     return False
-
-
-def _named(suggestion_id: str, number: int) -> str:
-    return suggestion_id if number == 1 else f"{suggestion_id}-{number + 1}"  # -2 is that of a second try
 
 
 def _is_of(name: str, suggestion_id: str) -> bool:

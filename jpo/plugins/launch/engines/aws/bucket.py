@@ -6,7 +6,7 @@ s3://BUCKET/KEY/output.log    s3://BUCKET/KEY/runs/*.csv    s3://BUCKET/KEY/end.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,20 +33,15 @@ def end_of(s3: Any, home: Home) -> Mapping[str, Any] | str | None:
 def fetch_output(s3: Any, home: Home, folder: Path, *, over: bool = True) -> None:
     """Bring run logs into the folder of a run, for the user alone, and the output where it is over; what is there is replaced."""
     (folder / "runs").mkdir(mode=0o700, exist_ok=True)
-    for name in (*(["output.log"] if over else []), *_logs(s3, home)):
+    prefix = f"{home.key}/runs/"
+    wanted: Any = {"Bucket": home.bucket, "Prefix": prefix, "MaxKeys": MOST_LOGS}
+    listed = answer(home.place, lambda: s3.list_objects_v2(**wanted))
+    logs = (str(found["Key"]).removeprefix(prefix) for found in listed.get("Contents", []))
+    for name in (*(["output.log"] if over else []), *(f"runs/{log}" for log in logs if LOG.fullmatch(log))):
         content = _content(s3, home, name, LARGEST_BYTES)
         if content is not None:
             with whole(folder / name, mode=0o600) as new:
                 new.write(content)
-
-
-def _logs(s3: Any, home: Home) -> Iterator[str]:
-    """Names of the run logs, e.g. "runs/nightly-17.csv"."""
-    prefix = f"{home.key}/runs/"
-    wanted: Any = {"Bucket": home.bucket, "Prefix": prefix, "MaxKeys": MOST_LOGS}
-    listed = answer(home.place, lambda: s3.list_objects_v2(**wanted))
-    names = (str(found["Key"])[len(prefix) :] for found in listed.get("Contents", []))
-    yield from (f"runs/{name}" for name in names if LOG.fullmatch(name))
 
 
 def _content(s3: Any, home: Home, name: str, most_bytes: int) -> bytes | None:

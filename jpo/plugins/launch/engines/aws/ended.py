@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from jpo.plugins.launch.engines.aws.answers import DOCS
 from jpo.plugins.launch.excerpt import engine_words
 from jpo.plugins.launch.exits import in_words
 from jpo.plugins.launch.job import JobState, JobStatus
@@ -41,27 +42,27 @@ def status_of(instance: Mapping[str, Any] | None, end: Mapping[str, Any] | str |
         return _recorded(end, instance)
     if instance is None:
         return JobStatus(JobState.UNKNOWN, reason=f"EC2 does not know its instance, and {place} has no record of its end")
-    state, started = str(instance["State"]["Name"]), _seconds(instance.get("LaunchTime"))
+    state, started, refused = str(instance["State"]["Name"]), instance.get("LaunchTime"), tag(instance, "jpo:refused")
+    passed_over, started_at = f"no capacity before: {refused}" if refused else "", started.timestamp() if started else None
     if state == "pending":
-        return JobStatus(JobState.WAITING, reason=_passed_over(instance), place=where(instance))
+        return JobStatus(JobState.WAITING, reason=passed_over, place=where(instance))
     if state in ("running", "stopping", "shutting-down"):
-        reason = _passed_over(instance) if state == "running" else state
-        return JobStatus(JobState.RUNNING, reason=reason, place=where(instance), started_at=started)
+        reason = passed_over if state == "running" else state
+        return JobStatus(JobState.RUNNING, reason=reason, place=where(instance), started_at=started_at)
     reason = instance.get("StateReason", {})
     words = engine_words(str(reason.get("Message") or reason.get("Code") or ""))
     code = str(reason.get("Code") or words)
     stopped = code.startswith(STOPPED_BY)
     if not stopped:
-        words = f"{words or state}; it left no record in {place}: see {{}} for what its image and profile need"
-        words = words.format("docs/plugins/launch.md")
+        words = f"{words or state}; it left no record in {place}: see {DOCS} for what its image and profile need"
     moment = MOMENT.search(str(instance.get("StateTransitionReason", "")))
     return JobStatus(
         JobState.ENDED,
         ended_as=RunStatus.STOPPED if stopped else RunStatus.FAILED,
         reason=words,
         place=where(instance),
-        started_at=None if code.startswith(NEVER_BEGAN) else started,
-        ended_at=_seconds(datetime.fromisoformat(moment[1]).replace(tzinfo=UTC)) if moment else None,
+        started_at=None if code.startswith(NEVER_BEGAN) else started_at,
+        ended_at=datetime.fromisoformat(moment[1]).replace(tzinfo=UTC).timestamp() if moment else None,
     )
 
 
@@ -77,16 +78,6 @@ def where(instance: Mapping[str, Any] | None) -> str:
 def tag(instance: Mapping[str, Any], name: str) -> str | None:
     """The value of a tag."""
     return next((str(one["Value"]) for one in instance.get("Tags", []) if one["Key"] == name), None)
-
-
-def _passed_over(instance: Mapping[str, Any]) -> str:
-    """What was asked for before, and refused."""
-    refused = tag(instance, "jpo:refused")
-    return f"no capacity before: {refused}" if refused else ""
-
-
-def _seconds(moment: datetime | None) -> float | None:
-    return None if moment is None else moment.timestamp()
 
 
 def _recorded(end: Mapping[str, Any], instance: Mapping[str, Any] | None) -> JobStatus:

@@ -18,7 +18,7 @@ from jpo.plugins.launch.engines.aws.answers import answer, client, excused
 from jpo.plugins.launch.engines.aws.attempts import EXHAUSTED, Tried
 from jpo.plugins.launch.engines.aws.offers import MOST_ATTEMPTS, Attempt, kind_of, largest, quota_of
 from jpo.plugins.launch.engines.aws.offers import attempts as in_order
-from jpo.plugins.launch.engines.aws.request import LIFE, OF_JOB, OF_PLACE, Home, home_of, life_seconds, request_of, run_id_of
+from jpo.plugins.launch.engines.aws.request import LIFE, OF_JOB, OF_PLACE, Home, home_of, life_seconds, request_of
 from jpo.plugins.launch.engines.aws.settings import AwsTable, in_region, offers_of
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob, Needs, Room
 from jpo.plugins.launch.output_sync import OutputSync
@@ -125,7 +125,7 @@ class AwsLauncher:
             self.cancel(engine_id)  # its own timer did not end it
         elif status.state is JobState.RUNNING:
             bring = partial(bucket.fetch_output, self._client("s3", region), home, over=False)
-            self._logs.bring(run_id_of(home), self._clock(), bring)
+            self._logs.bring(home.run_id, self._clock(), bring)
         return status
 
     def cancel(self, engine_id: str) -> None:

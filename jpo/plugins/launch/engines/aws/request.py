@@ -53,6 +53,11 @@ class Home:
         """The address of a run's files."""
         return f"s3://{self.bucket}/{self.key}"
 
+    @property
+    def run_id(self) -> str:
+        """The id of the run whose files go there."""
+        return self.key.rpartition("/")[2].rpartition("-")[0]
+
 
 def home_of(job: LaunchJob, place: AwsTable) -> Home:
     """Where the run's files go: told from runs of the same id in other projects by what makes it this job."""
@@ -60,11 +65,6 @@ def home_of(job: LaunchJob, place: AwsTable) -> Home:
     digest = hashlib.sha256(repr(facts).encode()).hexdigest()[:10]
     name, _, prefix = str(place.bucket).partition("/")
     return Home(str(place.region), name, "/".join(word for word in (prefix.strip("/"), f"{job.run_id}-{digest}") if word))
-
-
-def run_id_of(home: Home) -> str:
-    """The id of the run whose files go there."""
-    return home.key.rpartition("/")[2].rpartition("-")[0]
 
 
 def request_of(
@@ -140,8 +140,10 @@ def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath |
     files |= {ON_INSTANCE / file.name: file.read_bytes() for file in (SUPERVISOR, PROCESSES)}
     files |= {ON_INSTANCE / "config.ini": config} if config else {}
     minutes = math.ceil(life_seconds(job.longest_seconds) / 60)
+    packed = {str(path): b64encode(gzip.compress(content, mtime=0)).decode() for path, content in files.items()}
+    rest = {"encoding": "gz+b64", "permissions": "0600"}
     cloud_config = {
-        "write_files": [_file(path, content) for path, content in files.items()],
+        "write_files": [{"path": path, **rest, "content": content} for path, content in packed.items()],
         "runcmd": [
             ["shutdown", "-P", f"+{minutes}"],  # whatever becomes of the rest, or of JPO
             ["python3", str(ON_INSTANCE / "supervisor.py"), str(ON_INSTANCE)],
@@ -162,8 +164,3 @@ def moved(word: str, here: PurePosixPath, there: PurePosixPath) -> str:
     if not value.startswith("/") or ".." in path.parts or not path.is_relative_to(here):
         return word
     return f"{option}{sign}{there / path.relative_to(here)}"
-
-
-def _file(path: PurePosixPath, content: bytes) -> Mapping[str, str]:
-    packed = b64encode(gzip.compress(content, mtime=0)).decode()
-    return {"path": str(path), "encoding": "gz+b64", "permissions": "0600", "content": packed}

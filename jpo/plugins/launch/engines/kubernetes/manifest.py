@@ -45,8 +45,7 @@ VARIABLE = re.compile(r"[ -<>-~]+")
 def manifest(job: LaunchJob, setup: KubernetesTable, *, namespace: str, config: bytes = b"") -> dict[str, object]:
     """A List of the run's objects, which `jpo run --dry-run` shows and the launcher submits; nothing is asked of a cluster.
 
-    Raises:
-        LaunchError: JPO-E763, the settings or the job cannot be said in a manifest.
+    LaunchError as of `refuse_unsayable`.
     """
     refuse_unsayable(job, setup, config)
     own = {"name": object_name(job.run_id), "namespace": namespace}

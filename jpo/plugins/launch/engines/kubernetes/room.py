@@ -79,14 +79,18 @@ def queue(cluster_queue: Answer, local_queue: Answer) -> Limit:
     """A ClusterQueue of Kueue: a run takes one flavor of a resource, and may borrow up to the flavor's limit."""
     most, free = dict[str, float](), dict[str, float]()
     borrows = bool(text(cluster_queue, "spec", "cohort") or text(cluster_queue, "spec", "cohortName"))
-    used = _reserved(cluster_queue)
+    reserved = {
+        (text(flavor, "name"), text(resource, "name")): amount(resource.get("total")) or 0.0
+        for flavor in items(cluster_queue, "status", "flavorsReservation")
+        for resource in items(flavor, "resources")
+    }
     for group in items(cluster_queue, "spec", "resourceGroups"):
         for flavor in items(group, "flavors"):
             for resource in items(flavor, "resources"):
                 name, nominal = text(resource, "name"), amount(resource.get("nominalQuota")) or 0.0
                 limit = amount(resource.get("borrowingLimit"))
                 extra = (limit if limit is not None else float("inf")) if borrows else 0.0
-                left = max(0.0, nominal - used.get((text(flavor, "name"), name), 0.0))
+                left = max(0.0, nominal - reserved.get((text(flavor, "name"), name), 0.0))
                 most[name] = max(most.get(name, 0.0), nominal + extra)
                 free[name] = max(free.get(name, 0.0), left)
     finite = {name: value for name, value in most.items() if value != float("inf")}
@@ -156,15 +160,6 @@ def _usable(node: Answer, selector: Mapping[str, str], tolerated: Sequence[str])
     open_to_us = all({text(each, "key"), f"{text(each, 'key')}={text(each, 'value')}"} & {*tolerated} for each in taints)
     can_start = condition(node, "Ready") and table(node, "spec").get("unschedulable") is not True
     return bool(can_start and open_to_us and all(labels.get(key) == value for key, value in selector.items()))
-
-
-def _reserved(cluster_queue: Answer) -> dict[tuple[str, str], float]:
-    """What is reserved, by flavor and resource."""
-    return {
-        (text(flavor, "name"), text(resource, "name")): amount(resource.get("total")) or 0.0
-        for flavor in items(cluster_queue, "status", "flavorsReservation")
-        for resource in items(flavor, "resources")
-    }
 
 
 def _least(resource: str, allowed: Sequence[Mapping[str, float]]) -> float | None:

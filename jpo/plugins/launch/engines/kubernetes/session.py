@@ -55,11 +55,7 @@ Part = Literal["BatchV1Api", "CoreV1Api", "CustomObjectsApi"]
 
 
 class Refused(LaunchError):
-    """A refusal of the API server.
-
-    Attributes:
-        status: of HTTP.
-    """
+    """A refusal of the API server, with HTTP's status."""
 
     def __init__(self, place: str, finding: str, remedy: str, *, status: int) -> None:
         super().__init__(place, finding, remedy, code="JPO-E753")

@@ -24,8 +24,7 @@ def usual_folder() -> Path:
 def taken(folder: Path, names: Iterable[str], count: int) -> dict[str, int]:
     """Leases of the first `count` of these things that nobody holds: name -> descriptor; none where fewer are free.
 
-    Raises:
-        LaunchError: JPO-E752, the folder cannot be used.
+    LaunchError JPO-E752 where the folder cannot be used.
     """
     with _alone(folder):
         held = _taken(folder, names, count)

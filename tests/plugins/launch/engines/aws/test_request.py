@@ -6,7 +6,7 @@ from typing import Any
 
 from jpo.plugins.launch.engines.aws.attempts import Tried
 from jpo.plugins.launch.engines.aws.offers import Attempt
-from jpo.plugins.launch.engines.aws.request import home_of, request_of, run_id_of
+from jpo.plugins.launch.engines.aws.request import home_of, request_of
 from jpo.plugins.launch.engines.aws.settings import AwsTable
 from jpo.plugins.launch.job import LaunchJob
 from jpo.records import Identity
@@ -56,7 +56,7 @@ def test_files_of_one_id_in_two_projects_are_apart() -> None:
     assert home.key.startswith("nightly/run-1-")
     assert home != home_of(replace(JOB, folder=Path("/srv/other")), PLACE)
     assert home == home_of(replace(JOB, environment={"A": "1"}), PLACE)
-    assert run_id_of(home) == "run-1"
+    assert home.run_id == "run-1"
 
 
 def test_what_was_refused_is_on_the_tag_as_far_as_it_fits() -> None:
