@@ -13,23 +13,15 @@ from jpo.plugins.launch.ledger import folder_of
 
 
 class OutputSync:
-    """When files of which run were brought last.
-
-    Args:
-        ledger: None: nothing comes home before a run is over.
-        pause_seconds: between two times.
-    """
+    """When files of which run were brought last, with a pause between them; without a ledger nothing comes before the end."""
 
     def __init__(self, ledger: Path | None, pause_seconds: float) -> None:
         self._ledger, self._pause_seconds = ledger, pause_seconds
         self._brought_at = dict[str, float]()
 
     def bring(self, run_id: str, now: float | None, bring: Callable[[Path], object], *, at_once: bool = False) -> None:
-        """Bring them into the run's folder, if that is there and it is time; that they cannot be had is no news of the run.
-
-        Args:
-            now: seconds of any clock; None: not known, and nothing is brought.
-            at_once: whenever they were brought last.
+        """Bring them into the run's folder, if that is there and it is time, or `at_once`; that they cannot be had is no news of
+        the run. `now` are seconds of any clock; None: not known, and nothing is brought.
         """
         if self._ledger is None or now is None or not RUN_ID.fullmatch(run_id):
             return

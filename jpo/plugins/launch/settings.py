@@ -37,13 +37,9 @@ class OfAllEngines(SettingsTable):
     keep: Annotated[Duration, Field(ge=0)] = 90 * 86400.0
 
 
-def _tables() -> dict[str, Any]:
-    """The tables of JPO's own engines, as fields with their defaults."""
-    models = {name: load(where) for name in OWN if (where := described(name).table)}
-    return {name: (model, model()) for name, model in models.items()}
-
-
-LaunchTable = create_model("LaunchTable", __base__=OfAllEngines, __doc__=OfAllEngines.__doc__, **_tables())
+TABLES: dict[str, Any] = {name: (load(where), load(where)()) for name in OWN if (where := described(name).table)}
+"""Of JPO's own engines: model and defaults."""
+LaunchTable = create_model("LaunchTable", __base__=OfAllEngines, __doc__=OfAllEngines.__doc__, **TABLES)
 
 
 def launch_table(settings: LoadedSettings) -> OfAllEngines:

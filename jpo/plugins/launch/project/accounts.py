@@ -44,10 +44,8 @@ def accounted_for(
 ) -> tuple[EndedRun, ...]:
     """Put on record what has ended since somebody looked: runs of launchers that were killed, and of detached ones.
 
-    Folders of runs that ended longer ago than [launch] keep, and are on record, go.
-
-    An entry that cannot be read or written, that another process is at, or whose engine does not answer, is left for the next
-    time.
+    Folders of runs that ended longer ago than [launch] keep, and are on record, go. An entry that cannot be read or written, that
+    another process is at, or whose engine does not answer, is left for the next time.
 
     Args:
         engines: those that are asked how their runs go, until one cannot be reached; of the others only ends that somebody saw
@@ -79,10 +77,7 @@ def accounted_for(
 def ask_others(
     known: Sequence[Entry], settings: LoadedSettings, environ: Mapping[str, str], *, seconds: float
 ) -> tuple[Note, ...]:
-    """Ask the engines other than this machine how the runs go that they have, so long together; ends then stand in the ledger.
-
-    What is not known, and why, is returned.
-    """
+    """What other engines than this machine do not say, asked so long together how their runs go; their ends go to the ledger."""
     asked = dict[str, list[Entry]]()
     for entry in known:
         if entry.end is None and entry.engine != LOCAL:

@@ -33,9 +33,8 @@ class TrainingSoFar:
 def longest_training_seconds(settings: LoadedSettings, runs: Sequence[Run], values: Parameters | None = None) -> float | None:
     """[launch] stop_at times the shortest of these runs that ended well; None: it is 0, or there is none.
 
-    Args:
-        values: of the run; where no target says that all models are as good, one whose values ended well is measured by their own
-            runs: the shortest of all may have brought the worse model.
+    Where no target says that all models are as good, a run whose values ended well is measured by their own runs: the shortest of
+    all may have brought the worse model.
     """
     stop_at = launch_table(settings).stop_at
     well = [run for run in runs if run.ended_well and run.outcome.duration_seconds]

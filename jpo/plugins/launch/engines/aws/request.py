@@ -78,7 +78,9 @@ def request_of(
         tags[REFUSED] = ", ".join(tried.refused)[:LONGEST_TAG]
     tagged = [{"Key": name, "Value": value} for name, value in tags.items()]
     kinds = ("instance", "volume", *(("spot-instances-request",) if attempt.spot else ()))
-    disks = [disk for disk in image.get("BlockDeviceMappings", []) if "Ebs" in disk]
+    disks = {disk["DeviceName"]: disk["Ebs"] for disk in image.get("BlockDeviceMappings", []) if "Ebs" in disk}
+    sizes = {name: {key: ebs[key] for key in ("VolumeSize", "VolumeType") if key in ebs} for name, ebs in disks.items()}
+    gone_with_it = {"Encrypted": True, "DeleteOnTermination": True}
     request: dict[str, Any] = {
         "ImageId": image["ImageId"],
         "InstanceType": attempt.instance_type,
@@ -89,7 +91,7 @@ def request_of(
         "InstanceInitiatedShutdownBehavior": "terminate",
         "IamInstanceProfile": {"Name": place.instance_profile},
         "MetadataOptions": {"HttpTokens": "required", "HttpEndpoint": "enabled", "HttpPutResponseHopLimit": 1},
-        "BlockDeviceMappings": [{"DeviceName": disk["DeviceName"], "Ebs": _encrypted(disk["Ebs"])} for disk in disks],
+        "BlockDeviceMappings": [{"DeviceName": name, "Ebs": {**size, **gone_with_it}} for name, size in sizes.items()],
         "TagSpecifications": [{"ResourceType": kind, "Tags": tagged} for kind in kinds],
     }
     if attempt.spot:
@@ -100,12 +102,6 @@ def request_of(
     if place.security_groups:
         request["SecurityGroupIds"] = list(place.security_groups)
     return request
-
-
-def _encrypted(disk: Mapping[str, Any]) -> dict[str, Any]:
-    """A disk of the image, encrypted, and gone with its instance."""
-    kept = {name: disk[name] for name in ("VolumeSize", "VolumeType") if name in disk}
-    return {**kept, "Encrypted": True, "DeleteOnTermination": True}
 
 
 def life_seconds(longest_seconds: float | None) -> float:

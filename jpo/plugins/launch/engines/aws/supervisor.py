@@ -42,11 +42,7 @@ BYTES_PER_GIB = 2.0**30
 
 
 class Supervisor:
-    """One run.
-
-    Args:
-        folder: with job.json; output.log, runs/ and end.json come into it.
-    """
+    """One run, in a folder with its job.json, into which output.log, runs/ and end.json come."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

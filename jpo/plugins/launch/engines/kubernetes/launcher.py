@@ -106,11 +106,11 @@ class KubernetesLauncher:
                 raise
         found = self._session.ask("BatchV1Api", "read_namespaced_job", object_name(job.run_id), self._session.namespace)
         which = f"Job {object_name(job.run_id)}"
+        remedy = "give the new run an id of its own"
         if not _is_of(found, job):
-            finding, remedy = "is there already, and is another run's", "give the new run an id of its own"
-            raise LaunchError(which, finding, remedy, code="JPO-E750")
+            raise LaunchError(which, "is there already, and is another run's", remedy, code="JPO-E750")
         if text(found, "metadata", "deletionTimestamp"):
-            raise LaunchError(which, "is being deleted", "give the new run an id of its own", code="JPO-E753")
+            raise LaunchError(which, "is being deleted", remedy, code="JPO-E753")
         return found
 
     def find(self, job: LaunchJob, folder: Path) -> str | None:

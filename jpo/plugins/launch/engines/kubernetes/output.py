@@ -28,9 +28,9 @@ def fetch_output(session: Session, pods: Sequence[Answer], folder: Path) -> None
     A run log counts from its head on. Where the kubelet has thrown the head away (containerLogMaxSize, 10 MiB by default),
     the run's numbers are Prometheus' to tell.
     """
-    rows = list[bytes]()
     if not pods:
         return
+    rows = list[bytes]()
     with whole(folder / "output.log", mode=0o600) as output:
         output.writelines(ends_of(_printed(session, pods, rows), MOST_BYTES))
     for name, log in run_logs(rows, folder.name).items():

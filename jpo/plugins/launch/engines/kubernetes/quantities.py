@@ -25,8 +25,7 @@ def memory_quantity(gib: float) -> str:
 
 def amount(text: object) -> float | None:
     """The number that a quantity says; None for what is no quantity."""
-    found = QUANTITY.fullmatch(str(text)) if isinstance(text, str | int | float) and not isinstance(text, bool) else None
-    if found is None:
+    if not isinstance(text, str | int | float) or not (found := QUANTITY.fullmatch(str(text))):  # "True" is none either
         return None
     number, suffix, power = found.groups()
     value = float(number) * (SCALES[suffix] if suffix else 10.0 ** int(power or 0))

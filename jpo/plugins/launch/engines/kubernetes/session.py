@@ -63,14 +63,10 @@ class Refused(LaunchError):
 
 
 class Connected:
-    """The connection that a kubeconfig's context or, without one, the service account of this pod gives.
+    """The connection that a kubeconfig's context (None: the current one) or, without one, the service account of this pod gives.
 
-    Args:
-        context: None: the current one.
-        kubeconfig: files as KUBECONFIG names them; None: the usual one.
-
-    Raises:
-        LaunchError: JPO-E764, the client is not installed, or knows no cluster.
+    `kubeconfig` are files as KUBECONFIG names them; None: the usual one. LaunchError JPO-E764 where the client is not installed,
+    or knows no cluster.
     """
 
     def __init__(self, context: str | None = None, kubeconfig: str | None = None) -> None:

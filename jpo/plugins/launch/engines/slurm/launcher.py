@@ -12,23 +12,8 @@ from pathlib import Path
 
 from jpo.errors import LaunchError
 from jpo.plugins.launch.engines import Surroundings
+from jpo.plugins.launch.engines.slurm import nodes as cluster
 from jpo.plugins.launch.engines.slurm import run_files
-from jpo.plugins.launch.engines.slurm.nodes import (
-    ASSOCIATION_FIELDS,
-    QOS_FIELDS,
-    Node,
-    Partition,
-    SlurmQuota,
-    as_spelled,
-    chosen,
-    exceeded,
-    nodes_of,
-    partitions_of,
-    quotas_of,
-    room_of,
-    rows,
-    shortcoming,
-)
 from jpo.plugins.launch.engines.slurm.programs import Programs, away, pairs, refusal
 from jpo.plugins.launch.engines.slurm.request import SECONDS_PER_MINUTE, changes, options, output, resources, time_limit_minutes
 from jpo.plugins.launch.engines.slurm.run_files import Submission
@@ -81,19 +66,19 @@ class SlurmLauncher:
 
     def room(self, needs: Needs) -> Room:
         nodes, partitions = self._nodes(), self._partitions()
-        spelled = as_spelled(needs, nodes)
+        spelled = cluster.as_spelled(needs, nodes)
         answer = self._slurm.ask("sbatch", "--test-only", *self._arguments, *resources(spelled), str(SCRIPT))
         start = STARTS_AT.search(answer.text + answer.complaint)
         wait = max(0.0, float(start[1]) - self._clock()) if start else None
-        room = room_of(spelled, nodes, partitions)
+        room = cluster.room_of(spelled, nodes, partitions)
         notes = (room.note, "" if start else answer.complaint, *map(str, self._quotas()))
         return replace(room, wait_seconds=wait, note="; ".join(filter(None, notes)))
 
     def refuse(self, job: LaunchJob) -> None:
         nodes, partitions = self._nodes(), self._partitions()
-        needs = as_spelled(job.needs, nodes)
-        lacking = shortcoming(needs, nodes, partitions)
-        if not lacking and (beyond := exceeded(needs, self._quotas())):
+        needs = cluster.as_spelled(job.needs, nodes)
+        lacking = cluster.shortcoming(needs, nodes, partitions)
+        if not lacking and (beyond := cluster.exceeded(needs, self._quotas())):
             lacking = f"asks for more than its quota: {beyond}", "ask for at most that, or another account or qos"
         minutes = time_limit_minutes(job, self._grace_seconds) or 0
         longest = max((each.longest_seconds or float("inf") for each in partitions), default=float("inf"))
@@ -179,7 +164,7 @@ class SlurmLauncher:
         number, _, run_id = engine_id.partition(":")
         if self.status(engine_id).over:
             raise refusal("scontrol", f"job {number} of run {run_id} is over")
-        spelled = as_spelled(needs, self._nodes())
+        spelled = cluster.as_spelled(needs, self._nodes())
         self._slurm.answer("scontrol", "update", f"JobId={number}", *changes(spelled))
 
     def collect(self, engine_id: str, folder: Path) -> None:
@@ -235,14 +220,14 @@ class SlurmLauncher:
         rows = [dict(zip(fields.split(","), line.split("|"), strict=False)) for line in answer.text.splitlines()]
         return rows if not answer.complaint and rows and rows[0].get("JobName") == name else []
 
-    def _nodes(self) -> list[Node]:
-        return nodes_of(self._slurm.answer("scontrol", "--details", "--oneliner", "show", "node"))
+    def _nodes(self) -> list[cluster.Node]:
+        return cluster.nodes_of(self._slurm.answer("scontrol", "--details", "--oneliner", "show", "node"))
 
-    def _partitions(self) -> list[Partition]:
-        partitions = partitions_of(self._slurm.answer("scontrol", "--oneliner", "show", "partition"))
-        return chosen(partitions, self._table.partition)
+    def _partitions(self) -> list[cluster.Partition]:
+        partitions = cluster.partitions_of(self._slurm.answer("scontrol", "--oneliner", "show", "partition"))
+        return cluster.chosen(partitions, self._table.partition)
 
-    def _quotas(self) -> list[SlurmQuota]:
+    def _quotas(self) -> list[cluster.SlurmQuota]:
         """Limits of the account and the QOS under which jobs run; none where no accounting is, it is down, or tells nobody.
 
         A machine may have no name for its user, and an answer fewer fields than were asked for (KeyError).
@@ -250,18 +235,21 @@ class SlurmLauncher:
 
         def shown(fields: Sequence[str], what: str, *where: str) -> list[dict[str, str]]:
             asked = ("--noheader", "--parsable2", "show", what, "where", *where, f"format={','.join(fields)}")
-            return rows(self._slurm.ask("sacctmgr", *asked).text, fields)
+            return cluster.rows(self._slurm.ask("sacctmgr", *asked).text, fields)
 
         account = () if self._table.account is None else (f"account={self._table.account}",)
         with suppress(LaunchError, KeyError):
-            for row in shown(ASSOCIATION_FIELDS, "association", f"user={pwd.getpwuid(os.getuid()).pw_name}", *account)[:1]:
+            user = f"user={pwd.getpwuid(os.getuid()).pw_name}"
+            for row in shown(cluster.ASSOCIATION_FIELDS, "association", user, *account)[:1]:
                 name = self._table.qos or row["DefaultQOS"] or "normal"
-                of_qos = [quota for each in shown(QOS_FIELDS, "qos", f"name={name}") for quota in quotas_of(f"QOS {name}", each)]
-                return [*quotas_of(f"account {row['Account']}", row), *of_qos]
+                quotas = cluster.quotas_of(f"account {row['Account']}", row)
+                for each in shown(cluster.QOS_FIELDS, "qos", f"name={name}"):
+                    quotas += cluster.quotas_of(f"QOS {name}", each)
+                return quotas
         return []
 
     def _as_spelled(self, job: LaunchJob) -> LaunchJob:
-        return replace(job, needs=as_spelled(job.needs, self._nodes())) if job.needs.gpu_type else job
+        return replace(job, needs=cluster.as_spelled(job.needs, self._nodes())) if job.needs.gpu_type else job
 
 
 def launcher(table: SlurmTable, here: Surroundings) -> SlurmLauncher:

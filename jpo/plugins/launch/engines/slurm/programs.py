@@ -113,7 +113,4 @@ def remedy_for(complaint: str) -> str:
 
 def pairs(line: str) -> dict[str, str]:
     """Names and values in a line of `scontrol --oneliner`; the first of a name counts, since free texts stand behind."""
-    found = dict[str, str]()
-    for name, value in PAIR.findall(line):
-        found.setdefault(name, value)
-    return found
+    return dict(reversed(PAIR.findall(line)))
