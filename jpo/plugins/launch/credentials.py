@@ -14,8 +14,6 @@ from jpo.errors import LaunchError
 from jpo.files.reading import beginning
 from jpo.plugins.launch.job import LaunchJob
 
-CONFIG = "JPO_CONFIG"
-"""Variable of a job with the path of its config.ini here."""
 MOST_BYTES = 2**21
 """Of a config.ini that are looked at: more than any engine takes."""
 ALWAYS = {"password", "passwd", "passphrase", "secret", "credential", "credentials"}
@@ -40,7 +38,7 @@ def refuse_credentials(job: LaunchJob, config: bytes, where: str, remedy: str) -
 
 def config_of(job: LaunchJob) -> bytes:
     """The config.ini that a job is to run with, as it is here before the start; empty where there is none."""
-    file = Path(job.environment.get(CONFIG, job.folder / "config.ini"))
+    file = Path(job.config_ini)
     if not file.is_file():
         return b""
     return beginning(file, MOST_BYTES, lambda finding: LaunchError(str(file), finding, code="JPO-E770"))

@@ -74,6 +74,11 @@ class LaunchJob:
         if self.longest_seconds is not None and not self.longest_seconds > 0:
             raise ValueError(f"longest_seconds = {self.longest_seconds} leaves no time to run")
 
+    @property
+    def config_ini(self) -> str:
+        """The path of its config.ini here, there or not."""
+        return self.environment.get("JPO_CONFIG", str(self.folder / "config.ini"))
+
 
 class JobState(StrEnum):
     """Where a submitted job is."""

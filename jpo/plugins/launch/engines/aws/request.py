@@ -37,7 +37,6 @@ LONGEST_SECONDS = 7 * 86400.0
 """Life of an instance whose run has no limit: JPO may be gone by then, and nobody else ends it."""
 MOST_BYTES = 16384
 """Of user data, by EC2."""
-CONFIG = "JPO_CONFIG"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def user_data(job: LaunchJob, config: bytes, home: Home, folder: PurePosixPath |
         LaunchError: JPO-E755, it is too large.
     """
     here, there = PurePosixPath(job.folder), folder or PurePosixPath(job.folder)
-    file = moved(job.environment.get(CONFIG, str(here / "config.ini")), here, there)
+    file = moved(job.config_ini, here, there)
     facts = {
         "run_id": job.run_id,
         "command": [moved(word, here, there) for word in job.command],

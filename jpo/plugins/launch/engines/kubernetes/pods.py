@@ -68,7 +68,7 @@ def _container(job: LaunchJob, setup: KubernetesTable, name: str) -> dict[str, o
     asked = resources(job.needs, setup.gpu_resource)
     mounts: list[dict[str, object]] = [{"name": "config", "mountPath": CONFIG_FOLDER, "readOnly": True}]
     if setup.workdir:  # for a script that opens it by its name
-        there = os.path.normpath(f"{setup.workdir}/{os.path.relpath(_config(job), job.folder)}")
+        there = os.path.normpath(f"{setup.workdir}/{os.path.relpath(job.config_ini, job.folder)}")
         mounts.append({"name": "config", "mountPath": there, "subPath": "config.ini", "readOnly": True})
     mounts += [{"name": f"claim-{n}", "mountPath": path} for n, path in enumerate(setup.claims.values())]
     if RUNS_FOLDER not in setup.claims.values():
@@ -129,12 +129,7 @@ def _in_container(part: str, job: LaunchJob) -> str:
 
 
 def _is_config(value: str, job: LaunchJob) -> bool:
-    return bool(value) and "://" not in value and os.path.normpath(job.folder / value) == _config(job)
-
-
-def _config(job: LaunchJob) -> str:
-    """The run's config.ini on this machine."""
-    return os.path.normpath(job.environment.get("JPO_CONFIG", job.folder / "config.ini"))
+    return bool(value) and "://" not in value and os.path.normpath(job.folder / value) == os.path.normpath(job.config_ini)
 
 
 def _environment(job: LaunchJob, metrics_port: int | None, name: str) -> list[dict[str, object]]:
