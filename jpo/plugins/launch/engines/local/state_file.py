@@ -84,9 +84,11 @@ class RunState:
 def read_state(folder: Path) -> RunState | None:
     """The state in the folder of a run; None where there is none, or it is being written just now."""
     try:
-        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        with os.fdopen(os.open(folder / STATE_FILE, flags), "rb", buffering=0) as file:
-            found = json.loads(file.read(STATE_BYTES))
+        handle = os.open(folder / STATE_FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            found = json.loads(os.read(handle, STATE_BYTES))
+        finally:
+            os.close(handle)
         ended, ended_as, reason, exit_code = (found.pop(name) for name in ("ended", "ended_as", "reason", "exit_code"))
         amounts = {name: None if found[name] is None else float(found[name]) for name in AMOUNTS}
         place = Place(**found["place"])
@@ -109,12 +111,14 @@ def write_state(folder: Path, state: RunState) -> None:
     text = json.dumps(facts, ensure_ascii=False).encode("utf-8", "replace")
     assert len(text) <= STATE_BYTES, "one block"
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        with os.fdopen(os.open(folder / STATE_FILE, flags, 0o600), "wb", buffering=0) as file:
-            if os.pwrite(file.fileno(), text.ljust(STATE_BYTES), 0) < STATE_BYTES:
+        handle = os.open(folder / STATE_FILE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            if os.pwrite(handle, text.ljust(STATE_BYTES), 0) < STATE_BYTES:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             if state.end or state.supervisor is None:
-                os.fsync(file.fileno())
+                os.fsync(handle)
+        finally:
+            os.close(handle)
     except OSError as error:
         raise _unusable(folder, error) from error
 
