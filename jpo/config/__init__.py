@@ -1,7 +1,7 @@
 """config.ini -> Workload, and Edits -> the same bytes but for the values.
 
     read.py        the workload of a file; identity.py: dataset, model, framework; pins.py: comments that hold a value
-    lookup.py      options by name; locate.py: where each option is in the text; source.py: bytes -> text and back
+    locate.py      where each option is in the text, and options by name; source.py: bytes -> text and back
     interpolation.py   what `%(lr)s` refers to, and who else refers to it
     terms.py       batch and GPUs that the file says per device and per node
     edit.py        new values into the bytes, with proof that nothing else changed; values.py: numbers in the old text's style
@@ -13,7 +13,7 @@ value, proves that nothing else changed, and otherwise leaves the file alone. It
 
 from jpo.config.disk import caveats, write
 from jpo.config.edit import edited
-from jpo.config.lookup import OptionNames
+from jpo.config.locate import OptionNames
 from jpo.config.read import read
 from jpo.config.source import contents
 from jpo.config.values import edits_of, format_value

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from jpo.config.interpolation import Interpolation
-from jpo.config.locate import IniOption
-from jpo.config.lookup import OptionNames, ambiguous, keyed, named
+from jpo.config.locate import IniOption, OptionNames, ambiguous, keyed, named
 from jpo.config.values import QUOTED
 from jpo.errors import UsageError, quoted
 from jpo.records import Identity

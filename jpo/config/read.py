@@ -15,8 +15,7 @@ from types import MappingProxyType
 
 from jpo.config.identity import find_identity
 from jpo.config.interpolation import Interpolation, Resolved
-from jpo.config.locate import IniOption, locate
-from jpo.config.lookup import OptionNames, ambiguous, keyed, named
+from jpo.config.locate import IniOption, OptionNames, ambiguous, keyed, locate, named
 from jpo.config.pins import held, refuse_strays
 from jpo.config.source import contents, decode
 from jpo.config.terms import Found, in_terms

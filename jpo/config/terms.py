@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jpo.config.locate import IniOption
-from jpo.config.lookup import key_of
+from jpo.config.locate import IniOption, key_of
 from jpo.errors import UsageError, quoted
 from jpo.records import COUNTS, PARAMETERS, Parameter, Terms
 

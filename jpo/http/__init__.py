@@ -5,6 +5,5 @@ session.py   GuardedSession: deadline, retries, redirects, size; the only user o
 answers.py   what becomes of an answer: accepted, or trouble of some kind
 quoting.py   what a server says, in one line and without the secrets that it was sent
 tls.py       certificates
-sigv4.py     signatures for AWS
-aws.py       sessions of boto3
+aws.py       sessions of boto3, and signed requests
 """

@@ -25,9 +25,9 @@ from requests.auth import HTTPBasicAuth
 
 from jpo.errors import TelemetryError
 from jpo.http.answers import CheckedAnswer, PassingTrouble, TooMuch, seconds_to_wait
+from jpo.http.aws import Signer
 from jpo.http.endpoint import Endpoint
 from jpo.http.quoting import keep_secret, quote
-from jpo.http.sigv4 import Signer
 from jpo.http.tls import check_files, why_refused
 from jpo.timeouts import NoAnswerInTime, within
 

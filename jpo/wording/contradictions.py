@@ -28,13 +28,12 @@ def sentences(found: Contradictions, now: Parameters | None) -> tuple[Note, ...]
         now: the values in config.ini, None where it is not known.
     """
     limited = {reach.parameter for reach in found.reaches}
-    of_reaches = (advice(WITHIN if _kept(reach, now) else LIMITED, *_of_reach(reach), reach.parameter) for reach in found.reaches)
+    values = now or {}
+    kept = [reach for reach in found.reaches if reach.value is not None and reach.parameter in values]
+    within = [reach for reach in kept if reach.allows(values[reach.parameter])]
+    of_reaches = (advice(WITHIN if reach in within else LIMITED, *_of_reach(reach), reach.parameter) for reach in found.reaches)
     alone = (advice(STRAYED, *_alone(stray), stray.parameter) for stray in found.open if stray.parameter not in limited)
     return (*of_reaches, *alone)
-
-
-def _kept(reach: Reach, now: Parameters | None) -> bool:
-    return now is not None and reach.value is not None and reach.parameter in now and reach.allows(now[reach.parameter])
 
 
 def _alone(stray: Stray) -> tuple[str, str]:

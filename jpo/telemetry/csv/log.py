@@ -31,7 +31,7 @@ still being written.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
@@ -77,13 +77,15 @@ def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     qualities = {**{quality.name: quality for quality in QUALITIES if quality.name not in left_out(log)}, **log.wanted}
     curves = (quality.errors_of(log.curves[name]) for name, quality in qualities.items() if name in log.curves)
     slope, error = loss_slope(next(curves, ())) or (None, None)
+    names = {name: (name, *ALSO_CALLED.get(name, ())) for name in (*PARAMETERS, *COUNTS, DATA_FRACTION, *own.parameters)}
     start = log.number("start")
     if start == ended_at and log.trends.line:
         start = None  # a clock that stood still: nothing says how long the run took
     measured = MeasuredRun(
         run_id=log.run_id,
         identity=log.identity,
-        parameters=_configuration(log.head, own.parameters),
+        # Parameters and counts, those by the names of frameworks included, and the team's own.
+        parameters={name: text for name, usual in names.items() if (text := next(filter(None, map(log.head.get, usual)), ""))},
         started_at=start,
         ended_at=ended_at,
         closed=log.closed,
@@ -123,12 +125,6 @@ def _end_of(log: Log, now: float | None) -> float:
         why = NoEvidence(f"the run ends in the future ({ended_at:g})", outcome.UNTIMELY)
         raise _no_evidence(log.path, why, "write unix seconds, not milliseconds")
     return ended_at
-
-
-def _configuration(head: Mapping[str, str], own: Collection[str]) -> dict[str, str]:
-    """What the head of a log says of parameters and counts, those by the names of frameworks included, and of the team's own."""
-    names = {name: (name, *ALSO_CALLED.get(name, ())) for name in (*PARAMETERS, *COUNTS, DATA_FRACTION, *own)}
-    return {name: text for name, usual in names.items() if (text := next((head[one] for one in usual if head.get(one)), ""))}
 
 
 def _no_evidence(

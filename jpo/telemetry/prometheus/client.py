@@ -35,11 +35,7 @@ class Client:
 
     def __init__(self, source: Endpoint) -> None:
         self.session = GuardedSession(source, PROMETHEUS)
-        self._connect = PrometheusConnect(
-            url=source.shown_url,
-            session=self.session,
-            retry=NO_RETRIES,
-        )
+        self._connect = PrometheusConnect(url=source.shown_url, session=self.session, retry=NO_RETRIES)
 
     @property
     def place(self) -> str:

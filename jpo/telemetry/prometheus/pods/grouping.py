@@ -146,7 +146,11 @@ def runs_of(pods: Iterable[LabelledPod]) -> Iterator[PodRun]:
         if kind == "run id":
             yield PodRun(name, tuple(together))
         else:
-            yield from (PodRun(_id(name, place, attempts), tuple(attempts)) for attempts in _executions(together))
+            for attempts in _executions(together):
+                # A CronJob of several namespaces or clusters begins everywhere in the same second.
+                begun = min((pod.started_at for pod in attempts if pod.started_at is not None), default=None)
+                at = "" if begun is None else f"@{place}-{datetime.fromtimestamp(begun, UTC):%Y%m%dT%H%M%S}"
+                yield PodRun(name + at, tuple(attempts))
 
 
 def key_of(pod: LabelledPod) -> tuple[str, str, str]:
@@ -176,9 +180,3 @@ def _belongs(pod: LabelledPod, earlier: Sequence[LabelledPod]) -> bool:
         return True
     made_at = pod.life.created_at or pod.started_at or 0.0
     return made_at - end <= RETRY_SECONDS and all(before.status is not RunStatus.SUCCEEDED for before in earlier)
-
-
-def _id(name: str, place: str, pods: Sequence[LabelledPod]) -> str:
-    """Job, cluster, namespace and start: a CronJob of several namespaces or clusters begins everywhere in the same second."""
-    begun = min((pod.started_at for pod in pods if pod.started_at is not None), default=None)
-    return name if begun is None else f"{name}@{place}-{datetime.fromtimestamp(begun, UTC):%Y%m%dT%H%M%S}"
