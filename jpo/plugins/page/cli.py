@@ -16,7 +16,7 @@ from jpo.cli.subject import config_ini
 from jpo.errors import UsageError
 
 NAMES = ("allocation_history.csv", "reward_components.csv", "sla_metrics.csv", "pareto_front.csv", "performance_metrics.csv")
-"""The files of --csv, as report/review/tables.py makes them."""
+"""The files of --csv, as report/tables.py makes them."""
 MOST_ROWS = 20
 """Rows of a table in a terminal or a job summary; the page has all, and turns them over."""
 

@@ -40,16 +40,11 @@ def releases(
         kept = max(least, math.ceil(use.peak * HEADROOM[use.resource] / step - 1e-9) * step)
         if kept > (1 - WORTH) * use.given:
             continue
-        rate, seconds = _saved(use.resource, use.given, kept, parameters, prices), progress.seconds_left
+        before, after = (usd_per_hour({**parameters, use.resource: amount}, prices) for amount in (use.given, kept))
+        rate, seconds = None if before is None or after is None else before - after, progress.seconds_left
         usd = None if rate is None or seconds is None else rate * seconds / 3600
         why = f"used at most {_shown(use.resource, use.peak)} of {_shown(use.resource, use.given)} over {use.epochs:g} epochs"
         yield Adjustment(now, why, ReleasedShare(use.resource, use.given, kept, rate), expected=Saving(None, usd))
-
-
-def _saved(resource: str, given: float, kept: float, parameters: Mapping[str, float], prices: Prices) -> float | None:
-    """USD per hour; None where the price of one of the two is not known."""
-    before, after = (usd_per_hour({**parameters, resource: value}, prices) for value in (given, kept))
-    return None if before is None or after is None else before - after
 
 
 def _shown(resource: str, value: float) -> str:
