@@ -1,8 +1,8 @@
 """JPO, the Job Parameter Optimizer: the next parameters of a recurring training job, from what its earlier runs cost.
 
 It edits config.ini; the pipeline or the scheduler starts the job, or `jpo run` does, on an engine. The story of `jpo suggest` is
-on one screen in commands/suggest.py: open the project, collect its runs, let the agent learn, ask for advice, format and check
-it, put it on record, write it. The map, floor by floor; imports go down only:
+on one screen in commands/suggest.py: open the project, collect its runs, ask for advice, format and check it, put it on record,
+write it; then the agent learns (commands/learn.py). The map, floor by floor; imports go down only:
 
     __main__.py      exit codes, and the one place that catches everything
 

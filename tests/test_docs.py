@@ -10,10 +10,12 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import click
 import pytest
 from command_lines import leaves
+from pydantic import BaseModel
 
 from jpo.__main__ import run
 from jpo.cli.main import cli
@@ -124,6 +126,28 @@ def test_the_jpo_toml_of_the_guide_is_valid() -> None:
     every = settings_model(None)
     settings = every.model_validate(tomllib.loads(block))
     assert set(every.model_fields) - set(settings.model_fields_set) == set(), "the guide shows every section"
+
+
+def keys(model: type[BaseModel], place: str = "") -> Iterator[tuple[str, str]]:
+    """Each key of jpo.toml with its section, the sections of tables of tables under the name of the table."""
+    for name, field in model.model_fields.items():
+        tables = [each for each in (field.annotation, *get_args(field.annotation)) if isinstance(each, type)]
+        inner = [each for each in tables if issubclass(each, BaseModel)]
+        yield from ((place, name),) if place and not inner else ()
+        for table in inner:
+            yield from keys(table, f"{place}.{name}".strip("."))
+
+
+def test_every_key_of_jpo_toml_is_in_the_guide() -> None:
+    guide = "\n".join(page.read_text() for page in GUIDE)
+    all_keys = list(keys(settings_model(None)))
+    assert len(all_keys) > 100
+    ways = r"(?<![\w.]){0}\"? *=|`(\[\w+\] )?{0}\b|__{1}=|^ *\[{2}\.{0}\]"  # a line, in a sentence, of the environment, a table
+    assert [
+        f"[{place}] {name}"
+        for place, name in all_keys
+        if not re.search(ways.format(name, name.upper(), re.escape(place)), guide, re.MULTILINE)
+    ] == []
 
 
 HOSTS = re.findall(r"```(toml|sh)\n(.*?)```", (ROOT / "docs/hosts.md").read_text(), re.DOTALL)

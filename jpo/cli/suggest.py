@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings, new_id, targets_for_once
-from jpo.cli.gate import save_copy
+from jpo.cli.gate import complain, save_copy
 from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option
 from jpo.cli.output import READABLE, Output, writable
 from jpo.cli.subject import job_options
@@ -33,7 +33,7 @@ WOULD_CHANGE = 10
 @click.option(
     "--in-force", type=FILE, metavar="FILE", help="Write what was in force before to this file, for `python -m constraints`."
 )
-@click.option("--no-learn", is_flag=True, help="Do not update the agent first.")
+@click.option("--no-learn", is_flag=True, help="Do not update the agent afterwards.")
 @seed_option
 @click.option("--strict", is_flag=True, help="Fail (exit 4) if a source of runs cannot be read completely.")
 @output_options(*READABLE, files=True)
@@ -76,7 +76,7 @@ def suggest(
     now = time.time()
     flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
     settings = load_settings(given, toml, flags)
-    lasting = settings.values.sla.targets
+    lasting = settings
     if deadline is not None or max_cost is not None:  # guard and agent alike go by them
         settings = load_settings(given, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)})
     config = config_of(given, settings)
@@ -92,10 +92,14 @@ def suggest(
         seed=seed,
         chosen=values_given("--set", chosen, config, settings),
         done_by=deadline is not None,
-        lasting_targets=lasting,
     )
     report = command.suggest(config, settings, wanted)
     output.show(suggestion, report, on_record=not wanted.dry_run)
     if in_force is not None and report.in_force is not None:
         save_copy(in_force, report.in_force)
+    if wanted.learn and not wanted.dry_run:
+        from jpo.commands.learn import learn_after_suggestion  # what only learning needs takes a while to import
+
+        if why_not := learn_after_suggestion(config, lasting, now=now, seed=seed):
+            complain(why_not)
     return WOULD_CHANGE if check and report.suggestion.changes_file else 0

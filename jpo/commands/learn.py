@@ -1,29 +1,33 @@
-"""`jpo learn`: update the agent of a workload from its history, or train a new policy in the simulator."""
+"""`jpo learn`: update the agent of a workload from its history, or train a new policy in the simulator.
+
+A little of it follows each `jpo suggest`, once the answer is there.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from jpo.agent.policy import MOST_BYTES
-from jpo.errors import StoreError, UsageError
+from jpo.errors import JpoError, StoreError, UsageError
 from jpo.files import whole
 from jpo.files.reading import contents
 from jpo.history import Store
 from jpo.history.following.contradictions import contradictions
-from jpo.learning import continual, named_policies
-from jpo.learning.continual import Learnt, Round
+from jpo.learning import backlog, continual, named_policies
+from jpo.learning.continual import Learnt, Round, catch_up
 from jpo.learning.deadline import Deadline
 from jpo.learning.kept_residuals import residuals_here
 from jpo.learning.release import CERTAINTY_OF_LOOKS, SAVED_SECONDS, Candidate, Release, ReleaseTest, release_if_passed
-from jpo.learning.serving import LEARNING, own_policy, policy_for
+from jpo.learning.serving import CACHE_TROUBLE, LEARNING, NOT_LEARNT, own_policy, policy_for
 from jpo.optimizer.request import Request
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import in_context, in_past_contexts
-from jpo.project.project import open_project
-from jpo.project.request import request_of
+from jpo.project.project import Project, open_project
+from jpo.project.request import decider_of, learn_seconds_of, request_of
 from jpo.records import Identity, Known, PolicyName, Track
 from jpo.wording.numbers import counted, percent_in_words, times
 
@@ -51,17 +55,45 @@ def learn(path: Path, settings: LoadedSettings, options: LearnOptions, track: Tr
     """Take in the runs which this workload's agent does not know, and put its policy to the release test."""
     with open_project(path, settings, now=options.now) as job:
         store, identity = job.store, job.workload.identity
-        recorded = on_record(store, job.workload)
-        runs, others = recorded.runs, recorded.others
-        reaches = contradictions(store, identity, job.workload.current).reaches
-        residuals = residuals_here(store, identity, (*others, *runs), learn=True)
-        known = Known(runs, others, residuals=residuals, reaches=reaches)
-        request = request_of(job, known)
-        known = in_past_contexts(in_context(known, job), job)
+        known, request = known_on_record(job)
         learnt, disturbed = by_and_by(store, identity, known, request, options)
-        lines = [learnt_line(identity, learnt, options), *remarks(learnt, request, runs=len(runs))]
+        lines = [learnt_line(identity, learnt, options), *remarks(learnt, request, runs=len(known.runs))]
         lines += [DISTURBED] if disturbed else []
         return [*lines, tested_line(store, request, options, track)]
+
+
+def learn_after_suggestion(path: Path, settings: LoadedSettings, *, now: float, seed: int) -> str:
+    """Let the agent take in what is new, for as long as [agent] learn_budget says; it puts no policy in charge.
+
+    Args:
+        settings: without targets that hold for this once: an agent that learnt from other targets begins anew.
+
+    Returns:
+        Why nothing was learnt, with its reason code; "" where it was, or need not be. The suggestion stands either way.
+    """
+    seconds, (policy, *_) = learn_seconds_of(settings), decider_of(settings)
+    if seconds <= 0 or policy not in LEARNING or find_spec("torch") is None:
+        return ""
+    try:
+        with open_project(path, settings, now=now) as job:
+            known, request = known_on_record(job)
+            catch_up(job.store, job.workload.identity, known, request, Round(seed, now, seconds=seconds))
+    except JpoError as error:
+        if error.code in CACHE_TROUBLE:
+            return f"{NOT_LEARNT['JPO-W605']} [JPO-W605]"
+        return f"the agent did not learn: {error.in_short}"
+    return ""
+
+
+def known_on_record(job: Project) -> tuple[Known, Request]:
+    """What there is to learn from: the runs on record, with what was known before each of them."""
+    store, identity = job.store, job.workload.identity
+    recorded = on_record(store, job.workload)
+    runs, others = recorded.runs, recorded.others
+    reaches = contradictions(store, identity, job.workload.current).reaches
+    residuals = residuals_here(store, identity, (*others, *runs), learn=True)
+    known = Known(runs, others, residuals=residuals, reaches=reaches)
+    return in_past_contexts(in_context(known, job), job), request_of(job, known)
 
 
 def by_and_by(store: Store, identity: Identity, known: Known, request: Request, options: LearnOptions) -> tuple[Learnt, bool]:
@@ -76,12 +108,12 @@ def by_and_by(store: Store, identity: Identity, known: Known, request: Request, 
         part = end if rebuild else end.no_later_than(seconds)
         wanted = Round(options.seed, options.now, part, rebuild=rebuild)
         try:
-            learnt = continual.catch_up(store, identity, known, request, wanted)
+            learnt = catch_up(store, identity, known, request, wanted)
         except StoreError as error:
             if error.code != MEANWHILE:
                 raise
             if options.until.past:
-                return replace(total, left=continual.left_of(store, identity, known.runs, request)), True
+                return replace(total, left=backlog.left_of(store, identity, known.runs, request)), True
             end = options.until  # what is lost to another process is learnt again in the time of the test
             continue
         total, rebuild = total.followed_by(learnt), False

@@ -6,7 +6,7 @@ in charge by itself; only `jpo learn` does, and only after the release test.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
@@ -17,21 +17,19 @@ from jpo.agent.sealed import header_of, unseal_agent
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditEvent, Store
 from jpo.history.following.followers import followers
+from jpo.learning.backlog import fingerprint, learnable, waiting
 from jpo.learning.deadline import Deadline, in_seconds
-from jpo.learning.experience import experiences, fingerprint, learnable
+from jpo.learning.experience import experiences
 from jpo.learning.forks import practise_here
 from jpo.learning.own_history import OwnHistory
 from jpo.learning.resets import due
-from jpo.learning.serving import AGENT, CACHE_TROUBLE, own_policy
+from jpo.learning.serving import AGENT, own_policy
 from jpo.optimizer.request import Request
-from jpo.records import Identity, Known, Run
+from jpo.records import Identity, Known
 
 if TYPE_CHECKING:
     from jpo.agent.sac.learn import AgentState
     from jpo.agent.sealed import Tensors
-
-SOON_LEARNT = 20
-"""Fewer runs than this may wait for a `jpo learn` that is scheduled elsewhere, before it is said that nobody learns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,45 +84,6 @@ def need_torch() -> None:
     """Learning needs torch, suggesting does not."""
     if find_spec("torch") is None:
         raise UsageError("learning", "torch is not installed", 'pip install "jpo[learn]"', code="JPO-E604")
-
-
-def keep_up(
-    store: Store, identity: Identity, known: Known, request: Request, *, seconds: float, now: float, seed: int
-) -> tuple[str, ...]:
-    """Learning inside `jpo suggest`: of what is new, if anything is, and the user left time for it.
-
-    Returns:
-        For the report: JPO-W605 if the agent could not be read or saved, JPO-W650 if torch is missing and nobody learns here.
-    """
-    try:
-        if seconds > 0 and find_spec("torch") is None:
-            left = left_of(store, identity, known.runs, request)  # not for a scheduled `jpo learn`, which had learnt of some
-            return ("JPO-W650",) if left >= SOON_LEARNT or 0 < left == len(learnable(known.runs)) - 1 else ()
-        if seconds > 0:
-            catch_up(store, identity, known, request, Round(seed, now, seconds=seconds))
-    except StoreError as error:
-        if error.code not in CACHE_TROUBLE:
-            raise
-        return ("JPO-W605",)
-    return ()
-
-
-def waiting(header: Mapping[str, Any] | None, identity: Identity, runs: Sequence[Run], request: Request) -> int:
-    """Number of runs of this workload that the saved agent has not taken in yet.
-
-    Args:
-        header: what the agent says of itself; None: there is none.
-    """
-    learnt, history = header["progress"].get(str(identity), (0, "")) if header else (0, "")
-    if history != fingerprint(runs, request, learnt):
-        learnt = 0
-    return max(0, len(learnable(runs)) - 1 - learnt)
-
-
-def left_of(store: Store, identity: Identity, runs: Sequence[Run], request: Request) -> int:
-    """Number of runs of this workload that the agent in the store has not taken in yet."""
-    saved = store.load_agent(AGENT)
-    return waiting(header_of(saved[0]) if saved else None, identity, runs, request)
 
 
 def catch_up(store: Store, identity: Identity, known: Known, request: Request, wanted: Round) -> Learnt:

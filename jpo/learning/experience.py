@@ -6,7 +6,6 @@ run that ended well. The same runs in the same order give the same transitions.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -22,19 +21,16 @@ from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import observe
 from jpo.cost.sla import missed
 from jpo.history.following.followers import Follower, changed
+from jpo.learning.backlog import learnable
 from jpo.optimizer.advise import problem_despite_sla
 from jpo.optimizer.candidates import collect, weighed_runs
 from jpo.optimizer.prior import Prior, prior_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import after_runs
-from jpo.records import RESOURCES, VAL_LOSS, Candidates, Known, PhaseNeeds, Residuals, Run, same
+from jpo.records import RESOURCES, Candidates, Known, PhaseNeeds, Residuals, Run, same
 
 if TYPE_CHECKING:
     from jpo.records import Floats
-
-
-LEARNT_FROM = "the problem that was decided, and how the last forecasts were met"
-"""What a transition holds; an agent that learnt from other states begins anew."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -51,24 +47,6 @@ class Experience:
     problem: Problem
     runs: Sequence[Run]
     reference: Run
-
-
-def learnable(runs: Sequence[Run]) -> Sequence[Run]:
-    """Runs to learn from: the first one that ended well, which is the reference, and all that came after it."""
-    first = next((i for i, run in enumerate(runs) if run.ended_well and run.outcome.duration_seconds), len(runs))
-    return runs[first:]
-
-
-def fingerprint(runs: Sequence[Run], request: Request, learnt: int) -> str:
-    """Digest of reference, next `learnt` runs, preference, SLA targets and what judges a model: an agent that learnt from other
-    ones must begin anew.
-
-    Runs that are reported late or gain measurements change what came before; the history is the truth, the agent a cache.
-    """
-    quality = () if request.wanted.quality == VAL_LOSS else (request.wanted.quality,)
-    taught = tuple(learnable(runs)[: learnt + 1])
-    text = repr((LEARNT_FROM, request.wanted.preference, taught, *sorted(request.wanted.targets.items()), *quality))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def experiences(

@@ -53,11 +53,6 @@ class Project:
     """False: of what goes on record nothing is kept, as with --dry-run."""
 
     @property
-    def learn_budget_seconds(self) -> float:
-        """How long the agent may learn inside `jpo suggest`; 0: not at all."""
-        return self.settings.values.agent.learn_budget
-
-    @property
     def limits(self) -> Limits:
         """The guard's limits, of a command that judges values."""
         assert self.judged_by is not None, "opened with judges=False"

@@ -201,7 +201,7 @@ def decider_of(settings: LoadedSettings) -> tuple[PolicyName, Explore, tuple[str
 
 
 def learn_seconds_of(settings: LoadedSettings) -> float:
-    """How long a suggestion may learn; 0: not at all."""
+    """How long the agent may learn after a suggestion; 0: not at all."""
     return settings.values.agent.learn_budget
 
 

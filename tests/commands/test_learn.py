@@ -14,6 +14,7 @@ import pytest
 from jpo.agent.alternatives.steering import SHAPES as ACTOR
 from jpo.agent.policy import SCORE, SHAPES, load_policy, save_policy
 from jpo.commands.learn import pretrain
+from jpo.errors import StoreError
 from jpo.history import open_store
 from jpo.learning import pretraining
 from jpo.learning.kept_residuals import RESIDUALS
@@ -170,3 +171,31 @@ def test_a_suggestion_learns_and_keeps_what_the_jobs_here_showed_unless_told_not
         assert saved(project) == [False, False]
     assert project.jpo("suggest", "config.ini").code == 0
     assert saved(project) == [True, True]
+
+
+@pytest.mark.usefixtures("learning")
+def test_the_answer_is_there_before_it_is_learnt_from_it_and_stands_whatever_comes_of_that(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+    before = project.config.read_text()
+    on_disk = []
+
+    def fails(*_: object) -> None:
+        on_disk.append(project.config.read_text())
+        raise StoreError("the store", "is gone", code="JPO-E501")
+
+    monkeypatch.setattr("jpo.commands.learn.catch_up", fails)
+    answer = project.jpo("suggest", "config.ini")
+    assert on_disk == [project.config.read_text()] != [before]
+    assert (answer.code, answer.err) == (0, "jpo: the agent did not learn: the store: is gone [JPO-E501]\n")
+
+
+@pytest.mark.usefixtures("learning")
+def test_an_agent_that_cannot_be_read_is_no_reason_to_withhold_a_suggestion(project: Project) -> None:
+    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+    assert project.jpo("suggest", "config.ini", "--no-learn").code == 0
+    with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db") as store:
+        store.save_agent(AGENT, b"no agent", expected_version=0)
+    answer = project.jpo("suggest", "config.ini")
+    assert (answer.code, "[JPO-W605]" in answer.err) == (0, True)

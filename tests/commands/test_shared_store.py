@@ -61,7 +61,7 @@ def test_who_learnt_first_is_not_overwritten_and_the_other_suggests_all_the_same
 
     monkeypatch.setattr("jpo.agent.sac.checkpoint.save_checkpoint", while_another_saves)
     answer = project.jpo("suggest", "config.ini", "--explore", "off", "-o", "json")
-    assert (answer.code, "JPO-W605" in answer.out) == (0, True)
+    assert (answer.code, "JPO-W605" in answer.err) == (0, True)
     with open_store(url) as store:
         assert store.load_agent(AGENT) == (b"the other's", 1)
         assert "learnt" not in [record.kind for record in store.audit_records()]

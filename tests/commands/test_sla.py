@@ -186,11 +186,10 @@ def test_a_target_for_this_once_is_not_learnt_from(with_targets, monkeypatch):
     """An agent that learnt from other targets begins anew: a deadline is another target each time."""
     learnt_from = []
 
-    def learn(_store, _identity, _runs, request, **_when):
+    def learn(_store, _identity, _known, request, _wanted):
         learnt_from.append(request.wanted.targets)
-        return ()
 
-    monkeypatch.setattr("jpo.learning.continual.keep_up", learn)
+    monkeypatch.setattr("jpo.commands.learn.catch_up", learn)
     for words in ((), ("--deadline", "2100-01-01T00:00Z", "--max-cost", "20")):
         assert with_targets.jpo("suggest", "config.ini", *words).code == 0
     lasting = {"time_max": 60, "gpu_util_min": 0.5, "val_loss_max": 0.2}

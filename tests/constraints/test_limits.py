@@ -3,9 +3,13 @@ import tomllib
 
 import pytest
 
+from constraints.check import check
 from constraints.limit import Limit
-from constraints.limits import DEFAULTS, Limits, Quota, limits_from, seconds
+from constraints.limits import DEFAULTS, SLA, Limits, Quota, limits_from, seconds
+from constraints.rules import Facts
 from jpo import records
+from jpo.cost.sla import SLA_TARGETS
+from jpo.project.tables.promises import SlaTable
 
 
 def limits(toml: str) -> Limits:
@@ -137,3 +141,16 @@ def test_a_machine_caps_only_what_it_has_less_of():
     quota = Quota(gpus=8, cpus=4).within({"gpus": 2.0, "cpus": 16.0})
     assert quota == Quota(gpus=2, cpus=4, owners={"gpus": "this machine"})
     assert Quota(gpus=8).within({}) == Quota(gpus=8)
+
+
+@pytest.mark.parametrize("name", SLA)
+def test_every_target_of_sla_that_is_read_is_enforced(name: str) -> None:
+    """Known to the reader alone, it would be accepted in jpo.toml and never held."""
+    target = SLA_TARGETS[name]
+    beyond = Facts(**{f"{target.quantity}_next": 0.9 if target.at_most else 0.1})
+    verdict = check({"batch_size": 32.0}, {"batch_size": 64.0}, limits_from({"sla": {name: 0.5}}), beyond)
+    assert [f"[sla] {name} is 0.5" in violation.message for violation in verdict.violations] == [True]
+
+
+def test_guard_and_settings_know_the_same_targets() -> None:
+    assert set(SLA) == SLA_TARGETS.keys() == SlaTable.model_fields.keys()

@@ -13,8 +13,8 @@ from jpo.agent.policy import load_policy, save_policy
 from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
 from jpo.history import Store, open_store
-from jpo.learning import continual
-from jpo.learning.continual import SOON_LEARNT, Learnt, Round, catch_up, keep_up, progress_of, untested
+from jpo.learning import backlog
+from jpo.learning.continual import Learnt, Round, catch_up, progress_of, untested
 from jpo.learning.deadline import in_seconds
 from jpo.learning.serving import AGENT, POLICY
 from jpo.optimizer.request import Request
@@ -49,7 +49,7 @@ def learnt(store: Store, runs: list = RUNS, *, budget: float | None = 600.0, job
 
 def waiting(store: Store, job: Identity, runs: list, request: Request) -> int:
     saved = store.load_agent(AGENT)
-    return continual.waiting(saved and header_of(saved[0]), job, runs, request)
+    return backlog.waiting(saved and header_of(saved[0]), job, runs, request)
 
 
 def forgetful(store: Store) -> tuple[int, dict[str, int]]:
@@ -143,48 +143,24 @@ def test_an_agent_rebuilt_because_it_was_damaged_says_that_the_others_must_learn
     assert waiting(store, OTHER, THEIRS, REQUEST) == 2
 
 
-def test_a_suggestion_reads_and_unseals_the_agent_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_learning_reads_and_unseals_the_agent_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     learnt(store)
     read: list[str] = []
     load, unseal = store.load_agent, sealed.unseal
     monkeypatch.setattr(store, "load_agent", lambda name: read.append(f"load {name}") or load(name))
     monkeypatch.setattr(sealed, "unseal", lambda *at: read.append("unseal") or unseal(*at))
-    more = Known((*RUNS, a_run(4, 60.0)))
-    assert keep_up(store, JOB, more, REQUEST, seconds=600.0, now=1.0, seed=0) == ()
+    more = [*RUNS, a_run(4, 60.0)]
+    assert learnt(store, more).runs == 1
     assert read == [f"load {AGENT}", "unseal"]
     read.clear()
-    keep_up(store, JOB, more, REQUEST, seconds=600.0, now=1.0, seed=0)
-    assert read == [f"load {AGENT}", "unseal"], "nothing is new"
+    assert learnt(store, more).runs == 0
+    assert read == [f"load {AGENT}", "unseal"]
 
 
-def test_without_time_nothing_is_learnt_and_the_saved_agent_is_not_even_read(store: Store) -> None:
-    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=0, now=1.0, seed=0) == ()
-    assert store.load_agent(AGENT) is None
-    store.save_agent(AGENT, b"no agent", expected_version=0)
-    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=0, now=1.0, seed=0) == ()
-
-
-def test_without_torch_a_suggestion_says_that_nobody_learns_and_learning_names_the_remedy(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_torch_learning_names_the_remedy(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=600.0, now=1.0, seed=0) == ("JPO-W650",)
-    assert keep_up(store, JOB, Known(tuple(RUNS[:2])), REQUEST, seconds=600.0, now=1.0, seed=0) == (), "nothing to learn yet"
     with pytest.raises(UsageError, match=r"pip install \"jpo\[learn\]\""):
         catch_up(store, JOB, Known(tuple(RUNS)), REQUEST, Round(0, 1.0, seconds=600.0))
-
-
-def test_without_torch_nothing_is_said_while_a_scheduled_learning_elsewhere_keeps_up(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    learnt(store)
-    monkeypatch.setitem(sys.modules, "torch", None)
-    for more, codes in ((1, ()), (SOON_LEARNT - 1, ()), (SOON_LEARNT, ("JPO-W650",))):
-        known = Known((*RUNS, *(a_run(4 + number, 60.0) for number in range(more))))
-        assert keep_up(store, JOB, known, REQUEST, seconds=600.0, now=1.0, seed=0) == codes
-    assert keep_up(store, OTHER, Known(tuple(THEIRS)), REQUEST, seconds=600.0, now=1.0, seed=0) == ("JPO-W650",)
-    store.save_agent(AGENT, b"no agent", expected_version=1)
-    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=600.0, now=1.0, seed=0) == ("JPO-W605",)
 
 
 def test_a_rebuilding_that_has_too_little_time_changes_nothing(store: Store) -> None:
@@ -196,16 +172,9 @@ def test_a_rebuilding_that_has_too_little_time_changes_nothing(store: Store) -> 
     assert (caught.value.code, store.load_agent(AGENT)) == ("JPO-E606", before)
 
 
-def test_with_time_a_suggestion_learns_what_is_new(store: Store) -> None:
-    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=600.0, now=1.0, seed=0) == ()
-    assert waiting(store, JOB, RUNS, REQUEST) == 0
-
-
-def test_a_saved_agent_that_cannot_be_read_is_a_warning_for_a_suggestion_and_an_error_for_learning(store: Store) -> None:
+def test_a_saved_agent_that_cannot_be_read_is_an_error_unless_it_is_made_anew(store: Store) -> None:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     store.save_agent(AGENT, b"no agent", expected_version=0)
-    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=600.0, now=1.0, seed=0) == ("JPO-W605",)
     with pytest.raises(StoreError) as caught:
         learnt(store)
     assert caught.value.code == "JPO-E601"

@@ -11,7 +11,7 @@ import pytest
 from jpo.agent.reward import regret_reward
 from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import WITHOUT_PHASES, WITHOUT_QUEUE, observe
-from jpo.learning.experience import experiences, fingerprint, known_after, learnable
+from jpo.learning.experience import experiences, known_after
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.records import KUBERNETES, Identity, Outcome, PhaseNeeds, Preference, Run, RunStatus
@@ -48,11 +48,6 @@ def transitions(runs: Sequence[Run], request: Request, **options: Any) -> Iterat
     return (each and each.transition for each in experiences(runs, request, **options))
 
 
-def test_the_first_run_that_ended_well_is_the_reference() -> None:
-    assert [run.run_id for run in learnable(RUNS)] == ["r1", "r2", "r3"]
-    assert list(learnable(RUNS[:1])) == []
-
-
 def test_each_later_run_is_a_transition_with_the_action_that_was_executed() -> None:
     second, failed = transitions(RUNS, REQUEST, seed=0, first=0)
     assert second is not None
@@ -71,15 +66,6 @@ def test_learning_goes_on_where_it_stopped() -> None:
 def test_a_run_that_says_nothing_under_the_preference_teaches_nothing() -> None:
     efficient = a_request(NOW, free=("batch_size",), admissible=lambda _a, _b: True, preference=Preference(0.0, 0.0, 1.0))
     assert list(transitions(RUNS[:3], efficient, seed=0, first=0)) == [None]
-
-
-def test_the_fingerprint_distinguishes_histories_and_preferences() -> None:
-    same, later = fingerprint(RUNS, REQUEST, 1), fingerprint([*RUNS, a_run(9, 1.0)], REQUEST, 1)
-    assert same == later, "what comes after does not matter"
-    assert same != fingerprint([RUNS[1], a_run(1, 60.0), *RUNS[2:]], REQUEST, 1)
-    other = a_request(NOW, free=("batch_size", "cpus"), admissible=lambda _a, _b: True, preference=Preference(0.0, 1.0, 0.0))
-    assert same != fingerprint(RUNS, other, 1)
-    assert same != fingerprint(RUNS, changed(REQUEST, targets={"time_max": 60.0}), 1)
 
 
 def test_a_run_that_broke_the_sla_carries_by_how_much_and_the_others_nothing() -> None:

@@ -71,7 +71,9 @@ def simulate(
       jpo lab simulate --workloads 24 --runs 8 --installation host-memory
       jpo lab simulate --workloads 3 --runs 10 --keep fleet      then look around: cd fleet/workload-00; jpo explain
     """
+    from jpo.commands.learn import learn_after_suggestion
     from jpo.commands.suggest import SuggestOptions, suggest
+    from jpo.learning.serving import LEARNING
     from jpo.plugins.lab.report import fleet as one
     from jpo.plugins.lab.report import policies as several
     from jpo.plugins.lab.report.plots_fleet import plot
@@ -81,7 +83,10 @@ def simulate(
     def decided_by(policy: PolicyName, config: Path, settings: LoadedSettings, suggestion_id: str, now: float) -> str:
         learning = learn and policy != "belief"
         options = SuggestOptions(suggestion_id, now, offline=True, learn=learning, policy=policy, seed=seed)
-        return suggest(config, settings, options).suggestion.decision.decided_by
+        decision = suggest(config, settings, options).suggestion.decision
+        if learning and policy in LEARNING:
+            learn_after_suggestion(config, settings, now=now, seed=seed)
+        return decision.decided_by
 
     compared = known_policies(policies) if policies else ()
     if picture and compared:

@@ -187,7 +187,8 @@ def rewards_of(
 
     from jpo.agent.action import Allowed
     from jpo.agent.reward import objective, regret_reward
-    from jpo.learning.experience import learnable, vectors_of
+    from jpo.learning.backlog import learnable
+    from jpo.learning.experience import vectors_of
     from jpo.optimizer.candidates import collect
     from jpo.optimizer.request import Goals, Request
 

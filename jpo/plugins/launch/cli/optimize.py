@@ -81,6 +81,7 @@ def optimize(
     """
     from jpo.commands import suggest as suggesting
     from jpo.commands.compare import compared
+    from jpo.commands.learn import learn_after_suggestion
     from jpo.plugins.launch.project.engines import engine_named, launcher_of
     from jpo.plugins.launch.report.optimize import result as report
     from jpo.plugins.launch.story.optimize.optimize import optimize as command
@@ -96,13 +97,13 @@ def optimize(
         flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
         settings = load_settings(path, toml, flags)
         config = path or settings.config_ini
-        targets = settings.values.sla.targets
+        lasting_settings = settings
         if deadline is not None or max_cost is not None:
             settings = load_settings(path, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)})
         task = task_of(config, settings, engine_named(settings, on), name=name, now=now)
         writable([*output.files, *([picture] if picture else [])], config, settings)
         tasks.append(task)
-        lasting[task.name] = targets
+        lasting[task.name] = lasting_settings
     here = all(task.engine == "local" for task in tasks)
     data = {} if data_path is None else {"JPO_DATA_PATH": str(data_path.absolute() if data_path.exists() else data_path)}
     plan = LoopPlan(runs, baseline, command_line, tuple(logs), data, at_once or (1 if here else len(tasks)))
@@ -115,9 +116,11 @@ def optimize(
             learn=not no_learn,
             seed=seed,
             done_by=deadline is not None,
-            lasting_targets=lasting[task.name],
         )
-        return suggesting.suggest(task.path, task.settings, wanted).suggestion
+        suggestion = suggesting.suggest(task.path, task.settings, wanted).suggestion
+        if not no_learn and (why_not := learn_after_suggestion(task.path, lasting[task.name], now=moment, seed=seed)):
+            shown.note(why_not)
+        return suggestion
 
     with live(progress_stream(), for_people=progress_stream().isatty()) as shown:
         environ = as_started(os.environ)
