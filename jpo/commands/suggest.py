@@ -62,9 +62,8 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         known = with_file_noted(collect(job, offline=options.offline, strict=options.strict), job)
         known = in_context(known, job)
         request = request_of(job, known, chosen=chosen, policy=options.policy, done_by=options.done_by)
-        known = with_learnt(
-            known, job, request.policy, learn=options.learn and not options.dry_run and learn_seconds_of(settings) > 0
-        )
+        learns = options.learn and not options.dry_run and learn_seconds_of(settings) > 0
+        known = with_learnt(known, job, request.policy, learn=learns)
         queue = queue_of(job.workload, settings)
         if known.runs and not options.offline:
             ahead = queue.ahead(
