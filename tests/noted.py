@@ -8,7 +8,7 @@ from made import a_suggestion, altered
 
 from jpo.plugins.ci.report.comment import Comment
 from jpo.records import RISK, Change, Forecast, Interval, Note, Suggestion, TrackRecord
-from jpo.report.suggestion import Report
+from jpo.report.answer import Report
 
 CHANGE = Change("batch_size", "training.batch_size", 16, 64, "16", "64", "3 runs at 64", 0.95, "max_change")
 NOW = Forecast(Interval(100, 90, 110), Interval(2.0, 1.8, 2.2), Interval(0.1, 0.09, 0.11))

@@ -20,8 +20,8 @@ from jpo.project.running import running_now
 from jpo.project.sources import prometheus_of
 from jpo.project.workload import content_now, only_of
 from jpo.records import Identity, Run, Running, Suggestion, same, share_interval
+from jpo.report.answer import Report
 from jpo.report.explanation import Explanation
-from jpo.report.suggestion import Report
 from jpo.wording import numbers
 from jpo.wording.contradictions import STRAYED
 from jpo.wording.contradictions import in_words as not_as_given

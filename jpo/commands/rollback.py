@@ -28,7 +28,7 @@ from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, 
 from jpo.project.request import request_of
 from jpo.project.workload import in_one_step
 from jpo.records import PARAMETERS, Decision, Known, Note, Parameter, Run, Suggestion, Undo, Workload, each_code_once
-from jpo.report.suggestion import Report
+from jpo.report.answer import Report
 from jpo.wording import numbers
 
 DAY_SECONDS = 86400.0

@@ -23,7 +23,7 @@ from jpo.project.proposal import diff_of, propose
 from jpo.project.record import CHANGED_MEANWHILE, after_a_lost_race, carry_out, noted, refusals_on_record
 from jpo.project.request import approved_by_hand, learn_seconds_of, request_of
 from jpo.records import Known, Parameters, PolicyName
-from jpo.report.suggestion import Report
+from jpo.report.answer import Report
 
 
 @dataclass(frozen=True, slots=True)

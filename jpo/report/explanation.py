@@ -13,9 +13,9 @@ from jpo.history.figures import ending
 from jpo.records import LOSS_KEPT, Interval, Run, Running, Suggestion, in_order, texts_of
 from jpo.report import headline
 from jpo.report import suggestion as report
+from jpo.report.answer import Report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
 from jpo.report.history import assumed_in, run_document
-from jpo.report.suggestion import Report
 from jpo.wording import going_on, names, numbers
 
 BELIEF_RULE = "belief rule"

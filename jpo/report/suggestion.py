@@ -6,27 +6,22 @@ People see what changes, what that is expected to do, one confidence and one sen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
-from jpo.cost.price import Rented
 from jpo.records import (
     FORECAST,
-    USD,
     WIDENED,
     WORTH,
     Change,
-    Currency,
     Note,
     Suggestion,
-    TrackRecord,
     as_stored,
     in_order,
     same,
 )
-from jpo.records.from_plugins import Queued
 from jpo.report import headline as headlines
+from jpo.report.answer import Report
 from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Span, Table, Verbatim, estimate
 from jpo.report.suggestion_schema import SuggestionDocument
 from jpo.wording import names, numbers
@@ -35,31 +30,6 @@ SCHEMA_VERSION = 1
 LEFT_OUT = ("as_run", "committed", "instance", "queue")  # where there is nothing to say
 STEADY = (0.9, 1.1)
 """Ratios next / now between which a forecast next to the usual ones is not worth a row, unless it was promised."""
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A suggestion and what became of it.
-
-    Attributes:
-        path: the config.ini it is about.
-        written: True if config.ini holds the suggested values now.
-        track: how earlier forecasts turned out, quantity by quantity; empty before the first one could be compared.
-        diff: unified diff of config.ini, when it was asked for.
-        currency: in which amounts are shown to people.
-        in_force: config.ini as it was in force before; None where it is not at hand.
-        instances, queue: on which it runs now and next; when the next would be done. None: unknown.
-    """
-
-    suggestion: Suggestion
-    path: Path
-    written: bool
-    track: tuple[TrackRecord, ...] = ()
-    diff: str | None = None
-    currency: Currency = USD
-    in_force: bytes | None = None
-    instances: tuple[Rented | None, Rented | None] = (None, None)
-    queue: Queued | None = None
 
 
 def document(report: Report) -> Document:

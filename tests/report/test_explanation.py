@@ -11,9 +11,9 @@ from made import a_run, a_suggestion, altered
 from jpo.cli.output import rendered
 from jpo.records import LOSS_KEPT, Alternative, Change, Currency, Forecast, Interval, Outcome, RunStatus, TrackRecord, uncoded
 from jpo.report import explanation
+from jpo.report.answer import Report
 from jpo.report.document import Section, plain_text, shown
 from jpo.report.explanation import Explanation, sections
-from jpo.report.suggestion import Report
 
 OTHER = Alternative(
     {"batch_size": 128.0, "learning_rate": 0.1},

@@ -26,7 +26,7 @@ from jpo.records import (
     uncoded,
 )
 from jpo.report import suggestion
-from jpo.report.suggestion import Report
+from jpo.report.answer import Report
 
 SUGGESTION = of_one_level(
     suggestion_id="20261121-120000-abcdef",

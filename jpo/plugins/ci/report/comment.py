@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from jpo.history.canonical import canonical
 from jpo.records import RISK, Suggestion, TrackRecord, texts_of, uncoded
 from jpo.report import headline, suggestion
+from jpo.report.answer import Report
 from jpo.report.document import Cell, Column, Document, Items, Row, Span, Table, estimate
 from jpo.report.forms import markdown
-from jpo.report.suggestion import Report
 from jpo.wording import names, numbers
 from jpo.wording.printable import printable
 

@@ -29,7 +29,7 @@ from jpo.records import (
     uncoded,
     value_of,
 )
-from jpo.report.suggestion import Report
+from jpo.report.answer import Report
 from jpo.report.suggestion_schema import ChangeDocument, ForecastDocument, IntervalDocument, SuggestionDocument
 from jpo.wording import names
 

@@ -19,7 +19,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of
 from jpo.project.project import open_project_store
 from jpo.project.workload import only_of
-from jpo.report.suggestion import Report
+from jpo.report.answer import Report
 
 NOWHERE = "no merge request belongs to this pipeline: there is no note to write"
 
