@@ -50,9 +50,6 @@ class Reinforce(LearningAgent):
         seen, masks, actions = gathered(experiences)
         returns = [discounted(one.rewards, self.gamma) for one in experiences]
         advantages = torch.from_numpy(np.concatenate(_compared(returns)).astype(np.float32))
-        return self._climb(seen, masks, actions, advantages)
-
-    def _climb(self, seen: Tensor, masks: Tensor, actions: Tensor, advantages: Tensor) -> Mapping[str, float]:
         scale = advantages.std() + 1e-6
         logs = open_only(self.policy(seen), masks).log_softmax(dim=1)
         chosen = logs.gather(1, actions.unsqueeze(1)).squeeze(1)

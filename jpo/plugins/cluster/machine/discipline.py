@@ -252,8 +252,7 @@ class Manager:
 
     def _might_pass(self, kind: Alike) -> bool:
         """Whether the first one leaves devices for one of a kind, or the shortest of them would end in time at its best."""
-        if not self._reserved:
-            self._reserve()
+        self._reserve()
         if not kind.ranks:
             return False
         shadow = self._shadow

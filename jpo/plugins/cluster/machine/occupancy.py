@@ -98,8 +98,7 @@ class Occupancy:
         gpus = cpus = 0
         if self._with_gpus or bandwidth:
             for place, count in allocation.cores:
-                if sign < 0:
-                    count = -count
+                count *= sign
                 free[place] -= count
                 if is_gpu[place]:
                     gpus += count
@@ -109,16 +108,12 @@ class Occupancy:
                 if bandwidth:
                     self.bandwidth[place] -= count * bandwidth
             self.left[1] -= gpus
-        elif sign > 0:
+        else:  # the same, for nothing but CPU cores
             for place, count in allocation.cores:
+                count *= sign
                 free[place] -= count
                 free_cpus[node[place]] -= count
                 cpus += count
-        else:
-            for place, count in allocation.cores:
-                free[place] += count
-                free_cpus[node[place]] += count
-                cpus -= count
         self.left[0] -= cpus
         for home, gib in allocation.memory:
             self.memory[home] -= sign * gib

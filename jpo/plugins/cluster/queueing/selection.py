@@ -39,65 +39,6 @@ def waiting_rows(jobs: JobTable, rows: Whole | slice = slice(None), demand: Dema
 Key = Callable[[Waiting, float], Seconds]
 
 
-def fcfs(job: Waiting, now: float) -> Seconds:
-    """First come, first served."""
-    return job.submit_seconds
-
-
-def sjf(job: Waiting, now: float) -> Seconds:
-    """Shortest requested time first."""
-    return job.requested_seconds
-
-
-def ljf(job: Waiting, now: float) -> Seconds:
-    """Longest requested time first."""
-    return -job.requested_seconds
-
-
-def saf(job: Waiting, now: float) -> Seconds:
-    """Smallest area first: requested time x processors."""
-    return job.requested_seconds * job.processors
-
-
-def smallest(job: Waiting, now: float) -> Seconds:
-    """Fewest processors first."""
-    return job.processors.astype(np.float64)
-
-
-def low_mem(job: Waiting, now: float) -> Seconds:
-    """Least memory first; as fcfs where the workload says nothing of memory."""
-    return job.memory_gib
-
-
-def low_mem_bw(job: Waiting, now: float) -> Seconds:
-    """Least memory bandwidth first; as fcfs where the workload says nothing of it."""
-    return job.bandwidth_gbps
-
-
-def f1(job: Waiting, now: float) -> Seconds:
-    """log10(r) n + 870 log10(s), with r requested time, n processors, s submit time (1 at least).
-
-    Source of F1 to F4: Carastan-Santos, de Camargo, "Obtaining Dynamic Scheduling Policies with Simulation and Machine
-    Learning", SC 2017, table 3.
-    """
-    return np.log10(job.requested_seconds) * job.processors + 870 * _log_submit(job)
-
-
-def f2(job: Waiting, now: float) -> Seconds:
-    """sqrt(r) n + 25600 log10(s)."""
-    return np.sqrt(job.requested_seconds) * job.processors + 25_600 * _log_submit(job)
-
-
-def f3(job: Waiting, now: float) -> Seconds:
-    """r n + 6860000 log10(s)."""
-    return job.requested_seconds * job.processors + 6_860_000 * _log_submit(job)
-
-
-def f4(job: Waiting, now: float) -> Seconds:
-    """r sqrt(n) + 530000 log10(s)."""
-    return job.requested_seconds * np.sqrt(job.processors) + 530_000 * _log_submit(job)
-
-
 def wfp3(job: Waiting, now: float) -> Seconds:
     """-(wait / r)^3 n: who has waited long for what they asked.
 
@@ -135,11 +76,26 @@ class JobSelection:
     slope: Callable[[Waiting], Seconds] | None = None
 
 
+STEADY: Mapping[str, Key] = {
+    "fcfs": lambda job, now: job.submit_seconds,
+    "sjf": lambda job, now: job.requested_seconds,
+    "ljf": lambda job, now: -job.requested_seconds,
+    "saf": lambda job, now: job.requested_seconds * job.processors,  # smallest area
+    "smallest": lambda job, now: job.processors.astype(np.float64),
+    "low_mem": lambda job, now: job.memory_gib,  # as fcfs where the workload says nothing of it, and so the next one
+    "low_mem_bw": lambda job, now: job.bandwidth_gbps,
+    "f1": lambda job, now: np.log10(job.requested_seconds) * job.processors + 870 * _log_submit(job),
+    "f2": lambda job, now: np.sqrt(job.requested_seconds) * job.processors + 25_600 * _log_submit(job),
+    "f3": lambda job, now: job.requested_seconds * job.processors + 6_860_000 * _log_submit(job),
+    "f4": lambda job, now: job.requested_seconds * np.sqrt(job.processors) + 530_000 * _log_submit(job),
+}
+"""Keys that do not change with time.
+
+Source of F1 to F4: Carastan-Santos, de Camargo, "Obtaining Dynamic Scheduling Policies with Simulation and Machine Learning", SC
+2017, table 3; submit times of 1 s at least.
+"""
 SELECTIONS: Mapping[str, JobSelection] = {
-    **{
-        key.__name__: JobSelection(key.__name__, key)
-        for key in (fcfs, sjf, ljf, saf, smallest, low_mem, low_mem_bw, f1, f2, f3, f4)
-    },
+    **{name: JobSelection(name, key) for name, key in STEADY.items()},
     "wfp3": JobSelection("wfp3", wfp3, timed=True, slope=lambda job: np.cbrt(job.processors) / job.requested_seconds),
     "unicep": JobSelection("unicep", unicep, timed=True, slope=lambda job: 1 / (_log_size(job) * job.requested_seconds)),
 }

@@ -9,7 +9,7 @@ import numpy as np
 
 from jpo.plugins.cluster.queueing.conservative import conservative
 from jpo.plugins.cluster.queueing.ranked import easy, first_come, in_order
-from jpo.plugins.cluster.queueing.selection import fcfs, selection, waiting_rows
+from jpo.plugins.cluster.queueing.selection import selection, waiting_rows
 from jpo.plugins.cluster.queueing.timed import timed
 from jpo.plugins.cluster.workload.jobs import JobTable, Seconds
 
@@ -60,6 +60,6 @@ def simulate(jobs: JobTable, processors: int, rule: Rule, *, seed: int = 0) -> S
         return np.array(timed(jobs, processors, chosen, backfilling=backfilling))
     if backfilling:
         return np.array(easy(jobs, processors, chosen.key(waiting_rows(jobs), 0.0)))
-    if chosen.key is fcfs:
+    if rule.selection == "fcfs":
         return np.array(first_come(jobs, processors))
     return np.array(in_order(jobs, processors, chosen.key(waiting_rows(jobs), 0.0)))

@@ -86,11 +86,8 @@ class Exam:
         """See how good the agent is by now."""
         episodes = [Episode(*one, self._agent.options) for one in self._drawn]
         lived = live(self._agent, episodes, explore=False, objective=self._objective)
-        score = float(
-            np.mean(
-                [one.rewards.sum() / scale for one, scale in zip(lived, self._scales, strict=True) if len(one.actions)] or [0.0]
-            )
-        )
+        returns = [one.rewards.sum() / scale for one, scale in zip(lived, self._scales, strict=True) if len(one.actions)]
+        score = float(np.mean(returns or [0.0]))
         if score > self.score:
             self.best, self.score = self._agent.weights(), score
 
@@ -129,7 +126,8 @@ def _lived(
     scenarios: Sequence[Scenario], lessons: Lessons, learner: Callable[[Lessons], tuple[LearningAgent, str]], turns: Iterable[int]
 ) -> tuple[list[dict[str, float]], float, bytes]:
     """Figures of each round of the best try, how it did on validation, and its model."""
-    middle = lessons.split * (1 - VALIDATION) if lessons.split * VALIDATION * min(map(_size, scenarios)) > lessons.length else 0.0
+    smallest = min(len(one.jobs) for one in scenarios)
+    middle = lessons.split * (1 - VALIDATION) if lessons.split * VALIDATION * smallest > lessons.length else 0.0
     draw = sequences_of(scenarios, lessons.length, 0.0, middle or lessons.split)
     unseen = sequences_of(scenarios, lessons.length, middle, lessons.split) if middle else draw
     rng = np.random.default_rng(lessons.seed)
@@ -312,7 +310,3 @@ def learnt(found: TrainedModel) -> tuple[str, str]:
     first, last = found.rounds[0]["return"], found.rounds[-1]["return"]
     said = f"mean return {first:.3f} in the first round, {last:.3f} in the last one, {found.score:.3f} on validation"
     return f"{said} (-1: as the rule)", f"kept in {found.model}"
-
-
-def _size(scenario: Scenario) -> int:
-    return len(scenario.jobs)
