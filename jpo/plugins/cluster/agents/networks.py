@@ -44,9 +44,7 @@ class JobScores(nn.Module):
 
     def forward(self, seen: Tensor) -> Tensor:
         """(batch, size) -> (batch, actions)"""
-        figures = seen[:, : len(FIGURES)]
-        rows = seen[:, len(FIGURES) :].reshape(len(seen), -1, len(OF_A_JOB))  # (batch, slots, of a job)
-        pooled = torch.cat((rows.mean(dim=1), rows.amax(dim=1), figures), dim=1)
+        figures, rows, pooled = parts(seen)
         if self._pairs:
             return torch.as_tensor(self.whole(pooled))
         each = torch.cat((rows, figures.unsqueeze(1).expand(-1, rows.shape[1], -1)), dim=2)
@@ -62,9 +60,14 @@ class StateValue(nn.Module):
 
     def forward(self, seen: Tensor) -> Tensor:
         """(batch, size) -> (batch,)"""
-        rows = seen[:, len(FIGURES) :].reshape(len(seen), -1, len(OF_A_JOB))
-        pooled = torch.cat((rows.mean(dim=1), rows.amax(dim=1), seen[:, : len(FIGURES)]), dim=1)
-        return torch.as_tensor(self.net(pooled)).squeeze(1)
+        return torch.as_tensor(self.net(parts(seen)[2])).squeeze(1)
+
+
+def parts(seen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Figures of the whole, rows of jobs, and the mean and the largest of the rows beside the figures."""
+    figures = seen[:, : len(FIGURES)]
+    rows = seen[:, len(FIGURES) :].reshape(len(seen), -1, len(OF_A_JOB))  # (batch, slots, of a job)
+    return figures, rows, torch.cat((rows.mean(dim=1), rows.amax(dim=1), figures), dim=1)
 
 
 def open_only(scores: Tensor, masks: Tensor) -> Tensor:

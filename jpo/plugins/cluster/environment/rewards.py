@@ -95,8 +95,7 @@ class EpisodeLedger:
         self.turnaround += self._present * seconds
         self.slowdown += self._growth * seconds
         for job in self._short:
-            before, after = self._slowdown(job, self._now), self._slowdown(job, now)
-            self.slowdown += after - before
+            self.slowdown += self._slowdown(job, now) - self._slowdown(job, self._now)
         self.area += self._busy * seconds
         self.joules += self._watts * seconds
         self._now = now

@@ -97,7 +97,11 @@ class Timetable:
         while allocation is not None:
             seconds = self._simulation.requested[job] / self._simulation.speed_on(job, allocation)
             before, after = after, max(after, bisect_left(times, times[place] + seconds))
-            if before == after or (self._placement.steady and stays_free(allocation, states[before:after])):
+            # A selection that no job changes finds the same later: it takes all that there is of each processor but the last.
+            steady = self._placement.steady and not allocation.memory
+            if before == after or (
+                steady and all(state.free[at] >= count for state in states[before:after] for at, count in allocation.cores)
+            ):
                 return allocation, seconds
             allocation = self._placement.place(in_all(states[place:after]), need)
         return None
@@ -110,14 +114,6 @@ class Timetable:
             self._states.insert(place, self._states[place - 1].copy())
             self._misfits.insert(place, self._misfits[place - 1].copy())
         return place
-
-
-def stays_free(allocation: Holding, states: Sequence[Occupancy]) -> bool:
-    """Whether an allocation without memory is free in all of some states.
-
-    A selection that no job changes finds the same there: it takes all that there is of each processor but the last.
-    """
-    return not allocation.memory and all(state.free[place] >= count for state in states for place, count in allocation.cores)
 
 
 def in_all(states: Sequence[Occupancy]) -> Occupancy:

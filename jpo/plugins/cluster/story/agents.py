@@ -78,23 +78,18 @@ class Exam:
     """Sequences for validation, and the weights that did best there, without exploring."""
 
     def __init__(self, drawn: Sequence[JobSequence], agent: LearningAgent, objective: str) -> None:
-        self._drawn, self._agent, self._objective = drawn, agent, objective
+        self._drawn, self.agent, self._objective = drawn, agent, objective
         self._scales = [reference(one, agent.options, objective) for one in drawn]
         self.best, self.score = agent.weights(), -np.inf
 
     def examine(self) -> None:
         """See how good the agent is by now."""
-        episodes = [Episode(*one, self._agent.options) for one in self._drawn]
-        lived = live(self._agent, episodes, explore=False, objective=self._objective)
+        episodes = [Episode(*one, self.agent.options) for one in self._drawn]
+        lived = live(self.agent, episodes, explore=False, objective=self._objective)
         returns = [one.rewards.sum() / scale for one, scale in zip(lived, self._scales, strict=True) if len(one.actions)]
         score = float(np.mean(returns or [0.0]))
         if score > self.score:
-            self.best, self.score = self._agent.weights(), score
-
-    def agent_at_its_best(self) -> LearningAgent:
-        """The agent with the weights that did best."""
-        self._agent.load(self.best)
-        return self._agent
+            self.best, self.score = self.agent.weights(), score
 
 
 def train(
@@ -145,7 +140,8 @@ def _lived(
         if turn % EXAM_EVERY == EXAM_EVERY - 1 or turn == lessons.rounds - 1:
             exam.examine()
     exam, kind, rounds = max(tries, key=lambda one: one[0].score)
-    return rounds, float(exam.score), to_bytes(exam.agent_at_its_best(), kind)
+    exam.agent.load(exam.best)
+    return rounds, float(exam.score), to_bytes(exam.agent, kind)
 
 
 def _own_learner(lessons: Lessons, own: OwnAgent, watch: AgentWatch) -> tuple[LearningAgent, str]:
