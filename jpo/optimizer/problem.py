@@ -123,12 +123,13 @@ def without(candidates: Candidates, holds: Sequence[Veto]) -> Candidates:
 
 def loss_first(candidates: Candidates, promise: Promise, min_confidence: float, *, measured: Bools | None = None) -> Candidates:
     """The candidates that lower a promised loss with enough confidence, if any does; else those that do not raise it, today's
-    among them, and those of which a trial may show that they lower it.
+    among them, and those of which a trial may show that they lower it. Where other targets leave none of these: all.
     `measured`: rows that were run, where nothing else may be run now.
     """
     first = promise.first(min_confidence) & (True if measured is None else measured)
     rest = promise.no_worse | promise.lowering | (np.arange(len(first)) == candidates.current)
-    return replace(candidates, admissible=candidates.admissible & (first if first.any() else rest))
+    left = (candidates.admissible & rows for rows in (first, rest))
+    return replace(candidates, admissible=next((rows for rows in left if rows.any()), candidates.admissible))
 
 
 def repeated(current: Parameters, runs: Sequence[Run]) -> int:

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
 
 from jpo.agent.candidate_rows import row_of
 from jpo.agent.safety.distances import NEAR_A_MISS
+from jpo.agent.safety.promise import Promise
 from jpo.optimizer.advise import advise, problem_despite_sla, problem_within_sla
 from jpo.optimizer.candidates import collect
-from jpo.optimizer.problem import context_of, problem_of, reference_row, tries
+from jpo.optimizer.problem import context_of, loss_first, problem_of, reference_row, tries
 from jpo.optimizer.surrogate import surrogate_of
-from jpo.records import Calibration, Known, Outcome, Preference, Run, RunStatus
+from jpo.records import Calibration, Candidates, Known, Outcome, Preference, Run, RunStatus
 from tests.asked import changed
 from tests.optimizer.test_advise import FASTER, NOW, a_run, request
 
@@ -155,3 +158,21 @@ def test_trials_that_were_asked_for_keep_away_from_a_miss_single_ones_need_not()
 
     assert NEAR_A_MISS in held_for(exploration_runs=9)
     assert NEAR_A_MISS not in held_for()
+
+
+@pytest.mark.parametrize(
+    ("first", "no_worse", "left"),
+    [
+        ([0, 1, 0], [1, 1, 1], [False, True, False]),
+        ([1, 0, 0], [0, 0, 1], [False, False, True]),  # the one that lowers it breaks another target
+        ([0, 0, 0], [1, 0, 0], [False, True, True]),  # today's does, and all others raise the loss
+    ],
+)
+def test_a_promised_loss_comes_first_among_what_other_targets_leave_and_never_leaves_nothing(
+    first: list[int], no_worse: list[int], left: list[bool]
+) -> None:
+    three = Candidates(("batch_size",), np.array([[1.0], [2.0], [4.0]]), 0, np.array([False, True, True]), np.zeros(3))
+    promise = SimpleNamespace(
+        first=lambda _: np.array(first, bool), no_worse=np.array(no_worse, bool), lowering=np.zeros(3, bool)
+    )
+    assert loss_first(three, cast("Promise", promise), 0.7).admissible.tolist() == left
