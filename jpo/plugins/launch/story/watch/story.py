@@ -191,7 +191,7 @@ def once(watch: RunWatch, *, now: float) -> WatchedRun:
     """How the run stands now.
 
     Raises:
-        TelemetryError: JPO-E130, there is no log yet.
+        TelemetryError: JPO-E111, there is no log yet, or no run in it.
     """
     found = watch.look(now, at_once=True)
     if found is None:
