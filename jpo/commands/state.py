@@ -17,7 +17,7 @@ from jpo.files.reading import opened
 from jpo.history import Store
 from jpo.history.archive import read_lines
 from jpo.project.load import LoadedSettings
-from jpo.project.project import open_history, runs_kept, series_kept_seconds
+from jpo.project.project import kept_in_store, open_history
 from jpo.report.forms.json import harmless
 from jpo.version import __version__
 
@@ -82,7 +82,8 @@ def gc(settings: LoadedSettings, *, dry_run: bool, now: float) -> list[str]:
 
     A workload at a time: whoever ends it in between has forgotten some of it, each on record.
     """
-    newest, ended_before = runs_kept(settings), max(0.0, now - series_kept_seconds(settings))
+    newest, series_seconds = kept_in_store(settings)
+    ended_before = max(0.0, now - series_seconds)
     day = datetime.fromtimestamp(ended_before, UTC).date()
     did = "would forget" if dry_run else "forgot"
     with open_history(settings, read_only=dry_run) as store:

@@ -56,6 +56,8 @@ LEDGER_RUNS = 1000
 OTHER_RUNS = 1000
 """Newest runs on record among which those of other workloads are looked for."""
 
+FORECASTS_COMPARED = 10
+"""Newest followed suggestions whose forecasts are held against what came of them."""
 MOST_DOUBTED = 3
 """Runs with implausible values that a note names."""
 
@@ -82,8 +84,6 @@ class Asked:
 
 def collect(job: Project, *, offline: bool = True, strict: bool = False, again_seconds: float | None = None) -> Known:
     """Ask every source for finished runs, put them on record, and say what is known of the workload now.
-
-    Where Prometheus answers and there is no run at all, the report says why.
 
     Args:
         offline: ask no server; the store and CSV logs alone.
@@ -167,8 +167,13 @@ def on_record(store: Store, workload: Workload) -> OnRecord:
     recorded, doubted = believed(counted_once(under_all_names(store, identity, aliases)))
     siblings = siblings_of(store, identity, [entry.run for entry in recorded])
     own = placed(recorded, store, workload)
-    others = tuple(run for run in store.others_of(identity, among=OTHER_RUNS) if run.identity not in aliases)
-    return OnRecord(doubted, siblings, own, believed_of_each(others))
+    others = [run for run in store.others_of(identity, among=OTHER_RUNS) if run.identity not in aliases]
+    by_workload: dict[Identity, list[Run]] = {}
+    for run in others:
+        by_workload.setdefault(run.identity, []).append(run)
+    kept = {(run.identity, run.run_id): run for some in by_workload.values() for run in plausible(some)[0]}
+    believable = tuple(kept[key] for run in others if (key := (run.identity, run.run_id)) in kept)
+    return OnRecord(doubted, siblings, own, believable)
 
 
 def under_all_names(store: Store, identity: Identity, aliases: Collection[Identity]) -> Sequence[RecordedRun]:
@@ -186,15 +191,6 @@ def under_all_names(store: Store, identity: Identity, aliases: Collection[Identi
                 run = replace(entry.run, identity=identity)
                 joined.append(replace(entry, run=run, suggestion_id=behind(run, suggestions)))
     return sorted(joined, key=lambda entry: (entry.run.ended_at, entry.run.run_id))
-
-
-def believed_of_each(runs: Sequence[Run]) -> tuple[Run, ...]:
-    """Runs of several workloads, without what cannot be believed of each."""
-    by_workload: dict[Identity, list[Run]] = {}
-    for run in runs:
-        by_workload.setdefault(run.identity, []).append(run)
-    kept = {(run.identity, run.run_id): run for some in by_workload.values() for run in plausible(some)[0]}
-    return tuple(kept[key] for run in runs if (key := (run.identity, run.run_id)) in kept)
 
 
 def believed(recorded: Sequence[RecordedRun]) -> tuple[tuple[RecordedRun, ...], tuple[Skipped, ...]]:
@@ -276,7 +272,9 @@ def ask(server: Endpoint | None, job: Project, *, strict: bool, again_seconds: f
         except TelemetryError as error:
             if strict:
                 raise
-            finding = f"History not refreshed from {source} ({age(store, name, now)}): {error} [{error.code}]"
+            runs = store.runs_of(name)
+            age = f"newest run on record: {(now - runs[-1].ended_at) / 86400:.1f} days old" if runs else "no run on record"
+            finding = f"History not refreshed from {source} ({age}): {error} [{error.code}]"
             notes.append(Note("JPO-W113", finding, source))
             continue
         if mark.takes_over:
@@ -318,13 +316,7 @@ def untried(store: Store, identity: Identity, runs: tuple[Run, ...], *, now: flo
     return None if any(newest.suggestion_id == run.run_id or latest_start(run) >= newest.created_at for run in runs) else newest
 
 
-def age(store: Store, identity: Identity, now: float) -> str:
-    """How old the newest run on record is, in words."""
-    runs = store.runs_of(identity)
-    return f"newest run on record: {(now - runs[-1].ended_at) / 86400:.1f} days old" if runs else "no run on record"
-
-
-def past_forecasts(store: Store, recorded: Sequence[RecordedRun], prices: Prices, *, last: int = 10) -> tuple[TrackRecord, ...]:
+def past_forecasts(store: Store, recorded: Sequence[RecordedRun], prices: Prices) -> tuple[TrackRecord, ...]:
     """How the last forecasts turned out: each held against the first run that followed its suggestion and ended well.
 
     Forecasts are of runs that end well: what failed is no miss of theirs. A cost that was not measured is the run's time at the
@@ -336,7 +328,9 @@ def past_forecasts(store: Store, recorded: Sequence[RecordedRun], prices: Prices
             first.setdefault(entry.suggestion_id, entry.run)
     newest = [
         (made.next, replace(run.outcome, cost_usd=run_cost_usd(run.completed(made.values.suggested), prices)))
-        for made, run in ((store.suggestion(suggestion_id), run) for suggestion_id, run in list(first.items())[-last:])
+        for made, run in (
+            (store.suggestion(suggestion_id), run) for suggestion_id, run in list(first.items())[-FORECASTS_COMPARED:]
+        )
     ]
     records = []
     for quantity in dict.fromkeys((*FORECAST, *(name for forecast, _ in newest for name in forecast.metrics))):

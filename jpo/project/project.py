@@ -141,13 +141,9 @@ def open_history(settings: LoadedSettings, *, read_only: bool = False) -> Store:
         StoreError: it cannot be created, opened or read.
     """
     check_store(settings)
-    limits = settings.values.store
+    table, url = settings.values.store, settings.store_url
     return open_store(
-        settings.store_url,
-        read_only=read_only,
-        timeout_seconds=limits.timeout,
-        deadline_seconds=limits.deadline,
-        author=settings.author,
+        url, read_only=read_only, timeout_seconds=table.timeout, deadline_seconds=table.deadline, author=settings.author
     )
 
 
@@ -169,19 +165,12 @@ def own_direction(settings: LoadedSettings) -> Mapping[str, bool]:
 
 def own_metrics(settings: LoadedSettings) -> Mapping[str, Quality]:
     """The metric of [metric] by its name, as logs have it; empty where there is none."""
-    metric = settings.values.metric
-    return {
-        name: Quality(name, more, (1.0 if metric.best is None else metric.best) if more else None)
-        for name, more in own_direction(settings).items()
-    }
+    best = settings.values.metric.best
+    best = 1.0 if best is None else best
+    return {name: Quality(name, more, best if more else None) for name, more in own_direction(settings).items()}
 
 
-def series_kept_seconds(settings: LoadedSettings) -> float:
-    """How long the time series of a run are kept after its end, as [store] keep_series says."""
-    return settings.values.store.keep_series
-
-
-def runs_kept(settings: LoadedSettings) -> int | None:
-    """How many of a workload's newest runs are kept, as [store] keep_runs says; None: all of them."""
-    kept = settings.values.store.keep_runs
-    return None if kept == "all" else kept
+def kept_in_store(settings: LoadedSettings) -> tuple[int | None, float]:
+    """How many of a workload's newest runs [store] keeps (None: all), and for how many seconds after its end a run's series."""
+    table = settings.values.store
+    return None if table.keep_runs == "all" else table.keep_runs, table.keep_series

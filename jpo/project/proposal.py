@@ -55,8 +55,12 @@ def checked(job: Project, edits: tuple[Edit, ...], facts: Facts, *, limits: Limi
     executed = executed_with(workload, edits)
     content = config.edited(workload.content, str(workload.path), edits)
     guard = guarded(job, executed, facts, limits=limits)
-    if guard.approved and content != workload.on_disk and job.settings.values.check.command:
-        objection = team_objection(job, content)
+    check = job.settings.values.check
+    if guard.approved and content != workload.on_disk and check.command:
+        try:
+            objection = workload_checker.run_checker(check.command, content, workload.path.name, check.timeout)
+        except ValueError as error:
+            raise UsageError(job.settings.place, str(error), code="JPO-E404") from error
         guard = guard if objection is None else replace(guard, approved=False, violations=(Note("team's checker", objection),))
     return Proposal(workload, job.limits, edits, content, executed, guard)
 
@@ -108,15 +112,6 @@ def facts_of(workload: Workload, advice: Advice, runs: Sequence[Run]) -> Facts:
         val_accuracy_now=accuracy.mean if accuracy else None,
         **expected,
     )
-
-
-def team_objection(job: Project, content: bytes) -> str | None:
-    """Why the checker named in [check] rejects the file; None if it does not."""
-    check = job.settings.values.check
-    try:
-        return workload_checker.run_checker(check.command, content, job.workload.path.name, check.timeout)
-    except ValueError as error:
-        raise UsageError(job.settings.place, str(error), code="JPO-E404") from error
 
 
 def diff_of(proposal: Proposal) -> str:

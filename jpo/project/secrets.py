@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import zip_longest
+from operator import attrgetter
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -53,7 +55,7 @@ def check_prometheus(settings: LoadedSettings) -> None:
     """
     table = settings.values.prometheus
     for key in FILES:
-        _check_file(settings, f"prometheus.{key}", _file_of(settings, key))
+        _check_file(settings, f"prometheus.{key}", attrgetter(key)(table))
     secrets = secrets_sent(settings)
     ours = [what for what, by_runner in secrets.items() if by_runner]
     url = str(table.url)
@@ -89,14 +91,20 @@ def check_store(settings: LoadedSettings) -> None:
     """
     if settings.store_file:
         return
-    options = _as_libpq_reads(settings.values.store.url)
-    _check_libpqs_files(options, os.environ, settings.store_place)
+    options: Mapping[str, str] = {}
+    with suppress(ImportError):  # without the client nothing can be sent: opening the store says so
+        from jpo.history.postgres.session import parameters_of
+
+        options = parameters_of(
+            settings.values.store.url
+        )  # no other reading says where a password goes (postgresql:///a#?host=b)
+    _check_libpqs_files(options, settings.store_place)
     if set_by_runner(settings, "store.url"):
         return
     for name in FILES_OF_LIBPQ:
         if name in options:
             _check_file(settings, "store.url", options[name])
-    secrets = ["what its service holds"] if "service" in options else list(_libpqs_secrets(os.environ, "hostaddr" in options))
+    secrets = ["what its service holds"] if "service" in options else list(_libpqs_secrets("hostaddr" in options))
     for server in _servers(options) if secrets else ():
         _check_address(settings, "store.url", server, secrets[0], "set JPO_STORE__URL")
 
@@ -158,8 +166,16 @@ def unencrypted(settings: LoadedSettings) -> str | None:
 
 def travels_openly(url: str) -> bool:
     """Whether what is sent to an address can be read by whoever is on the way."""
+    from ipaddress import ip_address  # here: only servers without https need it
+
     parts = urlsplit(url)
-    return parts.scheme == "http" and not _is_loopback(parts.hostname or "")
+    if parts.scheme != "http":
+        return False
+    host = parts.hostname or ""
+    try:
+        return not ip_address(host).is_loopback
+    except ValueError:
+        return host != "localhost" and not host.endswith(".localhost")
 
 
 def _check_address(settings: LoadedSettings, key: str, url: str, secret: str, instead: str) -> None:
@@ -184,14 +200,6 @@ def _check_file(settings: LoadedSettings, key: str, file: str | None) -> None:
         raise UsageError(settings.origins[key], finding, remedy, code="JPO-E322")
 
 
-def _file_of(settings: LoadedSettings, key: str) -> str | None:
-    """The file that a key of [prometheus] names."""
-    table = settings.values.prometheus
-    name = key.rpartition(".")[2]
-    named: str | None = getattr(table.auth if key.startswith("auth.") else table, name)
-    return named
-
-
 def _allowed(url: str) -> bool:
     """Whether the runner has listed this server, by scheme, host and port.
 
@@ -201,12 +209,8 @@ def _allowed(url: str) -> bool:
     listed = [entry for entry in re.split(r"[\s,]+", os.environ.get(VARIABLE, "")) if entry]
     for entry in listed:
         if _server(entry) is None:
-            raise UsageError(
-                VARIABLE,
-                f"{without_credentials(entry)!r:.80} is no address",
-                "write e.g. https://prometheus.example.com",
-                code="JPO-E321",
-            )
+            finding = f"{without_credentials(entry)!r:.80} is no address"
+            raise UsageError(VARIABLE, finding, "write e.g. https://prometheus.example.com", code="JPO-E321")
     return _server(url) is not None and _server(url) in map(_server, listed)
 
 
@@ -229,31 +233,13 @@ def _base(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _is_loopback(host: str) -> bool:
-    from ipaddress import ip_address  # here: only servers without https need it
-
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
-def _as_libpq_reads(url: str) -> Mapping[str, str]:
-    """The options of a URL as the client takes them: no other reading of it says where a password goes (postgresql:///a#?host=b)."""
-    try:
-        from jpo.history.postgres.session import parameters_of
-    except ImportError:  # nothing can be sent: opening the store says so
-        return {}
-    return parameters_of(url)
-
-
-def _check_libpqs_files(options: Mapping[str, str], environ: Mapping[str, str], place: str) -> None:
+def _check_libpqs_files(options: Mapping[str, str], place: str) -> None:
     """Refuse files for which libpq would let all of Python wait, or of which it would complain by a name that commands a CI.
 
     It writes to stderr itself, past the gate: WARNING: password file "..." has group or world access.
     """
     for option, (variable, usual) in FILES_OF_LIBPQ.items():
-        path = Path(options.get(option) or environ.get(variable) or _home() / usual)
+        path = Path(options.get(option) or os.environ.get(variable) or _home() / usual)
         remedy = f"name another one, or unset {variable}"
         if printable(str(path)) != str(path):
             raise StoreError(place, f"{option} {str(path)!r:.200} has a name that does not print", remedy, code="JPO-E513")
@@ -285,7 +271,7 @@ def _servers(options: Mapping[str, str]) -> Iterator[str]:
             yield f"postgresql://{f'[{host}]' if ':' in host else host}" + (f":{port}" if port else "")
 
 
-def _libpqs_secrets(environ: Mapping[str, str], by_another_name: bool) -> Iterator[str]:
+def _libpqs_secrets(by_another_name: bool) -> Iterator[str]:
     """What libpq would show to whatever server a URL names.
 
     Args:
@@ -293,9 +279,9 @@ def _libpqs_secrets(environ: Mapping[str, str], by_another_name: bool) -> Iterat
             with the URL's host, and sends the password to its hostaddr.
     """
     for variable in SECRETS_OF_LIBPQ:
-        if environ.get(variable):
+        if os.environ.get(variable):
             yield f"what {variable} holds"
-    passfile = Path(environ.get("PGPASSFILE") or _home() / ".pgpass")
+    passfile = Path(os.environ.get("PGPASSFILE") or _home() / ".pgpass")
     try:
         lines = passfile.read_text("utf-8", "replace").splitlines() if passfile.is_file() else []  # libpq takes no pipe either
     except OSError:

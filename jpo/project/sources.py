@@ -14,7 +14,7 @@ from jpo.history import Store
 from jpo.project.load import LoadedSettings
 from jpo.project.project import own_metrics
 from jpo.project.secrets import check_prometheus, unencrypted
-from jpo.project.settings import AuthTable, PrometheusTable
+from jpo.project.settings import AuthTable
 from jpo.project.tables.parameters import is_own
 from jpo.records import Finished, Identity, Note, Workload
 from jpo.telemetry.diagnosis.near_identical import MOST_NAMED, near_identical
@@ -58,11 +58,11 @@ def logged(
     from jpo.telemetry.csv import remembered
     from jpo.telemetry.csv.folder import read_in_parts
 
-    patterns, own = [str(settings.root / pattern) for pattern in settings.values.csv.logs], own_names(settings)
+    own = own_names(settings)
     saved = store.load_agent(LOGS)
     memory = remembered.unpacked(saved[0] if saved else None, remembered.reading_of(own, __version__))
     parts = read_in_parts(
-        patterns, workload.identity, aliases=workload.aliases, now=now, own=own, memory=memory, track=settings.track
+        settings.csv_logs, workload.identity, aliases=workload.aliases, now=now, own=own, memory=memory, track=settings.track
     )
     if strict:
         parts = iter(every := tuple(parts))
@@ -117,17 +117,21 @@ def prometheus_of(settings: LoadedSettings) -> Endpoint | None:
     check_prometheus(settings)
     from jpo.http.endpoint import Endpoint
 
-    basic, bearer, sigv4 = (table.auth.type == way for way in ("basic", "bearer", "sigv4"))
+    root, basic, bearer, sigv4 = settings.root, *(table.auth.type == way for way in ("basic", "bearer", "sigv4"))
+    password = secret(table.auth, "password", root) if basic else None
+    token = secret(table.auth, "token", root) if bearer else None
+    if table.key_file and not table.cert_file:
+        raise UsageError("[prometheus] key_file", "has no cert_file next to it", "name the certificate too", code="JPO-E107")
     return Endpoint(
         url=table.url,
         timeout_seconds=table.timeout,
         username=table.auth.username if basic else None,
-        password=secret(table.auth, "password", settings.root) if basic else None,
-        bearer_token=secret(table.auth, "token", settings.root) if bearer else None,
+        password=password,
+        bearer_token=token,
         headers={name: value.get_secret_value() for name, value in table.headers.items()},
-        ca_file=settings.root / table.ca_file if table.ca_file else None,
+        ca_file=root / table.ca_file if table.ca_file else None,
         verify=not table.insecure,
-        client_cert=client_cert(table, settings.root),
+        client_cert=(root / table.cert_file, root / (table.key_file or table.cert_file)) if table.cert_file else None,
         sigv4_region=table.auth.region if sigv4 else None,
     )
 
@@ -136,15 +140,6 @@ def names_of(settings: LoadedSettings) -> Names:
     """What this site calls metrics and labels."""
     table = settings.values.prometheus
     return Names.of(table.metrics, table.labels, table.container, table.pod_labels, own=own_names(settings))
-
-
-def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:
-    """JPO's own certificate and its key, which may be in one file."""
-    if not table.cert_file:
-        if table.key_file:
-            raise UsageError("[prometheus] key_file", "has no cert_file next to it", "name the certificate too", code="JPO-E107")
-        return None
-    return root / table.cert_file, root / (table.key_file or table.cert_file)
 
 
 def caveats(server: Endpoint | None, settings: LoadedSettings) -> tuple[Note, ...]:

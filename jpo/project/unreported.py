@@ -105,22 +105,15 @@ def labelled_pod_notes(settings: Settings, runs: Sequence[Run]) -> list[Note]:
 def _of_kind(run: Run, own: Mapping[str, float]) -> Run:
     """The run without values of another kind: a word where the parameter is a number by now, or the other way round."""
     wrong = {n for n, now in own.items() if n in run.parameters and isinstance(run.parameters[n], Word) != isinstance(now, Word)}
-    if not wrong:
-        return run
-    parameters = {name: value for name, value in run.parameters.items() if name not in wrong}
-    return replace(run, parameters=parameters)
+    return replace(run, parameters={n: value for n, value in run.parameters.items() if n not in wrong}) if wrong else run
 
 
 def _as_in_force(run: Run, own: Mapping[str, float], suggestions: Sequence[Suggestion]) -> Run:
     """The run with what the newest suggestion before its start left in config.ini of the parameters that it does not report."""
     start = latest_start(run)
-    made = next((made for made in reversed(suggestions) if made.created_at <= start), None)
-    said = (
-        {}
-        if made is None
-        else {n: made.values.suggested[n] for n in own if n in made.values.suggested and n not in run.parameters}
-    )
-    of_kind = {name: value for name, value in said.items() if isinstance(value, Word) == isinstance(own[name], Word)}
+    said = next((made.values.suggested for made in reversed(suggestions) if made.created_at <= start), {})
+    missing = [name for name in own if name in said and name not in run.parameters]
+    of_kind = {name: said[name] for name in missing if isinstance(said[name], Word) == isinstance(own[name], Word)}
     if not of_kind:
         return run
     return replace(run, parameters={**run.parameters, **of_kind}, assumed=tuple(dict.fromkeys((*run.assumed, *of_kind))))

@@ -24,7 +24,6 @@ from jpo.telemetry.prometheus.names import Names
 
 if TYPE_CHECKING:
     from jpo.http.endpoint import Endpoint
-    from jpo.telemetry.prometheus.runs import Late
 
 TENANTS = ("x-scope-orgid", "thanos-tenant")
 """Headers that say whose runs a server shows (Mimir, Cortex; Thanos), in lower case."""
@@ -64,11 +63,16 @@ def read_on(server: Endpoint, job: Project, *, again_seconds: float | None) -> t
     Raises:
         TelemetryError: JPO-E101 to E109, E113.
     """
-    from jpo.telemetry.prometheus.runs import finished_runs
+    from jpo.telemetry.prometheus.runs import Late, finished_runs
 
-    identity, now, settings = job.workload.identity, job.now, job.settings
-    mark = bookmark(job.store.readings(identity), server, names_of(settings))
-    late, lately = late_runs(job, mark.passed_over, again_seconds), recent(mark.passed_over, now)
+    store, identity, now, settings = job.store, job.workload.identity, job.now, job.settings
+    table, names = settings.values.prometheus, names_of(settings)
+    mark = bookmark(store.readings(identity), server, names)
+    lately = recent(mark.passed_over, now)
+    since = table.since if settings.origins.get("prometheus.since") == "command line" else 0.0
+    late_seconds = max(table.late, since) if again_seconds is None else again_seconds
+    seen = lately.keys() if again_seconds is None else set[str]()
+    late = Late(now - late_seconds, store.ended_ids(identity) | seen) if late_seconds else None
     first = settings.track(range(1), "first contact with Prometheus") if mark.watermark is None else range(1)  # it may take long
     (answer,) = [
         finished_runs(
@@ -77,22 +81,17 @@ def read_on(server: Endpoint, job: Project, *, again_seconds: float | None) -> t
             since=min(asked_since(settings, now=now), now - (again_seconds or 0.0)),
             until=now,
             watermark=mark.watermark,
-            names=names_of(settings),
+            names=names,
             late=late,
         )
         for _ in first
     ]
-    finished = with_what_is_known(whole(answer), job)
-    return replace(finished, passed_over={**lately, **(finished.passed_over or {})}), mark
-
-
-def with_what_is_known(finished: Finished, job: Project) -> Finished:
-    """The answer; of labelled pods without those that another source reports, and with the values that were in force."""
-    if all(run.source != KUBERNETES for run in finished.runs):
-        return finished
-    recorded = job.store.recorded_runs(job.workload.identity)
-    runs = without_doubles(finished.runs, [entry.run for entry in recorded])
-    return replace(finished, runs=with_values_in_force(runs, in_effect(job.store, job.workload.identity, recorded)))
+    runs = whole(answer).runs
+    if any(run.source == KUBERNETES for run in runs):
+        recorded = store.recorded_runs(identity)
+        once = without_doubles(runs, [entry.run for entry in recorded])
+        runs = with_values_in_force(once, in_effect(store, identity, recorded))
+    return replace(answer, runs=runs, passed_over={**lately, **(answer.passed_over or {})}), mark
 
 
 def bookmark(readings: Mapping[str, Reading], server: Endpoint, names: Names) -> Bookmark:
@@ -126,17 +125,6 @@ def source_of(server: Endpoint, names: Names) -> str:
     selecting += [f"{RUN_INFO} = {names.metric(RUN_INFO)}"] if names.metric(RUN_INFO) != RUN_INFO else []
     digest = hashlib.sha256("\n".join(sorted(selecting)).encode()).hexdigest()[:12]
     return f"{PROMETHEUS} {parts.scheme}://{host}{port}{parts.path}" + (f" {digest}" if selecting else "")
-
-
-def late_runs(job: Project, passed_over: Mapping[str, float], again_seconds: float | None) -> Late | None:
-    """The look for runs that became visible late; None where it is switched off."""
-    table = job.settings.values.prometheus
-    named = table.since if job.settings.origins.get("prometheus.since") == "command line" else 0.0
-    seconds = max(table.late, named) if again_seconds is None else again_seconds
-    lately = recent(passed_over, job.now) if again_seconds is None else {}
-    from jpo.telemetry.prometheus.runs import Late
-
-    return Late(job.now - seconds, job.store.ended_ids(job.workload.identity) | lately.keys()) if seconds else None
 
 
 def recent(passed_over: Mapping[str, float], now: float) -> dict[str, float]:

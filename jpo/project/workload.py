@@ -77,24 +77,19 @@ def refuse_unknown(by_hand: Parameters, workload: Workload, *, option: str = "--
     for name, value in by_hand.items():
         total = TOTAL_OF.get(name, name)
         if total not in workload.current:
-            raise UsageError(option, f"{workload.path} has no parameter {name}", nearest_or_all(name, workload), code="JPO-E305")
+            keys = {p.key.rpartition(".")[2]: p.name for p in workload.parameters}
+            near = difflib.get_close_matches(name.lower(), [*workload.current, *keys], n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"it has {', '.join(workload.current)}"
+            raise UsageError(option, f"{workload.path} has no parameter {name}", remedy, code="JPO-E305")
         if name != total and total in by_hand:
             raise UsageError(option, f"{name} and {total} are one quantity", "set one of them", code="JPO-E305")
         parameter = workload.parameter(total)
         if isinstance(value, Word) != isinstance(parameter.value, Word):
-            kind, example = (
-                ("word", f"{parameter.value}") if isinstance(parameter.value, Word) else ("number", f"{parameter.value:g}")
-            )
-            raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}={example}", code="JPO-E305")
+            kind = "word" if isinstance(parameter.value, Word) else "number"
+            remedy = f"write e.g. {name}={parameter.value:g}"
+            raise UsageError(option, f"{name} = {value:g} is not a {kind}", remedy, code="JPO-E305")
         if (total in WHOLE or parameter.whole) and not value.is_integer():
             raise UsageError(option, f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
-
-
-def nearest_or_all(name: str, workload: Workload) -> str:
-    """Which parameter of config.ini a wrong name may mean; else all there are."""
-    keys = {p.key.rpartition(".")[2]: p.name for p in workload.parameters}
-    near = difflib.get_close_matches(name.lower(), [*workload.current, *keys], n=1)
-    return f"did you mean {near[0]}?" if near else f"it has {', '.join(workload.current)}"
 
 
 def identity_of(config: Path, settings: LoadedSettings, *, now: float) -> Mapping[str, str]:

@@ -97,16 +97,11 @@ def last_about(workload: Workload, applied: Sequence[Suggestion], here: Checkout
         if any(same(values, workload.current) for values in ends):
             return made
         if committed is not None and same(committed, workload.current):
-            return continued(made, [later for later in applied[number + 1 :] if for_branch(later, here)])
+            for later in applied[number + 1 :]:  # the last of those that went on from its values in a file that was kept
+                kept = for_branch(later, here) and later.committed is None
+                made = later if kept and same(later.values.current, made.values.suggested) else made
+            return made
     return None
-
-
-def continued(made: Suggestion, later: Sequence[Suggestion]) -> Suggestion:
-    """The suggestion, or the last of those that went on from its values in a file that was kept."""
-    for following in later:
-        if following.committed is None and same(following.values.current, made.values.suggested):
-            made = following
-    return made
 
 
 def for_branch(made: Suggestion, here: Checkout) -> bool:
@@ -119,12 +114,8 @@ def set_by_a_person(workload: Workload, applied: Sequence[Suggestion], here: Che
     """That the file has been set to other values since the last suggestion for it, where it is a checkout's; they may be those
     of an older suggestion."""
     last = next((made for made in reversed(applied) if for_branch(made, here)), None)
-    if (
-        last is None
-        or last.values.checkout is None
-        or last.values.checkout.committed is None
-        or same(last.values.suggested, workload.current)
-    ):
+    checkout = last and last.values.checkout
+    if not last or not checkout or checkout.committed is None or same(last.values.suggested, workload.current):
         return ()
     note = f"{printable(str(workload.path))} was set to other values since suggestion {last.suggestion_id}"
     return (Note(SET_BY_A_PERSON, f"{note}, and they count: {differences(workload, last.values.suggested)}"),)
@@ -139,10 +130,7 @@ def differences(workload: Workload, values: Parameters) -> str:
 
 def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSettings, limits: Limits | None, *, now: float) -> Start:
     """The workload with the values that a suggestion has left in force; or as it is, with the reason why not."""
-    values = {
-        **workload.current,
-        **{name: made.values.suggested[name] for name in workload.current if name in made.values.suggested},
-    }
+    values = {name: made.values.suggested.get(name, value) for name, value in workload.current.items()}
     try:
         values = {name: value if isinstance(value, Word) else float(value) for name, value in values.items()}
         edits = config.edits_of(workload, values, {})

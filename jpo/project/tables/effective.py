@@ -30,7 +30,12 @@ class Setting:
 
 def effective(settings: LoadedSettings) -> Iterator[Setting]:
     """Every setting that has a value, with where it comes from."""
-    for path, value in _flat(_dumped(settings)):
+    but = {"preference", "preferences"}  # as written, further down; of plugins that jpo.toml does not name, the defaults
+    found = {
+        **settings_model(None)().model_dump(mode="json", exclude=but),
+        **settings.values.model_dump(mode="json", exclude=but),
+    }
+    for path, value in _flat({name: found[name] for name in sorted(found, key=SECTIONS.index)}):
         key = ".".join(path)
         origin = settings.origins.get(key, "built in")
         if key in ("prometheus.url", "store.url"):
@@ -48,14 +53,6 @@ def effective(settings: LoadedSettings) -> Iterator[Setting]:
     if "preference" not in settings.tables:
         built_in = {name: weight for name, weight in settings.values.preference.model_dump(exclude_none=True).items() if weight}
         yield from (Setting(("preference", name), weight, "built in") for name, weight in built_in.items())
-
-
-def _dumped(settings: LoadedSettings) -> dict[str, Any]:
-    """All tables but the preferences, those of plugins that jpo.toml does not name with their defaults."""
-    tables = settings.values.model_dump(mode="json", exclude={"preference", "preferences"})
-    every = settings_model(None)().model_dump(mode="json", exclude={"preference", "preferences"})
-    found = {**every, **tables}
-    return {name: found[name] for name in sorted(found, key=SECTIONS.index)}
 
 
 def _as_written(settings: LoadedSettings, path: tuple[str, ...], origin: str, understood: object) -> object:

@@ -24,7 +24,10 @@ def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | N
     key = ".".join(map(_name, path))
     place = place_of(path, origins, toml)
     if first["type"] == "extra_forbidden" or "[key]" in first["loc"]:
-        return unknown_key(place, path)
+        if len(path) == 1:
+            return UsageError(place, f"unknown section [{key}]", section_remedy(path[0]), code="JPO-E302")
+        finding = f"unknown key [{_name(path[0])}] {'.'.join(map(_name, path[1:]))}"
+        return UsageError(place, finding, remedy(path[-1], known_beside(path)), code="JPO-E302")
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "tuple_type" and isinstance(first["input"], str):
         message = f'input should be a list, such as ["{_name(first["input"])}"]'
@@ -52,14 +55,6 @@ def refuse_impossible(parameters: Mapping[str, Any], origins: Mapping[str, str],
         if not is_own(name) and ParameterTable.model_validate(line).worded:
             finding = f"[parameters] {name} choices: {quoted(line['choices'])} are not numbers"
             raise UsageError(place, finding, "write e.g. choices = [1, 2, 4]", code="JPO-E302")
-
-
-def unknown_key(place: str, path: list[str]) -> UsageError:
-    """An unknown section or key, with the nearest known name."""
-    if len(path) == 1:
-        return UsageError(place, f"unknown section [{_name(path[0])}]", section_remedy(path[0]), code="JPO-E302")
-    finding = f"unknown key [{_name(path[0])}] {'.'.join(map(_name, path[1:]))}"
-    return UsageError(place, finding, remedy(path[-1], known_beside(path)), code="JPO-E302")
 
 
 def known_beside(path: list[str]) -> tuple[str, ...]:
