@@ -25,7 +25,7 @@ from jpo.learning.serving import CACHE_TROUBLE, LEARNING, NOT_LEARNT, own_policy
 from jpo.optimizer.request import Request
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
-from jpo.project.plugins.hooks import in_context, in_past_contexts
+from jpo.project.plugins.hooks import in_context
 from jpo.project.project import Project, open_project
 from jpo.project.request import decider_of, learn_seconds_of, request_of
 from jpo.records import Identity, Known, PolicyName, Track
@@ -93,7 +93,7 @@ def known_on_record(job: Project) -> tuple[Known, Request]:
     reaches = contradictions(store, identity, job.workload.current).reaches
     residuals = residuals_here(store, identity, (*others, *runs), learn=True)
     known = Known(runs, others, residuals=residuals, reaches=reaches)
-    return in_past_contexts(in_context(known, job), job), request_of(job, known)
+    return in_context(in_context(known, job), job, "past_context"), request_of(job, known)
 
 
 def by_and_by(store: Store, identity: Identity, known: Known, request: Request, options: LearnOptions) -> tuple[Learnt, bool]:

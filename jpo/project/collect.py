@@ -295,10 +295,9 @@ def ask(server: Endpoint | None, job: Project, *, strict: bool, again_seconds: f
 
 
 def cut_short(source: str, unread: str, *, strict: bool) -> Note:
-    """What the report says of a look that did not come to its end.
+    """What the report says of a look that did not come to its end; if `strict`, that is TelemetryError JPO-E117.
 
-    Raises:
-        TelemetryError: JPO-E117, if `strict`; what was read is on record, and the next look goes on from there.
+    What was read is on record, and the next look goes on from there.
     """
     if strict:
         raise TelemetryError(source, unread, "run again, or raise --timeout", code="JPO-E117")

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from jpo.errors import UsageError
 from jpo.files.reading import DEEPEST, contents
 from jpo.files.reading import toml as toml_of
-from jpo.project.checkout.root import folders_up, store_beside
+from jpo.project.checkout.root import folders_up
 from jpo.project.plugins.tables import OF_OTHERS, settings_model
 from jpo.project.settings import AgentTable, CardTable, CheckTable, QuotaTable, Settings
 from jpo.project.tables.faults import explained, place_of, refuse_impossible
@@ -113,7 +113,11 @@ class LoadedSettings:
         """The file of a store that an earlier version of JPO made beside config.ini, and which is used; None if there is none."""
         if self.store_folder is None or self.store_at_root is None or self._store_path is None:
             return None
-        return store_beside(self.store_folder, self.store_root or self.root, self._store_path)
+        beside, at_root = self.store_folder / self._store_path, self.store_at_root
+        try:
+            return beside if beside.is_file() and not (at_root.exists() and beside.samefile(at_root)) else None
+        except OSError:  # behind a closed folder
+            return None
 
     @property
     def store_file(self) -> Path | None:
@@ -193,11 +197,7 @@ def _own_tables(folders: Sequence[Path]) -> tuple[Path | None, Mapping[str, Any]
 
 
 def refuse_config_ini(toml: Path) -> None:
-    """Of what --config names: a config.ini is not jpo.toml, even where it can be read as TOML.
-
-    Raises:
-        UsageError: JPO-E301, no section of it is one of jpo.toml's.
-    """
+    """Refuse (JPO-E301) a config.ini that --config names, even where it can be read as TOML: no section of it is jpo.toml's."""
     try:
         known = read_toml(toml).keys() & settings_model(None).model_fields.keys()
     except UsageError:
@@ -256,14 +256,6 @@ def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, s
             origins[key] = origin
 
 
-def refuse_half_named(variable: str) -> None:
-    """Raise UsageError for a limit in the environment that nobody would read: JPO_QUOTA_GPUS, with one underscore."""
-    section, _, key = variable.removeprefix("JPO_").lower().partition("_")
-    if variable.startswith("JPO_") and key in SAFE_TABLES.get(section, ()):
-        remedy = f"write JPO_{section.upper()}__{key.upper()}"
-        raise UsageError(f"environment {variable}", "is read by nobody, having one underscore", remedy, code="JPO-E302")
-
-
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file."""
     remedy = "name a jpo.toml with --config"
@@ -318,7 +310,10 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[
     for variable, text in sorted(environ.items()):
         path = variable.removeprefix("JPO_").lower().split("__")
         if not variable.startswith("JPO_") or (len(path) < 2 and path != ["preference"]):
-            refuse_half_named(variable)
+            section, _, key = variable.removeprefix("JPO_").lower().partition("_")
+            if variable.startswith("JPO_") and key in SAFE_TABLES.get(section, ()):  # JPO_QUOTA_GPUS would be passed over
+                remedy = f"write JPO_{section.upper()}__{key.upper()}"
+                raise UsageError(f"environment {variable}", "is read by nobody, having one underscore", remedy, code="JPO-E302")
             continue
         if len(path) > DEEPEST:
             finding = f"names a setting of {len(path)} parts"

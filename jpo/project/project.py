@@ -93,8 +93,8 @@ def open_project(
     with open_history(settings, read_only=read_only) as store:
         if not read_only:
             settle(store, workload, now=now)
-        start = start_of(workload, store, settings, limits, now=now)
-        workload = pinned(start.workload, store, now=now) if pins else start.workload
+        workload, notes = start_of(workload, store, settings, limits, now=now)
+        workload = pinned(workload, store, now=now) if pins else workload
         yield Project(
             workload,
             limits and with_pins(limits, workload),
@@ -106,7 +106,7 @@ def open_project(
             store,
             now,
             settings,
-            (*start.notes, *kept_from_exploring(settings), *about_its_place(settings.store_beside, settings.store_at_root)),
+            (*notes, *kept_from_exploring(settings), *about_its_place(settings.store_beside, settings.store_at_root)),
             keeps=not read_only,
         )
 

@@ -98,6 +98,7 @@ def request_of(
         baseline_left=baseline_left(job, runs, current),
         fallback=job.settings.fallback,
     )
+    with_a_most = {name for name, table in tables.items() if table.max is not None or table.choices}
     allowed = Allowed(
         [p.name for p in job.workload.parameters if not p.held and p.name not in unclear | kept],
         admissible,
@@ -106,7 +107,7 @@ def request_of(
         followed_parameters(job),
         job.workload.terms,
         as_written,
-        bounded=[p.name for p in job.workload.parameters if _is_bounded(p, tables)],
+        bounded=[p.name for p in job.workload.parameters if {p.term, p.name} & with_a_most],
         room_gib=job.limits.quota.memory_gib,
         chosen=chosen or {},
     )
@@ -117,7 +118,7 @@ def request_of(
         boldness,
         job.prices,
         job.currency,
-        as_run={**dict.fromkeys(kept, unseen), **{r.parameter: r.really for r in within if r.parameter in kept}},
+        as_run={**dict.fromkeys(kept, lambda _in_file: None), **{r.parameter: r.really for r in within if r.parameter in kept}},
         horizon_runs=None if agent.horizon_runs == "auto" else agent.horizon_runs,
         policy=policy or agent.policy,
         resets=agent.resets,
@@ -130,10 +131,6 @@ def baseline_left(job: Project, runs: Sequence[Run], current: Parameters) -> int
     if not wanted or job.store.newest_change(job.workload.identity):
         return 0
     return max(0, wanted - sum(run.ended_well and same(run.parameters, current) for run in runs))
-
-
-def unseen(_in_file: float) -> None:
-    """What runs make of a value that none was given."""
 
 
 def as_run(job: Project, reaches: Sequence[Reach]) -> tuple[Parameters, frozenset[str]]:
@@ -180,12 +177,6 @@ def choices_of(parameters: Sequence[Parameter], tables: ParameterTables) -> Iter
             yield p.name, [choice * p.value / p.counted[1] for choice in own.values]
         elif (table := tables.get(p.name)) and table.values:
             yield p.name, table.values
-
-
-def _is_bounded(parameter: Parameter, tables: ParameterTables) -> bool:
-    """Whether the user has said the most that it may be."""
-    given = (tables[name] for name in (parameter.term, parameter.name) if name in tables)
-    return any(table.max is not None or table.choices for table in given)
 
 
 def explore_of(settings: LoadedSettings) -> str:

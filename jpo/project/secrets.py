@@ -72,11 +72,7 @@ def check_prometheus(settings: LoadedSettings) -> None:
 
 
 def check_encrypted(url: str, secret: str) -> None:
-    """Refuse to send a secret, named in words, over http:// to another machine which the runner has not listed.
-
-    Raises:
-        UsageError: JPO-E323.
-    """
+    """Refuse (JPO-E323) to send a secret, named in words, over http:// to another machine which the runner has not listed."""
     if travels_openly(url) and not _allowed(url):
         remedy = f"use https://, or allow it in the environment: {VARIABLE}={_base(url)}"
         raise UsageError(_base(url), f"would get {secret} unencrypted", remedy, code="JPO-E323")
@@ -201,11 +197,7 @@ def _check_file(settings: LoadedSettings, key: str, file: str | None) -> None:
 
 
 def _allowed(url: str) -> bool:
-    """Whether the runner has listed this server, by scheme, host and port.
-
-    Raises:
-        UsageError: JPO-E321, the list has something else than addresses.
-    """
+    """Whether the runner has listed this server, by scheme, host and port; UsageError JPO-E321: an entry is no address."""
     listed = [entry for entry in re.split(r"[\s,]+", os.environ.get(VARIABLE, "")) if entry]
     for entry in listed:
         if _server(entry) is None:

@@ -158,9 +158,7 @@ def why_nothing(
 ) -> tuple[Note, ...]:
     """Why Prometheus reports no run: the likeliest cause; empty when nothing is amiss.
 
-    Args:
-        now: when the look began.
-        seconds_spent: what it took already; one deadline holds for both.
+    The look began at `now` and took `seconds_spent` already; one deadline holds for both.
     """
     from jpo.telemetry.diagnosis.probes import why_empty
 
@@ -172,17 +170,13 @@ def why_nothing(
 
 
 def only_others(elsewhere: Mapping[Identity, int], identity: Identity) -> tuple[Note, ...]:
-    """That CSV logs hold runs of other workloads alone; empty where one is the same but for spelling, said by itself.
-
-    Args:
-        elsewhere: how many runs of each other workload they hold.
-    """
+    """That CSV logs hold runs of other workloads alone, this many of each; empty where one differs in spelling alone, said by
+    itself."""
     if not elsewhere or near_identical(identity, elsewhere):
         return ()
     most = sorted(elsewhere, key=lambda other: -elsewhere[other])
-    named = ", ".join(f"{other!s:.80}" for other in most[:MOST_NAMED]) + (
-        f" and {len(most) - MOST_NAMED} more" if most[MOST_NAMED:] else ""
-    )
+    more = f" and {len(most) - MOST_NAMED} more" if most[MOST_NAMED:] else ""
+    named = ", ".join(f"{other!s:.80}" for other in most[:MOST_NAMED]) + more
     runs = counted(sum(elsewhere.values()), "run")
     finding = f"CSV logs hold no run of {identity}, but {runs} of {named}"
     return (Note("JPO-W142", f"{finding}; if the job has run, name the same in config.ini and in the job"),)

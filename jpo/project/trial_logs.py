@@ -83,12 +83,9 @@ def _finite(log: Log, key: str) -> float | None:
 
 def _parameters(log: Log) -> dict[str, float]:
     """The parameters that a log names."""
-    values = {}
-    for name in PARAMETERS:
-        value = log.number(name)
-        if value is not None and not (SMALLEST_VALUE <= value <= LARGEST_VALUE or (value == 0 and name == "gpus")):
+    values = {name: value for name in PARAMETERS if (value := log.number(name)) is not None}
+    for name, value in values.items():
+        if not (SMALLEST_VALUE <= value <= LARGEST_VALUE or (value == 0 and name == "gpus")):
             finding = f"{name} = {value:g} is no value of a training job"
             raise UsageError(str(log.path), finding, "correct the script that writes the log", code="JPO-E823")
-        if value is not None:
-            values[name] = value
     return values

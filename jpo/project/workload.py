@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -92,21 +91,8 @@ def refuse_unknown(by_hand: Parameters, workload: Workload, *, option: str = "--
             raise UsageError(option, f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
 
 
-def identity_of(config: Path, settings: LoadedSettings, *, now: float) -> Mapping[str, str]:
-    """Dataset, model, framework and hardware of config.ini; nothing where there is no such file.
-
-    Raises:
-        UsageError: there is one, and it is invalid.
-    """
-    return read_workload(config, settings, now=now).identity.labels if config.exists() else {}
-
-
 def only_of(config: Path | None, settings: LoadedSettings) -> Identity | None:
-    """The workload of a config.ini that a command names; None where it names none, which means all of them.
-
-    Raises:
-        UsageError: it is invalid, or not there.
-    """
+    """The workload of a config.ini that a command names, UsageError where that is not there or invalid; None, all, where none."""
     return None if config is None else read_workload(config, settings, now=0.0).identity  # no moment changes whose file it is
 
 

@@ -6,13 +6,14 @@ import pytest
 
 from jpo.errors import UsageError
 from jpo.project.project import open_history, open_project
+from jpo.project.request import learn_seconds_of
 
 
 def test_a_project_holds_what_its_files_say(repository):
     path, settings = repository('[sla]\ntime_max = "6h"\n[prices]\nusd_per_gpu_hour = 2.0\n[agent]\nlearn_budget = "0s"\n')
     with open_project(path, settings, now=0.0) as job:
         assert (job.workload.current["batch_size"], job.prices.usd_per_gpu_hour) == (32.0, 2.0)
-        assert (dict(job.targets), job.learn_budget_seconds, job.currency.code) == ({"time_max": 21600.0}, 0.0, "USD")
+        assert (dict(job.targets), learn_seconds_of(settings), job.currency.code) == ({"time_max": 21600.0}, 0.0, "USD")
         assert job.store.runs_of(job.workload.identity) == ()
 
 

@@ -82,8 +82,8 @@ def in_force(store: Store, case: Case) -> list[Line]:
     """Which values and how much boldness `jpo suggest` starts with here, where it is not what the file and jpo.toml say."""
     if case.identity is None:
         return []
-    start = start_of(case.workload, store, case.settings, limits_of(case.settings), now=case.now)
-    notes = (*start.notes, *kept_from_exploring(case.settings))
+    _, notes = start_of(case.workload, store, case.settings, limits_of(case.settings), now=case.now)
+    notes = (*notes, *kept_from_exploring(case.settings))
     return [Line("in force", "warning" if note.code == NOT_USABLE else "ok", note.text, "", note.code) for note in notes]
 
 

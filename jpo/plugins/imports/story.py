@@ -16,7 +16,7 @@ from jpo.plugins.imports.translate import Said, Translated, translated
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
 from jpo.project.sources import own_names
-from jpo.project.workload import identity_of
+from jpo.project.workload import read_workload
 from jpo.records import PARAMETERS, Finished, Outcome, Run
 from jpo.telemetry.outcome import Own
 from jpo.wording.names import OUTCOMES
@@ -67,7 +67,8 @@ def import_runs(
     servers = [source for source in sources if not isinstance(source, Path)]
     _refuse_nonsense(sources, wanted.values, own)
     certain = {"dataset", "model", "framework"} <= wanted.identity.keys()
-    said = Said(wanted.identity, {} if certain else identity_of(config, settings, now=now), wanted.values, own)
+    of_file = {} if certain or not config.exists() else read_workload(config, settings, now=now).identity.labels
+    said = Said(wanted.identity, of_file, wanted.values, own)
     given, lines, runs, skipped = columns_given(settings), list[str](), list[Run](), 0
     if wanted.experiments and not servers:
         remedy = "name its address, too, e.g. jpo import http://mlflow:5000 --experiment nightly"

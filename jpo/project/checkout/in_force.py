@@ -8,7 +8,7 @@ then it counts, as a whole, since a mixture of both would be a configuration tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import constraints
 from constraints import Facts, Limits
@@ -27,12 +27,8 @@ from jpo.wording.printable import printable
 IN_FORCE, SET_BY_A_PERSON, NOT_USABLE = "JPO-I855", "JPO-I856", "JPO-W857"
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
-    """What a command starts from, and what reports say of that."""
-
-    workload: Workload
-    notes: tuple[Note, ...] = ()
+Start = tuple[Workload, tuple[Note, ...]]
+"""What a command starts from, and what reports say of that."""
 
 
 def checkout_of(workload: Workload, settings: LoadedSettings) -> Checkout:
@@ -56,11 +52,11 @@ def start_of(workload: Workload, store: Store, settings: LoadedSettings, limits:
     here = checkout_of(workload, settings)
     workload = replace(workload, checkout=here)
     if settings.values.agent.start_from == "committed":
-        return Start(workload)
+        return workload, ()
     applied = applied_to(here, store, workload)
     found = last_about(workload, applied, here)
     if found is None or same(found.values.suggested, workload.current):
-        return Start(workload, set_by_a_person(workload, applied, here))
+        return workload, set_by_a_person(workload, applied, here)
     origin = next(
         (made for made in reversed(applied) if made.changes and same(made.values.suggested, found.values.suggested)), found
     )
@@ -69,7 +65,7 @@ def start_of(workload: Workload, store: Store, settings: LoadedSettings, limits:
 
 def job_as_run(workload: Workload, store: Store, settings: LoadedSettings, *, now: float) -> Workload:
     """The workload as a job that has ended ran it: in a pipeline with the values in force; elsewhere it has read the file."""
-    return start_of(workload, store, settings, None, now=now).workload if in_pipeline(settings) else workload
+    return start_of(workload, store, settings, None, now=now)[0] if in_pipeline(settings) else workload
 
 
 def applied_to(here: Checkout, store: Store, workload: Workload) -> Sequence[Suggestion]:
@@ -141,14 +137,14 @@ def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSetting
         finding = str(error)
     if finding:
         note = f"The values in force since suggestion {made.suggestion_id} cannot be used ({finding}); those of the file count"
-        return Start(workload, (Note(NOT_USABLE, note),))
+        return workload, (Note(NOT_USABLE, note),)
     name = printable(str(workload.path))
     changed = ", ".join(f"{edit.key} {edit.old_text} → {edit.new_text}" for edit in edits)
     note = f"{name} in this checkout has the committed values; those in force since suggestion {made.suggestion_id} are used"
     committed = Committed(workload.content, workload.parameters, made.suggestion_id)
     checkout = workload.checkout and replace(workload.checkout, committed=workload.current)
     told = Note(IN_FORCE, f"{note}: {changed} (`jpo rollback` goes back)")
-    return Start(replace(there, committed=committed, checkout=checkout), (told,))
+    return replace(there, committed=committed, checkout=checkout), (told,)
 
 
 def missing_keys(made: Suggestion, workload: Workload) -> str:

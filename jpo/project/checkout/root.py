@@ -54,19 +54,6 @@ def owner_of(folder: Path) -> int | None:
         return None
 
 
-def store_beside(folder: Path, root: Path, relative: str) -> Path | None:
-    """The file of a store that an earlier version made in its folder, and that is not the one at the root; None if there is none.
-
-    Args:
-        relative: path of the store, as settings have it.
-    """
-    beside, at_root = folder / relative, root / relative
-    try:
-        return beside if beside.is_file() and not (at_root.exists() and beside.samefile(at_root)) else None
-    except OSError:  # behind a closed folder
-        return None
-
-
 def about_its_place(beside: Path | None, root: Path | None) -> tuple[Note, ...]:
     """That the history is beside config.ini and not at the root, and how it is moved."""
     if beside is None or root is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from jpo import plugin
 from jpo.history import Store
@@ -62,14 +62,12 @@ def from_plugins(settings: LoadedSettings, store: Store, *, now: float, keep: bo
     return found
 
 
-def in_context(known: Known, job: Project) -> Known:
-    """What is known, with what plugins know of the next run."""
-    return _through("context", known, job)
-
-
-def in_past_contexts(known: Known, job: Project) -> Known:
-    """What is known, with what plugins would have known after each past run: the agent learns from it."""
-    return _through("past_context", known, job)
+def in_context(known: Known, job: Project, kind: Literal["context", "past_context"] = "context") -> Known:
+    """What is known, with what plugins know of the next run; "past_context": with what they would have known after each past run,
+    from which the agent learns."""
+    for step, notes in _parts(kind, job.settings, only_with_tables=True):
+        known = step(known, job) if step else replace(known, evidence=known.evidence.noting(notes))
+    return known
 
 
 def queue_of(workload: Workload, settings: LoadedSettings) -> Queue:
@@ -83,12 +81,6 @@ def queue_of(workload: Workload, settings: LoadedSettings) -> Queue:
 def events_of(settings: LoadedSettings, run_ids: Collection[str]) -> tuple[RunEvent, ...]:
     """What happened to these runs besides."""
     return tuple(event for events, _ in _parts("events", settings) if events for event in events(settings, run_ids))
-
-
-def _through(kind: str, known: Known, job: Project) -> Known:
-    for step, notes in _parts(kind, job.settings, only_with_tables=True):
-        known = step(known, job) if step else replace(known, evidence=known.evidence.noting(notes))
-    return known
 
 
 def _parts(

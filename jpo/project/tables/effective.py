@@ -44,7 +44,11 @@ def effective(settings: LoadedSettings) -> Iterator[Setting]:
         elif key.startswith("prometheus.headers.") or path[-1] in SECRETS:
             yield Setting(path, value, origin, exact=False)
         else:
-            yield Setting(path, _as_written(settings, path, origin, value), origin)
+            written: Any = settings.tables  # "6h" where it is 21600 seconds
+            for part in path:
+                written = written.get(part) if isinstance(written, Mapping) else None
+            in_file = written is not None and origin.endswith((".toml", "[tool.jpo]"))
+            yield Setting(path, written if in_file else value, origin)
     for path, value in _flat({name: settings.tables.get(name) for name in ("preference", "preferences")}):
         named = (
             settings.origins[name] for name in (".".join(path[:n]) for n in range(len(path), 0, -1)) if name in settings.origins
@@ -53,14 +57,6 @@ def effective(settings: LoadedSettings) -> Iterator[Setting]:
     if "preference" not in settings.tables:
         built_in = {name: weight for name, weight in settings.values.preference.model_dump(exclude_none=True).items() if weight}
         yield from (Setting(("preference", name), weight, "built in") for name, weight in built_in.items())
-
-
-def _as_written(settings: LoadedSettings, path: tuple[str, ...], origin: str, understood: object) -> object:
-    """The value as a file has it: "6h" where it is 21600 seconds."""
-    written: Any = settings.tables
-    for part in path:
-        written = written.get(part) if isinstance(written, Mapping) else None
-    return understood if written is None or not origin.endswith((".toml", "[tool.jpo]")) else written
 
 
 def _flat(tables: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:

@@ -33,7 +33,7 @@ class PricesTable(BaseModel):
     per_usd: Annotated[float, Field(gt=0, le=1e9)] | None = None
 
     @model_validator(mode="after")
-    def one_price_of_each(self) -> PricesTable:
+    def consistent(self) -> PricesTable:
         names = ("usd_per_gpu_hour", "usd_per_gpu_hour_of", "usd_per_cpu_hour", "usd_per_gib_hour")
         single = [name for name in names if getattr(self, name) not in (None, {})]
         if self.catalogue is not None and single:
@@ -48,10 +48,6 @@ class PricesTable(BaseModel):
             raise ValueError("region says nothing without a catalogue; write e.g. catalogue = 'aws', or take it out")
         if self.spot and self.catalogue is None and self.spot_share is None:
             raise ValueError("spot needs a catalogue or spot_share; write e.g. spot_share = 0.4")
-        return self
-
-    @model_validator(mode="after")
-    def has_a_rate(self) -> PricesTable:
         if (self.currency == "USD") != (self.per_usd is None):
             raise ValueError("currency and per_usd go together; write e.g. currency = 'EUR', per_usd = 0.92")
         return self

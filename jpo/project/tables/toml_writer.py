@@ -145,9 +145,7 @@ def _with_lines(text: str, table: str, lines: Mapping[str, TomlLine], *, empty: 
         value, old = tomlkit.value(line.text), target.item(name) if name in target else None
         value.trivia.trail = end
         if old is not None:
-            value.trivia.indent, value.trivia.comment_ws, value.trivia.comment, value.trivia.trail = (
-                *(old.trivia.indent, old.trivia.comment_ws, old.trivia.comment, old.trivia.trail),
-            )
+            vars(value.trivia).update(vars(old.trivia))
         elif line.comment and not isinstance(target, InlineTable):
             value.comment(line.comment)
             value.trivia.comment_ws = "   "

@@ -64,7 +64,7 @@ def test_a_file_that_nothing_is_on_record_about_counts_as_it_is(repository):  # 
     path, settings = repository()
     with open_project(path, settings, now=0.0) as job:
         start = start_of(job.workload, job.store, settings, job.limits, now=0.0)
-    assert (start.workload, start.notes) == (job.workload, ())
+    assert start == (job.workload, ())
 
 
 def test_a_changed_value_that_has_no_place_any_more_is_named_and_an_unchanged_one_is_not(workload):  # type: ignore[no-untyped-def]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jpo import plugin
-from jpo.project.plugins.hooks import NoQueue, events_of, from_plugins, in_context, in_past_contexts, queue_of
+from jpo.project.plugins.hooks import NoQueue, events_of, from_plugins, in_context, queue_of
 from jpo.project.project import open_history, open_project
 from jpo.project.workload import read_workload
 from jpo.records import Known, codes_of
@@ -39,5 +39,5 @@ def test_a_context_that_cannot_be_imported_is_a_note(repository: Repository, mon
     mine = plugin.Plugin("mine", settings={"launch": LOST}, context=LOST, past_context=LOST)
     monkeypatch.setattr(plugin, "own", lambda: (mine,))
     with open_project(path, settings, now=0.0, read_only=True) as job:
-        for step in (in_context, in_past_contexts):
-            assert [note.code for note in step(Known(()), job).evidence.notes] == ["JPO-W002"]
+        for kind in ("context", "past_context"):
+            assert [note.code for note in in_context(Known(()), job, kind).evidence.notes] == ["JPO-W002"]
