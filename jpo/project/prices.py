@@ -10,11 +10,7 @@ from jpo.records import Currency
 
 
 def prices_of(settings: LoadedSettings) -> Prices:
-    """The prices that [prices] names.
-
-    Raises:
-        UsageError: JPO-E801 or JPO-E802, a GPU type, region or catalogue that does not exist.
-    """
+    """The prices that [prices] names; UsageError JPO-E801 or E802: a GPU type, region or catalogue that does not exist."""
     table, place = settings.values.prices, f"{settings.place} [prices]"
     per_gpu = table.usd_per_gpu_hour
     if table.usd_per_gpu_hour_of and table.gpu_type is not None:

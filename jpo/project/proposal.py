@@ -26,17 +26,10 @@ if TYPE_CHECKING:  # a project begins with what this module makes of an earlier 
 
 
 def propose(job: Project, advice: Advice, runs: Sequence[Run], kept: Collection[str] = ()) -> Proposal:
-    """Format the advised values and have them checked.
-
-    Args:
-        kept: parameters that stay in config.ini as they are, though runs have other values (Request.as_run).
-    """
+    """Format the advised values, but for those `kept` in the file though runs have others (Request.as_run), and check them."""
     workload = job.workload
-    edits = config.edits_of(
-        workload,
-        {**advice.suggested, **{name: workload.current[name] for name in kept}},
-        advice.undo.texts if advice.undo else {},
-    )
+    values = {**advice.suggested, **{name: workload.current[name] for name in kept}}
+    edits = config.edits_of(workload, values, advice.undo.texts if advice.undo else {})
     executed = executed_with(workload, edits)
     for name in advice.by_hand:
         if not math.isclose(executed[name], advice.suggested[name], rel_tol=SAME):
@@ -46,11 +39,7 @@ def propose(job: Project, advice: Advice, runs: Sequence[Run], kept: Collection[
 
 
 def checked(job: Project, edits: tuple[Edit, ...], facts: Facts, *, limits: Limits | None = None) -> Proposal:
-    """Read the values back, and ask the guard and then the team's own checker about the result.
-
-    Args:
-        limits: by which the guard decides; None: those of the project.
-    """
+    """Read the values back, and ask the guard (by `limits`; None: the project's) and then the team's own checker."""
     workload, limits = job.workload, limits or job.limits
     executed = executed_with(workload, edits)
     content = config.edited(workload.content, str(workload.path), edits)

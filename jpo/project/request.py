@@ -197,11 +197,7 @@ def learn_seconds_of(settings: LoadedSettings) -> float:
 
 
 def followed_parameters(job: Project) -> dict[str, str]:
-    """Which parameter follows which, both of them in config.ini.
-
-    Raises:
-        UsageError: JPO-E302, one of them is not there.
-    """
+    """Which parameter follows which, both of them in config.ini; UsageError JPO-E302: one of them is not there."""
     rules: dict[str, str] = {name: table.follow for name, table in job.settings.values.parameters.items() if table.follow}
     for name, rule in rules.items():
         for needed in (name, rule.partition(":")[0]):

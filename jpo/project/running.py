@@ -26,10 +26,7 @@ PAST_RUNS = 200
 def running_now(server: Endpoint | None, identity: Identity, settings: LoadedSettings, store: Store) -> tuple[Running, ...]:
     """The runs of a workload that go on, each with the values that it has and how far it is; none without a server.
 
-    What `jpo explain`, `jpo doctor` and whoever watches show: nothing of it goes on record.
-
-    Raises:
-        TelemetryError: JPO-E101 to E109, E113.
+    For `jpo explain`, `jpo doctor` and whoever watches; nothing of it goes on record. TelemetryError: JPO-E101 to E109, E113.
     """
     if server is None:
         return ()

@@ -12,11 +12,8 @@ from jpo.project.prices import catalogue_of
 
 
 def catalogue_shown(settings: LoadedSettings, prices: Prices, gpu_type: str | None) -> Catalogue:
-    """The instances in force, or all with GPUs of a type; those of JPO's own catalogue where [prices] names none.
-
-    Raises:
-        UsageError: JPO-E801, a GPU type that does not exist.
-    """
+    """The instances in force, or all with GPUs of a type (UsageError JPO-E801: it does not exist); where [prices] names no
+    catalogue, those of JPO's own."""
     table, instances = settings.values.prices, prices.instances
     if gpu_type:
         every = catalogue_of(settings) or read_catalogue(SHIPPED["aws"])

@@ -89,9 +89,8 @@ def unmeasured(settings: Settings, runs: Sequence[Run]) -> list[Note]:
 def labelled_pod_notes(settings: Settings, runs: Sequence[Run]) -> list[Note]:
     """What labelled pods do not say, and what that means."""
     notes = []
-    labelled = sum(run.source == KUBERNETES for run in runs)
     if runs and runs[-1].tells_no_quality and settings.agent.quality_floor != "off":
-        count = f"{labelled} of {len(runs)} runs are labelled pods, which report no loss"
+        count = f"{sum(run.source == KUBERNETES for run in runs)} of {len(runs)} runs are labelled pods, which report no loss"
         what = f"only {', '.join(RESOURCES[:-1])} and {RESOURCES[-1]} are changed while nobody sees how good another model is"
         notes.append(Note("JPO-I170", f'{count}: {what}; [agent] quality_floor = "off" allows more'))
     assumed = [run for run in runs if run.assumed]

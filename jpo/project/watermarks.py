@@ -100,11 +100,9 @@ def bookmark(readings: Mapping[str, Reading], server: Endpoint, names: Names) ->
     if source in readings:
         return Bookmark(source, *readings[source])
     if PROMETHEUS in readings:
-        note = (
-            f"What was read of Prometheus so far is taken to be of {server.shown_url}, since its address was not kept; "
-            "if it was of another, `jpo observe --again 90d` reads this one's"
-        )
-        return Bookmark(source, *readings[PROMETHEUS], PROMETHEUS, (Note("JPO-I120", note),))
+        note = f"What was read of Prometheus so far is taken to be of {server.shown_url}, since its address was not kept"
+        again = "if it was of another, `jpo observe --again 90d` reads this one's"
+        return Bookmark(source, *readings[PROMETHEUS], PROMETHEUS, (Note("JPO-I120", f"{note}; {again}"),))
     if any(other.startswith(f"{PROMETHEUS} ") for other in readings):
         note = (
             f"{server.shown_url} was not read before for this workload, but another address, tenant or set of labels: "

@@ -33,11 +33,7 @@ def content_now(path: Path | str) -> bytes | None:
 
 
 def read_workload(path: Path, settings: LoadedSettings, *, now: float, content: bytes | None = None) -> Workload:
-    """The workload of a config.ini, read with the names that guard and jpo.toml know.
-
-    Args:
-        content: what is read in place of the file; None: the file.
-    """
+    """The workload of a config.ini, or of `content` in its place, read with the names that guard and jpo.toml know."""
     tables = settings.values.parameters
     own = {name: own_limit(name, settings.tables["parameters"]) for name in tables if is_own(name)}
 
@@ -68,11 +64,7 @@ def read_workload(path: Path, settings: LoadedSettings, *, now: float, content: 
 
 
 def refuse_unknown(by_hand: Parameters, workload: Workload, *, option: str = "--set") -> None:
-    """Values of --set, or of another option, must be of parameters that this config.ini has, and whole where those are.
-
-    Raises:
-        UsageError: JPO-E305, one is not.
-    """
+    """Refuse (JPO-E305) values of --set, or of another option, that config.ini lacks, of another kind, or not whole."""
     for name, value in by_hand.items():
         total = TOTAL_OF.get(name, name)
         if total not in workload.current:
@@ -124,9 +116,8 @@ def keeps_to_this_machine(settings: LoadedSettings) -> bool:
 def with_pins(limits: Limits, workload: Workload) -> Limits:
     """The limits with the workload's pinned values held, in its terms; what is only not freed may be set by hand."""
     terms = workload.terms
-    limits = replace(
-        limits, counting=Counting(terms.batch_per_device, terms.gpus_per_node, terms.accumulation_steps, terms.nodes)
-    )
+    counting = Counting(terms.batch_per_device, terms.gpus_per_node, terms.accumulation_steps, terms.nodes)
+    limits = replace(limits, counting=counting)
     for p in workload.parameters:
         if p.held and p.held != NOT_FREED:
             limits = limits.holding([p.term], p.held)

@@ -26,11 +26,7 @@ SIDE_BRANCH = "JPO-I858"
 
 
 def side_branch_of(environ: Mapping[str, str]) -> str:
-    """The branch, tag or merge request of a pipeline, where that is known to be another than the default branch; else "".
-
-    Args:
-        environ: the process environment.
-    """
+    """The branch, tag or merge request of a pipeline, where that is known to be another than the default branch; else ""."""
     here, default = "", ""
     if environ.get("GITHUB_ACTIONS") in TRUE:
         here = environ.get("GITHUB_REF", "")

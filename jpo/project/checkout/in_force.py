@@ -53,7 +53,13 @@ def start_of(workload: Workload, store: Store, settings: LoadedSettings, limits:
     workload = replace(workload, checkout=here)
     if settings.values.agent.start_from == "committed":
         return workload, ()
-    applied = applied_to(here, store, workload)
+    about = [
+        made
+        for made in store.suggestions_of(workload.identity, limit=LOOKED_BACK)
+        if made.values.checkout is None or made.values.checkout.file == here.file
+    ]
+    written = store.written(workload.identity) if any(made.changes for made in about) else frozenset[str]()
+    applied = [made for made in about if not made.changes or made.suggestion_id in written]  # took effect, oldest first
     found = last_about(workload, applied, here)
     if found is None or same(found.values.suggested, workload.current):
         return workload, set_by_a_person(workload, applied, here)
@@ -66,18 +72,6 @@ def start_of(workload: Workload, store: Store, settings: LoadedSettings, limits:
 def job_as_run(workload: Workload, store: Store, settings: LoadedSettings, *, now: float) -> Workload:
     """The workload as a job that has ended ran it: in a pipeline with the values in force; elsewhere it has read the file."""
     return start_of(workload, store, settings, None, now=now)[0] if in_pipeline(settings) else workload
-
-
-def applied_to(here: Checkout, store: Store, workload: Workload) -> Sequence[Suggestion]:
-    """The newest suggestions for this file that took effect, oldest first."""
-    about = [
-        made
-        for made in store.suggestions_of(workload.identity, limit=LOOKED_BACK)
-        if made.values.checkout is None or made.values.checkout.file == here.file
-    ]
-    changed = any(made.changes for made in about)
-    written = store.written(workload.identity) if changed else frozenset[str]()
-    return [made for made in about if not made.changes or made.suggestion_id in written]
 
 
 def last_about(workload: Workload, applied: Sequence[Suggestion], here: Checkout) -> Suggestion | None:

@@ -16,11 +16,7 @@ Positive = Annotated[float, Field(gt=0)]
 
 
 def numbers_or_words(given: object) -> object:
-    """Choices as numbers where all of them are, in quotes or not; else as words.
-
-    Raises:
-        ValueError: it is no list, or its members are of several kinds.
-    """
+    """Choices as numbers where all of them are, in quotes or not; else as words. ValueError: no list, or of several kinds."""
     if given is None:
         return None
     if not isinstance(given, list | tuple) or not given:

@@ -14,8 +14,6 @@ from jpo.records import COUNTS, MEASURED, PARAMETERS
 
 STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
-
 METRIC_NAME = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
 """What a metric of the user's own may be called."""
 KNOWN_NAMES = {*MEASURED, *PARAMETERS, *COUNTS, "time", "epoch", "cost", "efficiency", "accuracy", "loss", "metric"}
@@ -61,7 +59,6 @@ class SlaTable(BaseModel):
     """
 
     model_config = STRICT
-
     time_max: Annotated[Duration, Field(gt=0, allow_inf_nan=False)] | None = None
     cost_max: Amount | None = None
     throughput_min: Limit | None = None
@@ -93,7 +90,6 @@ class MetricTable(BaseModel):
     """
 
     model_config = STRICT
-
     name: Annotated[str, Field(pattern=METRIC_NAME)] | None = None
     direction: Literal["max", "min"] | None = None
     best: Annotated[float, Field(allow_inf_nan=False)] | None = None

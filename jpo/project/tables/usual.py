@@ -40,13 +40,10 @@ def usual_line(key: str, text: str, *, alone: bool) -> str | None:
     name = _tame(option)
     if not set(key).isdisjoint('"\\') or not key.isprintable():
         return None
-    said = _range(name, text) or _choices(name, text)
+    ranges = (said for form, said in RANGES.items() if NUMBER.fullmatch(text) and re.fullmatch(form, name))
+    said = next(ranges, None) or _choices(name, text)
     own = name if alone else f"{_tame(section)}_{name}"
     return f'{own} = {{ key = "{key}", {said} }}' if said and re.fullmatch("[a-z][a-z0-9_]{0,63}", own) else None
-
-
-def _range(name: str, text: str) -> str | None:
-    return next((said for form, said in RANGES.items() if re.fullmatch(form, name)), None) if NUMBER.fullmatch(text) else None
 
 
 def _choices(name: str, text: str) -> str | None:
