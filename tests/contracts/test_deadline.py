@@ -22,17 +22,17 @@ PAUSES = """
 import os, signal, sys
 from jpo.errors import StoreError
 from jpo.history import open_store
-from jpo.history import sql
+from jpo.history.retention import forget
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 run = Run("paused", Identity("digits", "cnn", "pytorch"), {}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")
 with open_store(sys.argv[1], timeout_seconds=8) as store:
-    move = sql.move_reading
+    move = forget.move_reading
     def pause(*told):
         print("paused", flush=True)
         os.kill(os.getpid(), signal.SIGSTOP)
         return move(*told)
-    sql.move_reading = pause
+    forget.move_reading = pause
     try:
         store.record(Finished((run,), watermark=1.0), now=2.0, identity=run.identity, source="csv")
     except StoreError as error:
