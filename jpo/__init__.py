@@ -21,8 +21,7 @@ write it; then the agent learns (commands/learn.py). The map, floor by floor; im
     advisor/         JPO as a library: ask and tell
     report/          results for people and programs: document(x) and as_json(x) of each subject, in the five forms of forms/
 
-    optimizer/       where the parts meet: request, surrogate, sla, advise, suggestion, predictions, pareto/, explain/;
-                     account/: what came of the suggestions, from runs alone
+    optimizer/       where the parts meet: request, surrogate, sla, advise, suggestion, predictions, pareto/, explain/
 
     agent/           which candidate next: the problem, its acquisition values, the rule, the policy, the regret; sac/ learns
     forecast/        what will happen: the belief after the runs, its calibration, trials, transfer from other workloads
@@ -41,7 +40,8 @@ write it; then the agent learns (commands/learn.py). The map, floor by floor; im
     timeouts.py      programs and clients that are asked: waited for so long, then ended with all they started
 
     records/         the vocabulary: what the parts hand to each other; policies.py: the names of those who may decide
-    errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means
+    errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means;
+                     `git grep CODE jpo` finds its text
     version.py  runlog.py (what a training script imports: standard library only)
 
 The eight from agent to inventory are the parts: none imports another, only optimizer and the floors above combine them. The four

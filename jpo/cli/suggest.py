@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,11 @@ from jpo.cli.gate import complain, save_copy
 from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option
 from jpo.cli.output import READABLE, Output, writable
 from jpo.cli.subject import job_options
+from jpo.errors import NothingAdmissible
+
+if TYPE_CHECKING:
+    from jpo.commands.suggest import SuggestOptions
+    from jpo.project.load import LoadedSettings
 
 WOULD_CHANGE = 10
 
@@ -76,7 +82,7 @@ def suggest(
     now = time.time()
     flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
     settings = load_settings(given, toml, flags)
-    lasting = settings
+    lasting = settings if prefer is None else load_settings(given, toml, {**flags, "preference": None})
     if deadline is not None or max_cost is not None:  # guard and agent alike go by them
         settings = load_settings(given, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)})
     config = config_of(given, settings)
@@ -93,13 +99,22 @@ def suggest(
         chosen=values_given("--set", chosen, config, settings),
         done_by=deadline is not None,
     )
-    report = command.suggest(config, settings, wanted)
+    try:
+        report = command.suggest(config, settings, wanted)
+    except NothingAdmissible:
+        learn_afterwards(config, lasting, wanted)  # its new runs are on record all the same
+        raise
     output.show(suggestion, report, on_record=not wanted.dry_run)
     if in_force is not None and report.in_force is not None:
         save_copy(in_force, report.in_force)
+    learn_afterwards(config, lasting, wanted)
+    return WOULD_CHANGE if check and report.suggestion.changes_file else 0
+
+
+def learn_afterwards(config: Path, settings: LoadedSettings, wanted: SuggestOptions) -> None:
+    """Let the agent learn from what is new, if it may; its trouble is a line on stderr."""
     if wanted.learn and not wanted.dry_run:
         from jpo.commands.learn import learn_after_suggestion  # what only learning needs takes a while to import
 
-        if why_not := learn_after_suggestion(config, lasting, now=now, seed=seed):
+        if why_not := learn_after_suggestion(config, settings, now=wanted.now, seed=wanted.seed):
             complain(why_not)
-    return WOULD_CHANGE if check and report.suggestion.changes_file else 0

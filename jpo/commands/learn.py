@@ -66,7 +66,7 @@ def learn_after_suggestion(path: Path, settings: LoadedSettings, *, now: float, 
     """Let the agent take in what is new, for as long as [agent] learn_budget says; it puts no policy in charge.
 
     Args:
-        settings: without targets that hold for this once: an agent that learnt from other targets begins anew.
+        settings: without targets and a preference that hold for this once: an agent that learnt from others begins anew.
 
     Returns:
         Why nothing was learnt, with its reason code; "" where it was, or need not be. The suggestion stands either way.
@@ -90,7 +90,8 @@ def known_on_record(job: Project) -> tuple[Known, Request]:
     store, identity = job.store, job.workload.identity
     recorded = on_record(store, job.workload)
     runs, others = recorded.runs, recorded.others
-    reaches = contradictions(store, identity, job.workload.current).reaches
+    of_all_names = recorded.own.recorded if job.workload.aliases else None
+    reaches = contradictions(store, identity, job.workload.current, of_all_names).reaches
     residuals = residuals_here(store, identity, (*others, *runs), learn=True)
     known = Known(runs, others, residuals=residuals, reaches=reaches)
     return in_context(in_context(known, job), job, "past_context"), request_of(job, known)

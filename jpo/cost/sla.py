@@ -1,8 +1,8 @@
 """SLA targets: their meaning, and their checks against forecasts and against the outcomes of runs.
 
 SLA_TARGETS says which quantity each target of [sla] limits. A new target is also a key in
-project/tables/promises.py, a sign in wording/names.py, words in optimizer/sla.py and a rule of the guard (constraints/limits.py,
-rules.py); its quantity is a field of
+project/tables/promises.py, a sign in wording/names.py, words in optimizer/sla.py and a limit, a fact
+and a rule of the guard (constraints/limits.py, rules.py; facts come from project/proposal.py); its quantity is a field of
 records.Forecast. An unknown value neither meets nor breaks a target.
 """
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from jpo.agent.sealed import header_of
+from jpo.agent.sealed import header_of, unseal_agent
 from jpo.errors import StoreError
 from jpo.history import Store
 from jpo.learning.serving import AGENT, CACHE_TROUBLE
@@ -60,10 +60,10 @@ def nobody_learns(store: Store, identity: Identity, runs: Sequence[Run]) -> bool
     """Whether runs wait to be learnt from, and not for a scheduled `jpo learn` elsewhere, which has learnt of their workload.
 
     Raises:
-        StoreError: the saved agent is damaged.
+        StoreError: the saved agent is damaged, or of another version.
     """
     saved = store.load_agent(AGENT)
-    learnt, _ = header_of(saved[0])["progress"].get(str(identity), (0, "")) if saved else (0, "")
+    learnt, _ = unseal_agent(saved[0])[1]["progress"].get(str(identity), (0, "")) if saved else (0, "")
     in_all = max(0, len(learnable(runs)) - 1)
     return in_all - learnt >= SOON_LEARNT or 0 == learnt < in_all
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from jpo.agent.policy import shipped_policy
 from jpo.agent.sealed import header_of, unseal_agent
-from jpo.errors import StoreError, UsageError
+from jpo.errors import StoreError, UsageError, words_of
 from jpo.history import AuditEvent, Store
 from jpo.history.following.followers import followers
 from jpo.learning.backlog import fingerprint, learnable, waiting
@@ -105,7 +105,13 @@ def catch_up(store: Store, identity: Identity, known: Known, request: Request, w
     if not rebuild and not waiting(opened and opened[1], identity, runs, request):
         done, resets, updates = progress_of(opened[1]) if opened else (0, 0, 0)
         return Learnt(0, done, updates, 0, resets)
-    import torch
+    try:
+        import torch
+    except (ImportError, OSError) as error:  # a library of it is missing, or built for another machine
+        finding = f"torch is installed, and cannot be imported ({words_of(error)})"
+        raise UsageError(
+            "learning", finding, 'install it anew: pip install --force-reinstall "jpo[learn]"', code="JPO-E604"
+        ) from error
 
     from jpo.agent.sac.checkpoint import save_checkpoint
     from jpo.agent.sac.learn import WorkloadProgress, learn

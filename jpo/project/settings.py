@@ -1,7 +1,8 @@
 """Settings as jpo.toml may have them: one model per table, with defaults, units and limits.
 
 Everything has a default, so that no jpo.toml is needed. Only commands read settings; parts get the values they need. How the
-sources of settings are merged is in load.py.
+sources of settings are merged is in load.py. A new key stands here or in tables/; of a table that the guard reads ([parameters],
+[quota], [card], [prices], [sla]) in constraints/limits.py, too; then in docs/jpo-toml.md.
 """
 
 from __future__ import annotations

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -199,3 +200,33 @@ def test_an_agent_that_cannot_be_read_is_no_reason_to_withhold_a_suggestion(proj
         store.save_agent(AGENT, b"no agent", expected_version=0)
     answer = project.jpo("suggest", "config.ini")
     assert (answer.code, "[JPO-W605]" in answer.err) == (0, True)
+
+
+@pytest.mark.usefixtures("learning")
+def test_a_torch_that_cannot_be_imported_costs_no_suggestion(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+    imports = builtins.__import__
+
+    def without_cuda(name: str, *more: Any) -> Any:
+        if name == "torch":
+            raise OSError("libcudart.so.12: cannot open shared object file")
+        return imports(name, *more)
+
+    monkeypatch.setattr(builtins, "__import__", without_cuda)
+    answer = project.jpo("suggest", "config.ini")
+    assert (answer.code, "[JPO-E604]" in answer.err, "value" in answer.out) == (0, True, True)
+
+
+@pytest.mark.usefixtures("learning")
+@pytest.mark.parametrize("words", [("--prefer", "cost"), ("--deadline", "1s")])
+def test_what_holds_for_this_once_is_not_learnt_from_and_a_refused_night_learns(
+    project: Project, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
+) -> None:
+    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+    learnt_from = []
+    monkeypatch.setattr("jpo.commands.learn.catch_up", lambda _s, _i, _k, request, _w: learnt_from.append(request.wanted))
+    assert project.jpo("suggest", "config.ini").code == 0
+    assert project.jpo("suggest", "config.ini", *words).code == (3 if "--deadline" in words else 0)
+    assert len(learnt_from) == 2
+    assert learnt_from[0].preference == learnt_from[1].preference
+    assert learnt_from[0].targets == learnt_from[1].targets

@@ -1,9 +1,9 @@
 """The cluster lab: what queues, machines and bills look like under a policy of workload management.
 
     workload/        jobs: logs in the Standard Workload Format, tables of training jobs, jobs drawn at random
-    queueing/        equal processors: job selection with and without backfilling, fast enough for whole years
+    queueing/        equal processors: job selection (selection.py) with and without backfilling, fast enough for whole years
     platform/        clusters > nodes > processors > cores, and how they are described
-    machine/         such platforms: where jobs go, how fast they run there, energy and cost
+    machine/         such platforms: where jobs go (placement.py), how fast they run there, energy and cost
     metrics.py       what a schedule amounts to
     grid.py          policies x workloads x seeds
     fail_condition.py  "saf+easy worse than fcfs+easy by 5%", for CI

@@ -1,7 +1,8 @@
 """Runs that other tools recorded: tables, Hugging Face, Lightning and others -> records.Run.
 
 foreign.py       what each format makes of its files: runs as cells of text, by the tool's own names
-recognise.py     which format a file or folder has; a further one stands in READERS and _of_tool, and in cli.py
+recognise.py     which format a file or folder has; a further one stands in READERS and _of_tool, and in cli.py,
+                 or in a package of its own under the entry point jpo.importers
 table.py         a CSV file with a row per run
 hugging_face.py  trainer_state.json, and what lies beside it
 lightning.py     metrics.csv and hparams.yaml

@@ -10,7 +10,7 @@
     excerpt.py       words of engines and the last of a run in one line, for messages, without secrets
     exits.py         exit codes and signals in plain words
     script/          training scripts as they are read, never as they are run
-    engines/         local/  slurm/  kubernetes/  aws/
+    engines/         local/  slurm/  kubernetes/  aws/: a further one is a folder, its name in OWN, and in the summary below
     settings.py      [launch] of jpo.toml
     project/         engines and runs of [launch]; watching/: a run that goes on, as `jpo watch` sees it
     during/          what may be decided while a run goes on: stop, resize, another step

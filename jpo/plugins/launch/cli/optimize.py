@@ -97,7 +97,7 @@ def optimize(
         flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
         settings = load_settings(path, toml, flags)
         config = path or settings.config_ini
-        lasting_settings = settings
+        lasting_settings = settings if prefer is None else load_settings(path, toml, {**flags, "preference": None})
         if deadline is not None or max_cost is not None:
             settings = load_settings(path, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)})
         task = task_of(config, settings, engine_named(settings, on), name=name, now=now)
