@@ -204,7 +204,7 @@ def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: 
     """
     if path.suffix != ".safetensors":
         raise UsageError(str(path), "is no name for weights", "name a file that ends in .safetensors", code="JPO-E307")
-    continual.need_torch()
+    continual.load_torch()
     from jpo.learning.pretraining import pretrain as train
 
     if policy != "sac":

@@ -86,6 +86,22 @@ def need_torch() -> None:
         raise UsageError("learning", "torch is not installed", 'pip install "jpo[learn]"', code="JPO-E604")
 
 
+def load_torch() -> None:
+    """Import torch, which takes a second, and let it use one thread: faster than two on networks this small, and the same result
+    everywhere.
+
+    Raises:
+        UsageError: JPO-E604, it is not installed, or cannot be imported.
+    """
+    need_torch()
+    try:
+        import torch
+    except (ImportError, OSError) as error:  # a library of it is missing, or built for another machine
+        finding, remedy = f"torch cannot be imported ({words_of(error)})", "install it anew: pip install --force-reinstall torch"
+        raise UsageError("learning", finding, remedy, code="JPO-E604") from error
+    torch.set_num_threads(1)
+
+
 def catch_up(store: Store, identity: Identity, known: Known, request: Request, wanted: Round) -> Learnt:
     """Take in the runs of a workload that are new to the agent, oldest first, until the time is used up; save it, on record.
 
@@ -96,7 +112,8 @@ def catch_up(store: Store, identity: Identity, known: Known, request: Request, w
         known: the workload's runs, and the residuals of the other jobs here, on whose like it practises.
 
     Raises:
-        UsageError: JPO-E604, torch is not installed; JPO-E606, there was not enough time to rebuild, and nothing was changed.
+        UsageError: JPO-E604, torch is not installed, or cannot be imported; JPO-E606, there was too little time to rebuild, and
+            nothing was changed.
         StoreError: the saved agent is damaged, or another process saved one meanwhile.
     """
     need_torch()
@@ -105,18 +122,11 @@ def catch_up(store: Store, identity: Identity, known: Known, request: Request, w
     if not rebuild and not waiting(opened and opened[1], identity, runs, request):
         done, resets, updates = progress_of(opened[1]) if opened else (0, 0, 0)
         return Learnt(0, done, updates, 0, resets)
-    try:
-        import torch
-    except (ImportError, OSError) as error:  # a library of it is missing, or built for another machine
-        finding = f"torch is installed, and cannot be imported ({words_of(error)})"
-        raise UsageError(
-            "learning", finding, 'install it anew: pip install --force-reinstall "jpo[learn]"', code="JPO-E604"
-        ) from error
+    load_torch()
 
     from jpo.agent.sac.checkpoint import save_checkpoint
     from jpo.agent.sac.learn import WorkloadProgress, learn
 
-    torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
     out_of_time = wanted.out_of_time or in_seconds(wanted.seconds)  # torch and what it imports take seconds on a busy machine
     agent = _agent(opened, wanted, known, name, out_of_time)
     others = agent.real.size if rebuild else 0

@@ -15,6 +15,7 @@ from jpo.agent.alternatives.steering import SHAPES as ACTOR
 from jpo.agent.policy import Policy, save_policy
 from jpo.agent.reward import regret_reward
 from jpo.errors import UsageError
+from jpo.learning.continual import load_torch
 from jpo.learning.forks import practice_job, practise_with, practised
 from jpo.learning.practice import begin, step
 from jpo.records import NAMED_PREFERENCES, PolicyName, Track, silently
@@ -46,9 +47,7 @@ def pretrain(name: PolicyName, *, jobs: int | None = None, seed: int = 0, track:
     if name not in OF_FILES:
         trained = ", ".join(("sac", *OF_FILES))
         raise UsageError("--policy", f"{name} has no weights of its own", f"name one of {trained}", code="JPO-E308")
-    import torch  # only when something is learnt
-
-    torch.set_num_threads(1)
+    load_torch()
     jobs = jobs or JOBS[name]
     card = {"command": f"jpo learn --pretrain {name}.safetensors --policy {name} --jobs {jobs} --seed {seed}"}
     if name == "steering":

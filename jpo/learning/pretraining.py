@@ -17,6 +17,7 @@ import numpy as np
 from jpo.agent.policy import SHAPES, Policy, mean_policy, save_policy
 from jpo.agent.sealed import seal, unseal
 from jpo.errors import StoreError, UsageError
+from jpo.learning.continual import load_torch
 from jpo.learning.forks import practise_with
 from jpo.learning.release import RELEASE_JOBS, ReleaseTest, figures_of, release_test
 from jpo.records import Track, silently
@@ -81,11 +82,10 @@ def pretrain(
     Raises:
         StoreError: JPO-E601 or JPO-E603, `part` is damaged or from another version; UsageError: JPO-E605, from another training.
     """
-    import torch  # only when something is learnt
+    load_torch()  # only when something is learnt
 
     from jpo.agent.sac.learn import improve, new_agent, policy_of, take_in
 
-    torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
     jobs, test_jobs = jobs or JOBS, RELEASE_JOBS if test_jobs is None else test_jobs
     plan = {"jobs": jobs, "seed": seed}
     fresh = Training(new_agent(seed, simulated_capacity=TRANSITIONS, fork_capacity=FORKS), [], 0)

@@ -19,7 +19,7 @@ from jpo.agent.policy import Policy, load_policy, save_policy
 from jpo.agent.sealed import header_of
 from jpo.errors import StoreError
 from jpo.history import AuditEvent, Json, Store
-from jpo.learning.continual import progress_of
+from jpo.learning.continual import load_torch, progress_of
 from jpo.learning.deadline import Deadline
 from jpo.learning.forks import MOST_JOBS
 from jpo.learning.job import DOMAINS, Job, earlier_jobs, new_job
@@ -211,6 +211,7 @@ class Candidate:
 
 def candidate_of(store: Store, *, anew: bool) -> Candidate:
     """The candidate whose test is not at its end; where there is none, or `anew`, the saved agent's policy of now."""
+    load_torch()
     from jpo.agent.sac.checkpoint import load_checkpoint
     from jpo.agent.sac.learn import policy_of
 

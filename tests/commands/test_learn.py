@@ -17,10 +17,12 @@ from jpo.agent.policy import SCORE, SHAPES, load_policy, save_policy
 from jpo.commands.learn import pretrain
 from jpo.errors import StoreError
 from jpo.history import open_store
+from jpo.history.following.contradictions import contradictions
 from jpo.learning import pretraining
 from jpo.learning.kept_residuals import RESIDUALS
 from jpo.learning.serving import AGENT, POLICY
 from jpo.records import silently
+from jpo.records.contradictions import Contradictions
 
 if TYPE_CHECKING:
     from user_project import Project
@@ -230,3 +232,27 @@ def test_what_holds_for_this_once_is_not_learnt_from_and_a_refused_night_learns(
     assert len(learnt_from) == 2
     assert learnt_from[0].preference == learnt_from[1].preference
     assert learnt_from[0].targets == learnt_from[1].targets
+
+
+@pytest.mark.usefixtures("learning")
+@pytest.mark.parametrize("aliases", ["", '[workload]\naliases = { framework = ["torch"] }\n'])
+def test_the_agent_learns_by_the_reaches_by_which_it_was_decided(
+    project: Project, monkeypatch: pytest.MonkeyPatch, aliases: str
+) -> None:
+    """Under several names the runs of all of them say how far a value really goes."""
+    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+    toml = project.folder / "jpo.toml"
+    toml.write_text(aliases + (toml.read_text() if toml.exists() else ""))
+    asked: list[Any] = []
+    for place in ("project.collect", "commands.learn"):
+
+        def spied(_store: object, _identity: object, _current: object, recorded: Any = None) -> Contradictions:
+            asked.append(recorded and [entry.run.run_id for entry in recorded])
+            return contradictions(_store, _identity, _current, recorded)
+
+        monkeypatch.setattr(f"jpo.{place}.contradictions", spied)
+    monkeypatch.setattr("jpo.commands.learn.catch_up", lambda *_: None)
+    assert project.jpo("suggest", "config.ini").code == 0
+    assert len(asked) == 2
+    assert asked[0] == asked[1]
+    assert bool(asked[0]) == bool(aliases)

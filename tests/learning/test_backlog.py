@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from jpo.agent.sealed import seal
 from jpo.history import Store
 from jpo.learning.backlog import SOON_LEARNT, fingerprint, learnable, nobody_learns, not_learnt
 from jpo.learning.serving import AGENT
@@ -55,3 +56,9 @@ def test_nothing_is_said_while_a_scheduled_learning_elsewhere_keeps_up(store: St
 def test_who_learnt_from_the_runs_as_they_were_before_still_learns_here(store: Store) -> None:
     learnt(store)
     assert not nobody_learns(store, JOB, [replace(run, run_id=f"again {run.run_id}") for run in RUNS])
+
+
+def test_an_agent_of_another_version_is_a_warning_where_torch_is_missing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    store.save_agent(AGENT, seal({}, {"format": "of another version"}), expected_version=0)
+    assert not_learnt(store, JOB, RUNS) == ("JPO-W605",)
