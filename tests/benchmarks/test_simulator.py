@@ -15,16 +15,10 @@ import pytest
 
 from jpo.records import Draws
 from jpo.simulate import draw_jobs, observe, random_candidates
+from tests.simulate.test_runs import DRAWS
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "simulator.py"
 SIMULATOR = runpy.run_path(str(SCRIPT))
-DRAWS = Draws(
-    log_time=np.array([[0.0, -1.0, 3.0]]),
-    log_loss=np.array([[0.0, 0.5, 0.0]]),
-    log_utilisation=np.array([[0.0, 0.25, 0.0]]),
-    log_power=np.zeros((1, 3)),
-    fails=np.array([[False, False, True]]),
-)
 
 
 def test_one_round_measures_all_ways_and_computes_the_claim() -> None:
