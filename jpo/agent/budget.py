@@ -56,17 +56,6 @@ class Boldness:
     fallback: Parameters | None = None
 
 
-PATIENCE = 2
-"""Runs with the same values after which a job stands still, and one trial is run below `min_confidence`."""
-LONG = 10
-"""Runs with the same values after which, if none of the budget is in use, a trial is earned that only may be better: no job
-stands still for good while something is left to be tried."""
-EVEN, LENIENCE = 0.5, 0.2
-"""It must be safe to try with at least this chance, and with so much less than `min_confidence` at most."""
-IMPATIENCE, LEAST = 0.1, 0.2
-"""By so much less with each further PATIENCE runs alike, down to LEAST: the budget says what it may cost."""
-
-
 @dataclass(frozen=True, slots=True)
 class Leeway:
     """Leeway of exploring: what is left of it, and how long the job has been where it is.
@@ -82,25 +71,7 @@ class Leeway:
     exploration_runs_left: int = 0
     repeated: int = 0
     unproven: bool = False
-
-    @property
-    def patient(self) -> bool:
-        """Whether the job has stood still for PATIENCE runs, or twice as many, or ..."""
-        return self.repeated > 0 and self.repeated % PATIENCE == 0
-
-    def affords_trial(self, boldness: Boldness) -> bool:
-        """Whether enough of the budget is left for a trial to be earned."""
-        earns = boldness.explore == "safe" and boldness.min_confidence > 0
-        return earns and self.budget_left >= SHARE * boldness.budget
-
-    def stood_long(self, boldness: Boldness) -> bool:
-        """Whether it has stood still so long, with the whole budget left, that a trial need not be expected to pay off."""
-        return self.repeated >= LONG and self.budget_left >= boldness.budget
-
-    def chance_needed(self, boldness: Boldness) -> float:
-        """Least chance that an earned trial is safe to try: less, the longer the job has stood still."""
-        waited = max(0, self.repeated // PATIENCE - 1)
-        return max(EVEN, boldness.min_confidence - LENIENCE) - min(IMPATIENCE * waited, EVEN - LEAST)
+    trials_left: float = 1.0
 
 
 def reference_values(followed_up: Sequence[tuple[Run, Parameters]], now: Parameters) -> Parameters:

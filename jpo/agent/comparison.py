@@ -14,6 +14,7 @@ import numpy as np
 from jpo.agent.acquisition import AcquisitionValues, acquisition_values, log_objective, log_ratios
 from jpo.agent.candidate_rows import base_row
 from jpo.agent.safety.confidence import p_claim, p_loss_worse
+from jpo.agent.safety.risk import WORSE
 from jpo.agent.safety.failing import known_to_end_well, often_failing
 from jpo.records import CALIBRATED
 
@@ -68,15 +69,25 @@ class Comparison:
 
     @cached_property
     def p_claim(self) -> Floats:
-        """Chance of the claim of each candidate, shape (K,): it ends well, better than today, with the validation loss kept."""
+        """TODO"""
+        return np.where(self.belief.tried, self.p_better, self.p_safe)
+
+    @cached_property
+    def p_better(self) -> Floats:
+        """Chance that each candidate ends well, better than today's, with the validation loss kept, shape (K,)."""
+        chance = p_claim(
+            self.belief, self.candidates, self.against_today, self.calibration, 0.0, reference=self.base, tolerance=self.quality_floor
+        )
+        return chance if self.promise is None else np.where(self.promise.lowering, self.promise.p_lower, chance)
+
+    @cached_property
+    def p_safe(self) -> Floats:
+        """Chance that each candidate ends well and costs no more than a tenth more than today's, shape (K,)."""
         claimed = self.against_today
         if self.quality_floor is not None:  # it judges the loss of a trial, whose claim is of time and cost
             without_loss = log_objective(replace(self.belief, val_loss=None), self.preference, self.base)
-            claimed = np.where(self.belief.tried, claimed, log_ratios(without_loss, self.candidates.current))
-        chance = p_claim(
-            self.belief, self.candidates, claimed, self.calibration, reference=self.base, tolerance=self.quality_floor
-        )
-        return chance if self.promise is None else np.where(self.promise.lowering, self.promise.p_lower, chance)
+            claimed = log_ratios(without_loss, self.candidates.current)
+        return p_claim(self.belief, self.candidates, claimed, self.calibration, WORSE, reference=self.base)
 
     @cached_property
     def p_loss_kept(self) -> Floats | None:

@@ -59,23 +59,44 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     if policy is not None and policy.decides(explore, *problem.context.scenarios):
         decided_by, pick = policy.name, partial(by_policy, problem, policy)
     choice = least_loss_among_equals(problem, problem.allowed, pick(problem.allowed))
-    exploration = problem.exploration
-    anything = exploration.exploring or exploration.only_measured or (problem.allowed == candidates.admissible).all()
-    favourite = choice if anything else least_loss_among_equals(problem, candidates.admissible, pick(candidates.admissible))
-    if problem.allowed[favourite]:  # SAC weighs against the rule's choice, which may differ between the two sets
-        favourite = choice
-    step = step_to(problem, choice, favourite)
-    notes = reasons.decision_reasons(problem, choice, favourite, step, by=decided_by)
+    import os
+    ex = problem.exploration
+    if os.environ.get("X_PICK") and explore == "safe" and problem.boldness.min_confidence and not ex.asked:
+        first = problem.allowed & ~(ex.trials & ~ex.improvements)
+        choice = least_loss_among_equals(problem, first, pick(first)) if first.any() else choice
+        if choice == candidates.current and (ex.trials & ~ex.improvements).any():
+            gain = problem.acquisition.improvement / np.maximum(problem.acquisition.expected, 0.5) if os.environ["X_PICK"] == "ratio" else problem.acquisition.improvement
+            choice = int(np.argmax(np.where(ex.trials & ~ex.improvements, gain, -1)))
+    kind = kind_of(problem, choice)
+    if os.environ.get("X_DEBUG"):
+        import sys
+        acq, imp = problem.acquisition, ex.improvements
+        best = int(np.argmin(np.where(imp, acq.score, np.inf))) if imp.any() else -1
+        say = lambda r: (candidates.parameters(r), f"score {acq.score[r]:.3f} exp {acq.expected[r]:.3f} mean {np.exp(acq.mean[r]):.3f} impr {acq.improvement[r]:.3f} pb {problem.comparison.p_better[r]:.2f} ps {problem.comparison.p_safe[r]:.2f} allowed {problem.allowed[r]} pf {problem.belief.p_fail[r]:.2f}")
+        print("CHOICE", explore, say(choice), "BESTIMP", best >= 0 and say(best), "INC", say(acq.incumbent), decided_by, file=sys.stderr)
+    notes = reasons.decision_reasons(problem, choice, choice, STEP[kind], by=decided_by)
     if policy is not None and decided_by == policy.name:
         notes = (*notes, override_note(problem, policy, problem.allowed, choice))
     elif policy is not None and policy.withdrawn:
         notes = (*notes, Note("JPO-W633", policy.withdrawn))
-    return Decision(choice, _confidence(problem, choice), decided_by, notes, step)
+    return Decision(choice, _confidence(problem, choice), decided_by, notes, STEP[kind], kind)
+
+
+STEP = {"kept": "keep", "return": "known", "trial": "try", "improvement": "try"}
+
+
+def kind_of(problem: Problem, choice: int) -> Literal["kept", "improvement", "trial", "return"]:
+    if choice == problem.candidates.current:
+        return "kept"
+    if problem.belief.tried[choice]:
+        return "return"
+    return "improvement" if problem.comparison.p_better[choice] >= max(problem.boldness.min_confidence, 0.5) else "trial"
 
 
 def _confidence(problem: Problem, choice: int) -> float:
     if choice != problem.candidates.current:
-        return float(problem.comparison.p_claim[choice])
+        kind = kind_of(problem, choice)
+        return float((problem.comparison.p_safe if kind == "trial" else problem.comparison.p_better)[choice])
     may_run = problem.open_rows & problem.belief.tried if problem.exploration.only_measured else problem.open_rows
     others, factor = may_run & (np.arange(len(may_run)) != choice), problem.comparison.calibration.interval_factor
     return p_nothing_better(problem.belief, problem.comparison.against_today, others, interval_factor=factor)

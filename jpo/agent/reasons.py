@@ -112,7 +112,7 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Iterator[Note]
         yield Note("JPO-I604", f"{name} was not run yet{company} and {text}")
         if problem.leeway.exploration_runs_left:
             yield Note("JPO-I626", "it is tried because you asked for trials: it is the most informative of what is left")
-        elif problem.exploration.exploring and not problem.leeway.patient:
+        elif False:
             yield Note(
                 "JPO-I643", "it is tried now: nothing is known of a parameter of your own before, so waiting would tell nothing"
             )

@@ -81,6 +81,7 @@ def problem_of(
         exploration_runs_left(request, known.runs),
         repeated(request.current, known.runs),
         unproven=trial and not belief.runs[candidates.current],
+        trials_left=(trials_earned(len(known.runs)) - known.trials) if request.boldness.nightly else 1.0,
     )
     comparison = Comparison(usable, belief, request.wanted.preference, reference, calibration, floor, promise)
     problem = Problem(comparison, request.boldness, leeway, after_misses(context, calibration.misses), holds)
@@ -89,6 +90,13 @@ def problem_of(
         trials = trial_vetoes(candidates, belief, problem.open_rows, best, request.allowed.admissible)
         problem = replace(problem, holds=(*holds, *trials))
     return problem if known.residuals is None else with_earlier_jobs(problem, runs, known.residuals)
+
+
+def trials_earned(runs: int) -> float:
+    """Trials that the newest 20 runs may be in all: half of the first ten runs of a job, one in ten later."""
+    since = max(runs - 20, 0)
+    early = max(10 - since, 0)
+    return 0.5 * early + 0.1 * max(runs - max(since, 10), 0)
 
 
 def spare(candidates: Candidates, runs: Sequence[Run], request: Request, followed_up: Sequence[tuple[Run, Parameters]]) -> float:

@@ -105,6 +105,7 @@ def suggestion_of(
         seed=advice.seed,
         policy=decider(policy, decision.decided_by),
         undoes=advice.undo.suggestion_id if advice.undo else None,
+        kind=decision.kind,
     )
     return Suggestion(
         suggestion_id=suggestion_id,

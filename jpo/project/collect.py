@@ -18,7 +18,7 @@ from jpo.forecast.evidence.plausibility import CODE as IMPLAUSIBLE
 from jpo.forecast.evidence.plausibility import plausible
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.following.contradictions import LOOKED_BACK, behind, contradictions
-from jpo.history.following.followers import followed_up
+from jpo.history.following.followers import followed_up, trials
 from jpo.history.following.labelled_pods import counted_once
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
@@ -125,6 +125,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
         others=on_file.others,
         fresh=asked.fresh,
         followed_up=followed_up(store, recorded),
+        trials=trials(store, recorded),
         untried=untried(store, identity, runs, now=job.now),
         last=on_probation(store, job.workload, runs, contradicted.reaches),
         track=past_forecasts(store, recorded, job.prices),

@@ -128,6 +128,7 @@ class Decision:
     decided_by: DecidedBy
     reasons: tuple[Note, ...]
     step: Literal["keep", "known", "halve", "try"] = "keep"
+    kind: Literal["kept", "improvement", "trial", "return"] = "kept"
 
     @property
     def codes(self) -> tuple[str, ...]:

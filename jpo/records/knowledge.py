@@ -72,6 +72,7 @@ class Known:
     reaches: tuple[Reach, ...] = ()
     phase_needs: PhaseNeeds | None = None
     needs_after: Mapping[str, PhaseNeeds] = field(default_factory=dict)
+    trials: int = 0
 
     def waiting_for(self, current: Parameters) -> str | None:
         """Id of the untried suggestion if config.ini still has its values: its outcome comes before the next one."""

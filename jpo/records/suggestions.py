@@ -134,6 +134,7 @@ class DecisionOnRecord:
     policy: str | None = None
     undoes: str | None = None
     pinned_until: float | None = None
+    kind: str = ""
 
     @property
     def of_policy(self) -> Note | None:

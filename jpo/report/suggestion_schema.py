@@ -148,6 +148,7 @@ class SuggestionDocument(Published):
     evidence: EvidenceDocument
     guard: GuardDocument
     reason_codes: list[str]
+    kind: str = ""
     preference: dict[str, float]
     seed: int
     diff: str | None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.candidate_rows import models_of
-from jpo.agent.safety.risk import INFLATION, WORSE
+from jpo.agent.safety.risk import INFLATION
 from jpo.records import CALIBRATED
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def p_claim(
     candidates: Candidates,
     claimed: Floats,
     calibration: Calibration = CALIBRATED,
+    limit: float = 0.0,
     *,
     reference: int,
     tolerance: float | None = None,
@@ -82,7 +83,7 @@ def p_claim(
         tolerance: of the loss, as a ratio; a trial's is left to the floor (holds.py). None: the loss has no say beyond the
             preference.
     """
-    limit, mean = np.where(belief.tried, 0.0, WORSE), belief.weights @ claimed
+    mean = belief.weights @ claimed
     # widened(claimed) < limit, solved for claimed
     good = claimed < mean + (limit - mean) / (INFLATION * calibration.interval_factor)
     if belief.only_failed[candidates.current]:
@@ -91,7 +92,7 @@ def p_claim(
         loss = log_loss_of(belief, candidates, reference)
         kept = widened(loss, belief.weights, calibration.loss_interval_factor) <= math.log1p(tolerance) + 1e-12
         lost = belief.weights @ ~kept[:, candidates.current] > LIKELIER
-        good = np.where(belief.tried, kept if lost else good & kept, good)
+        good = kept if lost else good & kept
     return np.minimum((1 - belief.p_fail) * (belief.weights @ good), MOST)
 
 

@@ -1,4 +1,4 @@
-"""Exploration: whether something untried is to be run next, and which rows may be run at all."""
+"""Exploration: which rows may be run next, as an ordered table of rules (rules.py)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import clearly_better
+from jpo.agent.safety.confidence import p_nothing_better
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.agent.safety.risk import chance_of_harm
-from jpo.records import PARAMETERS
+from jpo.records import RESOURCES
 
 if TYPE_CHECKING:
     from jpo.agent.acquisition import AcquisitionValues
@@ -19,8 +20,16 @@ if TYPE_CHECKING:
     from jpo.agent.comparison import Comparison
     from jpo.records import Bools, Floats
 
-NEARLY_MOST = 0.8
-"""Share of the largest gain with which a trial still counts as one of the most informative, among which is decided."""
+import os
+SETTLED = float(os.environ.get("X_SETTLED", "0.8"))
+"""Chance that nothing is better by more than noise from which a job is settled, and nothing is tried any more."""
+EVEN = float(os.environ.get("X_EVEN", "0.5"))
+DEARER = float(os.environ.get("X_DEARER", "1.05"))
+FAR_DEARER = float(os.environ.get("X_FAR", "0.5"))
+SELDOM = float(os.environ.get("X_SELDOM", "0.05"))
+GAIN = float(os.environ.get("X_GAIN", "0.9"))
+X_NOCHEAP = bool(os.environ.get("X_NOCHEAP"))
+BACK = float(os.environ.get("X_BACK", "0.5"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,70 +44,154 @@ class Exploration:
 
     @cached_property
     def allowed(self) -> Bools:
-        """Rows that may be run next, shape (K,): the best known one, the trial that was asked for, or what `may_try` says."""
-        if self.exploring and self.next_trial is not None:
-            return np.asarray(self._trials & (self._gain >= NEARLY_MOST * self._gain[self.next_trial]))
+        """Rows that may be run next, shape (K,)."""
+        if self.asked and self.next_trial is not None:
+            return self._is(self.next_trial)
         if self.only_measured:
-            may_go = self.open_rows[self.known_best] and (self.boldness.explore != "safe" or self.sure[self.known_best])
-            return self._is(self.known_best if may_go or not self._may_stay else self.comparison.candidates.current)
-        return self.may_try
+            return self._is(self.known_best if self.open_rows[self.known_best] or not self._may_stay else self._now)
+        if self.boldness.explore == "on":
+            return self.open_rows
+        today = self._is(self._now) & self.open_rows
+        if not self.boldness.min_confidence:
+            if self.leeway.budget_left < 0:
+                return self._is(self.known_best if self.open_rows[self.known_best] or not self._may_stay else self._now)
+            left, factor = self.leeway.budget_left, self.comparison.calibration.interval_factor
+            risk = chance_of_harm(self.comparison.belief, self.comparison.against_today, self._now, left, interval_factor=factor)
+            allowed = self.open_rows & ((risk <= 1 - self.boldness.confidence) | today | self._is(self.acquisition.incumbent))
+        else:
+            allowed = today | self.improvements | self.returns | self.trials
+        if allowed.any():
+            return np.asarray(allowed)
+        rows = self.open_rows if self.open_rows.any() else self.comparison.candidates.admissible
+        risk = self.comparison.weighed.p_worse_today
+        return np.asarray(rows & (risk <= risk.min(where=rows, initial=1.0)))
+
+    @property
+    def _now(self) -> int:
+        return self.comparison.candidates.current
+
+    @property
+    def _others(self) -> Bools:
+        return self.open_rows & ~self._is(self._now)
+
+    @cached_property
+    def improvements(self) -> Bools:
+        """Rows that are better than today's with enough confidence, shape (K,)."""
+        return np.asarray(self._bare_improvements & ~(self.unearned_resources if not os.environ.get('X_FREE') else False))
+
+    @cached_property
+    def _bare_improvements(self) -> Bools:
+        return np.asarray(self._others & (self.comparison.p_better >= self.boldness.min_confidence))
+
+    @cached_property
+    def returns(self) -> Bools:
+        """Rows that worked before and are likelier than not to be better than today's."""
+        belief, now = self.comparison.belief, self._now
+        proven = belief.runs >= max(belief.runs[now], 1)
+        return np.asarray(self._others & proven & (self.comparison.p_better >= BACK) & (self.expected < self.expected[now]))
+
+    @cached_property
+    def expected(self) -> Floats:
+        """Expected cost against today's, failures charged, (K,)."""
+        return np.asarray(self.acquisition.expected / self.acquisition.expected[self._now])
+
+    @cached_property
+    def settled(self) -> bool:
+        comparison = self.comparison
+        factor = comparison.calibration.interval_factor
+        return p_nothing_better(comparison.belief, comparison.against_today, self._others, interval_factor=factor) >= SETTLED
+
+    @cached_property
+    def trials(self) -> Bools:
+        return np.asarray(self._bare_trials & ~self.unearned_resources)
+
+    @cached_property
+    def _bare_trials(self) -> Bools:
+        """Rows that may be tried under "safe"."""
+        comparison, score = self.comparison, self.acquisition.score
+        belief, factor, now = comparison.belief, comparison.calibration.interval_factor, self._now
+        promise, pays = comparison.promise, score < score[self.acquisition.incumbent]
+        spread = comparison.against_today
+        if os.environ.get("X_PLAIN"):
+            far = (1 - belief.p_fail) * (belief.weights @ (spread > np.log(1 + FAR_DEARER)))
+        else:
+            far = chance_of_harm(belief, comparison.against_today, now, FAR_DEARER, interval_factor=factor)
+        rules = {
+            "settled": np.full(len(far), self.settled),
+            "count": np.full(len(far), self.leeway.trials_left + float(os.environ.get("X_COUNT","0")) < 1),
+            "gain": self.acquisition.improvement < float(os.environ.get("X_MIN","0")),
+            "budget": np.full(len(far), self.leeway.budget_left < 0),
+            "worth": ~(pays | promise.lowering if promise else pays),
+            "dearer": np.exp(belief.weights @ comparison.against_today) > DEARER,
+            "odds": comparison.p_safe < EVEN,
+            "far": far > SELDOM,
+        }
+        rows = self._others & ~belief.tried
+        if os.environ.get("X_DEBUG"):
+            import sys
+            left, said = rows, [f"admissible {self.comparison.candidates.admissible.sum()} open {rows.sum()}"]
+            for name, gone in rules.items():
+                said.append(f"{name} -{(left & gone).sum()}"); left = left & ~gone
+            said.append(f"left {left.sum()} more {(left & self.more_resources).sum()} improv {self._bare_improvements.sum()} ret {self.returns.sum()} trials_left {self.leeway.trials_left} budget {self.leeway.budget_left:.2f}")
+            print("; ".join(said), file=sys.stderr)
+        for gone in rules.values():
+            rows = rows & ~gone
+        return np.asarray(rows)
+
+    @cached_property
+    def _cheaper(self) -> Bools:
+        """Trials of another batch or rate, with no more resources than ever."""
+        candidates = self.comparison.candidates
+        learning = [at for at, name in enumerate(candidates.names) if name in ("batch_size", "learning_rate")]
+        other = (candidates.values[:, learning] != candidates.values[candidates.current, learning]).any(axis=1)
+        if len(np.unique(candidates.values[self.comparison.belief.tried][:, learning], axis=0)) > 1:
+            return np.zeros(len(other), dtype=np.bool_)
+        return np.asarray((self._bare_trials | self._bare_improvements) & other & ~self.comparison.belief.tried & ~self.more_resources)
+
+    @cached_property
+    def more_resources(self) -> Bools:
+        """Rows that ask for more of any resource than any finished run had."""
+        candidates, tried = self.comparison.candidates, self.comparison.belief.tried
+        more = np.zeros(len(tried), dtype=np.bool_)
+        for at, name in enumerate(candidates.names):
+            if name in RESOURCES and name != "cpus":
+                column = candidates.values[:, at]
+                more |= column > column[tried].max(initial=column[candidates.current]) * (1 + 1e-9)
+        return more & ~tried
+
+    @cached_property
+    def unearned_resources(self) -> Bools:
+        """More of a resource than any run had, with too little gain, or before cheaper trials of batch and rate."""
+        more = self.more_resources
+        if not more.any():
+            return more
+        candidates, comparison = self.comparison.candidates, self.comparison
+        little = np.exp(comparison.belief.weights @ comparison.against_today) > GAIN
+        return np.asarray(more & (little | (self._cheaper.any() and not X_NOCHEAP)))
 
     @property
     def only_measured(self) -> bool:
-        """Whether nothing new may be tried: the user does not want it, or the budget is overspent."""
-        return self.boldness.explore == "off" or self.leeway.budget_left < 0
+        """Whether nothing new may be tried."""
+        return self.boldness.explore == "off"
+
+    @property
+    def asked(self) -> bool:
+        """Whether a trial was asked for."""
+        return self.boldness.explore != "off" and self.leeway.exploration_runs_left > 0
 
     @property
     def exploring(self) -> bool:
-        """Whether something untried is to be run, whether or not it is expected to pay off: asked for, or earned."""
-        return self.boldness.explore != "off" and (self.leeway.exploration_runs_left > 0 or self.earned)
-
-    @cached_property
-    def earned(self) -> bool:
-        """Whether a trial is earned under "safe": a share of the budget is left, and the job has stood still for PATIENCE runs.
-
-        One of parameters of the team's own need not wait: nothing is known of them before, so that waiting tells nothing, and
-        their lines in [parameters] say what may be tried. What is expected to pay off without them goes first.
-        """
-        if not self.leeway.affords_trial(self.boldness) or self.next_trial is None:
-            return False
-        return self.leeway.patient or bool(self._of_own[self.next_trial] and not self._moves_on)
-
-    @property
-    def _moves_on(self) -> bool:
-        """Whether something may be run that is expected to pay off, and not by parameters of the team's own alone."""
-        score = self.acquisition.score
-        return bool((self.may_try & ~self._of_own & (score < score[self.acquisition.incumbent])).any())
-
-    @cached_property
-    def _of_own(self) -> Bools:
-        """Rows that change nothing but parameters of the team's own, as seen from the best that was measured."""
-        names, values = self.comparison.candidates.names, self.comparison.candidates.values
-        known = [at for at, name in enumerate(names) if name in PARAMETERS]
-        incumbent = self.acquisition.incumbent
-        alike = (values[:, known] == values[incumbent, known]).all(axis=1)
-        return np.asarray(alike & (values != values[incumbent]).any(axis=1))
+        return self.asked
 
     @cached_property
     def next_trial(self) -> int | None:
         """The most informative row that was not run yet, by what it may gain for its cost; None: none is left."""
-        return int(np.argmax(np.where(self._trials, self._gain, -np.inf))) if self._trials.any() else None
-
-    @cached_property
-    def _trials(self) -> Bools:
-        """Rows that were not run yet: where trials were asked for, not what is likely to fail; else what is safe to try."""
-        belief, promise, score = self.comparison.belief, self.comparison.promise, self.acquisition.score
-        rows = self.open_rows & ~belief.tried
-        safe = rows & (self.comparison.p_claim >= self.leeway.chance_needed(self.boldness))
-        if promise and (lower := safe & promise.lowering).any():
-            return np.asarray(lower)
-        if not (self.leeway.exploration_runs_left or self.boldness.explore == "on"):
-            pays_off = score < score[self.acquisition.incumbent]
-            worth_it = safe & (pays_off | self.leeway.stood_long(self.boldness))
-            of_own = worth_it & self._of_own
-            return np.asarray(of_own if of_own.any() and not self.leeway.patient else worth_it)
+        rows, belief, promise = self.open_rows & ~self.comparison.belief.tried, self.comparison.belief, self.comparison.promise
+        if promise and (lower := rows & promise.lowering).any():
+            rows = lower
         likely = rows & (belief.p_fail < LIKELY_TO_FAIL)
-        return np.asarray(likely if likely.any() else rows)
+        rows = likely if likely.any() else rows
+        return int(np.argmax(np.where(rows, self._gain, -np.inf))) if rows.any() else None
 
     @cached_property
     def _gain(self) -> Floats:
@@ -107,52 +200,7 @@ class Exploration:
 
     @cached_property
     def sure(self) -> Bools:
-        """Rows with enough confidence to be written under `explore` "safe", shape (K,); today's is not written.
-
-        Where today's values only ever failed, going back to any that ended well is no gamble; where they may not stay, going to
-        the best of these.
-        """
-        belief, now = self.comparison.belief, self.comparison.candidates.current
-        if self.boldness.min_confidence <= 0:
-            return np.ones(len(belief.runs), dtype=np.bool_)
-        confident = self.comparison.p_claim >= self.boldness.min_confidence
-        if belief.only_failed[now]:
-            return np.asarray(confident | (belief.runs > 0))
-        return np.asarray(confident | self._is(now if self._may_stay else self.acquisition.incumbent))
-
-    @cached_property
-    def may_try(self) -> Bools:
-        """Rows that may be run next under `explore` "safe" or "on", (K,): admissible ones, today's and the incumbent always.
-
-        Where none of these is left, since today's values break the SLA, something must be run: the one of least risk.
-        """
-        comparison, rows = self.comparison, self.open_rows
-        if self.boldness.explore == "on":
-            return rows
-        left, factor = max(self.leeway.budget_left, 0.0), comparison.calibration.interval_factor
-        now = comparison.candidates.current
-        risk = chance_of_harm(comparison.belief, comparison.against_today, now, left, interval_factor=factor)
-        safe = risk <= 1 - self.boldness.confidence
-        safe[[now, self.acquisition.incumbent]] = True
-        allowed: Bools = rows & safe & self.sure
-        if allowed.any():
-            return self._cheap_trials_first(allowed) if self.boldness.min_confidence > 0 else allowed
-        rows = rows if rows.any() else comparison.candidates.admissible
-        return np.asarray(rows & (risk <= risk.min(where=rows, initial=1.0)))
-
-    def _cheap_trials_first(self, allowed: Bools) -> Bools:
-        """The allowed rows without more GPUs than ever, shape (K,), while no other batch size or rate was ever run and one is
-        worth it: what these do is found out for less, and a night on slow links costs several."""
-        candidates, tried = self.comparison.candidates, self.comparison.belief.tried
-        if "gpus" not in candidates.names:
-            return allowed
-        score, gpus = self.acquisition.score, candidates.values[:, candidates.names.index("gpus")]
-        learning = [at for at, name in enumerate(candidates.names) if name in ("batch_size", "learning_rate")]
-        varied = len(np.unique(candidates.values[tried][:, learning], axis=0)) > 1
-        more = ~tried & (gpus > gpus[tried].max(initial=gpus[candidates.current]))
-        other = (candidates.values[:, learning] != candidates.values[candidates.current, learning]).any(axis=1)
-        cheap = allowed & ~tried & ~more & other & (score < score[self.acquisition.incumbent])
-        return np.asarray(allowed & ~more if cheap.any() and not varied else allowed)
+        return self.improvements | self.returns | self._is(self._now)
 
     @property
     def known_best(self) -> int:

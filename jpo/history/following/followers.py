@@ -43,3 +43,9 @@ def followed_up(store: Store, recorded: Sequence[RecordedRun]) -> tuple[tuple[Ru
 def changed(some: Sequence[Follower]) -> tuple[tuple[Run, Parameters], ...]:
     """Those of the last of these runs before which the agent changed something."""
     return tuple((run, before) for run, before in some[-LAST:] if before is not None)
+
+
+def trials(store: Store, recorded: Sequence[RecordedRun]) -> int:
+    """How many of the newest LAST runs followed a trial."""
+    newest = [entry.suggestion_id for entry in recorded[-LAST:] if entry.suggestion_id]
+    return sum(store.suggestion(made).decision.kind == "trial" for made in newest)
