@@ -1,16 +1,21 @@
 """Fourteen nights of ordinary jobs through the real command line: what `jpo suggest` is worth to a team that lets it write.
 
 Each night `jpo suggest config.ini` writes the file, the job "runs" with what stands there under a truth that JPO does not know
-(apparatus/night_jobs.py), and its CSV log appears. Debian's faketime makes a night a day; without it nights follow each other
+(apparatus/night_truth.py), and its CSV log appears. Debian's faketime makes a night a day; without it nights follow each other
 within moments, which is said. The best is found by trying every allowed configuration without luck; it keeps the first
 configuration's loss within 2%. Costs are those of the balanced preference, without luck too, so that no night is good by chance;
 a failed night counts four times the best, and what a worse model costs less is no gain.
+
+--in-process plays the same nights without a process for each command and without faketime, in a tenth of the time: the jpo that
+is imported is called as its command line calls it. It learns nothing between the nights, as no night does without
+`--set agent.learn_budget=5s`.
 
 --reached caps what the job takes of a parameter, whatever the file says (a quota, an admission controller, a training script):
 the run has, costs and reports no more; the best is that of what can be reached, and a night in vain is one whose file asked for
 more.
 
-    python benchmarks/nights.py [--nights 14] [--jobs NAME ...] [--fleets 2] [--jpo [NAME=]PATH ...] [--clean-checkout]
+    python benchmarks/nights.py [--nights 14] [--jobs NAME ...] [--fleets 2] [--jpo [NAME=]PATH ... | --in-process]
+        [--clean-checkout]
         [--growth 0.03] [--observe] [--report val_accuracy] [--reached gpus=2 ...] [--set agent.explore=on ...] [--processes 2]
         [--keep FOLDER] [--json]
 
@@ -24,30 +29,30 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-
 sys.path.insert(0, str(Path(__file__).parent))
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as jpo/__main__.py has it
 
+import numpy as np
 from apparatus.night_files import Reported, config_ini, jpo_toml, run_log, values_in
-from apparatus.night_jobs import ISSUE, KINDS, LOSS_KEPT, WELL, Job, best, first_loss, job_of, results
+from apparatus.night_jobs import KINDS, job_of
+from apparatus.night_players import Answer, InProcess, Program
+from apparatus.night_truth import LOSS_KEPT, WELL, Job, best, first_loss, results
 from apparatus.stamp import stamp
 
 FIRST_NIGHT = 1_798_765_200.0  # 2027-01-01 01:00 UTC
 DAY = 86400.0
 QUEUED = 600.0
 """Seconds from the suggestion to the start of the run."""
-NOTHING_ADMISSIBLE = 3
-"""Exit code of `jpo suggest` after which the pipeline goes on with the file as it is."""
 FAILED = 4.0
 LAST_NIGHTS = 3
 STUCK = 1.2
@@ -125,19 +130,23 @@ class Figures:
 
 def main(argv: list[str]) -> int:
     options = arguments(argv)
-    clock = shutil.which("faketime")
-    if clock is None:
+    clock = None if options.in_process else shutil.which("faketime")
+    dated = options.in_process or clock is not None
+    if not dated:
         print("faketime is missing (apt-get install faketime): nights follow each other within moments", file=sys.stderr)
     programs = dict(named(text) for text in options.jpo or [f"jpo={Path(sys.executable).parent / 'jpo'}"])
+    players: dict[str, Callable[[Path], Program | InProcess]] = {
+        name: InProcess if options.in_process else partial(Program, path, clock) for name, path in programs.items()
+    }
     jobs = [job_of(kind, seed) for kind in options.jobs for seed in range(options.fleets)]
-    with tempfile.TemporaryDirectory(prefix="nights-") as scratch, ThreadPoolExecutor(options.processes) as pool:
+    with tempfile.TemporaryDirectory(prefix="nights-") as scratch, ProcessPoolExecutor(options.processes) as pool:
         folder = options.keep or Path(scratch)
         tasks = {
-            (name, job.name): pool.submit(play, job, Program(program, folder / name / job.name, clock), options)
+            (name, job.name): pool.submit(play, job, player(folder / name / job.name), options)
             for job in jobs
-            for name, program in programs.items()
+            for name, player in players.items()
         }
-        played = {name: {job.name: tasks[name, job.name].result() for job in jobs} for name in programs}
+        played = {name: {job.name: tasks[name, job.name].result() for job in jobs} for name in players}
     overall = {name: figures(list(plays.values())) for name, plays in played.items()}
     holds = [*overall.values()][-1].holds
     if options.json:
@@ -145,16 +154,17 @@ def main(argv: list[str]) -> int:
     else:
         how = "From a clean checkout each night" if options.clean_checkout else "Kept file"
         how += f", data growing by {options.growth:.0%} a night" if options.growth else ""
-        print(report(played, jobs, f"{how}{'' if clock else ', without faketime'}", holds))
+        print(report(played, jobs, f"{how}{'' if dated else ', without faketime'}", holds))
     return 0 if holds else 1
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="A fleet of jobs, night after night, through the real command line.")
     parser.add_argument("--nights", type=int, default=14, help="(default: 14)")
-    parser.add_argument("--jobs", nargs="+", choices=KINDS, default=list(ISSUE), metavar="NAME", help=f"of {', '.join(KINDS)}")
+    parser.add_argument("--jobs", nargs="+", choices=KINDS, default=list(KINDS), metavar="NAME", help=f"of {', '.join(KINDS)}")
     parser.add_argument("--fleets", type=int, default=2, help="jobs of each kind: a plain one, others at random (default: 2)")
     parser.add_argument("--jpo", action="append", metavar="[NAME=]PATH", help="program; may be repeated (default: this one)")
+    parser.add_argument("--in-process", action="store_true", help="no processes and no faketime: the jpo that is imported here")
     parser.add_argument("--clean-checkout", action="store_true", help="start from the committed file each night")
     parser.add_argument("--growth", type=float, default=0.0, metavar="SHARE", help="by which the data grow each night")
     parser.add_argument("--observe", action="store_true", help="put runs on record by `jpo observe`, not by [csv] logs")
@@ -165,7 +175,10 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=2, help="(default: 2)")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the jobs' folders there")
     parser.add_argument("--json", action="store_true", help="figures and nights as JSON instead of a table")
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    if options.in_process and options.jpo:
+        parser.error("--in-process plays the jpo that is imported, no other")
+    return options
 
 
 def named(text: str) -> tuple[str, Path]:
@@ -174,45 +187,36 @@ def named(text: str) -> tuple[str, Path]:
     return name or path, Path(path).absolute()
 
 
-@dataclass(frozen=True)
-class Program:
-    """A version of jpo in the folder of a job, and the program that fakes its clock, if there is one."""
-
-    path: Path
-    folder: Path
-    clock: str | None
-
-    def __call__(self, *arguments: str, at: float, allowed: Sequence[int] = (0,)) -> subprocess.CompletedProcess[str]:
-        """A command at that time, in unix seconds; its own deadlines are by the true clock."""
-        environment = {**os.environ, "DONT_FAKE_MONOTONIC": "1", "NO_COLOR": "1", "TZ": "UTC", "OMP_NUM_THREADS": "1"}
-        command = [*([self.clock, f"@{at:.0f}"] if self.clock else []), str(self.path), *arguments]
-        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode not in allowed:
-            raise SystemExit(f"{' '.join(command)} in {self.folder} failed ({done.returncode}):\n{done.stderr}")
-        return done
-
-
-def play(job: Job, jpo: Program, options: argparse.Namespace) -> Play:
+def play(job: Job, jpo: Program | InProcess, options: argparse.Namespace) -> Play:
     """All nights of one job with one version of JPO."""
     reports = Reported(options.report, options.validated)
     config, runs, nights = jpo.folder / "config.ini", jpo.folder / "runs", []
     runs.mkdir(parents=True)
     (jpo.folder / "jpo.toml").write_text(jpo_toml(job, options.set, logs=not options.observe), encoding="utf-8")
     most = {name: float(value) for name, _, value in (text.partition("=") for text in options.reached)}
+
+    def ran(values: Mapping[str, float], number: int) -> None:
+        """The log of a night, and the run on record."""
+        at, tonight = FIRST_NIGHT + DAY * number, grown(job, (1 + options.growth) ** number)
+        log = runs / (f"night-{number + 1:02}.csv" if number >= 0 else f"earlier-{job.earlier + number + 1:02}.csv")
+        log.write_text(run_log(tonight, values, number, at + QUEUED if jpo.dated else None, reports), encoding="utf-8")
+        if options.observe:
+            jpo.observe(log, at + DAY / 2)
+
+    config.write_text(config_ini(job), encoding="utf-8")
+    for number in range(-job.earlier, 0):
+        ran(job.values, number)
     for number in range(options.nights):
-        if number == 0 or options.clean_checkout:
+        if options.clean_checkout:
             config.write_text(config_ini(job), encoding="utf-8")
-        at, began = FIRST_NIGHT + DAY * number, time.perf_counter()
-        done = jpo("suggest", "config.ini", "--offline", "-o", "json", at=at, allowed=(0, NOTHING_ADMISSIBLE))
+        began = time.perf_counter()
+        answer = jpo.suggest(FIRST_NIGHT + DAY * number)
         took, asked = time.perf_counter() - began, values_in(config)
         values = {name: min(value, most.get(name, value)) for name, value in asked.items()}
-        log = runs / f"night-{number + 1:02}.csv"
+        ran(values, number)
         tonight = grown(job, (1 + options.growth) ** number)
-        log.write_text(run_log(tonight, values, number, at + QUEUED if jpo.clock else None, reports), encoding="utf-8")
-        if options.observe:
-            jpo("observe", "--offline", "--csv", str(log), at=at + DAY / 2)
         night = judged(tonight, best(within(tonight, most))[1], values)
-        nights.append(answered(replace(night, seconds=took, in_vain=values != asked), done))
+        nights.append(answered(replace(night, seconds=took, in_vain=values != asked), answer))
     return nights
 
 
@@ -235,13 +239,12 @@ def judged(job: Job, least: float, values: dict[str, float]) -> Night:
     return Night(values, ends, FAILED if ends != WELL else max(ratio, 1.0) if loss > LOSS_KEPT else ratio, loss)
 
 
-def answered(night: Night, done: subprocess.CompletedProcess[str]) -> Night:
+def answered(night: Night, answer: Answer) -> Night:
     """The night with what `jpo suggest` said of it."""
-    if done.returncode == NOTHING_ADMISSIBLE:
-        return replace(night, reasons=(done.stderr.strip(),))
-    said = json.loads(done.stdout)
-    codes, reasons = tuple(said["reason_codes"]), tuple(said["reasons"])
-    return replace(night, decided_by=said["decided_by"], confidence=said["confidence"], codes=codes, reasons=reasons)
+    if isinstance(answer, str):
+        return replace(night, reasons=(answer,))
+    codes, reasons = tuple(answer["reason_codes"]), tuple(answer["reasons"])
+    return replace(night, decided_by=answer["decided_by"], confidence=answer["confidence"], codes=codes, reasons=reasons)
 
 
 def figures(plays: Sequence[Play]) -> Figures:
@@ -286,7 +289,7 @@ def report(played: Played, jobs: Sequence[Job], how: str, holds: bool) -> str:
     lines += ["| " + " | ".join(head) + " |", "|---|---|" + "---:|" * (len(head) - 2)]
     for kind in dict.fromkeys(job.kind for job in jobs):
         names = [job.name for job in jobs if job.kind == kind]
-        lines += [row(KINDS[kind], name, figures([plays[job] for job in names])) for name, plays in played.items()]
+        lines += [row(KINDS[kind].words, name, figures([plays[job] for job in names])) for name, plays in played.items()]
     lines += [row("**all**", name, them) for name, them in overall.items()]
     for (before, old), (after, new) in pairwise(overall.items()):
         lines += ["", f"{after} / {before}: last nights {new.last / old.last:.3f}, all nights {new.every / old.every:.3f}."]
