@@ -4,7 +4,9 @@ Each night `jpo suggest config.ini` writes the file, the job "runs" with what st
 (apparatus/night_truth.py), and its CSV log appears. Debian's faketime makes a night a day; without it nights follow each other
 within moments, which is said. The best is found by trying every allowed configuration without luck; it keeps the first
 configuration's loss within 2%. Costs are those of the balanced preference, without luck too, so that no night is good by chance;
-a failed night counts four times the best, and what a worse model costs less is no gain.
+a failed night counts four times the best, and what a worse model costs less is no gain. Each written change is held against
+what was said of it: its chance, its expected time and cost, and what came, against what stood there before; and each night
+against keeping the committed values.
 
 --in-process plays the same nights without a process for each command and without faketime, in a tenth of the time: the jpo that
 is imported is called as its command line calls it. It learns nothing between the nights, as no night does without
@@ -28,104 +30,30 @@ import argparse
 import json
 import os
 import shutil
-import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as jpo/__main__.py has it
 
 import numpy as np
+from apparatus.night_figures import FAILED, Figures, Night, Outcome, Play, Played, Written, figures, report
 from apparatus.night_files import Reported, config_ini, jpo_toml, run_log, values_in
 from apparatus.night_jobs import KINDS, job_of
 from apparatus.night_players import Answer, InProcess, Program
 from apparatus.night_truth import LOSS_KEPT, WELL, Job, best, first_loss, results
-from apparatus.stamp import stamp
 
 FIRST_NIGHT = 1_798_765_200.0  # 2027-01-01 01:00 UTC
 DAY = 86400.0
 QUEUED = 600.0
 """Seconds from the suggestion to the start of the run."""
-FAILED = 4.0
-LAST_NIGHTS = 3
-STUCK = 1.2
-WORSE_LOSS = 1.03
-PROMISED_RATIO = 1.08
-PROMISED_FAILED = 6 / 168
-
-
-@dataclass(frozen=True)
-class Night:
-    """A night: what stood in the file, how the run ended, and what JPO had said about it.
-
-    Attributes:
-        ratio: cost of the configuration in multiples of the best; FAILED if it fails, at least 1 if its loss is not kept.
-        loss_ratio: its loss in multiples of the one to be kept.
-        seconds: which `jpo suggest` took.
-        decided_by: empty where it gave no answer.
-        in_vain: the file asked for more than the job takes (--reached).
-    """
-
-    values: dict[str, float]
-    ends: str
-    ratio: float
-    loss_ratio: float
-    seconds: float = 0.0
-    decided_by: str = ""
-    confidence: float | None = None
-    in_vain: bool = False
-    codes: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
-
-    @property
-    def failed(self) -> bool:
-        return self.ends != WELL
-
-    @property
-    def worse(self) -> bool:
-        return not self.failed and self.loss_ratio > WORSE_LOSS
-
-
-Play = list[Night]
-Played = dict[str, dict[str, Play]]
-"""By version, then by name of the job."""
-
-
-@dataclass(frozen=True)
-class Figures:
-    """A line of the table, over some plays.
-
-    Attributes:
-        first, last: geometric means of the first and of the last nights' ratios.
-        every: mean ratio of all nights.
-        stuck: plays whose last nights are above STUCK.
-        worse, failed, in_vain: nights.
-        by_sac: share of the decisions on evidence (SAC's, the rule's, undoings) that SAC took; None without any.
-        seconds: median of a suggestion.
-    """
-
-    plays: int
-    nights: int
-    first: float
-    last: float
-    every: float
-    stuck: int
-    worse: int
-    failed: int
-    in_vain: int
-    by_sac: float | None
-    seconds: float
-
-    @property
-    def holds(self) -> bool:
-        return self.last <= PROMISED_RATIO and not self.worse and self.failed <= PROMISED_FAILED * self.nights
 
 
 def main(argv: list[str]) -> int:
@@ -148,14 +76,14 @@ def main(argv: list[str]) -> int:
         }
         played = {name: {job.name: tasks[name, job.name].result() for job in jobs} for name in players}
     overall = {name: figures(list(plays.values())) for name, plays in played.items()}
-    holds = [*overall.values()][-1].holds
+    *_, last = overall.values()
     if options.json:
-        print(json.dumps(document(played, jobs, overall, holds)))
+        print(json.dumps(document(played, jobs, overall)))
     else:
         how = "From a clean checkout each night" if options.clean_checkout else "Kept file"
         how += f", data growing by {options.growth:.0%} a night" if options.growth else ""
-        print(report(played, jobs, f"{how}{'' if dated else ', without faketime'}", holds))
-    return 0 if holds else 1
+        print(report(played, jobs, f"{how}{'' if dated else ', without faketime'}"))
+    return 0 if last.holds else 1
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
@@ -215,8 +143,9 @@ def play(job: Job, jpo: Program | InProcess, options: argparse.Namespace) -> Pla
         values = {name: min(value, most.get(name, value)) for name, value in asked.items()}
         ran(values, number)
         tonight = grown(job, (1 + options.growth) ** number)
-        night = judged(tonight, best(within(tonight, most))[1], values)
-        nights.append(answered(replace(night, seconds=took, in_vain=values != asked), answer))
+        worth = partial(judged, tonight, best(within(tonight, most))[1])
+        night = Night(**asdict(worth(values)), values=values, keeping=worth(job.values).ratio)
+        nights.append(answered(replace(night, seconds=took, in_vain=values != asked), answer, worth))
     return nights
 
 
@@ -231,88 +160,61 @@ def within(job: Job, most: Mapping[str, float]) -> Job:
     return replace(job, allowed=allowed)
 
 
-def judged(job: Job, least: float, values: dict[str, float]) -> Night:
+def judged(job: Job, least: float, values: Mapping[str, float]) -> Outcome:
     """What a night with these values is worth, without luck; `least` is the best's objective."""
     them = results(job, {name: np.array([x]) for name, x in values.items()})
     ends, loss = str(them.ends[0]), float(them.loss[0]) / first_loss(job)
     ratio = float(them.objective[0]) / least
-    return Night(values, ends, FAILED if ends != WELL else max(ratio, 1.0) if loss > LOSS_KEPT else ratio, loss)
+    return Outcome(ends, FAILED if ends != WELL else max(ratio, 1.0) if loss > LOSS_KEPT else ratio, loss)
 
 
-def answered(night: Night, answer: Answer) -> Night:
-    """The night with what `jpo suggest` said of it."""
+def answered(night: Night, answer: Answer, worth: Callable[[Mapping[str, float]], Outcome]) -> Night:
+    """The night with what `jpo suggest` said of it; `worth` is what values come to that night."""
     if isinstance(answer, str):
         return replace(night, reasons=(answer,))
     codes, reasons = tuple(answer["reason_codes"]), tuple(answer["reasons"])
-    return replace(night, decided_by=answer["decided_by"], confidence=answer["confidence"], codes=codes, reasons=reasons)
+    said = replace(night, decided_by=answer["decided_by"], codes=codes, reasons=reasons)
+    if answer["suggested"] == answer["current"]:
+        return said
+    time, cost = (expected(answer["forecast"].get(quantity)) for quantity in ("duration_seconds", "cost_usd"))
+    today = worth({**night.values, **answer["current"]})
+    then = Outcome(night.ends, night.ratio, night.loss_ratio)
+    return replace(said, written=Written(kind_of(answer), answer["confidence"], time, cost, today, then))
 
 
-def figures(plays: Sequence[Play]) -> Figures:
-    """The figures of some plays together."""
-    nights = [night for play in plays for night in play]
-    lasts = [statistics.geometric_mean(night.ratio for night in play[-LAST_NIGHTS:]) for play in plays]
-    decided = [night.decided_by for night in nights if night.decided_by in ("sac", "belief", "rollback")]
-    return Figures(
-        plays=len(plays),
-        nights=len(nights),
-        first=statistics.geometric_mean(play[0].ratio for play in plays),
-        last=statistics.geometric_mean(lasts),
-        every=statistics.fmean(night.ratio for night in nights),
-        stuck=sum(last > STUCK for last in lasts),
-        worse=sum(night.worse for night in nights),
-        failed=sum(night.failed for night in nights),
-        in_vain=sum(night.in_vain for night in nights),
-        by_sac=decided.count("sac") / len(decided) if decided else None,
-        seconds=statistics.median(night.seconds for night in nights),
-    )
+def kind_of(answer: Mapping[str, Any]) -> str:
+    """What kind of change it is; a document of before there were kinds has the code of its first reason."""
+    kinds = {"JPO-I603": "improvement", "JPO-I604": "trial"}
+    told = [kinds[code] for code in answer["reason_codes"] if code in kinds]
+    by = str(answer["decided_by"])
+    return str(answer["kind"]) if "kind" in answer else told[0] if told else "return" if by == "rollback" else by
 
 
-def document(played: Played, jobs: Sequence[Job], overall: dict[str, Figures], holds: bool) -> dict[str, object]:
+def expected(forecast: Mapping[str, Any] | None) -> float | None:
+    """Next in multiples of now; None where one of them is not known."""
+    now, then = (forecast or {}).get("now"), (forecast or {}).get("next")
+    return then["mean"] / now["mean"] if now and then and now["mean"] > 0 else None
+
+
+def document(played: Played, jobs: Sequence[Job], overall: dict[str, Figures]) -> dict[str, object]:
     """Everything, for programs."""
+    *_, last = overall.values()
     return {
         "overall": {name: asdict(them) for name, them in overall.items()},
-        "holds": holds,
+        "kinds": {
+            name: {
+                kind: asdict(figures([plays[job.name] for job in jobs if job.kind == kind]))
+                for kind in dict.fromkeys(job.kind for job in jobs)
+            }
+            for name, plays in played.items()
+        },
+        "promises": last.promises,
+        "holds": last.holds,
         "best": {job.name: best(job)[0] for job in jobs},
         "nights": {
             name: {job: [asdict(night) for night in play] for job, play in plays.items()} for name, plays in played.items()
         },
     }
-
-
-def report(played: Played, jobs: Sequence[Job], how: str, holds: bool) -> str:
-    """The figures as a section of docs/benchmarks.md, and each job's nights in one line."""
-    overall = {name: figures(list(plays.values())) for name, plays in played.items()}
-    first = next(iter(overall.values()))
-    head = ["jobs", "version", "first", f"last {LAST_NIGHTS} / best", "all nights", f"stuck > {STUCK}"]
-    head += ["nights with loss > 3% worse", "failed nights", "in vain", "by SAC", "s"]
-    lines = ["## Nights", "", f"{stamp()}. {how}; {first.plays} jobs, {first.nights} nights.", ""]
-    lines += ["| " + " | ".join(head) + " |", "|---|---|" + "---:|" * (len(head) - 2)]
-    for kind in dict.fromkeys(job.kind for job in jobs):
-        names = [job.name for job in jobs if job.kind == kind]
-        lines += [row(KINDS[kind].words, name, figures([plays[job] for job in names])) for name, plays in played.items()]
-    lines += [row("**all**", name, them) for name, them in overall.items()]
-    for (before, old), (after, new) in pairwise(overall.items()):
-        lines += ["", f"{after} / {before}: last nights {new.last / old.last:.3f}, all nights {new.every / old.every:.3f}."]
-    promise = f"Last nights within {PROMISED_RATIO} of the best, none with a worse loss, at most 6 of 168 failed"
-    lines += ["", f"{promise}: {'holds' if holds else 'DOES NOT HOLD'}.", ""]
-    lines += ["Cost / best, night by night (x: failed, !: loss more than 3% worse):", "", "```"]
-    width = max(len(job.name) for job in jobs), max(map(len, played))
-    for job in jobs:
-        lines += [
-            f"{job.name:{width[0]}} {name:{width[1]}}" + "".join(map(word, plays[job.name])) for name, plays in played.items()
-        ]
-    return "\n".join([*lines, "```"])
-
-
-def row(words: str, name: str, them: Figures) -> str:
-    ratios = f"{them.first:.2f} | {them.last:.2f} | {them.every:.2f}"
-    counts = f"{them.stuck} of {them.plays} | {them.worse} | {them.failed} of {them.nights} | {them.in_vain}"
-    sac = "–" if them.by_sac is None else f"{them.by_sac:.0%}"
-    return f"| {words} | {name} | {ratios} | {counts} | {sac} | {them.seconds:.1f} |"
-
-
-def word(night: Night) -> str:
-    return "    x " if night.failed else f" {night.ratio:.2f}{'!' if night.worse else ' '}"
 
 
 if __name__ == "__main__":

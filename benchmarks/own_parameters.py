@@ -26,9 +26,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from apparatus.night_figures import LAST_NIGHTS
 from apparatus.night_players import NOTHING_ADMISSIBLE, Program
 from apparatus.stamp import stamp
-from nights import DAY, FIRST_NIGHT, LAST_NIGHTS, QUEUED
+from nights import DAY, FIRST_NIGHT, QUEUED
 
 Values = dict[str, float | str]
 
