@@ -73,7 +73,8 @@ class Written:
 
     @property
     def holds(self) -> bool:
-        """Whether the claim was true: it ends well, keeps the loss, and costs less than today, or a tenth more if it is a trial."""
+        """Whether the claim was true: it ends well, keeps the loss, and costs less than today's; of others than improvements at
+        most a tenth more."""
         kept = not self.then.failed and self.then.loss_ratio <= max(LOSS_KEPT, self.today.loss_ratio)
         return kept and (self.came < 1 if self.kind == "improvement" else self.came <= TENTH)
 
