@@ -37,9 +37,9 @@ def show_prices(given: Path | None, gpu_type: str | None, output: Output, toml: 
     from jpo.report import prices as subject
 
     settings = load_settings(given, toml, {})
-    config, default = config_of(given, settings), config_of(None, settings)
-    alone = config == default and not config.exists()
-    output.show(subject, command(None if alone else config, settings, gpu_type=gpu_type, now=time.time()))
+    config = config_of(given, settings)
+    about = config if given or config.exists() else None
+    output.show(subject, command(about, settings, gpu_type=gpu_type, now=time.time()))
 
 
 @prices.command("refresh")
