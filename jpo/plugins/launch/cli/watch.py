@@ -69,7 +69,8 @@ def watch(
     settings = load_settings(given, toml, {"prometheus": network.flags})
     config = config_of(given, settings)
     if run is None and log is None:
-        output.show(launched, story.listed(config, settings, os.environ, now=time.time()))
+        about = config if given or config.exists() else None
+        output.show(launched, story.listed(about, settings, os.environ, now=time.time()))
         return
     wanted = deciding.WatchOptions(every, apply, trial)
     with story.watching(run, log, config, settings, wanted, os.environ) as found:

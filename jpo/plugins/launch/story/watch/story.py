@@ -164,11 +164,16 @@ def launcher_for(entry: Entry, settings: LoadedSettings, environ: Mapping[str, s
     """The engine on which a run was launched.
 
     Raises:
-        LaunchError: JPO-E753, this version knows no such engine, or it cannot be used as it is set up.
+        LaunchError: JPO-E753, this version knows no such engine, its package is broken, or it cannot be used as it is set up.
     """
-    if not is_installed(entry.engine):
-        finding = f"was launched on {entry.engine!r:.80}, an engine that this version of JPO does not have"
-        raise LaunchError(f"run {entry.job.run_id}", finding, "watch it with the version that launched it", code="JPO-E753")
+    place, finding = f"run {entry.job.run_id}", f"was launched on {entry.engine!r:.80}, an engine that"
+    try:
+        installed = is_installed(entry.engine)
+    except UsageError as error:
+        raise LaunchError(place, f"{finding} {error.finding}", error.remedy, code="JPO-E753") from error
+    if not installed:
+        finding += " this version of JPO does not have"
+        raise LaunchError(place, finding, "watch it with the version that launched it", code="JPO-E753")
     return launcher_of(settings, entry.engine, environ=environ, detached=True)
 
 
@@ -244,8 +249,9 @@ def recorded(watch: RunWatch, found: WatchedRun, *, now: float) -> WatchedRun:
     return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *ended.notes))))
 
 
-def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str], *, now: float) -> LaunchedRuns:
-    """The runs of the ledger, and those of config.ini's workload that Prometheus says go on; what has ended goes on record.
+def listed(config: Path | None, settings: LoadedSettings, environ: Mapping[str, str], *, now: float) -> LaunchedRuns:
+    """The runs of the ledger, and those of config.ini's workload (None: of none) that Prometheus says go on; what has ended goes
+    on record.
 
     An engine, server or entry that cannot be read is a note, no error.
     """
@@ -261,7 +267,7 @@ def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str], *
     launched = {run.run_id for run in runs}
     try:
         with open_history(settings, read_only=True) as store:
-            identity = read_workload(config, settings, now=0.0).identity if config.exists() else None
+            identity = read_workload(config, settings, now=0.0).identity if config else None
             found = running_now(prometheus_of(settings), identity, settings, store) if identity else ()
         runs += [
             LaunchedRun(run.run_id, run.identity, "prometheus", "running", run.started_at, share_done=run.share_done)
