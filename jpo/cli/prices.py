@@ -10,8 +10,9 @@ import click
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer
 from jpo.cli.options import FILE, output_options, verbose_option
-from jpo.cli.output import READABLE, Output, can_be_kept, not_settings
+from jpo.cli.output import READABLE, Output, can_be_kept
 from jpo.cli.subject import job_options
+from jpo.files import refuse_unwritable
 
 
 @click.group()
@@ -61,7 +62,8 @@ def refresh_prices(file: Path, region: str, families: str, timeout: str) -> None
     """
     from jpo.commands.prices import refresh as command
 
-    if not file.exists():  # one that is there must be a catalogue
-        not_settings([file])
-    can_be_kept([file])
+    if file.exists():
+        refuse_unwritable(file)  # it must be a catalogue
+    else:
+        can_be_kept([file])
     answer(command(file, region=region, families=families.split(","), timeout=timeout, now=time.time()))

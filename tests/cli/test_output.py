@@ -7,7 +7,7 @@ import pytest
 
 from jpo.__main__ import run
 from jpo.cli.gate import save
-from jpo.cli.output import Output, can_be_kept, not_settings, rendered, width
+from jpo.cli.output import Output, can_be_kept, rendered, width
 from jpo.errors import UsageError
 from jpo.report.document import Column, Document, Table
 
@@ -39,7 +39,6 @@ def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_done(tmp
 def test_a_place_that_is_a_link_to_itself_is_refused_in_a_line(tmp_path: Path):
     loop = tmp_path / "loop.md"
     loop.symlink_to(loop)
-    not_settings([loop])
     with pytest.raises(UsageError, match="Too many levels of symbolic links"):
         can_be_kept([loop])
 
@@ -48,7 +47,7 @@ def test_a_place_that_is_a_link_to_itself_is_refused_in_a_line(tmp_path: Path):
 def test_no_result_becomes_settings_where_there_are_none_yet(tmp_path: Path, name: str):
     (tmp_path / "link.md").symlink_to("jpo.toml")
     with pytest.raises(UsageError, match="no place for a result"):
-        not_settings([tmp_path / name])
+        can_be_kept([tmp_path / name])
 
 
 @pytest.mark.parametrize(
