@@ -163,7 +163,10 @@ def test_what_jpo_did_not_launch_it_does_not_stop(empty, write):
     assert "JPO-E781" in answer.err
 
 
-@pytest.mark.parametrize(("arguments", "code"), [(("--every", "0", "x"), "JPO-E305"), (("x", "--csv", "y.csv"), "JPO-E306")])
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(("--every", "0", "x"), "JPO-E305"), (("x", "--csv", "y.csv"), "JPO-E306"), (("--apply",), "JPO-E306")],
+)
 def test_options_that_cannot_be_meant_are_refused(empty, arguments, code):
     answer = empty.jpo("watch", *arguments)
     assert answer.code == 2
