@@ -41,8 +41,8 @@ def logs(words: Sequence[str], output: Output, file: Path | None, epochs: Path |
 
     config, places = config_first(words, 0)
     given, settings = [path(word) for word in places], load_settings(config, toml, {})
-    new = [table for table in (file, epochs) if table and not table.exists()]  # one that is there must be a table of its kind
-    writable(new, config or settings.config_ini, settings)
     if file and epochs and same_file(file, epochs):
         raise UsageError(str(epochs), "is named twice", "name a file for each table", code="JPO-E132")
+    new = [table for table in (file, epochs) if table and not table.exists()]  # one that is there must be a table of its kind
+    writable(new, config or settings.config_ini, settings)
     output.show(subject, command(given, settings, tables=Tables(file, epochs), now=time.time(), track=track))

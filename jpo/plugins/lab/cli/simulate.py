@@ -94,9 +94,6 @@ def simulate(
     if picture:
         can_plot(picture)
     results = [*output.files, *([picture] if picture else [])]
-    for file in results:
-        if results.count(file) > 1:
-            raise UsageError(str(file), "is no place for a result", "name another file, each once", code="JPO-E307")
     can_be_kept(results)
     plan = command.Plan(workloads, runs, seed=seed, drift=drift, preference=prefer, explore=explore, installation=installation)
     if compared:
