@@ -121,7 +121,6 @@ def kind_of(draws: Draws, work: Work) -> Bools:
 
 
 def pick_jobs(draws: Draws, jobs: Ints) -> Draws:
-    """Some of the simulated jobs."""
     arrays = {f.name: getattr(draws, f.name) for f in fields(Draws)}
     return replace(draws, **{name: array[jobs] for name, array in arrays.items() if array is not None})
 

@@ -55,7 +55,6 @@ def additions(
     Args:
         known: what is on record of these runs.
         suggestion_behind: id of the suggestion that a run followed.
-        now: unix seconds.
     """
     latest, added = dict(known), []
     for report in reports:

@@ -176,8 +176,8 @@ def usage_of(runs: Sequence[Run], request: Request) -> Usage:
     ended = [run for run in runs if run.ended_well]
     if not ended:
         return Usage()
-    first, last = ended[0].outcome, ended[-1].outcome
-    was, now = (request.wanted.quality.error_of(request.wanted.quality.measured(outcome)) for outcome in (first, last))
+    first, last, quality = ended[0].outcome, ended[-1].outcome, request.wanted.quality
+    was, now = (quality.error_of(outcome.of(quality.name)) for outcome in (first, last))
     asked = ended[-1].completed(request.current).parameters.get("memory_gib")
     return Usage(
         last.gpu_utilisation,

@@ -151,7 +151,6 @@ def load(
         config: config.ini if the command names one; jpo.toml and pyproject.toml are searched next to it and in the folders above
             of its repository, the nearest first; then jpo.toml here.
         toml: --config; it must exist then.
-        environ: the process environment.
         flags: tables made of command-line options; they win.
         of_its_own: files next to config.ini alone count, as for a job that gets its own.
 

@@ -23,6 +23,7 @@ from jpo.records.decisions import (
     Interval,
     Preference,
     TrackRecord,
+    share_interval,
 )
 from jpo.records.from_plugins import Queued, RunEvent
 from jpo.records.knowledge import Known, PhaseNeeds
@@ -31,7 +32,6 @@ from jpo.records.progress import Track, silently
 from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each_judged, own_quality, quality_measured
 from jpo.records.ranges import Range
 from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
-from jpo.records.shares import share_interval
 from jpo.records.suggestions import (
     BETTER_QUALITY,
     NO_EVIDENCE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,11 +31,15 @@ class CheckedConfig:
 
 def document(checked: CheckedConfig) -> Document:
     title = (f"{checked.path}: workload ", Span(str(checked.identity)))
-    columns = (Column("line", "figure"), Column("key", "key"), Column("value"), Column("parameter"))
-    rows = tuple((p.line, p.key, p.text, meaning(p)) for p in checked.parameters)
     remarks = Items(tuple(remark.cited for remark in checked.remarks))
     kept = str(checked.kept) if checked.kept == checked.rules else f"{checked.kept} of {checked.rules}"
-    return Document(title, (Table(columns, rows, "parameters"), remarks), f"valid; {kept} rules kept")
+    return Document(title, (recognised(checked.parameters), remarks), f"valid; {kept} rules kept")
+
+
+def recognised(parameters: Sequence[Parameter]) -> Table:
+    """Where config.ini says which parameter."""
+    columns = (Column("line", "figure"), Column("key", "key"), Column("value"), Column("parameter"))
+    return Table(columns, tuple((p.line, p.key, p.text, meaning(p)) for p in parameters), "parameters")
 
 
 def meaning(parameter: Parameter) -> str:

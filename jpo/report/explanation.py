@@ -15,7 +15,7 @@ from jpo.report import headline
 from jpo.report import suggestion as report
 from jpo.report.answer import Report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
-from jpo.report.history import assumed_in, run_document
+from jpo.report.history import assumed_in, differing_and_shared, run_document
 from jpo.wording import going_on, names, numbers
 
 BELIEF_RULE = "belief rule"
@@ -141,17 +141,15 @@ def alternatives(suggestion: Suggestion) -> Table:
 
 def runs(some: Sequence[Run]) -> Table:
     """Runs with the parameters in which they differ, and what they brought."""
-    named = in_order(name for run in some for name in run.parameters)
-    tuned = [name for name in named if len({run.parameters.get(name) for run in some}) > 1]
+    tuned, _ = differing_and_shared(some)
     quantities = names.objectives([name for run in some for name in run.outcome.known])
     rows: list[Row] = []
     for run in some:
         values = (run.parameters.get(name, "") for name in tuned)
         rows.append((run.run_id, run.ended_at, ended(run), *values, *map(run.outcome.of, quantities)))
     first = (Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status"))
-    return Table(
-        (*first, *(Column(names.short(name), quantity=name) for name in tuned), *_columns(quantities)), tuple(rows), "runs"
-    )
+    set_by = (Column(names.short(name), quantity=name) for name in tuned)
+    return Table((*first, *set_by, *_columns(quantities)), tuple(rows), "runs")
 
 
 def _columns(quantities: Iterable[str]) -> tuple[Column, ...]:

@@ -37,7 +37,6 @@ def document(front: Front) -> Document:
 
 
 def differing(points: Sequence[Point]) -> list[str]:
-    """Parameters in which the points differ."""
     parameters = points[0].parameters if points else ()
     return [name for name in parameters if len({point.parameters[name] for point in points}) > 1]
 

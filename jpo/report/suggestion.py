@@ -9,17 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from jpo.records import (
-    FORECAST,
-    WIDENED,
-    WORTH,
-    Change,
-    Note,
-    Suggestion,
-    as_stored,
-    in_order,
-    same,
-)
+from jpo.records import FORECAST, WIDENED, WORTH, Change, Note, Suggestion, as_stored, in_order, same
 from jpo.report import headline as headlines
 from jpo.report.answer import Report
 from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Span, Table, Verbatim, estimate

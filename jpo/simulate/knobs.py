@@ -59,7 +59,6 @@ class Knobs:
 
 
 def knobs_of(candidates: Candidates) -> Knobs:
-    """The coordinates of some candidates."""
     rows = len(candidates.values)
     columns = dict(zip(candidates.names, np.asarray(candidates.values, dtype=np.float64).T, strict=True))
 

@@ -43,11 +43,7 @@ def remembered(finished: Finished, known: Collection[RunKey], forgotten_until: C
 
 
 def without_runs(database: Database, recorded: Sequence[RecordedRun], kept: Collection[str], changes: Changes) -> ForgottenRuns:
-    """Delete runs of one workload but those with these ids, and their time series.
-
-    Args:
-        recorded: all of its runs.
-    """
+    """Delete runs of one workload but those with these ids, and their time series."""
     gone = [entry.run for entry in recorded if entry.run.run_id not in kept]
     forgotten = ForgottenRuns(len(gone), len(recorded) - len(gone), max((run.ended_at for run in gone), default=0.0))
     for named, ids in naming([run.run_id for run in gone]):

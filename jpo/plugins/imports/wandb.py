@@ -74,7 +74,6 @@ class _RunSoFar:
         self.exit_code: int | None = None  # none on record: it has no end
 
     def take(self, record: Fields, place: Path) -> None:
-        """Take one more record."""
         for number, value in record:
             if number == RUN and isinstance(value, bytes):
                 self._run(dict(_fields(value)), place)

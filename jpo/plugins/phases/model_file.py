@@ -77,7 +77,6 @@ def scaler_arrays(scaler: Scaler) -> Mapping[str, Floats]:
 
 
 def decoded_scaler(head: Mapping[str, object], arrays: Arrays) -> Scaler:
-    """The scaler of a head and its arrays, each checked."""
     names, kept = _texts(head, "features"), _counts(head, "kept")
     _require(len(kept) > 0 and all(at < len(names) for at in kept), "keeps features that it does not name")
     scale = _floats(arrays, "scaler.scale", (len(kept),))
@@ -136,7 +135,6 @@ class Unfit(ValueError):
 
 
 def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
-    """The model of a head and its arrays, each checked."""
     scaler = decoded_scaler(head, arrays)
     d = len(scaler.kept)
     k = len(arrays["chain.start"])

@@ -103,7 +103,6 @@ def merge_request_of(environ: Mapping[str, str], number: int | None = None) -> M
     """The merge request of this pipeline; None for a pipeline without one, as on the main branch.
 
     Args:
-        environ: the process environment.
         number: another one of the same project, e.g. in a workflow that runs after the pull request's own.
 
     Raises:

@@ -105,7 +105,6 @@ def report_of(given: Mapping[str, object]) -> Report:
 
 
 def _numbers(value: object) -> Iterator[float]:
-    """All numbers in a document."""
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _numbers(inner)

@@ -197,7 +197,6 @@ def extended_head(targets: Iterable[str]) -> tuple[str, ...]:
 
 
 def extended_csv(runs: Iterable[Judged], targets: Sequence[str]) -> str:
-    """The extended CSV."""
     runs = [*runs]
     own = history.own_parameters(judged.run for judged in runs)
     rows = (

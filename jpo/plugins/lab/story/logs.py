@@ -51,7 +51,6 @@ def logs(
     Args:
         given: files, folders and patterns; none: those of [csv] logs.
         extended, epochs: where the CSVs of all runs go, a row per run and a row per row of each log; None: nowhere.
-        track: shows how far it is.
 
     Raises:
         UsageError: JPO-E133, no log is named; JPO-E132 or E307, a table cannot be written.

@@ -39,7 +39,6 @@ class ComparedWays:
 
 
 def document(compared: ComparedWays) -> Document:
-    """One row for each way."""
     title = (
         f"Allocations for {counted(compared.executions, 'execution')}, {counted(compared.samples, 'sample')} of ",
         Span(compared.place),

@@ -118,7 +118,6 @@ class Due:
 
     @property
     def request(self) -> float:
-        """What would be requested."""
         soon = self.soon if self.likely is None else self.likely.quantile(self.at, self.step.soon)
         return max(max(soon, self.following) * (1 + self.step.margin), self.least)
 

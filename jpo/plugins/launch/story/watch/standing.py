@@ -15,14 +15,7 @@ from jpo.plugins.launch.during.adjustment import Adjustment
 from jpo.plugins.launch.during.end_of_curve import total_seconds
 from jpo.plugins.launch.during.progress import RunProgress
 from jpo.plugins.launch.during.stop import StopVerdict
-from jpo.plugins.launch.report.watch.watched import (
-    BesideBaseline,
-    QualityCurve,
-    RunForecast,
-    Verdict,
-    WatchedRun,
-    WinChance,
-)
+from jpo.plugins.launch.report.watch.watched import BesideBaseline, QualityCurve, RunForecast, Verdict, WatchedRun, WinChance
 from jpo.plugins.launch.watching.past import PastRuns
 from jpo.plugins.launch.watching.seen import SeenRun
 from jpo.records import Currency, Forecast, Interval, Preference, Run, RunStatus, SlaCheck
