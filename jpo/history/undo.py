@@ -159,8 +159,7 @@ def pins(store: Store, identity: Identity, *, now: float) -> dict[str, tuple[flo
             active.append(rollback)
     held: dict[str, tuple[float, str]] = {}
     for rollback in active:
-        until = datetime.fromtimestamp(rollback.decision.pinned_until or now, UTC).date()
-        sentence = f"{PINNED_UNTIL} {until} by rollback {rollback.suggestion_id}"
+        sentence = f"{PINNED_UNTIL} {day(rollback.decision.pinned_until or now)} by rollback {rollback.suggestion_id}"
         held |= {name: (rollback.values.suggested[name], sentence) for name in restored(store, rollback)}
     return held
 
@@ -170,3 +169,8 @@ def restored(store: Store, rollback: Suggestion) -> set[str]:
     since = store.as_recorded(rollback.identity, since=rollback.decision.undoes)
     undone = takewhile(lambda made: made.suggestion_id != rollback.suggestion_id, since)
     return {change.parameter for made in (*undone, rollback) for change in made.changes} & rollback.values.suggested.keys()
+
+
+def day(unix_seconds: float) -> str:
+    """The day in UTC, e.g. "2026-12-01"."""
+    return datetime.fromtimestamp(unix_seconds, UTC).date().isoformat()

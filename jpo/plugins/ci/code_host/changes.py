@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -96,6 +97,17 @@ class BranchStart:
 
 class LostRaceError(CodeHostError):
     """Somebody else was faster: a branch or merge request is not what it was when it was looked at."""
+
+
+@contextmanager
+def as_lost_race(branch: str, happened: str, lost: Callable[[], bool]) -> Iterator[None]:
+    """What a host refuses because somebody was faster, as LostRaceError."""
+    try:
+        yield
+    except CodeHostError as error:
+        if error.code == "JPO-E904" and lost():
+            raise LostRaceError(branch, happened, "try again", code="JPO-E904") from error
+        raise
 
 
 class CodeHost(Protocol):

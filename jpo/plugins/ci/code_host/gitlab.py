@@ -12,7 +12,7 @@ from typing import Literal
 
 from jpo.errors import CodeHostError
 from jpo.plugins.ci.code_host.calls import Calls, part
-from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, LostRaceError, ProposedChange, PullRequest
+from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, LostRaceError, ProposedChange, PullRequest, as_lost_race
 from jpo.plugins.ci.code_host.repository import encoded, strange
 
 STATES: Mapping[str, Literal["open", "closed", "merged"]] = {
@@ -63,12 +63,8 @@ class GitLab:
             body |= {"start_sha": start.onto, "force": start.head is not None}
             if self.head(branch) != start.head:
                 raise LostRaceError(branch, "was changed meanwhile", "try again", code="JPO-E904")
-        try:
+        with as_lost_race(branch, "was changed meanwhile", lambda: self.head(branch) != start.head):
             self._calls.ask("POST", f"{self._repository}/commits", body=body)
-        except CodeHostError as error:
-            if error.code == "JPO-E904" and self.head(branch) != start.head:
-                raise LostRaceError(branch, "was changed meanwhile", "try again", code="JPO-E904") from error
-            raise
 
     def delete(self, branch: str) -> None:
         try:
@@ -87,12 +83,10 @@ class GitLab:
     def open(self, branch: str, target: str, title: str, body: str) -> PullRequest:
         path = f"{self._project}/merge_requests"
         wanted = {"source_branch": branch, "target_branch": target, "title": title, "description": body}
-        try:
+        with as_lost_race(
+            branch, "has a merge request by now", lambda: any(one.state == "open" for one in self.requests(branch, target))
+        ):
             found, _ = self._calls.ask("POST", path, body={**wanted, "remove_source_branch": True})
-        except CodeHostError as error:
-            if error.code == "JPO-E904" and any(one.state == "open" for one in self.requests(branch, target)):
-                raise LostRaceError(branch, "has a merge request by now", "try again", code="JPO-E904") from error
-            raise
         return _request(found, path)
 
     def change(self, request: PullRequest, title: str, body: str, *, close: bool = False) -> None:
