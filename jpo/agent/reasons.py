@@ -229,19 +229,17 @@ def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> Note:
 
 def interval_warnings(interval_factor: float) -> tuple[Note, ...]:
     """Reason where the calibration watch widened the intervals of durations."""
-    finding = "too few of the last runs took as long as forecast: their intervals and risks"
-    return (Note("JPO-W616", f"{finding} {_widened(interval_factor)}"),) if interval_factor > 1 else ()
+    return _widened("JPO-W616", "too few of the last runs took as long as forecast: their intervals and risks", interval_factor)
 
 
 def loss_interval_warnings(interval_factor: float, judged: Quality = VAL_LOSS) -> tuple[Note, ...]:
     """Reason where it widened the intervals of validation losses, or of what runs are judged by instead."""
     several = "validation losses" if judged == VAL_LOSS else f"values of {qualities.name_of(judged)}"
-    finding = f"too few of the last {several} were within their intervals, which"
-    return (Note("JPO-W816", f"{finding} {_widened(interval_factor)}"),) if interval_factor > 1 else ()
+    return _widened("JPO-W816", f"too few of the last {several} were within their intervals, which", interval_factor)
 
 
-def _widened(interval_factor: float) -> str:
-    return f"are widened by a factor of {interval_factor:.2g}"
+def _widened(code: str, finding: str, interval_factor: float) -> tuple[Note, ...]:
+    return (Note(code, f"{finding} are widened by a factor of {interval_factor:.2g}"),) if interval_factor > 1 else ()
 
 
 def measured(problem: Problem, row: int) -> str:

@@ -22,7 +22,6 @@ from jpo.history.decision_log import DecisionLog, limited
 from jpo.history.events import observed
 from jpo.history.failures import readable
 from jpo.history.retention import forget
-from jpo.history.retention.needed import SUGGESTIONS, needed_runs
 from jpo.history.rows import (
     RUN_COLUMNS,
     identity_columns,
@@ -199,7 +198,7 @@ class Store(DecisionLog):
         return forgotten
 
     def forget_runs(self, identity: Identity, *, newest: int, now: float) -> forget.ForgottenRuns:
-        """Delete the runs of a workload, and their time series, that are old and not needed: see retention/needed.py.
+        """Delete the runs of a workload, and their time series, that are old and not needed: see retention/forget.py.
 
         With an audit record "forgotten" in the same transaction if there was anything to delete. What a source says of a run
         from before is not recorded any more.
@@ -208,9 +207,9 @@ class Store(DecisionLog):
             newest: how many of the newest stay in any case.
         """
         with self.database.transaction(_job(identity)) as changes:
-            followed = {made.suggestion_id for made in self.suggestions_of(identity, limit=SUGGESTIONS)}
+            followed = {made.suggestion_id for made in self.suggestions_of(identity, limit=forget.SUGGESTIONS)}
             recorded = self.recorded_runs(identity)
-            kept = needed_runs(recorded, newest=newest, followed=followed)
+            kept = forget.needed_runs(recorded, newest=newest, followed=followed)
             forgotten = forget.without_runs(self.database, recorded, kept, changes)
             if forgotten.runs:
                 self._chain(AuditEvent("forgotten", now, identity, {**forgotten._asdict(), "newest": newest}), changes)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,8 +67,7 @@ class EpisodeJob:
     """The job of one episode. Today's configuration works."""
 
     def __init__(self, rng: np.random.Generator, runs: int, installation: Installation, *, drift: bool) -> None:
-        axes = np.meshgrid(*LADDERS.values(), indexing="ij")
-        values = np.stack([axis.ravel() for axis in axes], axis=1)  # (K, P)
+        values = np.array([*product(*LADDERS.values())])  # (K, P)
         batch, cpus, memory = (values[:, list(LADDERS).index(name)] for name in ("batch_size", "cpus", "memory_gib"))
         while True:
             self.today = rng.integers(0, LENGTHS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -179,8 +180,7 @@ def _choices(rng: np.random.Generator) -> Choices:
 def _grid(choices: Choices, first: Parameters) -> Candidates:
     """The grid: all combinations of the choices except those of memory."""
     names = tuple(name for name in choices if name != "memory_gib")
-    axes = np.meshgrid(*(choices[name] for name in names), indexing="ij")
-    values = np.stack([axis.ravel() for axis in axes], axis=1)  # (K, P)
+    values = np.array([*product(*(choices[name] for name in names))])  # (K, P)
     current = int(np.flatnonzero((values == [first[name] for name in names]).all(axis=1))[0])
     return Candidates(names, values, current, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
 

@@ -27,6 +27,7 @@ from jpo.report import history
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.report.history import or_empty
+from jpo.telemetry.csv.folder import UnusableLog
 from jpo.wording import names, numbers
 
 MOST_LISTED = 20
@@ -39,20 +40,11 @@ REWARDS = ("time", "cost", "efficiency", "loss")
 
 
 @dataclass(frozen=True, slots=True)
-class NotUsable:
-    """A file without a run that can be learnt from."""
-
-    file: str
-    reason: str
-    code: str
-
-
-@dataclass(frozen=True, slots=True)
 class LogFigures:
     """The figures of each workload, the logs that could not be used, and the currency of the report."""
 
     workloads: Sequence[Figures]
-    not_usable: Sequence[NotUsable] = ()
+    not_usable: Sequence[UnusableLog] = ()
     currency: Currency = USD
 
 
@@ -126,7 +118,7 @@ def _best(figures: Figures) -> Table:
     return Table(columns, tuple(rows), name="best")
 
 
-def _not_usable(logs: Sequence[NotUsable]) -> Iterator[Block]:
+def _not_usable(logs: Sequence[UnusableLog]) -> Iterator[Block]:
     """Why which file says nothing."""
     if logs:
         yield f"{numbers.counted(len(logs), 'log')} not usable:"
@@ -140,7 +132,7 @@ def as_json(result: LogFigures) -> dict[str, object]:
     return {
         "schema_version": 1,
         "workloads": [_workload(figures) for figures in result.workloads],
-        "not_usable": [asdict(log) for log in result.not_usable],
+        "not_usable": [{"file": str(log.path), "reason": log.reason, "code": log.code} for log in result.not_usable],
     }
 
 

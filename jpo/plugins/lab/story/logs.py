@@ -23,7 +23,6 @@ from jpo.plugins.lab.report.logs import (
     REWARDS,
     Judged,
     LogFigures,
-    NotUsable,
     epochs_csv,
     epochs_head,
     extended_csv,
@@ -82,7 +81,7 @@ def logs(
             write_extended(epochs, "".join(epochs_csv(rows, COLUMNS)))
     return LogFigures(
         figures(runs, lambda run: run_cost_usd(run.completed(usual[run.identity]), prices), own.metrics),
-        [NotUsable(str(log.path), log.reason, log.code) for log in unusable],
+        unusable,
         currency_of(settings),
     )
 
