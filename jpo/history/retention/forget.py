@@ -4,8 +4,8 @@ Needed are those without which a suggestion, its explanation or an undo would be
 forecasts rest, a suggestion looks at the start of a history, at what did best, at what failed, at how much memory a configuration
 took, and at what followed a suggestion that may still be undone.
 
-What the audit log says of the others stays, and so does its chain. A run that was forgotten is not recorded anew when a source still
-tells of it: up to when runs were forgotten stands beside how far each source has been read, in the rows of `watermarks`.
+What the audit log says of the others stays, and so does its chain. A run that was forgotten is not recorded anew when a source
+still tells of it: up to when runs were forgotten stands beside how far each source has been read, in the rows of `watermarks`.
 """
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are parameters
