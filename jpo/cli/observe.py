@@ -82,7 +82,7 @@ def observe(
     config, now = config_of(given, settings), time.time()
     ran, outcome = values_given("--param", params, config, settings), pairs("--metric", metrics)
     alone = not (logs or by_hand)
-    back = None if again is None else command.look_back(again, offline=network.offline, alone=alone)
+    back = None if again is None else command.seconds_back(again, offline=network.offline, alone=alone)
     if logs and by_hand:
         finding = "and a run given by hand exclude each other"
         raise UsageError("--csv", finding, "observe them one after the other", code="JPO-E306")

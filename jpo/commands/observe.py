@@ -38,7 +38,7 @@ def ask_sources(config: Path, settings: LoadedSettings, *, now: float, offline: 
     return [*recorded(known.fresh), *skipped, *(f"note: {note.text}" for note in known.evidence.notes)]
 
 
-def look_back(again: str, *, offline: bool, alone: bool) -> float:
+def seconds_back(again: str, *, offline: bool, alone: bool) -> float:
     """The seconds that --again means; it asks a server, so neither --offline nor a run or log goes with it."""
     try:
         back = seconds(again)

@@ -38,8 +38,8 @@ from jpo.records import (
     SlaCheck,
     Suggestion,
     as_stored,
-    of_one_level,
     reasons_as_stored,
+    suggestion_from,
     uncoded,
     value_of,
 )
@@ -177,7 +177,7 @@ def read_suggestion(row: TableRow) -> Suggestion:
 def _suggestion_in(text: str) -> Suggestion:
     document: dict[str, Any] = json.loads(text)
     guard, (reasons, codes) = document["guard"], reasons_as_stored(document)
-    return of_one_level(
+    return suggestion_from(
         **{
             **document,
             "identity": Identity(**document["identity"]),

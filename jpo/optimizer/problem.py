@@ -19,7 +19,7 @@ from jpo.agent.context import UNKNOWN, Context, PhaseSummary, Usage, after_misse
 from jpo.agent.problem import Problem
 from jpo.agent.safety.distances import trial_vetoes
 from jpo.agent.safety.promise import Promise, promise_of
-from jpo.agent.safety.queue_ahead import queue_vetoes
+from jpo.agent.safety.queue_waits import queue_vetoes
 from jpo.agent.safety.vetoes import Veto, failing_vetoes, held, loss_vetoes, phase_vetoes, unmeasured_vetoes, vetoes
 from jpo.cost.sla import slack
 from jpo.optimizer.candidates import weighed_runs

@@ -13,7 +13,6 @@ from jpo.records.arrays import CALIBRATED, Belief, Calibration, Candidates, Draw
 from jpo.records.contradictions import Contradictions, Reach, Stray
 from jpo.records.decisions import (
     FORECAST,
-    LOSS_KEPT,
     NAMED_PREFERENCES,
     USD,
     Currency,
@@ -22,6 +21,7 @@ from jpo.records.decisions import (
     Forecast,
     Interval,
     Preference,
+    Seen,
     TrackRecord,
     share_interval,
 )
@@ -50,8 +50,8 @@ from jpo.records.suggestions import (
     Suggestion,
     Undo,
     as_stored,
-    of_one_level,
     reasons_as_stored,
+    suggestion_from,
 )
 from jpo.records.words import Word, plain, plain_values, value_of
 from jpo.records.workloads import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from enum import StrEnum
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -120,8 +121,28 @@ FORECAST = tuple(f.name for f in fields(Forecast) if f.name != "metrics")
 DecidedBy = PolicyName | Literal["user", "rollback", "recovery", "waiting", "no evidence"]
 
 
-LOSS_KEPT = "chance that it keeps the validation loss"
-"""Name in `Suggestion.seen` of the chance that a trial's confidence leaves out."""
+class Seen(StrEnum):
+    """Number that the agent saw of its choice and of the workload, each by its published key; what people read, reports say."""
+
+    COST_AGAINST_TODAY = "expected cost against today"
+    COST_AGAINST_BEST = "expected cost against the best known"
+    FAILS = "chance that it fails"
+    WORSE = "chance of more than 10 % worse than today"
+    BETTER = "chance of better than the best known"
+    BEST = "chance of being the best of all"
+    IMPROVEMENT = "expected improvement of one run"
+    SCORE = "score of the belief rule"
+    RUNS_THERE = "runs there that ended well"
+    FAILURES_THERE = "runs there that failed"
+    RUNS = "finished runs"
+    ADMISSIBLE = "admissible candidates"
+    TRIED = "share of them tried"
+    FITTING = "share of the simulated jobs that fits"
+    NOISE = "noise of a run (sd of ln)"
+    WIDENED_BY = "forecasts widened by"
+    BUDGET_LEFT = "runs that exploring may still cost"
+    LOSS_KEPT = "chance that it keeps the validation loss"
+    """What a trial's confidence leaves out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,8 @@ def text_line(record: AuditRecord, width: int | None, *, colour: bool) -> str:
     Args:
         width: columns of the terminal, where a line goes on below its words; None: a record is one line, however long.
     """
-    sentence = f"{record.identity or '-'}  {in_words(record.kind, record.data)}  [{maker(record.data)}]".removesuffix("  []")
+    by = f"  [{who}]" if (who := maker(record.data)) else ""
+    sentence = f"{record.identity or '-'}  {in_words(record.kind, record.data)}{by}"
     head, kind, words = f"{record.number:>6}  {clock(record.at):<20}  ", f"{printable(record.kind):<11}", printable(sentence)
     if width:
         blank = f"{'':{len(head) + len(kind) + 2}}"

@@ -45,7 +45,7 @@ def recognised(parameters: Sequence[Parameter]) -> Table:
 def meaning(parameter: Parameter) -> str:
     """A parameter by the name that JPO has for it, and why it is held, where it is."""
     said = f"{parameter.counted[0]} {plain(parameter.counted[1])}: " if parameter.counted else ""
-    return f"{said}{parameter.name} {plain(parameter.value)}" + (f", {parameter.held}" if parameter.held else "")
+    return f"{said}{parameter.name} {plain(parameter.value)}" + (f", {parameter.held.text}" if parameter.held else "")
 
 
 def as_json(checked: CheckedConfig) -> dict[str, object]:
@@ -54,7 +54,7 @@ def as_json(checked: CheckedConfig) -> dict[str, object]:
         "config": str(checked.path),
         "workload": checked.identity.labels,
         "parameters": [
-            {"parameter": p.name, "key": p.key, "line": p.line, "text": p.text, "value": p.value, "held": p.held}
+            {"parameter": p.name, "key": p.key, "line": p.line, "text": p.text, "value": p.value, "held": p.held and p.held.text}
             for p in checked.parameters
         ],
         "remarks": [{"text": remark.text, "code": remark.code or None} for remark in checked.remarks],

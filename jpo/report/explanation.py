@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from jpo.forecast.calibration import inside
 from jpo.history.figures import ending
-from jpo.records import LOSS_KEPT, Interval, Run, Running, Suggestion, in_order, texts_of
+from jpo.records import Interval, Run, Running, Seen, Suggestion, in_order, texts_of
 from jpo.report import headline
 from jpo.report import suggestion as report
 from jpo.report.answer import Report
@@ -51,14 +51,15 @@ class Explanation:
 def document(explained: Explanation) -> Document:
     """The report, then a section for each question that it leaves."""
     suggestion = explained.report.suggestion
-    blocks = (*report.of_suggestion(suggestion, in_full=True), *report.notes(suggestion), *sections(explained))
+    blocks = (*report.body(suggestion, in_full=True), *report.notes(suggestion), *sections(explained))
     return Document(report.headline(suggestion), blocks, report.verdict(explained.report), explained.report.currency)
 
 
 def _seen(name: str, suggestion: Suggestion) -> str:
-    """The name of what the agent saw; the record calls every quality of a model its loss."""
-    quality = headline.judged(suggestion)
-    return name.replace(" %", "%") if name != LOSS_KEPT or quality == "loss" else f"chance that it keeps the {quality}"
+    """What people call what the agent saw; the record calls every quality of a model its loss."""
+    if name == Seen.LOSS_KEPT and (quality := headline.judged(suggestion)) != "loss":
+        return f"chance that it keeps the {quality}"
+    return "chance of more than 10% worse than today" if name == Seen.WORSE else name
 
 
 def sections(explained: Explanation) -> tuple[Section, ...]:

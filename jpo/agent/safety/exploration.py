@@ -62,16 +62,16 @@ class Exploration:
         """
         if not self.leeway.affords_trial(self.boldness) or self.next_trial is None:
             return False
-        return self.leeway.patient or bool(self._of_own[self.next_trial] and not self._moves_on)
+        return self.leeway.patient or bool(self._own_moves[self.next_trial] and not self._moves_on)
 
     @property
     def _moves_on(self) -> bool:
         """Whether something may be run that is expected to pay off, and not by parameters of the team's own alone."""
         score = self.acquisition.score
-        return bool((self.may_try & ~self._of_own & (score < score[self.acquisition.incumbent])).any())
+        return bool((self.may_try & ~self._own_moves & (score < score[self.acquisition.incumbent])).any())
 
     @cached_property
-    def _of_own(self) -> Bools:
+    def _own_moves(self) -> Bools:
         """Rows that change nothing but parameters of the team's own, as seen from the best that was measured."""
         names, values = self.comparison.candidates.names, self.comparison.candidates.values
         known = [at for at, name in enumerate(names) if name in PARAMETERS]
@@ -95,7 +95,7 @@ class Exploration:
         if not (self.leeway.exploration_runs_left or self.boldness.explore == "on"):
             pays_off = score < score[self.acquisition.incumbent]
             worth_it = safe & (pays_off | self.leeway.stood_long(self.boldness))
-            of_own = worth_it & self._of_own
+            of_own = worth_it & self._own_moves
             return np.asarray(of_own if of_own.any() and not self.leeway.patient else worth_it)
         likely = rows & (belief.p_fail < LIKELY_TO_FAIL)
         return np.asarray(likely if likely.any() else rows)

@@ -55,7 +55,7 @@ def plugins(_case: Case) -> Iterator[Line]:
     for failure in (*plugin.broken(of_others=True), *parts):
         if isinstance(failure, plugin.Broken):
             yield Line("plugins", "warning", str(failure), "install it anew, or remove its package", plugin.CODE)
-    if others := [each.name for each in plugin.of_packages()]:
+    if others := [each.name for each in plugin.from_packages()]:
         yield Line("plugins", "ok", f"besides JPO's own: {', '.join(others)}")
 
 

@@ -256,6 +256,6 @@ def _text(value: int | bytes | None) -> str:
 
 def _moment(message: bytes) -> float:
     """A protobuf Timestamp: seconds and nanoseconds."""
-    told: Mapping[int, int | bytes] = dict(_fields(message))
-    seconds, nanos = told.get(1, 0), told.get(2, 0)
+    said: Mapping[int, int | bytes] = dict(_fields(message))
+    seconds, nanos = said.get(1, 0), said.get(2, 0)
     return seconds + nanos / 1e9 if isinstance(seconds, int) and isinstance(nanos, int) else math.nan

@@ -13,7 +13,7 @@ def test_a_model_knows_what_it_saw(model: PhaseModel, traces: Traces) -> None:
     assert (model.executions, model.samples) == (len(traces.executions), traces.samples)
     assert model.interval_seconds == 20
     assert (model.peak == traces.stacked().max(0)).all()
-    assert (model.first_need < model.peak).all()
+    assert (model.most.first < model.most.ever).all()
     assert model.needs is not None
 
 

@@ -27,7 +27,7 @@ class Blob:
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
+class BranchDifference:
     """What a branch has that another one has not.
 
     Attributes:
@@ -119,7 +119,7 @@ class CodeHost(Protocol):
     def blob(self, commit: str, path: str) -> Blob | None:
         """A file of a commit."""
 
-    def ahead(self, target: str, head: str) -> Ahead:
+    def difference(self, target: str, head: str) -> BranchDifference:
         """What the commit `head` has that `target` has not."""
 
     def put(self, wanted: ProposedChange, start: BranchStart, message: str) -> None:

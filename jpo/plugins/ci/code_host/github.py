@@ -12,7 +12,7 @@ from typing import Literal
 
 from jpo.errors import CodeHostError
 from jpo.plugins.ci.code_host.calls import Calls, part
-from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, ProposedChange, PullRequest, as_lost_race
+from jpo.plugins.ci.code_host.changes import Blob, BranchDifference, BranchStart, ProposedChange, PullRequest, as_lost_race
 from jpo.plugins.ci.code_host.repository import encoded, strange
 
 PER_PAGE = 100
@@ -47,7 +47,7 @@ class GitHub:
         found, _ = self._calls.ask("GET", path)
         return part(part(found, "tree", path, object), "sha", path, str)
 
-    def ahead(self, target: str, head: str) -> Ahead:
+    def difference(self, target: str, head: str) -> BranchDifference:
         path = f"{self._repository}/compare/{target}...{head}"
         found, _ = self._calls.ask("GET", path, query={"per_page": PER_PAGE})
         commits = part(found, "commits", path, list)
@@ -56,7 +56,7 @@ class GitHub:
         paths |= {str(file["previous_filename"]) for file in files if isinstance(file, dict) and "previous_filename" in file}
         based = part(part(found, "merge_base_commit", path, object), "sha", path, str) == target
         messages = tuple(part(part(commit, "commit", path, object), "message", path, str) for commit in commits)
-        return Ahead(messages, frozenset(paths), part(found, "total_commits", path, object) == len(commits), based)
+        return BranchDifference(messages, frozenset(paths), part(found, "total_commits", path, object) == len(commits), based)
 
     def put(self, wanted: ProposedChange, start: BranchStart, message: str) -> None:
         branch, content = wanted.branch, b64encode(wanted.content).decode()

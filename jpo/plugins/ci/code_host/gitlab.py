@@ -12,7 +12,15 @@ from typing import Literal
 
 from jpo.errors import CodeHostError
 from jpo.plugins.ci.code_host.calls import Calls, part
-from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, LostRaceError, ProposedChange, PullRequest, as_lost_race
+from jpo.plugins.ci.code_host.changes import (
+    Blob,
+    BranchDifference,
+    BranchStart,
+    LostRaceError,
+    ProposedChange,
+    PullRequest,
+    as_lost_race,
+)
 from jpo.plugins.ci.code_host.repository import encoded, strange
 
 STATES: Mapping[str, Literal["open", "closed", "merged"]] = {
@@ -43,7 +51,7 @@ class GitLab:
         mode = "100755" if isinstance(found, dict) and found.get("execute_filemode") is True else "100644"
         return Blob(part(found, "blob_id", address, str), mode, part(found, "last_commit_id", address, str))
 
-    def ahead(self, target: str, head: str) -> Ahead:
+    def difference(self, target: str, head: str) -> BranchDifference:
         path = f"{self._repository}/compare"
         found, _ = self._calls.ask("GET", path, query={"from": target, "to": head})
         commits, diffs = part(found, "commits", path, list), part(found, "diffs", path, list)
@@ -51,7 +59,7 @@ class GitLab:
         paths = {part(diff, side, path, str) for diff in diffs for side in ("old_path", "new_path")}
         whole = isinstance(found, dict) and found.get("compare_timeout") is not True
         messages = tuple(part(commit, "message", path, str) for commit in commits)
-        return Ahead(messages, frozenset(paths), whole, target == head or target in parents)
+        return BranchDifference(messages, frozenset(paths), whole, target == head or target in parents)
 
     def put(self, wanted: ProposedChange, start: BranchStart, message: str) -> None:
         branch, content = wanted.branch, b64encode(wanted.content).decode()

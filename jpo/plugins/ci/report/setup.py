@@ -114,7 +114,8 @@ def as_json(found: SetUp) -> dict[str, object]:
         "config": str(found.path),
         "workload": found.identity.labels,
         "recognised": [
-            {"parameter": p.name, "key": p.key, "line": p.line, "text": p.text, "held": p.held} for p in found.parameters
+            {"parameter": p.name, "key": p.key, "line": p.line, "text": p.text, "held": p.held and p.held.text}
+            for p in found.parameters
         ],
         "not_recognised": [{"key": key, "line": line, "text": text} for key, line, text in found.unknown],
         "prometheus": published(found.findings, "name", "status", "finding", "next_step", "code"),

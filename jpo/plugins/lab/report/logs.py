@@ -122,7 +122,7 @@ def _not_usable(logs: Sequence[UnusableLog]) -> Iterator[Block]:
     """Why which file says nothing."""
     if logs:
         yield f"{numbers.counted(len(logs), 'log')} not usable:"
-        yield Items(tuple(f"{log.reason} [{log.code}]" for log in logs[:MOST_LISTED]))
+        yield Items(tuple(log.why.cited for log in logs[:MOST_LISTED]))
     if logs[MOST_LISTED:]:
         yield f"and {len(logs[MOST_LISTED:])} more; `-o json` names all"
 
@@ -132,7 +132,7 @@ def as_json(result: LogFigures) -> dict[str, object]:
     return {
         "schema_version": 1,
         "workloads": [_workload(figures) for figures in result.workloads],
-        "not_usable": [{"file": str(log.path), "reason": log.reason, "code": log.code} for log in result.not_usable],
+        "not_usable": [{"file": str(log.path), "reason": log.why.text, "code": log.why.code} for log in result.not_usable],
     }
 
 
@@ -231,12 +231,12 @@ def epochs_csv(runs: Iterable[tuple[Judged, Iterable[Mapping[str, float]]]], col
     for judged, rows in runs:
         run, identity = judged.run, judged.run.identity
         names_of = (run.run_id, identity.dataset, identity.model, identity.framework, identity.hardware)
-        before, after = (*names_of, run.status.value, run.started_at), list(_of_decision(judged))
+        before, after = (*names_of, run.status.value, run.started_at), list(_decision_cells(judged))
         for row in rows:
             yield csv_line((*before, *(row.get(name) for name in columns), *after))
 
 
-def _of_decision(judged: Judged) -> Iterator[Raw]:
+def _decision_cells(judged: Judged) -> Iterator[Raw]:
     made = judged.suggestion
     yield from (judged.run.parameters.get(name) for name in PARAMETERS)
     yield judged.suggestion_id

@@ -67,7 +67,7 @@ def logs(
     own = own_names(settings)
     usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now, own=own)
     if not usable:
-        finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"
+        finding = f"none of {len(paths)} logs can be used; {unusable[0].why.text}"
         raise TelemetryError("jpo lab logs", finding, code="JPO-E134")
     runs = [log.run for log in usable]
     prices, usual = prices_of(settings), usual_values(runs)
