@@ -136,7 +136,9 @@ def test_a_narrow_terminal_keeps_every_line_within_it() -> None:
 
 
 def test_all_reasons_are_there_and_no_other_command_is_named_for_them() -> None:
-    several = altered(SUGGESTION, reasons=uncoded(["it is faster", "it was run"]), seen={"chance of more than 10 % worse": 0.25})
+    several = altered(SUGGESTION, reasons=uncoded(["it is faster", "it was run"]), seen={Seen.WORSE: 0.25})
     found = lines(replace(EXPLAINED, report=replace(EXPLAINED.report, suggestion=several)))
-    assert {"because it is faster", "- it is faster", "- it was run", "chance of more than 10% worse 0.25"} <= set(found)
+    assert {"because it is faster", "- it is faster", "- it was run", "chance of more than 10% worse than today 0.25"} <= set(
+        found
+    )
     assert not any("more reason" in line for line in found)
