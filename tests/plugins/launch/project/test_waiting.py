@@ -97,7 +97,7 @@ OTHERS = [{"gpus": float(2**step)} for step in range(7)]
 
 
 def ahead(tmp_path: Path, today: Parameters, on: str = "slurm") -> QueueWaits | None:
-    return EngineQueue(*project(tmp_path, on)).ahead(today, lambda: OTHERS)
+    return EngineQueue(*project(tmp_path, on)).waits_for(today, lambda: OTHERS)
 
 
 def test_before_a_choice_the_engine_is_asked_of_a_few_numbers_of_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

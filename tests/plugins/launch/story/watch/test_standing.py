@@ -118,5 +118,5 @@ def test_how_far_a_target_is_shows_where_runs_end_at_one():
     past = PastRuns(VAL_LOSS, finished=reached, reached=tuple(map(ReachedTarget, reached)), has_target=True)
     assert progress_of(NOW, past, TERMS.prices).to_target == EpochsToTarget.of(math.log(2), 3)
     assert past.usual_epochs == 20
-    assert progress_of(NOW, replace(past, reached=()), TERMS.prices).ahead is None  # they ended since they got no better
+    assert progress_of(NOW, replace(past, reached=()), TERMS.prices).to_target is None  # they ended since they got no better
     assert replace(past, has_target=False).usual_epochs is None
