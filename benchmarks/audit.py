@@ -44,7 +44,7 @@ from jpo.records import (  # noqa: E402
     Preference,
     Run,
     RunStatus,
-    of_one_level,
+    suggestion_from,
 )
 
 MOST_SECONDS = 3.0
@@ -59,7 +59,7 @@ BY = {
     "url": "https://github.com/octo/job/actions/runs/77",
 }
 EXPECTED = Forecast(Interval(13920.5, 13100.0, 14800.25), Interval(9.3, 8.7, 9.9), Interval(0.401, 0.39, 0.42))
-SUGGESTION = of_one_level(
+SUGGESTION = suggestion_from(
     suggestion_id="20261121-141229-8c6fcd",
     identity=CIFAR,
     status="changed",

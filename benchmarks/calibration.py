@@ -25,7 +25,9 @@ from jpo.forecast import predict
 from jpo.optimizer.prior import believe, prior_of
 from jpo.plugins.lab.replay.traces import Trace, read_trace
 from jpo.records import Belief, Candidates, Identity, Outcome, Run, RunStatus
-from jpo.simulate import draw_jobs, draw_noise, observe, random_candidates
+from jpo.simulate import draw_jobs
+from jpo.simulate.grids import random_candidates
+from jpo.simulate.runs import draw_noise, observe
 
 ROOT = Path(__file__).parents[1]
 AFTER = (1, 3, 5, 8)

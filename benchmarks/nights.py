@@ -1,16 +1,23 @@
 """Fourteen nights of ordinary jobs through the real command line: what `jpo suggest` is worth to a team that lets it write.
 
 Each night `jpo suggest config.ini` writes the file, the job "runs" with what stands there under a truth that JPO does not know
-(apparatus/night_jobs.py), and its CSV log appears. Debian's faketime makes a night a day; without it nights follow each other
+(apparatus/night_truth.py), and its CSV log appears. Debian's faketime makes a night a day; without it nights follow each other
 within moments, which is said. The best is found by trying every allowed configuration without luck; it keeps the first
 configuration's loss within 2%. Costs are those of the balanced preference, without luck too, so that no night is good by chance;
-a failed night counts four times the best, and what a worse model costs less is no gain.
+a failed night counts four times the best, and what a worse model costs less is no gain. Each written change is held against
+what was said of it: its chance, its expected time and cost, and what came, against what stood there before; and each night
+against keeping the committed values.
+
+--in-process plays the same nights without a process for each command and without faketime, in a tenth of the time: the jpo that
+is imported is called as its command line calls it. It learns nothing between the nights, as no night does without
+`--set agent.learn_budget=5s`.
 
 --reached caps what the job takes of a parameter, whatever the file says (a quota, an admission controller, a training script):
 the run has, costs and reports no more; the best is that of what can be reached, and a night in vain is one whose file asked for
 more.
 
-    python benchmarks/nights.py [--nights 14] [--jobs NAME ...] [--fleets 2] [--jpo [NAME=]PATH ...] [--clean-checkout]
+    python benchmarks/nights.py [--nights 14] [--jobs NAME ...] [--fleets 2] [--jpo [NAME=]PATH ... | --in-process]
+        [--clean-checkout]
         [--growth 0.03] [--observe] [--report val_accuracy] [--reached gpus=2 ...] [--set agent.explore=on ...] [--processes 2]
         [--keep FOLDER] [--json]
 
@@ -23,138 +30,69 @@ import argparse
 import json
 import os
 import shutil
-import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as jpo/__main__.py has it
 
+import numpy as np
+from apparatus.night_figures import FAILED, Figures, Night, Outcome, Play, Played, Written, figures, report
 from apparatus.night_files import Reported, config_ini, jpo_toml, run_log, values_in
-from apparatus.night_jobs import ISSUE, KINDS, LOSS_KEPT, WELL, Job, best, first_loss, job_of, results
-from apparatus.stamp import stamp
+from apparatus.night_jobs import KINDS, job_of
+from apparatus.night_players import Answer, InProcess, Program
+from apparatus.night_truth import LOSS_KEPT, WELL, Job, best, first_loss, results
 
 FIRST_NIGHT = 1_798_765_200.0  # 2027-01-01 01:00 UTC
 DAY = 86400.0
 QUEUED = 600.0
 """Seconds from the suggestion to the start of the run."""
-NOTHING_ADMISSIBLE = 3
-"""Exit code of `jpo suggest` after which the pipeline goes on with the file as it is."""
-FAILED = 4.0
-LAST_NIGHTS = 3
-STUCK = 1.2
-WORSE_LOSS = 1.03
-PROMISED_RATIO = 1.08
-PROMISED_FAILED = 6 / 168
-
-
-@dataclass(frozen=True)
-class Night:
-    """A night: what stood in the file, how the run ended, and what JPO had said about it.
-
-    Attributes:
-        ratio: cost of the configuration in multiples of the best; FAILED if it fails, at least 1 if its loss is not kept.
-        loss_ratio: its loss in multiples of the one to be kept.
-        seconds: which `jpo suggest` took.
-        decided_by: empty where it gave no answer.
-        in_vain: the file asked for more than the job takes (--reached).
-    """
-
-    values: dict[str, float]
-    ends: str
-    ratio: float
-    loss_ratio: float
-    seconds: float = 0.0
-    decided_by: str = ""
-    confidence: float | None = None
-    in_vain: bool = False
-    codes: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
-
-    @property
-    def failed(self) -> bool:
-        return self.ends != WELL
-
-    @property
-    def worse(self) -> bool:
-        return not self.failed and self.loss_ratio > WORSE_LOSS
-
-
-Play = list[Night]
-Played = dict[str, dict[str, Play]]
-"""By version, then by name of the job."""
-
-
-@dataclass(frozen=True)
-class Figures:
-    """A line of the table, over some plays.
-
-    Attributes:
-        first, last: geometric means of the first and of the last nights' ratios.
-        every: mean ratio of all nights.
-        stuck: plays whose last nights are above STUCK.
-        worse, failed, in_vain: nights.
-        by_sac: share of the decisions on evidence (SAC's, the rule's, undoings) that SAC took; None without any.
-        seconds: median of a suggestion.
-    """
-
-    plays: int
-    nights: int
-    first: float
-    last: float
-    every: float
-    stuck: int
-    worse: int
-    failed: int
-    in_vain: int
-    by_sac: float | None
-    seconds: float
-
-    @property
-    def holds(self) -> bool:
-        return self.last <= PROMISED_RATIO and not self.worse and self.failed <= PROMISED_FAILED * self.nights
 
 
 def main(argv: list[str]) -> int:
     options = arguments(argv)
-    clock = shutil.which("faketime")
-    if clock is None:
+    clock = None if options.in_process else shutil.which("faketime")
+    dated = options.in_process or clock is not None
+    if not dated:
         print("faketime is missing (apt-get install faketime): nights follow each other within moments", file=sys.stderr)
     programs = dict(named(text) for text in options.jpo or [f"jpo={Path(sys.executable).parent / 'jpo'}"])
+    players: dict[str, Callable[[Path], Program | InProcess]] = {
+        name: InProcess if options.in_process else partial(Program, path, clock) for name, path in programs.items()
+    }
     jobs = [job_of(kind, seed) for kind in options.jobs for seed in range(options.fleets)]
-    with tempfile.TemporaryDirectory(prefix="nights-") as scratch, ThreadPoolExecutor(options.processes) as pool:
+    with tempfile.TemporaryDirectory(prefix="nights-") as scratch, ProcessPoolExecutor(options.processes) as pool:
         folder = options.keep or Path(scratch)
         tasks = {
-            (name, job.name): pool.submit(play, job, Program(program, folder / name / job.name, clock), options)
+            (name, job.name): pool.submit(play, job, player(folder / name / job.name), options)
             for job in jobs
-            for name, program in programs.items()
+            for name, player in players.items()
         }
-        played = {name: {job.name: tasks[name, job.name].result() for job in jobs} for name in programs}
+        played = {name: {job.name: tasks[name, job.name].result() for job in jobs} for name in players}
     overall = {name: figures(list(plays.values())) for name, plays in played.items()}
-    holds = [*overall.values()][-1].holds
+    *_, last = overall.values()
     if options.json:
-        print(json.dumps(document(played, jobs, overall, holds)))
+        print(json.dumps(document(played, jobs, overall)))
     else:
         how = "From a clean checkout each night" if options.clean_checkout else "Kept file"
         how += f", data growing by {options.growth:.0%} a night" if options.growth else ""
-        print(report(played, jobs, f"{how}{'' if clock else ', without faketime'}", holds))
-    return 0 if holds else 1
+        print(report(played, jobs, f"{how}{'' if dated else ', without faketime'}"))
+    return 0 if last.holds else 1
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="A fleet of jobs, night after night, through the real command line.")
     parser.add_argument("--nights", type=int, default=14, help="(default: 14)")
-    parser.add_argument("--jobs", nargs="+", choices=KINDS, default=list(ISSUE), metavar="NAME", help=f"of {', '.join(KINDS)}")
+    parser.add_argument("--jobs", nargs="+", choices=KINDS, default=list(KINDS), metavar="NAME", help=f"of {', '.join(KINDS)}")
     parser.add_argument("--fleets", type=int, default=2, help="jobs of each kind: a plain one, others at random (default: 2)")
     parser.add_argument("--jpo", action="append", metavar="[NAME=]PATH", help="program; may be repeated (default: this one)")
+    parser.add_argument("--in-process", action="store_true", help="no processes and no faketime: the jpo that is imported here")
     parser.add_argument("--clean-checkout", action="store_true", help="start from the committed file each night")
     parser.add_argument("--growth", type=float, default=0.0, metavar="SHARE", help="by which the data grow each night")
     parser.add_argument("--observe", action="store_true", help="put runs on record by `jpo observe`, not by [csv] logs")
@@ -165,7 +103,10 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=2, help="(default: 2)")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the jobs' folders there")
     parser.add_argument("--json", action="store_true", help="figures and nights as JSON instead of a table")
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    if options.in_process and options.jpo:
+        parser.error("--in-process plays the jpo that is imported, no other")
+    return options
 
 
 def named(text: str) -> tuple[str, Path]:
@@ -174,45 +115,37 @@ def named(text: str) -> tuple[str, Path]:
     return name or path, Path(path).absolute()
 
 
-@dataclass(frozen=True)
-class Program:
-    """A version of jpo in the folder of a job, and the program that fakes its clock, if there is one."""
-
-    path: Path
-    folder: Path
-    clock: str | None
-
-    def __call__(self, *arguments: str, at: float, allowed: Sequence[int] = (0,)) -> subprocess.CompletedProcess[str]:
-        """A command at that time, in unix seconds; its own deadlines are by the true clock."""
-        environment = {**os.environ, "DONT_FAKE_MONOTONIC": "1", "NO_COLOR": "1", "TZ": "UTC", "OMP_NUM_THREADS": "1"}
-        command = [*([self.clock, f"@{at:.0f}"] if self.clock else []), str(self.path), *arguments]
-        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode not in allowed:
-            raise SystemExit(f"{' '.join(command)} in {self.folder} failed ({done.returncode}):\n{done.stderr}")
-        return done
-
-
-def play(job: Job, jpo: Program, options: argparse.Namespace) -> Play:
+def play(job: Job, jpo: Program | InProcess, options: argparse.Namespace) -> Play:
     """All nights of one job with one version of JPO."""
     reports = Reported(options.report, options.validated)
     config, runs, nights = jpo.folder / "config.ini", jpo.folder / "runs", []
     runs.mkdir(parents=True)
     (jpo.folder / "jpo.toml").write_text(jpo_toml(job, options.set, logs=not options.observe), encoding="utf-8")
     most = {name: float(value) for name, _, value in (text.partition("=") for text in options.reached)}
+
+    def ran(values: Mapping[str, float], number: int) -> None:
+        """The log of a night, and the run on record."""
+        at, tonight = FIRST_NIGHT + DAY * number, grown(job, (1 + options.growth) ** number)
+        log = runs / (f"night-{number + 1:02}.csv" if number >= 0 else f"earlier-{job.earlier + number + 1:02}.csv")
+        log.write_text(run_log(tonight, values, number, at + QUEUED if jpo.dated else None, reports), encoding="utf-8")
+        if options.observe:
+            jpo.observe(log, at + DAY / 2)
+
+    config.write_text(config_ini(job), encoding="utf-8")
+    for number in range(-job.earlier, 0):
+        ran(job.values, number)
     for number in range(options.nights):
-        if number == 0 or options.clean_checkout:
+        if options.clean_checkout:
             config.write_text(config_ini(job), encoding="utf-8")
-        at, began = FIRST_NIGHT + DAY * number, time.perf_counter()
-        done = jpo("suggest", "config.ini", "--offline", "-o", "json", at=at, allowed=(0, NOTHING_ADMISSIBLE))
+        began = time.perf_counter()
+        answer = jpo.suggest(FIRST_NIGHT + DAY * number)
         took, asked = time.perf_counter() - began, values_in(config)
         values = {name: min(value, most.get(name, value)) for name, value in asked.items()}
-        log = runs / f"night-{number + 1:02}.csv"
+        ran(values, number)
         tonight = grown(job, (1 + options.growth) ** number)
-        log.write_text(run_log(tonight, values, number, at + QUEUED if jpo.clock else None, reports), encoding="utf-8")
-        if options.observe:
-            jpo("observe", "--offline", "--csv", str(log), at=at + DAY / 2)
-        night = judged(tonight, best(within(tonight, most))[1], values)
-        nights.append(answered(replace(night, seconds=took, in_vain=values != asked), done))
+        worth = partial(judged, tonight, best(within(tonight, most))[1])
+        night = Night(**asdict(worth(values)), values=values, keeping=worth(job.values).ratio)
+        nights.append(answered(replace(night, seconds=took, in_vain=values != asked), answer, worth))
     return nights
 
 
@@ -227,89 +160,61 @@ def within(job: Job, most: Mapping[str, float]) -> Job:
     return replace(job, allowed=allowed)
 
 
-def judged(job: Job, least: float, values: dict[str, float]) -> Night:
+def judged(job: Job, least: float, values: Mapping[str, float]) -> Outcome:
     """What a night with these values is worth, without luck; `least` is the best's objective."""
     them = results(job, {name: np.array([x]) for name, x in values.items()})
     ends, loss = str(them.ends[0]), float(them.loss[0]) / first_loss(job)
     ratio = float(them.objective[0]) / least
-    return Night(values, ends, FAILED if ends != WELL else max(ratio, 1.0) if loss > LOSS_KEPT else ratio, loss)
+    return Outcome(ends, FAILED if ends != WELL else max(ratio, 1.0) if loss > LOSS_KEPT else ratio, loss)
 
 
-def answered(night: Night, done: subprocess.CompletedProcess[str]) -> Night:
-    """The night with what `jpo suggest` said of it."""
-    if done.returncode == NOTHING_ADMISSIBLE:
-        return replace(night, reasons=(done.stderr.strip(),))
-    said = json.loads(done.stdout)
-    codes, reasons = tuple(said["reason_codes"]), tuple(said["reasons"])
-    return replace(night, decided_by=said["decided_by"], confidence=said["confidence"], codes=codes, reasons=reasons)
+def answered(night: Night, answer: Answer, worth: Callable[[Mapping[str, float]], Outcome]) -> Night:
+    """The night with what `jpo suggest` said of it; `worth` is what values come to that night."""
+    if isinstance(answer, str):
+        return replace(night, reasons=(answer,))
+    codes, reasons = tuple(answer["reason_codes"]), tuple(answer["reasons"])
+    said = replace(night, decided_by=answer["decided_by"], codes=codes, reasons=reasons)
+    if answer["suggested"] == answer["current"]:
+        return said
+    time, cost = (expected(answer["forecast"].get(quantity)) for quantity in ("duration_seconds", "cost_usd"))
+    today = worth({**night.values, **answer["current"]})
+    then = Outcome(night.ends, night.ratio, night.loss_ratio)
+    return replace(said, written=Written(kind_of(answer), answer["confidence"], time, cost, today, then))
 
 
-def figures(plays: Sequence[Play]) -> Figures:
-    """The figures of some plays together."""
-    nights = [night for play in plays for night in play]
-    lasts = [statistics.geometric_mean(night.ratio for night in play[-LAST_NIGHTS:]) for play in plays]
-    decided = [night.decided_by for night in nights if night.decided_by in ("sac", "belief", "rollback")]
-    return Figures(
-        plays=len(plays),
-        nights=len(nights),
-        first=statistics.geometric_mean(play[0].ratio for play in plays),
-        last=statistics.geometric_mean(lasts),
-        every=statistics.fmean(night.ratio for night in nights),
-        stuck=sum(last > STUCK for last in lasts),
-        worse=sum(night.worse for night in nights),
-        failed=sum(night.failed for night in nights),
-        in_vain=sum(night.in_vain for night in nights),
-        by_sac=decided.count("sac") / len(decided) if decided else None,
-        seconds=statistics.median(night.seconds for night in nights),
-    )
+def kind_of(answer: Mapping[str, Any]) -> str:
+    """What kind of change it is; a document of before there were kinds has the code of its first reason."""
+    kinds = {"JPO-I603": "improvement", "JPO-I604": "trial"}
+    told = [kinds[code] for code in answer["reason_codes"] if code in kinds]
+    by = str(answer["decided_by"])
+    return str(answer["kind"]) if "kind" in answer else told[0] if told else "return" if by == "rollback" else by
 
 
-def document(played: Played, jobs: Sequence[Job], overall: dict[str, Figures], holds: bool) -> dict[str, object]:
+def expected(forecast: Mapping[str, Any] | None) -> float | None:
+    """Next in multiples of now; None where one of them is not known."""
+    now, then = (forecast or {}).get("now"), (forecast or {}).get("next")
+    return then["mean"] / now["mean"] if now and then and now["mean"] > 0 else None
+
+
+def document(played: Played, jobs: Sequence[Job], overall: dict[str, Figures]) -> dict[str, object]:
     """Everything, for programs."""
+    *_, last = overall.values()
     return {
         "overall": {name: asdict(them) for name, them in overall.items()},
-        "holds": holds,
+        "kinds": {
+            name: {
+                kind: asdict(figures([plays[job.name] for job in jobs if job.kind == kind]))
+                for kind in dict.fromkeys(job.kind for job in jobs)
+            }
+            for name, plays in played.items()
+        },
+        "promises": last.promises,
+        "holds": last.holds,
         "best": {job.name: best(job)[0] for job in jobs},
         "nights": {
             name: {job: [asdict(night) for night in play] for job, play in plays.items()} for name, plays in played.items()
         },
     }
-
-
-def report(played: Played, jobs: Sequence[Job], how: str, holds: bool) -> str:
-    """The figures as a section of docs/benchmarks.md, and each job's nights in one line."""
-    overall = {name: figures(list(plays.values())) for name, plays in played.items()}
-    first = next(iter(overall.values()))
-    head = ["jobs", "version", "first", f"last {LAST_NIGHTS} / best", "all nights", f"stuck > {STUCK}"]
-    head += ["nights with loss > 3% worse", "failed nights", "in vain", "by SAC", "s"]
-    lines = ["## Nights", "", f"{stamp()}. {how}; {first.plays} jobs, {first.nights} nights.", ""]
-    lines += ["| " + " | ".join(head) + " |", "|---|---|" + "---:|" * (len(head) - 2)]
-    for kind in dict.fromkeys(job.kind for job in jobs):
-        names = [job.name for job in jobs if job.kind == kind]
-        lines += [row(KINDS[kind], name, figures([plays[job] for job in names])) for name, plays in played.items()]
-    lines += [row("**all**", name, them) for name, them in overall.items()]
-    for (before, old), (after, new) in pairwise(overall.items()):
-        lines += ["", f"{after} / {before}: last nights {new.last / old.last:.3f}, all nights {new.every / old.every:.3f}."]
-    promise = f"Last nights within {PROMISED_RATIO} of the best, none with a worse loss, at most 6 of 168 failed"
-    lines += ["", f"{promise}: {'holds' if holds else 'DOES NOT HOLD'}.", ""]
-    lines += ["Cost / best, night by night (x: failed, !: loss more than 3% worse):", "", "```"]
-    width = max(len(job.name) for job in jobs), max(map(len, played))
-    for job in jobs:
-        lines += [
-            f"{job.name:{width[0]}} {name:{width[1]}}" + "".join(map(word, plays[job.name])) for name, plays in played.items()
-        ]
-    return "\n".join([*lines, "```"])
-
-
-def row(words: str, name: str, them: Figures) -> str:
-    ratios = f"{them.first:.2f} | {them.last:.2f} | {them.every:.2f}"
-    counts = f"{them.stuck} of {them.plays} | {them.worse} | {them.failed} of {them.nights} | {them.in_vain}"
-    sac = "–" if them.by_sac is None else f"{them.by_sac:.0%}"
-    return f"| {words} | {name} | {ratios} | {counts} | {sac} | {them.seconds:.1f} |"
-
-
-def word(night: Night) -> str:
-    return "    x " if night.failed else f" {night.ratio:.2f}{'!' if night.worse else ' '}"
 
 
 if __name__ == "__main__":

@@ -26,8 +26,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from apparatus.night_figures import LAST_NIGHTS
+from apparatus.night_players import NOTHING_ADMISSIBLE, Program
 from apparatus.stamp import stamp
-from nights import DAY, FIRST_NIGHT, LAST_NIGHTS, NOTHING_ADMISSIBLE, QUEUED, Program
+from nights import DAY, FIRST_NIGHT, QUEUED
 
 Values = dict[str, float | str]
 
@@ -121,7 +123,7 @@ def luck(night: int, seed: int) -> float:
 def by_jpo(folder: Path, nights: int, seed: int, settings: list[str], clock: str | None) -> list[Values]:
     """The values of each night with JPO."""
     jpo, config, runs, kept = (
-        Program(Path(sys.executable).parent / "jpo", folder, clock),
+        Program(Path(sys.executable).parent / "jpo", clock, folder),
         folder / "config.ini",
         folder / "runs",
         [],

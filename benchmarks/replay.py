@@ -34,7 +34,8 @@ from jpo.plugins.lab.story.replay import ALL_POLICIES, Advised
 from jpo.records import Candidates, Draws, Run
 from jpo.report.document import Document
 from jpo.report.forms import json, markdown
-from jpo.simulate import draw_jobs, random_candidates
+from jpo.simulate import draw_jobs
+from jpo.simulate.grids import random_candidates
 
 ROOT = Path(__file__).parents[1]
 OURS = "jpo"

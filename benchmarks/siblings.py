@@ -31,7 +31,8 @@ from jpo.plugins.lab.replay.traces import Execution, Trace, read_trace
 from jpo.plugins.lab.story.replay import Advised
 from jpo.records import Candidates, Outcome
 from jpo.report.forms import json
-from jpo.simulate import Latents, jobs_of, random_candidates
+from jpo.simulate import Latents, jobs_of
+from jpo.simulate.grids import random_candidates
 
 if TYPE_CHECKING:
     from jpo.records import Floats

@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from jpo.records import Candidates, Draws
-from jpo.simulate import draw_jobs, observe, random_candidates
+from jpo.simulate import draw_jobs
 from jpo.simulate import runs as simulated
+from jpo.simulate.grids import random_candidates
+from jpo.simulate.runs import observe
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats, Ints

@@ -40,8 +40,10 @@ from jpo.forecast.trials import Trial, TrialLog, trial_of
 from jpo.optimizer.expectations import seconds_by_trials
 from jpo.project.trial_logs import read_trials
 from jpo.records import Candidates, Interval
-from jpo.simulate import Latents, draw_noise, random_candidates
+from jpo.simulate import Latents
+from jpo.simulate.grids import random_candidates
 from jpo.simulate.knobs import knobs_of
+from jpo.simulate.runs import draw_noise
 from jpo.simulate.speed import step_time
 from jpo.telemetry.csv.log import read_log
 

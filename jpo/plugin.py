@@ -86,7 +86,7 @@ def plugins(*, of_others: bool = False) -> Iterator[Plugin]:
     return (each for each in (*own(), *(others() if of_others else ())) if isinstance(each, Plugin))
 
 
-def of_packages() -> Iterator[Plugin]:
+def from_packages() -> Iterator[Plugin]:
     """Those plugins of others that can be imported."""
     return (each for each in others() if isinstance(each, Plugin))
 
@@ -112,7 +112,7 @@ def offered(name: str) -> Any | None:
     return next((load(plugin.offers[name]) for plugin in plugins() if name in plugin.offers), None)
 
 
-def of_package(group: str, name: str) -> Any | None:
+def from_package(group: str, name: str) -> Any | None:
     """What another package offers under an entry point, e.g. `jpo.engines`; None where none has the name.
 
     Raises:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from made import DIGITS
 
-from jpo.optimizer.pareto.front import Front, Point, Volumes
+from jpo.optimizer.pareto.front import Front, Point, Unshown, Volumes
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import Evidence, Interval, Note
 
@@ -37,7 +37,8 @@ FRONT = Front(
             5400,
             7.0,
             on_expected_front=True,
-            marks=("suggested", "prefer time", "prefer night"),
+            marks=("suggested",),
+            preferred=("time", "night"),
             failure=FailureChance(0.12, SIMULATED),
         ),
         guess(256, 7000, 6.0, on_expected_front=True),
@@ -47,7 +48,7 @@ FRONT = Front(
     because=Note("JPO-I604", "batch_size 128 was not run yet"),
     preferences={"time": {**TODAY, "batch_size": 128.0}},
     volumes=Volumes({TIME: 15840.0, COST: 9.9}, 8640 * 1.9, 40000.0, 8640 * 1.9),
-    left_out={"runs that did not end well": 3},
+    left_out={Unshown("failed"): 3},
     evidence=Evidence(3, notes=(Note("JPO-I831", "a note"),), codes=("JPO-I831",)),
 )
 NOTHING = replace(FRONT, points=(Point(TODAY, 0, {}, marks=("today", "suggested")),), volumes=None)

@@ -18,7 +18,7 @@ from jpo.errors import LaunchError
 from jpo.plugins.launch.job import JobState, LaunchJob, Needs
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, entries, read
-from jpo.plugins.launch.lifecycle import follow, look, recorded, start
+from jpo.plugins.launch.lifecycle import ask_status, follow, recorded, start
 from jpo.records import Identity, RunStatus
 
 DIGITS = Identity("digits", "cnn", "pytorch")
@@ -91,7 +91,7 @@ class Bench:
 
     def until_it_runs(self, entry: Entry) -> None:
         for _ in range(1200):
-            status = look(entry, self.launcher(), self.ledger)
+            status = ask_status(entry, self.launcher(), self.ledger)
             if status.state is not JobState.WAITING:
                 break
             self.sleep(0.1)

@@ -20,7 +20,7 @@ from jpo.records import (
     Skipped,
     SlaCheck,
     Suggestion,
-    of_one_level,
+    suggestion_from,
     uncoded,
 )
 from jpo.records.suggestions import PARTS
@@ -35,7 +35,7 @@ def a_run(run_id: str = "r1", ended_at: float = 200.0, **changes: object) -> Run
 
 
 def a_suggestion(suggestion_id: str = "s1", created_at: float = 100.0, **changes: object) -> Suggestion:
-    suggestion = of_one_level(
+    suggestion = suggestion_from(
         suggestion_id=suggestion_id,
         identity=DIGITS,
         status="changed",
@@ -63,4 +63,4 @@ def altered(suggestion: Suggestion, **changes: object) -> Suggestion:
     """The suggestion with other values of these names, whichever of its parts has them."""
     records = (suggestion, *(getattr(suggestion, name) for name in PARTS))
     as_it_is = {f.name: getattr(record, f.name) for record in records for f in fields(record) if f.name not in PARTS}
-    return of_one_level(**{**as_it_is, **changes})
+    return suggestion_from(**{**as_it_is, **changes})

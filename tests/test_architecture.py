@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -55,12 +56,12 @@ LARGE_RECORDS = {
     "Running": _MEASURED,
     "MeasuredValues": _MEASURED,
     "Belief": "a posterior: every quantity that is believed, as an array over the same candidates",
-    "Knobs": "every quantity that the simulator can turn, as an array over the same candidates",
     "Known": "all that is collected of a workload before a decision",
-    "Job": "a simulated job while it is played: what is true of it, and its history",
-    "PhaseModel": "a model's file, tensor for tensor",
+    "Job": "a simulated job while it is played: what is true of it, and what each of its runs brought, branched by `copy` as one",
 }
 """Records of more than MOST_FIELDS, each with what it mirrors or why its parts are not told apart."""
+PRIVATE_WORDS = {*["told", "nobody", "befall", "lest", "whatever", "hindsight", "upkeep", "ahead", "lives", "near", "look"]}
+"""What no name says (DESIGN.md, Words); near-identical is a word of the field."""
 MOST_MODULES = 18
 MOST_FILES_IN_JPO = 8
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "told"}
@@ -69,6 +70,7 @@ PLACES_OF_SETTINGS = {
     "root",
     "toml",
     "origins",
+    "said_by",
     "store_url",
     "store_place",
     "store_at_root",
@@ -309,6 +311,27 @@ def test_a_map_of_a_folder_names_all_that_is_in_it(init: Path) -> None:
 
 def test_no_module_has_a_vague_name() -> None:
     assert [name_of(path) for path in SOURCES if path.stem in VAGUE_NAMES] == []
+
+
+def names_of(path: Path) -> Iterator[str]:
+    """The names that a module gives: its own, its functions, their parameters, its records and their fields."""
+    yield path.stem
+    for node in nodes(path):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+def test_names_say_what_things_are_in_words_of_the_field() -> None:
+    """A function `of_x` names neither what it does nor what it returns."""
+    functions = [node.name for path in JPO for node in nodes(path) if isinstance(node, ast.FunctionDef)]
+    assert [name for name in functions if name.lstrip("_").startswith("of_")] == []
+    given = ((path, name) for path in JPO for name in names_of(path) if name != "near_identical")
+    words = ((name_of(path), name, re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower().split("_")) for path, name in given)
+    assert [(place, name) for place, name, parts in words if PRIVATE_WORDS & {*parts}] == []
 
 
 def test_each_class_name_means_one_thing() -> None:

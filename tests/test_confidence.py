@@ -12,7 +12,9 @@ from jpo.agent.reward import objective
 from jpo.agent.safety.risk import WORSE
 from jpo.forecast import posterior
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
-from jpo.simulate import draw_jobs, draw_noise, observe, random_candidates
+from jpo.simulate import draw_jobs
+from jpo.simulate.grids import random_candidates
+from jpo.simulate.runs import draw_noise, observe
 from tests.asked import a_problem
 
 JOBS, RUNS = 100, 8

@@ -75,7 +75,7 @@ def test_an_entry_point_that_is_broken_is_an_error_with_its_name(monkeypatch: py
     point = metadata.EntryPoint("odd", "no.such.module:Engine", "jpo.engines")
     monkeypatch.setattr(metadata, "entry_points", lambda **_named: (point,))
     with pytest.raises(plugin.UsageError, match=r"jpo\.engines odd: cannot be imported"):
-        plugin.of_package("jpo.engines", "odd")
+        plugin.from_package("jpo.engines", "odd")
 
 
 def test_a_plugin_from_a_wheel_of_its_own_adds_a_command_a_table_and_an_engine(tmp_path: Path) -> None:

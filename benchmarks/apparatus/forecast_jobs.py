@@ -17,7 +17,9 @@ from hpo import FLOOR, lcbench
 from jpo.plugins.lab.kubernetes_workloads import draw_workload
 from jpo.plugins.lab.replay.traces import read_trace
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
-from jpo.simulate import draw_jobs, draw_noise, random_candidates
+from jpo.simulate import draw_jobs
+from jpo.simulate.grids import random_candidates
+from jpo.simulate.runs import draw_noise
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats, Ints

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from apparatus.night_jobs import DIVERGED, MISSED, WELL, Job, first_loss, loss_after, results
+from apparatus.night_truth import DIVERGED, MISSED, WELL, Job, first_loss, loss_after, results
 
 SECTIONS = {
-    "training": ("batch_size", "learning_rate", "epochs"),
+    "training": ("batch_size", "learning_rate", "epochs", "weight_decay"),
+    "model": ("dropout",),
     "resources": ("gpus", "cpus", "memory_gib"),
 }
 FIRST_ERROR = 0.07
@@ -30,7 +31,8 @@ def config_ini(job: Job) -> str:
     """The committed file."""
     lines = ["[workload]", f"dataset = {job.kind}", f"model = net{job.seed}", "framework = pytorch"]
     for section, names in SECTIONS.items():
-        lines += ["", f"[{section}]", *(f"{name} = {job.values[name]:g}" for name in names if name in job.values)]
+        if values := [f"{name} = {job.values[name]:g}" for name in names if name in job.values]:
+            lines += ["", f"[{section}]", *values]
     return "\n".join([*lines, ""])
 
 
@@ -38,7 +40,7 @@ def values_in(config: Path) -> dict[str, float]:
     """The values of a config.ini, by name."""
     parser = configparser.ConfigParser()
     parser.read(config, encoding="utf-8")
-    return {name: float(text) for section in SECTIONS for name, text in parser[section].items()}
+    return {name: float(text) for section in SECTIONS if section in parser for name, text in parser[section].items()}
 
 
 def jpo_toml(job: Job, settings: Sequence[str], *, logs: bool) -> str:
@@ -76,6 +78,8 @@ def as_toml(value: str) -> str:
 
 def limits(job: Job, name: str) -> str:
     """What [parameters] says of one: smallest and largest, or the numbers of GPUs that there are."""
+    if name in job.own:
+        return job.own[name]
     allowed = job.allowed.get(name)
     if allowed is None:
         return "{ freeze = true }"
@@ -105,11 +109,12 @@ def run_log(job: Job, values: Mapping[str, float], night: int, start: float | No
     """The log of a run with these values, with the luck of that night.
 
     Args:
+        night: negative before the first.
         start: unix seconds; None: it has just ended, and went FASTER.
     """
     them = results(job, {name: np.array([x]) for name, x in values.items()})
     ends, epochs = str(them.ends[0]), float(them.epochs[0])
-    luck = np.random.default_rng((job.seed, zlib.crc32(job.kind.encode()), night))
+    luck = np.random.default_rng((job.seed, zlib.crc32(job.kind.encode()), night % 1000))
     seconds = float(them.seconds[0]) * math.exp(job.truth.noise * luck.standard_normal())
     seconds = min(seconds, job.truth.limit_seconds)
     loss = float(them.loss[0]) * math.exp(job.truth.loss_noise * luck.standard_normal())
@@ -124,7 +129,7 @@ def run_log(job: Job, values: Mapping[str, float], night: int, start: float | No
         f"time,epoch,samples,train_loss,val_loss{'' if reports.metric == LOSSES.metric else f',{reports.metric}'}",
     ]
     for epoch in range(1, int(trained + 1e-9) + 1):
-        then = loss * float(loss_after(job.truth, np.array(reached * epoch / epochs)) / them.loss[0])
+        then = loss * float(loss_after(job.truth, np.array(reached * epoch / epochs)) / loss_after(job.truth, np.array(reached)))
         losses = "nan,nan" if ends == DIVERGED else f"{0.9 * then:.6g},{then:.6g}"
         if reports.metric != LOSSES.metric:
             error = min(1.0, FIRST_ERROR * then / first_loss(job))

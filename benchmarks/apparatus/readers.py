@@ -27,7 +27,7 @@ from jpo.cost.catalogue import SHIPPED as CATALOGUES
 from jpo.cost.catalogue import read_catalogue
 from jpo.errors import JpoError
 from jpo.history import open_store, verify
-from jpo.history.archive import read_lines
+from jpo.history.archive import import_lines, read_lines
 from jpo.http.tls import check_files
 from jpo.inventory.gpus import _card, _slices
 from jpo.plugins.lab.replay.traces import read_trace
@@ -308,7 +308,7 @@ def followed(path: Path) -> None:
 def imported(path: Path) -> None:
     """An import into a new store, and whether its chain holds."""
     with open_store("sqlite:///:memory:") as store, path.open("rb") as stream:
-        store.import_lines(read_lines(stream, str(path)), str(path))
+        import_lines(store, read_lines(stream, str(path)), str(path))
 
 
 def stored(path: Path) -> None:

@@ -185,7 +185,7 @@ class Advisor:
         )
         elsewhere = (run for run in self._evidence[-BUDGET_RUNS:] if not same(run.parameters, self._current))
         followed_up = tuple((run, self._current) for run in elsewhere)  # keeping today's explores nothing, even if it fails
-        known = Known(self._evidence, followed_up=followed_up, residuals=self._of_earlier_jobs())
+        known = Known(self._evidence, followed_up=followed_up, residuals=self._earlier_residuals())
         decision, forecast = advise_among(candidates, belief, request, known, self._policy)
         if explore != "off" and (other := self._instead(decision.choice, candidates, belief)) is not None:
             values = ", ".join(f"{name} = {value}" for name, value in self._meaning(decision.choice, candidates).items())
@@ -237,7 +237,7 @@ class Advisor:
     def _qualities(self) -> tuple[Quality, ...]:
         return (*QUALITIES, own_quality(*self._metric, self._evidence)) if self._metric else QUALITIES
 
-    def _of_earlier_jobs(self) -> Residuals | None:
+    def _earlier_residuals(self) -> Residuals | None:
         """What the other workloads of the history did that simulated jobs do not; worked out when there are more of them."""
         if self._policy is not None and self._residuals[0] != len(self._others):
             self._residuals = len(self._others), residuals_of_workloads(self._others)

@@ -74,6 +74,5 @@ def rows_of_runs(candidates: Candidates, runs: Sequence[Run]) -> Ints:
 
 
 def rows_of(candidates: Candidates, values: Parameters) -> Ints:
-    """Rows with these values."""
     wanted = [values[name] for name in candidates.names]
     return np.flatnonzero((np.abs(candidates.values - wanted) <= SAME * np.abs(wanted)).all(axis=1))

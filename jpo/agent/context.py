@@ -17,7 +17,7 @@ from jpo.agent.horizon import horizon
 
 if TYPE_CHECKING:
     from jpo.agent.acquisition import AcquisitionValues
-    from jpo.agent.safety.queue_ahead import QueueAhead
+    from jpo.agent.safety.queue_waits import QueueWaits
     from jpo.records import Belief, Floats, Run
 
 
@@ -121,7 +121,7 @@ class Context:
     earlier: EarlierJobs | None = None
     usage: Usage = field(default_factory=Usage)
     phases: PhaseSummary = field(default_factory=PhaseSummary)
-    queue: QueueAhead | None = None
+    queue: QueueWaits | None = None
 
     @property
     def horizon(self) -> float:

@@ -11,7 +11,7 @@ from jpo.agent.acquisition import clearly_better
 from jpo.agent.candidate_rows import least, models_of, name_of
 from jpo.agent.safety import failing
 from jpo.agent.safety.distances import NEAR_A_MISS, NO_WAY_BACK
-from jpo.agent.safety.queue_ahead import TOO_LATE, TOO_MUCH
+from jpo.agent.safety.queue_waits import TOO_LATE, TOO_MUCH
 from jpo.agent.safety.vetoes import TOO_LITTLE_MEMORY
 from jpo.records import VAL_LOSS, Note
 from jpo.wording import numbers, qualities
@@ -65,7 +65,7 @@ def decision_reasons(problem: Problem, choice: int, favourite: int, step: str, *
         *_promise(problem, choice),
         *_choice(problem, choice, step, by),
         *_unconfirmed(problem, choice),
-        *_of_today(problem),
+        *_todays_reasons(problem),
         *_held(problem, choice, favourite),
         *_guard(problem, choice, favourite, step),
         *interval_warnings(problem.comparison.calibration.interval_factor),
@@ -159,7 +159,7 @@ def _unconfirmed(problem: Problem, choice: int) -> Iterator[Note]:
         yield Note("JPO-I613", f"{name_of(candidates, choice)} has one run so far; {unconfirmed}")
 
 
-def _of_today(problem: Problem) -> Iterator[Note]:
+def _todays_reasons(problem: Problem) -> Iterator[Note]:
     now = problem.candidates.current
     if problem.belief.runs[now] == 0:
         yield Note("JPO-W612", "today's values were not run yet: what is expected of them rests on runs of other ones")
@@ -174,7 +174,7 @@ def _held(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:
     """What is expected to be better, but not now: it would wait too long, is more than the engine gives, or no trial of its own
     (distances.py); or would be by more than noise, were host memory enough for it. Of these, what is expected to cost least.
 
-    Of today's, `_of_today` says it; of the favourite, that memory is too little, the guard.
+    Of today's, `_todays_reasons` says it; of the favourite, that memory is too little, the guard.
     """
     acquisition, now = problem.acquisition, problem.candidates.current
     expected, mean = acquisition.expected, acquisition.mean
@@ -229,19 +229,17 @@ def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> Note:
 
 def interval_warnings(interval_factor: float) -> tuple[Note, ...]:
     """Reason where the calibration watch widened the intervals of durations."""
-    finding = "too few of the last runs took as long as forecast: their intervals and risks"
-    return (Note("JPO-W616", f"{finding} {_widened(interval_factor)}"),) if interval_factor > 1 else ()
+    return _widened("JPO-W616", "too few of the last runs took as long as forecast: their intervals and risks", interval_factor)
 
 
 def loss_interval_warnings(interval_factor: float, judged: Quality = VAL_LOSS) -> tuple[Note, ...]:
     """Reason where it widened the intervals of validation losses, or of what runs are judged by instead."""
     several = "validation losses" if judged == VAL_LOSS else f"values of {qualities.name_of(judged)}"
-    finding = f"too few of the last {several} were within their intervals, which"
-    return (Note("JPO-W816", f"{finding} {_widened(interval_factor)}"),) if interval_factor > 1 else ()
+    return _widened("JPO-W816", f"too few of the last {several} were within their intervals, which", interval_factor)
 
 
-def _widened(interval_factor: float) -> str:
-    return f"are widened by a factor of {interval_factor:.2g}"
+def _widened(code: str, finding: str, interval_factor: float) -> tuple[Note, ...]:
+    return (Note(code, f"{finding} are widened by a factor of {interval_factor:.2g}"),) if interval_factor > 1 else ()
 
 
 def measured(problem: Problem, row: int) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.context import PhaseSummary, Usage
-from jpo.agent.safety.queue_ahead import features_of
+from jpo.agent.safety.queue_waits import features_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

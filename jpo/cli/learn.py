@@ -55,9 +55,9 @@ def learn(
     from jpo.commands import learn as command
     from jpo.learning.deadline import Deadline
 
-    if pretrain and (given or rebuild or toml):
+    if pretrain and (given or rebuild or toml or budget):
         finding = "learns in the simulator alone"
-        raise UsageError("--pretrain", finding, "leave out config.ini, --rebuild and --config", code="JPO-E308")
+        raise UsageError("--pretrain", finding, "leave out config.ini, --rebuild, --config and --budget", code="JPO-E308")
     for option, given_to_it in {"--jobs": jobs, "--policy": policy}.items():
         if given_to_it and not pretrain:
             raise UsageError(option, "says what --pretrain is to practise", "name a FILE, or leave it out", code="JPO-E308")

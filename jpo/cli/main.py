@@ -80,11 +80,11 @@ def plugin_command(name: str, *, others: bool) -> click.Command | plugin.Broken 
     return next(found, None)
 
 
-def did_you_mean(near: list[str]) -> str:
-    """What may have been meant, as click says it; "" where nothing is near."""
-    if not near:
+def did_you_mean(meant: list[str]) -> str:
+    """What may have been meant, as click says it; "" where nothing is similar."""
+    if not meant:
         return ""
-    return f" Did you mean {near[0]!r}?" if len(near) == 1 else f" (Did you mean one of: {', '.join(map(repr, sorted(near)))}?)"
+    return f" Did you mean {meant[0]!r}?" if not meant[1:] else f" (Did you mean one of: {', '.join(map(repr, sorted(meant)))}?)"
 
 
 @click.group(

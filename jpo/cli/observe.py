@@ -12,6 +12,7 @@ from jpo.cli.arguments import config_of, load_settings, pairs
 from jpo.cli.gate import answer, progress_stream
 from jpo.cli.options import FILE, Network, network_options, options, settings_options
 from jpo.cli.subject import config_and_run, for_option
+from jpo.errors import UsageError
 
 STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
 
@@ -70,13 +71,24 @@ def observe(
     from jpo.report.progress_bar import live
 
     settings = load_settings(given, toml, {"prometheus": network.flags})
+    by_hand = run is not None or bool(metrics or params) or status is not None
     if follow:
-        log = command.log_to_follow(logs, alone=run is None and not (metrics or params) and again is None)
+        if len(logs) != 1 or by_hand or again is not None:
+            raise UsageError("--follow", "needs exactly one --csv FILE and no RUN", "follow one log at a time", code="JPO-E131")
         with live(progress_stream(), for_people=progress_stream().isatty()) as shown:
-            told = command.follow(log, settings, clock=time.time, sleep=time.sleep, live=shown)
+            told = command.follow(logs[0], settings, clock=time.time, sleep=time.sleep, live=shown)
         answer(told)
         return
-    config, offline = config_of(given, settings), network.offline
-    ran = values_given("--param", params, config, settings)
-    by_hand = command.ByHand(run, pairs("--metric", metrics), RunStatus(status) if status else None, ran)
-    answer(command.observe(config, settings, by_hand, logs, now=time.time(), offline=offline, again=again))
+    config, now = config_of(given, settings), time.time()
+    ran, outcome = values_given("--param", params, config, settings), pairs("--metric", metrics)
+    alone = not (logs or by_hand)
+    back = None if again is None else command.seconds_back(again, offline=network.offline, alone=alone)
+    if logs and by_hand:
+        finding = "and a run given by hand exclude each other"
+        raise UsageError("--csv", finding, "observe them one after the other", code="JPO-E306")
+    if alone:
+        answer(command.ask_sources(config, settings, now=now, offline=network.offline, again_seconds=back))
+    elif logs:
+        answer(command.take_logs(logs, settings, now=now))
+    else:
+        answer(command.take_run(config, settings, run, outcome, RunStatus(status) if status else None, ran, now=now))

@@ -12,7 +12,7 @@ import click
 
 from jpo.cli.output import Output, coloured
 from jpo.errors import UsageError
-from jpo.plugin import of_package
+from jpo.plugin import from_package
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -91,7 +91,7 @@ class ChoiceOrInstalled(click.Choice[str]):
         self.group = group
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return value if value not in self.choices and of_package(self.group, value) else super().convert(value, param, ctx)
+        return value if value not in self.choices and from_package(self.group, value) else super().convert(value, param, ctx)
 
 
 @dataclass(frozen=True, slots=True)

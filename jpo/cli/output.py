@@ -105,26 +105,23 @@ def writable(files: Sequence[Path], config: Path, settings: LoadedSettings) -> N
     for file in files:
         if any(same_file(file, path) for path in precious):
             raise UsageError(str(file), "is a file that JPO works with", "name another one", code="JPO-E307")
-    not_settings(files)
     can_be_kept(files)
 
 
-def not_settings(files: Sequence[Path]) -> None:
-    """No result becomes settings the next time: it has none of their names, there or not, nor behind a link.
+def can_be_kept(files: Sequence[Path]) -> None:
+    """Find out before minutes are spent that a result could not be written, would be settings the next time, or replace another.
 
     Raises:
-        UsageError: JPO-E307.
+        UsageError: JPO-E307, one of them has a name of theirs, there or not, or behind a link; cannot be written; is named twice.
     """
-    for file in files:
+    for index, file in enumerate(files):
         if {file.name.lower(), Path(os.path.realpath(file)).name.lower()} & set(NAMES_OF_SETTINGS):
             finding = "is no place for a result: JPO reads what has this name"
             raise UsageError(str(file), finding, "name another one", code="JPO-E307")
-
-
-def can_be_kept(files: Sequence[Path]) -> None:
-    """Find out before minutes are spent that a result could not be kept."""
-    for file in files:
         refuse_unwritable(file)
+        kept = file.is_file() or not file.exists()  # what is written to /dev/null or a pipe replaces nothing
+        if kept and any(same_file(file, other) for other in files[:index]):
+            raise UsageError(str(file), "is named twice", "name a file for each result", code="JPO-E307")
 
 
 def track(numbers: Sequence[int], what: str) -> Iterable[int]:

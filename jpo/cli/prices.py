@@ -10,8 +10,9 @@ import click
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer
 from jpo.cli.options import FILE, output_options, verbose_option
-from jpo.cli.output import READABLE, Output, can_be_kept, not_settings
+from jpo.cli.output import READABLE, Output, can_be_kept
 from jpo.cli.subject import job_options
+from jpo.files import refuse_unwritable
 
 
 @click.group()
@@ -37,9 +38,9 @@ def show_prices(given: Path | None, gpu_type: str | None, output: Output, toml: 
     from jpo.report import prices as subject
 
     settings = load_settings(given, toml, {})
-    config, default = config_of(given, settings), config_of(None, settings)
-    alone = config == default and not config.exists()
-    output.show(subject, command(None if alone else config, settings, gpu_type=gpu_type, now=time.time()))
+    config = config_of(given, settings)
+    about = config if given or config.exists() else None
+    output.show(subject, command(about, settings, gpu_type=gpu_type, now=time.time()))
 
 
 @prices.command("refresh")
@@ -61,7 +62,8 @@ def refresh_prices(file: Path, region: str, families: str, timeout: str) -> None
     """
     from jpo.commands.prices import refresh as command
 
-    if not file.exists():  # one that is there must be a catalogue
-        not_settings([file])
-    can_be_kept([file])
+    if file.exists():
+        refuse_unwritable(file)  # it must be a catalogue
+    else:
+        can_be_kept([file])
     answer(command(file, region=region, families=families.split(","), timeout=timeout, now=time.time()))

@@ -44,8 +44,10 @@ def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output:
     from jpo.commands import sla as command
     from jpo.report import sla as subject
 
-    settings, wanted = load_settings(given, toml, {}), command.WantedRuns(run, logs)
-    report = command.check(config_of(given, settings), settings, wanted, now=time.time(), environ=os.environ)
+    settings = load_settings(given, toml, {})
+    if logs and run is not None:
+        raise UsageError("--csv", "and a RUN exclude each other", "check them one after the other", code="JPO-E812")
+    report = command.check(config_of(given, settings), settings, run, logs, now=time.time(), environ=os.environ)
     output.show(subject, report)
     return VIOLATED if report.violated else 0
 

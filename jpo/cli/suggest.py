@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jpo.cli.arguments import config_of, load_settings, new_id, targets_for_once
-from jpo.cli.gate import complain, save_copy
+from jpo.cli.gate import ReaderGone, complain, save_copy
 from jpo.cli.options import FILE, Network, network_options, options, output_options, seed_option
 from jpo.cli.output import READABLE, Output, writable
 from jpo.cli.subject import job_options
@@ -101,12 +101,12 @@ def suggest(
     )
     try:
         report = command.suggest(config, settings, wanted)
-    except NothingAdmissible:
+        if in_force is not None and report.in_force is not None:
+            save_copy(in_force, report.in_force)
+        output.show(suggestion, report, on_record=not wanted.dry_run)
+    except (NothingAdmissible, ReaderGone):
         learn_afterwards(config, lasting, wanted)  # its new runs are on record all the same
         raise
-    output.show(suggestion, report, on_record=not wanted.dry_run)
-    if in_force is not None and report.in_force is not None:
-        save_copy(in_force, report.in_force)
     learn_afterwards(config, lasting, wanted)
     return WOULD_CHANGE if check and report.suggestion.changes_file else 0
 

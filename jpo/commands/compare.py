@@ -13,7 +13,6 @@ from jpo.cost import Prices, outcome_of
 from jpo.errors import UsageError
 from jpo.forecast import before_after
 from jpo.forecast.before_after import FEWEST, BeforeAfter
-from jpo.history import Store
 from jpo.history.undo import in_effect
 from jpo.optimizer.before_and_after import UNKNOWN, Sides, sides_of
 from jpo.project.load import LoadedSettings
@@ -51,9 +50,15 @@ def compare(path: Path | None, settings: LoadedSettings, *, picture: Path | None
     if picture:
         can_plot(picture)
     with open_project_store(settings) as job:
-        identities = [read_workload(path, settings, now=now).identity] if path else workloads(job.store)
-        own = own_direction(settings)
-        changes = [change_of(identity, recorded_sides(job.store, identity), job.prices, own) for identity in identities]
+        if path:
+            identities = [read_workload(path, settings, now=now).identity]
+        else:  # in the order of their first run
+            identities = list(dict.fromkeys(recorded.run.identity for recorded in job.store.recorded_runs()))
+        own, changes = own_direction(settings), []
+        for identity in identities:
+            recorded = job.store.recorded_runs(identity)
+            sides = sides_of(in_effect(job.store, identity, recorded), recorded)
+            changes.append(change_of(identity, sides, job.prices, own))
         result = WorkloadChanges(changes, job.currency)
     if picture:
         if len(identities) != 1:
@@ -61,17 +66,6 @@ def compare(path: Path | None, settings: LoadedSettings, *, picture: Path | None
             raise UsageError("--plot", finding, "name its config.ini", code="JPO-E851")
         plot(result.workloads[0], picture)
     return result
-
-
-def workloads(store: Store) -> list[Identity]:
-    """All that have runs on record, in the order of their first run."""
-    return list(dict.fromkeys(recorded.run.identity for recorded in store.recorded_runs()))
-
-
-def recorded_sides(store: Store, identity: Identity) -> Sides:
-    """The sides of a workload, as far as the store knows."""
-    recorded = store.recorded_runs(identity)
-    return sides_of(in_effect(store, identity, recorded), recorded)
 
 
 def change_of(identity: Identity, sides: Sides, prices: Prices, own: Mapping[str, bool]) -> WorkloadChange:

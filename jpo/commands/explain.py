@@ -48,19 +48,20 @@ def explain(
 def now_going_on(
     job: ProjectStore, suggestion: Suggestion, settings: LoadedSettings
 ) -> tuple[Sequence[tuple[Running, bool]], str]:
-    """The runs of the suggestion's job that go on, and why that is not known, if it is not."""
+    """The runs of the suggestion's job that go on, each and whether it began after it with its values; or why none is known."""
     try:
         runs = running_now(prometheus_of(settings), suggestion.identity, settings, job.store)
     except (TelemetryError, UsageError) as error:  # a token that is not here is no reason to explain nothing
         return (), f"what runs now is not known: {error.in_short}"
-    return tuple((run, run.started_at is not None and _runs_with(suggestion, run)) for run in runs), ""
-
-
-def _runs_with(suggestion: Suggestion, run: Running) -> bool:
-    """Whether a run that goes on began after the suggestion, with its values."""
-    changed, begun = {change.parameter for change in suggestion.changes}, run.started_at or 0.0
-    values = suggestion.values.suggested
-    return begun >= suggestion.created_at and changed <= run.parameters.keys() and same(run.parameters, values)
+    changed, made_at, values = {each.parameter for each in suggestion.changes}, suggestion.created_at, suggestion.values.suggested
+    follows = [
+        run.started_at is not None
+        and run.started_at >= made_at
+        and changed <= run.parameters.keys()
+        and same(run.parameters, values)
+        for run in runs
+    ]
+    return tuple(zip(runs, follows, strict=True)), ""
 
 
 def explained(job: ProjectStore, suggestion: Suggestion) -> Explanation:
@@ -120,7 +121,9 @@ def standing(
         unsettled: its record, where none says what became of it.
     """
     became = [in_words(event, content_now) for event in unsettled] or _written(suggestion, events)
-    return (*became, *_since(suggestion, effective), _followed(followers))
+    badly = sum(not run.ended_well for run in followers)
+    followed = f"followed by {numbers.counted(len(followers), 'run')}{f', {badly} of them not well' if badly else ''}"
+    return (*became, *_since(suggestion, effective), followed if followers else "no finished run followed it yet")
 
 
 def _written(suggestion: Suggestion, events: Sequence[AuditRecord]) -> list[str]:
@@ -156,14 +159,6 @@ def undone_by(made: Sequence[Suggestion]) -> dict[str, str]:
     for at in reversed(range(len(made))):
         suggestion = made[at]
         if suggestion.decision.undoes in ids and suggestion.suggestion_id not in undone:
-            undone |= {
-                name: suggestion.suggestion_id for name in ids[ids.index(suggestion.decision.undoes) : at] if name not in undone
-            }
+            before = ids[ids.index(suggestion.decision.undoes) : at]
+            undone = dict.fromkeys(before, suggestion.suggestion_id) | undone
     return undone
-
-
-def _followed(followers: Sequence[Run]) -> str:
-    if not followers:
-        return "no finished run followed it yet"
-    badly = sum(not run.ended_well for run in followers)
-    return f"followed by {numbers.counted(len(followers), 'run')}{f', {badly} of them not well' if badly else ''}"

@@ -38,26 +38,34 @@ def history(settings: LoadedSettings, config: Path | None = None, *, limit: int 
         config: the file whose workload alone is shown; None: all.
         all_rows: without a limit, everything; else the newest MOST_ROWS, and the history says so.
     """
-    most = None if all_rows or limit else MOST_ROWS
-    identity = only_of(config, settings)
+    identity, most = only_of(config, settings), None if all_rows or limit else MOST_ROWS
     with open_project_store(settings) as job:
-        past = read(job.store, job.prices, most + 1 if most else limit, targets_of(settings), identity)
+        past = read(job.store, job.prices, limit, targets_of(settings), identity, most=most)
         past = replace(past, unsettled=open_ends(job.store, content_now, identity))
-    shown = {entry.recorded.run.run_id for entry in past.runs}
-    past = replace(past, events=events_of(settings, shown))
-    if most is None or max(len(past.runs), len(past.suggestions)) <= most:
-        return past
-    return replace(past, runs=past.runs[-most:], suggestions=past.suggestions[-most:], newest=most)
+    return replace(past, events=events_of(settings, {entry.recorded.run.run_id for entry in past.runs}))
 
 
-def read(store: Store, prices: Prices, limit: int | None, targets: Mapping[str, float], only: Identity | None = None) -> History:
+def read(
+    store: Store,
+    prices: Prices,
+    limit: int | None,
+    targets: Mapping[str, float],
+    only: Identity | None = None,
+    *,
+    most: int | None = None,
+) -> History:
     """Runs and suggestions with what came of them.
 
     Args:
         targets: what every run was to keep.
         only: the workload; None: all.
+        most: without a limit, so many at most; if there are more, the history says so.
     """
+    limit = most + 1 if most else limit
     recorded, suggestions = store.recorded_runs(only, limit=limit), store.suggestions_of(only, limit=limit)
+    more = most is not None and max(len(recorded), len(suggestions)) > most
+    if most and more:
+        recorded, suggestions = recorded[-most:], suggestions[-most:]
     forecasts = {suggestion.suggestion_id: suggestion.next for suggestion in suggestions}
     made_by = {suggestion.suggestion_id: suggestion for suggestion in suggestions}
     identities = dict.fromkeys([*(entry.run.identity for entry in recorded), *(made.identity for made in suggestions)])
@@ -76,16 +84,15 @@ def read(store: Store, prices: Prices, limit: int | None, targets: Mapping[str, 
         suggestions,
         followers_of(store, suggestions, recorded if limit is None else None),
         {identity: ledger_of(store, identity, prices) for identity in identities},
+        newest=most if more else None,
         contradictions=[note.cited for identity in identities for note in sentences(contradictions(store, identity, None), None)],
     )
 
 
 def as_they_ran_each(store: Store, recorded: Sequence[RecordedRun], suggestions: Sequence[Suggestion]) -> dict[RunKey, Run]:
     """Runs of several workloads with the parameters that they do not report, by workload and id."""
-    entries, newest = (
-        defaultdict[Identity, list[RecordedRun]](list),
-        {made.identity: made.values.suggested for made in suggestions},
-    )
+    entries = defaultdict[Identity, list[RecordedRun]](list)
+    newest = {made.identity: made.values.suggested for made in suggestions}
     for entry in recorded:
         entries[entry.run.identity].append(entry)
     return {

@@ -198,7 +198,8 @@ def ratio(result: Release) -> str:
 
 
 def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: int, track: Track) -> list[str]:
-    """Train a policy in the simulator and write it to `path`; says how SAC's release test ended, the others are not put to it.
+    """Train a policy in the simulator and write it to `path`; says how SAC's release test ended. The others are not put to it:
+    they decide only where they are named.
 
     SAC is saved in `path`.part after each stage; called again, it goes on from there.
     """
@@ -208,7 +209,9 @@ def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: 
     from jpo.learning.pretraining import pretrain as train
 
     if policy != "sac":
-        return alternative(path, policy, jobs=jobs, seed=seed, track=track)
+        file = named_policies.pretrain(policy, jobs=jobs, seed=seed, track=track)
+        put(path, file)
+        return [f'{path}: {len(file)} bytes; decides only where jpo.toml says [agent] policy = "{policy}"']
     part = path.with_name(f"{path.name}.part")
     unreadable = partial(UsageError, str(part), remedy="remove it", code="JPO-E307")
     try:
@@ -221,13 +224,6 @@ def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: 
     lines = [f"going on from {part}"] if begun else []
     lines += [f"{path}: {len(file)} bytes", *(verdicts(test) if test else ())]
     return lines
-
-
-def alternative(path: Path, policy: PolicyName, *, jobs: int | None, seed: int, track: Track) -> list[str]:
-    """Train a policy that decides only where it is named, and write it to `path`."""
-    file = named_policies.pretrain(policy, jobs=jobs, seed=seed, track=track)
-    put(path, file)
-    return [f'{path}: {len(file)} bytes; decides only where jpo.toml says [agent] policy = "{policy}"']
 
 
 def put(path: Path, data: bytes) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.errors import UsageError
@@ -16,7 +15,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history, open_project, own_direction
 from jpo.project.sources import own_names
 from jpo.project.workload import read_workload, refuse_unknown
-from jpo.records import MEASURED, Finished, Outcome, Parameters, Run, RunStatus, Workload
+from jpo.records import MEASURED, Finished, Outcome, Parameters, Run, RunStatus
 from jpo.report.progress_bar import Live
 from jpo.telemetry.csv.folder import doubts_of, logged_run
 from jpo.telemetry.csv.follow import LogRow, LogUpdate, Tail, gone
@@ -27,69 +26,95 @@ from jpo.wording.names import OUTCOMES
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
-@dataclass(frozen=True, slots=True)
-class ByHand:
-    """A run that is given on the command line: its id, its outcome as NAME -> VALUE, how it ended (None: well), and what it ran
-    with where that is not what config.ini says."""
-
-    run_id: str | None
-    metrics: Mapping[str, str]
-    status: RunStatus | None
-    parameters: Parameters = field(default_factory=dict)
-
-    @property
-    def given(self) -> bool:
-        """Whether there is anything of one."""
-        return self.run_id is not None or bool(self.metrics) or bool(self.parameters) or self.status is not None
-
-
-def observe(
-    config: Path,
-    settings: LoadedSettings,
-    run: ByHand,
-    logs: Sequence[Path],
-    *,
-    now: float,
-    offline: bool,
-    again: str | None = None,
-) -> list[str]:
-    """Record CSV logs, or one run by hand, or what the configured sources know; returns what was new, for people.
+def ask_sources(config: Path, settings: LoadedSettings, *, now: float, offline: bool, again_seconds: float | None) -> list[str]:
+    """Ask all configured sources about the workload of config.ini; trouble with one is an error here.
 
     Args:
-        again: how far back the server is asked for runs that are not on record, a duration; None: as settings say.
+        again_seconds: how far back the server is asked for runs that are not on record; None: as settings say.
     """
-    again_seconds = None if again is None else look_back(again, offline=offline, alone=not (logs or run.given))
-    if logs and run.given:
-        finding = "and a run given by hand exclude each other"
-        raise UsageError("--csv", finding, "observe them one after the other", code="JPO-E306")
-    if run.run_id is not None and not run.run_id.strip():
-        raise UsageError("RUN", "is empty", "give the run a name", code="JPO-E306")
-    if not (logs or run.given):
-        return refreshed(config, settings, now=now, offline=offline, again_seconds=again_seconds)
+    with open_project(config, settings, now=now, judges=False) as job:
+        known = collect(job, offline=offline, strict=True, again_seconds=again_seconds)
+    skipped = [f"skipped {run.run_id}: {run.reason}" for run in known.evidence.runs_skipped]
+    return [*recorded(known.fresh), *skipped, *(f"note: {note.text}" for note in known.evidence.notes)]
+
+
+def seconds_back(again: str, *, offline: bool, alone: bool) -> float:
+    """The seconds that --again means; it asks a server, so neither --offline nor a run or log goes with it."""
+    try:
+        back = seconds(again)
+    except ValueError:
+        back = math.nan
+    if not 0 < back < math.inf:
+        raise UsageError("--again", f"{again!r:.80} is no time to look back", "write e.g. --again 30d", code="JPO-E306")
+    if offline or not alone:
+        raise UsageError("--again", "asks the server, and nothing else", "leave --offline, --csv and RUN out", code="JPO-E306")
+    return back
+
+
+def take_logs(logs: Sequence[Path], settings: LoadedSettings, *, now: float) -> list[str]:
+    """Record the runs of CSV logs."""
     with open_history(settings) as store:
-        if logs:
-            read = [logged_run(path, now=now, own=own_names(settings)) for path in logs]
-            lines = recorded(store.record(Finished(tuple(logged.run for logged in read)), now=now))
-            return [*lines, *(f"note: {note.cited}" for note in doubts_of(read))]
-        if run.run_id is None:
-            raise UsageError("RUN", "is missing: whose outcome is it?", "write `jpo observe RUN --metric ...`", code="JPO-E306")
+        read = [logged_run(path, now=now, own=own_names(settings)) for path in logs]
+        lines = recorded(store.record(Finished(tuple(logged.run for logged in read)), now=now))
+    return [*lines, *(f"note: {note.cited}" for note in doubts_of(read))]
+
+
+def take_run(
+    config: Path,
+    settings: LoadedSettings,
+    run_id: str | None,
+    metrics: Mapping[str, str],
+    status: RunStatus | None,
+    parameters: Parameters,
+    *,
+    now: float,
+) -> list[str]:
+    """Record a run that is given by hand and just ended.
+
+    Args:
+        metrics: its outcome, NAME -> VALUE.
+        status: how it ended; None: well.
+        parameters: what it ran with where that is not what config.ini says.
+    """
+    if run_id is None:
+        raise UsageError("RUN", "is missing: whose outcome is it?", "write `jpo observe RUN --metric ...`", code="JPO-E306")
+    if not run_id.strip():
+        raise UsageError("RUN", "is empty", "give the run a name", code="JPO-E306")
+    with open_history(settings) as store:
         workload = job_as_run(read_workload(config, settings, now=now), store, settings, now=now)
-        ended = ended_now(run.run_id, workload, settings, run, now=now)
-        known = store.run(run.run_id)
-        if known is None and not run.metrics and run.status in (None, RunStatus.SUCCEEDED):
-            finding = f"{run.run_id!r:.80} is not on record, and nothing says how it went"
+        outcome = outcome_in(metrics, settings)
+        started = now - outcome.duration_seconds if outcome.duration_seconds is not None else None
+        refuse_unknown(parameters, workload, option="--param")
+        known = store.run(run_id)
+        if known is None and not metrics and status in (None, RunStatus.SUCCEEDED):
+            finding = f"{run_id!r:.80} is not on record, and nothing says how it went"
             remedy = "give figures, e.g. --metric duration_seconds=5400, or --status failed; `jpo observe` alone asks all sources"
             raise UsageError("RUN", finding, remedy, code="JPO-E790")
-        if known:  # config.ini may have changed since: what the run ran with is on record, or unknown
-            ended = replace(ended, parameters=run.parameters)
+        # config.ini may have changed since: what a run on record ran with is there, or unknown
+        ran = parameters if known else workload.terms.with_chosen(workload.current, parameters)
+        ended = Run(run_id, workload.identity, ran, status or RunStatus.SUCCEEDED, started, now, outcome, "observe")
         return recorded(store.record(Finished((ended,)), now=now))
 
 
-def log_to_follow(logs: Sequence[Path], *, alone: bool) -> Path:
-    """The one log which --follow means; nothing else goes with it."""
-    if len(logs) != 1 or not alone:
-        raise UsageError("--follow", "needs exactly one --csv FILE and no RUN", "follow one log at a time", code="JPO-E131")
-    return logs[0]
+def outcome_in(metrics: Mapping[str, str], settings: LoadedSettings) -> Outcome:
+    """The outcome that is given on the command line."""
+    values: dict[str, float | bool] = {}
+    own = own_direction(settings)
+    for name, text in metrics.items():
+        if name not in (*MEASURED, *own):
+            remedy = f"known are {', '.join((*MEASURED, *own))}; one of your own needs its name in [metric]"
+            raise UsageError("--metric", f"{name} is not a metric", remedy, code="JPO-E306")
+        try:
+            values[name] = TRUTH[text.lower()] if name == "converged" else number(text)
+        except (ValueError, KeyError) as error:
+            kind, example = ("neither true nor false", "true") if name == "converged" else ("not a number", "0.4")
+            finding, remedy = f"{name} = {text!r} is {kind}", f"write e.g. {name}={example}"
+            raise UsageError("--metric", finding, remedy, code="JPO-E306") from error
+    try:
+        measured = {name: value for name, value in values.items() if name not in own}
+        return Outcome(**measured, metrics={name: values[name] for name in own if name in values})  # type: ignore[arg-type]
+    except ValueError as error:
+        raise UsageError("--metric", str(error), "give what was measured", code="JPO-E306") from error
 
 
 def follow(
@@ -152,55 +177,7 @@ def progress(tail: Tail, row: LogRow, earlier: LogRow) -> tuple[str, float | Non
     return f"{tail.log.head.get('run_id', tail.log.path)}: {', '.join(word for word in words if word)}", done, total or None
 
 
-def look_back(again: str, *, offline: bool, alone: bool) -> float:
-    """The seconds that --again means; it asks a server, so neither --offline nor a run or log goes with it."""
-    try:
-        back = seconds(again)
-    except ValueError:
-        back = math.nan
-    if not 0 < back < math.inf:
-        raise UsageError("--again", f"{again!r:.80} is no time to look back", "write e.g. --again 30d", code="JPO-E306")
-    if offline or not alone:
-        raise UsageError("--again", "asks the server, and nothing else", "leave --offline, --csv and RUN out", code="JPO-E306")
-    return back
-
-
-def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bool, again_seconds: float | None) -> list[str]:
-    """Ask all configured sources about the workload of config.ini; trouble with one is an error here."""
-    with open_project(config, settings, now=now, judges=False) as job:
-        known = collect(job, offline=offline, strict=True, again_seconds=again_seconds)
-    skipped = [f"skipped {run.run_id}: {run.reason}" for run in known.evidence.runs_skipped]
-    return [*recorded(known.fresh), *skipped, *(f"note: {note.text}" for note in known.evidence.notes)]
-
-
-def ended_now(run_id: str, workload: Workload, settings: LoadedSettings, run: ByHand, *, now: float) -> Run:
-    """A run that just ended with these values and the outcome given on the command line."""
-    values: dict[str, float | bool] = {}
-    own = own_direction(settings)
-    for name, text in run.metrics.items():
-        if name not in (*MEASURED, *own):
-            remedy = f"known are {', '.join((*MEASURED, *own))}; one of your own needs its name in [metric]"
-            raise UsageError("--metric", f"{name} is not a metric", remedy, code="JPO-E306")
-        try:
-            values[name] = TRUTH[text.lower()] if name == "converged" else number(text)
-        except (ValueError, KeyError) as error:
-            kind, example = ("neither true nor false", "true") if name == "converged" else ("not a number", "0.4")
-            finding, remedy = f"{name} = {text!r} is {kind}", f"write e.g. {name}={example}"
-            raise UsageError("--metric", finding, remedy, code="JPO-E306") from error
-    try:
-        measured = {name: value for name, value in values.items() if name not in own}
-        outcome = Outcome(**measured, metrics={name: values[name] for name in own if name in values})  # type: ignore[arg-type]
-    except ValueError as error:
-        raise UsageError("--metric", str(error), "give what was measured", code="JPO-E306") from error
-    started = now - outcome.duration_seconds if outcome.duration_seconds is not None else None
-    refuse_unknown(run.parameters, workload, option="--param")
-    ran = workload.terms.with_chosen(workload.current, run.parameters)
-    status = run.status or RunStatus.SUCCEEDED
-    return Run(run_id, workload.identity, ran, status, started, now, outcome, "observe")
-
-
 def recorded(runs: Sequence[Run]) -> list[str]:
     """One line per run that was new."""
     lines = [f"recorded {run.run_id}: {run.identity}, {run.status.value}" for run in runs]
-    nothing = "nothing new: all runs were on record, and a later report of a run only adds what was unknown"
-    return lines or [nothing]
+    return lines or ["nothing new: all runs were on record, and a later report of a run only adds what was unknown"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from jpo.config import caveats
@@ -27,26 +27,19 @@ from jpo.wording import numbers
 from jpo.wording.printable import printable
 
 
-@dataclass(frozen=True, slots=True)
-class WantedRuns:
-    """Runs to be checked: one on record by its id, those of CSV logs, or (neither) the newest on record.
-
-    Raises:
-        UsageError: JPO-E812, both are named.
-    """
-
-    run_id: str | None = None
-    logs: Sequence[Path] = ()
-
-    def __post_init__(self) -> None:
-        if self.logs and self.run_id is not None:
-            raise UsageError("--csv", "and a RUN exclude each other", "check them one after the other", code="JPO-E812")
-
-
-def check(config: Path, settings: LoadedSettings, wanted: WantedRuns, *, now: float, environ: Mapping[str, str]) -> SlaReport:
+def check(
+    config: Path,
+    settings: LoadedSettings,
+    run_id: str | None,
+    logs: Sequence[Path],
+    *,
+    now: float,
+    environ: Mapping[str, str],
+) -> SlaReport:
     """Hold runs against [sla]; where nothing is promised, nothing is violated.
 
     Args:
+        run_id: of one on record; None: the runs of `logs`, or without them the newest on record.
         environ: says which of this machine's GPUs are visible; they are asked where gpu_util_min is promised.
 
     Raises:
@@ -55,7 +48,7 @@ def check(config: Path, settings: LoadedSettings, wanted: WantedRuns, *, now: fl
     targets = targets_of(settings)
     with open_project(config, settings, now=now, read_only=True, judges=False) as job:
         workload, prices, known = job.workload, job.prices, collect(job)
-        asked = runs_of(job, known, wanted)
+        asked = runs_of(job, known, run_id, logs)
         runs = as_known(job, (*known.runs, *asked))
     checked = [runs[run.run_id] for run in asked]
     held = [
@@ -68,18 +61,18 @@ def check(config: Path, settings: LoadedSettings, wanted: WantedRuns, *, now: fl
     return SlaReport(workload.identity, targets, held, account, len(runs), notes, job.currency)
 
 
-def runs_of(job: Project, known: Known, wanted: WantedRuns) -> Sequence[Run]:
+def runs_of(job: Project, known: Known, run_id: str | None, logs: Sequence[Path]) -> Sequence[Run]:
     """The runs to be checked."""
     identity = job.workload.identity
-    if wanted.logs:
+    if logs:
         own = own_names(job.settings)
-        return [require_workload(str(path), read_log(path, now=job.now, own=own), identity) for path in wanted.logs]
-    if wanted.run_id is None:
+        return [require_workload(str(path), read_log(path, now=job.now, own=own), identity) for path in logs]
+    if run_id is None:
         return known.runs[-1:]
-    run = next((run for run in known.runs if run.run_id == wanted.run_id), None) or job.store.run(wanted.run_id)
+    run = next((run for run in known.runs if run.run_id == run_id), None) or job.store.run(run_id)
     if run is None:
-        raise UsageError(f"RUN {wanted.run_id!r}", "is not on record", "see `jpo history`", code="JPO-E814")
-    return [require_workload(f"RUN {wanted.run_id!r}", run, identity)]
+        raise UsageError(f"RUN {run_id!r}", "is not on record", "see `jpo history`", code="JPO-E814")
+    return [require_workload(f"RUN {run_id!r}", run, identity)]
 
 
 def as_known(job: Project, runs: Sequence[Run]) -> dict[str, Run]:

@@ -15,7 +15,7 @@ from jpo.errors import StoreError, UsageError
 from jpo.files import whole
 from jpo.files.reading import opened
 from jpo.history import Store
-from jpo.history.archive import read_lines
+from jpo.history.archive import export_lines, import_lines, read_lines
 from jpo.project.load import LoadedSettings
 from jpo.project.project import kept_in_store, open_history
 from jpo.report.forms.json import harmless
@@ -45,7 +45,7 @@ def exported(settings: LoadedSettings) -> Iterator[Iterator[str]]:
     with open_history(settings, read_only=True) as store:
         if not store.audit_records(limit=1):
             raise StoreError(settings.store_place, "is empty", "check the path; there is nothing to export", code="JPO-E504")
-        yield store.export_lines(written_by=__version__)
+        yield export_lines(store, written_by=__version__)
 
 
 def export(settings: LoadedSettings, file: Path) -> list[str]:
@@ -72,7 +72,7 @@ def import_(settings: LoadedSettings, file: Path) -> list[str]:
     """
     unreadable = partial(UsageError, str(file), remedy="name an export", code="JPO-E307")
     with opened(file, unreadable) as stream, open_history(settings) as store:
-        counts = store.import_lines(read_lines(stream, str(file)), str(file))
+        counts = import_lines(store, read_lines(stream, str(file)), str(file))
     rows = ", ".join(f"{number} {WORDS[name][number > 1]}" for name, number in counts.items() if number)
     return [f"imported {rows or 'nothing'}; the audit log's chain is intact"]
 
@@ -125,5 +125,4 @@ def packed_like(file: Path, new: BinaryIO) -> AbstractContextManager[BinaryIO | 
 
 
 def in_kb(size_bytes: int) -> str:
-    """A size in words."""
     return f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e6 else f"{max(1, round(size_bytes / 1e3))} kB"

@@ -66,7 +66,7 @@ def suggest_once(path: Path, settings: LoadedSettings, options: SuggestOptions) 
         known = with_learnt(known, job, request.policy, learn=learns)
         queue = queue_of(job.workload, settings)
         if known.runs and not options.offline:
-            ahead = queue.ahead(
+            ahead = queue.waits_for(
                 request.current, lambda: candidates.admissible_of(candidates.collect(request, known.runs, known.siblings))
             )
             known, request = with_notes(known, queue.notes), replace(request, queue=ahead)

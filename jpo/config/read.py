@@ -20,7 +20,7 @@ from jpo.config.pins import held, refuse_strays
 from jpo.config.source import contents, decode
 from jpo.config.terms import Found, in_terms
 from jpo.errors import UsageError, quoted
-from jpo.records import COUNTS, LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, Parameter, Word, Workload
+from jpo.records import COUNTS, LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, Note, Parameter, Word, Workload
 
 ParseValue = Callable[[str, str, str], float | None]
 
@@ -39,7 +39,7 @@ def read(
     *,
     names: OptionNames,
     parse_value: ParseValue,
-    frozen: Mapping[str, str] = MappingProxyType({}),
+    frozen: Mapping[str, Note] = MappingProxyType({}),
     today: datetime.date,
     content: bytes | None = None,
 ) -> Workload:
@@ -77,7 +77,7 @@ def read(
 
 
 def _found(
-    name: str, file: _File, names: OptionNames, parse_value: ParseValue, frozen: str | None, today: datetime.date
+    name: str, file: _File, names: OptionNames, parse_value: ParseValue, frozen: Note | None, today: datetime.date
 ) -> Found | None:
     """The number that the file has for one name, None where it has none."""
     asked = name in names.keys
@@ -90,8 +90,8 @@ def _found(
     if name == "nodes" and not asked and not per_node:
         return None  # all GPUs are said: nodes say nothing, and several of them no contradiction
     pins = {option: held(option, file.place, today) for option in candidates}
-    lenient = "only a count counts" if name in COUNTS and not asked else None  # `nodes = node1,node2` is none
-    tunable = _numbers(name, {option: pin or frozen or lenient for option, pin in pins.items()}, file, parse_value)
+    lenient = name in COUNTS and not asked  # `nodes = node1,node2` is none
+    tunable = _numbers(name, {option: bool(pin or frozen or lenient) for option, pin in pins.items()}, file, parse_value)
     if asked and not tunable and not (frozen or any(pins.values())):
         option = candidates[0]
         finding, remedy = f"{option.name} = {quoted(option.text)} has no unit", f"write e.g. {option.name} = 16Gi"
@@ -106,17 +106,17 @@ def _found(
     for option, (reading, value) in tunable.items():
         stuck = _shared(name, reading, file, asked=asked) or _without_its_unit(name, reading, value, file, parse_value)
         edited = option if stuck else reading.origin
-        pin = pins[option] or held(reading.origin, file.place, today)
-        return Found(option.name, edited, value, pin or stuck or frozen, tuple(o.line for o in reading.chain))
+        why = pins[option] or held(reading.origin, file.place, today) or stuck
+        return Found(option.name, edited, value, Note("", why) if why else frozen, tuple(o.line for o in reading.chain))
     return None
 
 
 def _numbers(
-    name: str, candidates: Mapping[IniOption, str | None], file: _File, parse_value: ParseValue
+    name: str, candidates: Mapping[IniOption, bool], file: _File, parse_value: ParseValue
 ) -> dict[IniOption, tuple[Resolved, float]]:
     """Options that hold a number. Memory of unknown unit is left out, as is held text that is no number (`auto # jpo: pin`)."""
     numbers = {}
-    for option, held_reason in candidates.items():
+    for option, is_held in candidates.items():
         try:
             if not option.one_line or not option.key.isprintable():
                 why = "has unprintable characters" if option.one_line else "continues on the next line"
@@ -125,7 +125,7 @@ def _numbers(
             reading = file.references.read(option)
             value = _number(name, option, reading.text, parse_value, file.place)
         except UsageError:
-            if held_reason is None:
+            if not is_held:
                 raise
         else:
             if value is not None:

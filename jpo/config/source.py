@@ -48,7 +48,7 @@ def contents(path: Path) -> bytes:
     except IsADirectoryError as error:
         raise UsageError(place, "is a directory", "name the training job's config.ini in it", code="JPO-E201") from error
     except OSError as error:
-        near = _near(path) if isinstance(error, FileNotFoundError) else ""
+        near = _similar(path) if isinstance(error, FileNotFoundError) else ""
         remedy = f"did you mean {near}?" if near else "check the path and its permissions"
         raise UsageError(place, f"cannot be read: {error.strerror}", remedy, code="JPO-E201") from error
     except ValueError as error:  # a NUL in the path
@@ -59,7 +59,7 @@ def contents(path: Path) -> bytes:
     return data
 
 
-def _near(path: Path) -> str:
+def _similar(path: Path) -> str:
     """A config.ini beside the name of one that is not there, which may be meant."""
     with suppress(OSError):
         here = [one.name for one in islice(path.parent.iterdir(), MOST_BESIDE) if one.suffix == ".ini"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from jpo.config.locate import IniOption, key_of
 from jpo.errors import UsageError, quoted
-from jpo.records import COUNTS, PARAMETERS, Parameter, Terms
+from jpo.records import COUNTS, PARAMETERS, Note, Parameter, Terms
 
 TOTALS = {"gpus": "gpus_per_node", "batch_size": "batch_size_per_device"}
 """Quantity of JPO -> what a file may say in its place."""
@@ -30,7 +30,7 @@ class Found:
     name: str
     option: IniOption
     value: float
-    held: str | None
+    held: Note | None
     lines: tuple[int, ...]
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from jpo.cost.catalogue import Instance
 from jpo.errors import TelemetryError, UsageError
+from jpo.files.reading import number
 from jpo.http.aws import CREDENTIALS, REQUEST_SECONDS, ROLE, code_of, session
 from jpo.http.quoting import quote
 from jpo.timeouts import NoAnswerInTime, within
@@ -101,7 +102,7 @@ def _hourly(product: Mapping[str, Any]) -> list[float]:
     """The hourly prices in one entry of the Price List; capacity that is paid for otherwise has 0 there."""
     terms = product.get("terms", {}).get("OnDemand", {}).values()
     dimensions = [dimension for term in terms for dimension in term["priceDimensions"].values()]
-    prices = [float(dimension["pricePerUnit"]["USD"]) for dimension in dimensions if dimension["unit"] == "Hrs"]
+    prices = [number(dimension["pricePerUnit"]["USD"]) for dimension in dimensions if dimension["unit"] == "Hrs"]
     return [price for price in prices if price > 0]
 
 
@@ -115,7 +116,7 @@ def _spot(ec2: Any, instances: Sequence[str], today: datetime) -> dict[str, floa
     )
     prices_by_type: dict[str, list[float]] = {}
     for entry in (entry for page in pages for entry in page["SpotPriceHistory"]):
-        prices_by_type.setdefault(entry["InstanceType"], []).append(float(entry["SpotPrice"]))
+        prices_by_type.setdefault(entry["InstanceType"], []).append(number(entry["SpotPrice"]))
     return {name: median(prices) for name, prices in prices_by_type.items()}
 
 

@@ -151,8 +151,6 @@ def _text(file: Path) -> str:
 
 
 def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:
-    """The instance in one line of the file."""
-
     def number(name: str, *, whole: bool = False) -> float:
         value = number_or_nan(cells[name].strip())
         if not 0 <= value <= MOST or (whole and value % 1):

@@ -211,11 +211,7 @@ class Rented:
 
 
 def rented(parameters: Mapping[str, float], prices: Prices, *, now: float) -> Rented | None:
-    """The instance for a configuration; None without a catalogue, where none holds it, or where its price is unknown.
-
-    Args:
-        now: unix seconds.
-    """
+    """The instance for a configuration; None without a catalogue, where none holds it, or where its price is unknown."""
     found = cheapest(parameters, prices)
     if found is None:
         return None

@@ -140,7 +140,6 @@ class Compliance:
 
 
 def compliance(checked: Iterable[Iterable[SlaCheck]]) -> Compliance:
-    """The compliance of runs, each given by its checks."""
     runs = [list(checks) for checks in checked]
     names = {check.name for checks in runs for check in checks}
     ordered = [*(name for name in SLA_TARGETS if name in names), *sorted(names - SLA_TARGETS.keys())]  # as in reports

@@ -111,6 +111,14 @@ def in_words(size_bytes: int) -> str:
     return f"{size_bytes >> 20} MiB" if size_bytes >= 1 << 20 else f"{size_bytes >> 10} KiB"
 
 
+class NotToml(ValueError):
+    """A text that is not TOML; `why`: what was found in it."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(f"is not TOML: {why}")
+
+
 def toml(text: str) -> dict[str, Any]:
     """The tables of a TOML text.
 
@@ -123,7 +131,7 @@ def toml(text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise ValueError(f"nests lists or tables deeper than {DEEPEST}") from error
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"is not TOML: {NAMES.sub('a name', str(error))}") from error
+        raise NotToml(NAMES.sub("a name", str(error))) from error
     except ValueError as error:  # Python reads no decimal number of more than 4300 digits
         raise ValueError("holds a number of thousands of digits") from error
     refuse_beyond_bounds(tables)

@@ -65,7 +65,7 @@ def posterior(
     price = MeasuredQuantity(each, measured_price, PRICE)
     others = (utilisation.adjusted(draws.log_utilisation), price.adjusted(power))
     parts = [time.adjusted(draws), loss.adjusted(draws.log_loss), *others]
-    of_ends = _of_failures(draws.fails, ends)
+    of_ends = _failure_likelihood(draws.fails, ends)
     of_runs = np.sum([part.log_likelihood for part in parts], axis=0) + of_ends
     log_likelihood = of_runs + slope_log_likelihood(draws, slope) + loaders_log_likelihood(draws, candidates, succeeded)
     exponent, fails = flattening(log_likelihood, _LEAST_SHARE), draws.fails
@@ -121,7 +121,6 @@ def kind_of(draws: Draws, work: Work) -> Bools:
 
 
 def pick_jobs(draws: Draws, jobs: Ints) -> Draws:
-    """Some of the simulated jobs."""
     arrays = {f.name: getattr(draws, f.name) for f in fields(Draws)}
     return replace(draws, **{name: array[jobs] for name, array in arrays.items() if array is not None})
 
@@ -139,7 +138,7 @@ def _transfer_probability(
     ends: Mapping[End, Sequence[CandidateRun]],
 ) -> float:
     """Posterior probability that the job is like the transferred surfaces, by the mean likelihood of either kind of particles."""
-    of_failures = _of_failures(transferred.draws.fails, ends)
+    of_failures = _failure_likelihood(transferred.draws.fails, ends)
     log_likelihood = np.sum([part.log_likelihood for part in surfaces], axis=0) + of_failures
     evidence = log_mean_exp(log_likelihood) - log_mean_exp(simulated)
     odds = evidence + math.log(max(transferred.trust, 1e-6) / max(1 - transferred.trust, 1e-6))
@@ -168,7 +167,7 @@ def _per_second(amount: float | None, run: CandidateRun, log_rate: Floats) -> fl
     return amount / seconds / float(np.exp(log_rate[run.row])) if amount is not None and seconds else None
 
 
-def _of_failures(fails: Bools, ends: Mapping[End, Sequence[CandidateRun]]) -> Floats:
+def _failure_likelihood(fails: Bools, ends: Mapping[End, Sequence[CandidateRun]]) -> Floats:
     """Log-likelihood of how the runs ended, given where the particles fail, (J, K) -> (J,). A stopped run's end is unknown."""
     if_fails, if_passes = np.zeros(fails.shape[1]), np.zeros(fails.shape[1])
     for end, where_it_fails, where_it_passes in (

@@ -35,11 +35,7 @@ class DurationGuess:
 
 
 def from_similar(identity: Identity, values: Parameters, others: Sequence[Run]) -> DurationGuess | None:
-    """A duration from the most similar workloads in the history; None where none can be converted.
-
-    Args:
-        others: runs of other workloads.
-    """
+    """A duration from the most similar workloads in the history; None where none can be converted."""
     by_workload: dict[Identity, list[tuple[float, float]]] = defaultdict(list)
     for run in others:
         if run.ended_well and run.outcome.duration_seconds and similarity(identity, run.identity):

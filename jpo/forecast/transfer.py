@@ -183,7 +183,6 @@ def _fit(runs: Sequence[Run], names: tuple[str, ...]) -> Surfaces:
 
 
 def values_of(run: Run, names: Sequence[str]) -> tuple[float, ...]:
-    """The values of some parameters of a run."""
     return tuple(run.parameters[name] for name in names)
 
 

@@ -18,16 +18,17 @@ import gzip
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from jpo.errors import StoreError, quoted, words_of
 from jpo.files.reading import json_object
-from jpo.history.audit import AuditRow, read_row
+from jpo.history.audit import AuditRow, read_row, verify
 from jpo.history.canonical import canonical
-from jpo.history.database import Database, insert_into
+from jpo.history.database import Database, insert_into, select_all
 from jpo.history.migrations import MIGRATIONS
-from jpo.history.rows import RUN_COLUMNS, SUGGESTION_COLUMNS, read_identity, read_reading, read_run, read_suggestion
+from jpo.history.rows import TABLES, read_identity, read_reading, read_run, read_suggestion
 from jpo.history.series import unpack
+from jpo.history.store import Store
 from jpo.records import Series
 
 FORMAT, VERSION = "jpo state", 1
@@ -52,25 +53,6 @@ MAX_BYTES = 1 << 36
 """Of an unpacked export: a few megabytes of gzip can hold it all, so what is packed tells nothing."""
 
 
-class StoredTable(NamedTuple):
-    """A table as it is copied: its columns, those among them that hold bytes, and the column or columns that order its rows."""
-
-    columns: tuple[str, ...]
-    order: str
-    binary: tuple[str, ...] = ()
-
-
-_WORKLOAD = ("dataset", "model", "framework", "hardware")
-TABLES: Mapping[str, StoredTable] = {
-    "suggestions": StoredTable(("number", *SUGGESTION_COLUMNS, "withdrawn"), "number"),
-    "runs": StoredTable(("number", *RUN_COLUMNS), "number"),
-    "series": StoredTable(("run", "quantity", "packed"), "run, quantity", ("packed",)),
-    "watermarks": StoredTable((*_WORKLOAD, "source", "read_until", "passed_over"), ", ".join((*_WORKLOAD, "source"))),
-    "agents": StoredTable(("name", "version", "state"), "name", ("state",)),
-    "audit": StoredTable(AuditRow._fields, "number"),
-}
-"""In an order in which rows can be inserted: tables that others refer to come first."""
-
 JSON = {"document", "parameters", "data"}
 """Columns that hold JSON objects."""
 READ: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
@@ -84,27 +66,14 @@ READ: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
 """The function that will read a row of each table later; an import tries it on every row."""
 
 
-def copy(source: Database, target: Database) -> None:
-    """Copy all rows of one database into another, empty one."""
-    with source.snapshot(), target.alone():
-        for name, table in TABLES.items():
-            for row in source.each(_select(name, table)):
-                target.rows(insert_into(name, table.columns), dict(zip(table.columns, row, strict=True)))
-
-
-def export_lines(database: Database, written_by: str) -> Iterator[str]:
-    """The lines of an export: the history at one moment, while others may go on writing.
-
-    Args:
-        database: in the newest schema.
-        written_by: version of jpo, for the header.
-    """
+def export_lines(store: Store, *, written_by: str) -> Iterator[str]:
+    """The lines of an export: the history at one moment, while others may go on writing; `written_by`: jpo's version."""
     counts: dict[str, int] = {}
-    with database.snapshot():
+    with store.database.snapshot():
         yield canonical({"format": FORMAT, "version": VERSION, "jpo": written_by, "schema": len(MIGRATIONS)}) + "\n"
         for name, table in TABLES.items():
             counts[name] = 0
-            for values in database.each(_select(name, table)):
+            for values in store.database.each(select_all(name, table.columns, table.order)):
                 row = dict(zip(table.columns, values, strict=True))
                 row |= {column: base64.b64encode(row[column]).decode() for column in table.binary}
                 yield canonical({"table": name, "row": row}) + "\n"
@@ -112,15 +81,21 @@ def export_lines(database: Database, written_by: str) -> Iterator[str]:
     yield canonical({"end": counts}) + "\n"
 
 
-def import_lines(database: Database, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
-    """Put the lines of an export into an empty database, inside a transaction of the caller.
-
-    Returns:
-        The number of rows that each table got.
+def import_lines(store: Store, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
+    """Import an export into a store, which must be empty: all of it or nothing. Returns the number of rows by table.
 
     Raises:
-        StoreError: JPO-E515, the database is not empty; JPO-E516, the lines are not a whole export: names the first bad one.
+        StoreError: JPO-E515, it is not empty; JPO-E516, a line is bad (`place:line`); JPO-E511, the audit chain is broken.
     """
+    with store.database.alone():
+        counts, verification = _put_all(store.database, lines, place), verify(store)
+        if not verification.ok:
+            finding = f"audit log: {verification.reason}"
+            raise StoreError(place, finding, "import another copy; nothing was kept", code="JPO-E511")
+    return counts
+
+
+def _put_all(database: Database, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
     if any(database.rows(f"SELECT 1 AS one FROM {name} LIMIT 1") for name in TABLES):
         raise StoreError(database.place, "is not empty", "import into a new store", code="JPO-E515")
     counts, ended, number = Counter(dict.fromkeys(TABLES, 0)), False, 0
@@ -208,7 +183,3 @@ def _read(line: bytes, place: str) -> Mapping[str, Any]:
 
 def _bad(place: str, finding: str) -> StoreError:
     return StoreError(place, finding, "use a whole export of `jpo state export`; nothing was imported", code="JPO-E516")
-
-
-def _select(name: str, table: StoredTable) -> str:
-    return f"SELECT {', '.join(table.columns)} FROM {name} ORDER BY {table.order}"

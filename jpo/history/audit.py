@@ -156,7 +156,6 @@ def verify(store: AuditSource, *, expected_head: str | None = None) -> Verificat
     """Verify the chain from its first record on, and name the first bad one.
 
     Args:
-        store: whose log to verify.
         expected_head: an anchor: a hash that was the log's head once. Without one, records missing at the end are not noticed.
 
     Raises:

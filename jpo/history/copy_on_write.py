@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
-from jpo.history.archive import copy
-from jpo.history.database import Changes, Database, TableRow
+from jpo.history.database import Changes, Database, TableRow, insert_into, select_all
+from jpo.history.rows import TABLES
+
+
+def copy(source: Database, target: Database) -> None:
+    """Copy all rows of one database into another, empty one."""
+    with source.snapshot(), target.alone():
+        for name, table in TABLES.items():
+            for row in source.each(select_all(name, table.columns, table.order)):
+                target.rows(insert_into(name, table.columns), dict(zip(table.columns, row, strict=True)))
 
 
 class CopyOnWrite:
@@ -31,22 +39,17 @@ class CopyOnWrite:
     def each(self, statement: str) -> Iterator[Sequence[Any]]:
         return self._current.each(statement)
 
-    @contextmanager
-    def transaction(self, *subjects: str) -> Iterator[Changes]:
-        self._copy()
-        with self._memory.transaction(*subjects) as changes:
-            yield changes
+    def transaction(self, *subjects: str) -> AbstractContextManager[Changes]:
+        return self._copy().transaction(*subjects)
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        self._copy()
-        with self._memory.alone():
-            yield
+    def alone(self) -> AbstractContextManager[None]:
+        return self._copy().alone()
 
-    def _copy(self) -> None:
+    def _copy(self) -> Database:
         if not self._copied:
             self._copy_all(self._source, self._memory)
             self._copied = True
+        return self._memory
 
     def snapshot(self) -> AbstractContextManager[None]:
         return self._current.snapshot()

@@ -96,6 +96,11 @@ def naming(run_ids: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
         yield f"run_id IN ({', '.join(f':{name}' for name in values)})", values
 
 
+def select_all(table: str, columns: Sequence[str], order: str) -> str:
+    """A SELECT statement of all rows, in this order."""
+    return f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"
+
+
 def insert_into(table: str, columns: Sequence[str], *, numbered: bool = False) -> str:
     """An INSERT statement with named parameters; `numbered`: with the next number, which is unique because writers take turns."""
     names, values = list(columns), [f":{name}" for name in columns]

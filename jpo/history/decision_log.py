@@ -35,7 +35,7 @@ class DecisionLog:
     """
 
     def __init__(self, database: Database, *, author: Mapping[str, str]) -> None:
-        self._database, self._author = database, dict(author)
+        self.database, self._author = database, dict(author)
 
     def append(
         self, suggestion: Suggestion, *, config: str, source_digest: str, planned_digest: str | None = None
@@ -51,7 +51,7 @@ class DecisionLog:
         Raises:
             StoreError: also JPO-E508, the id is on record.
         """
-        with self._database.transaction() as changes:
+        with self.database.transaction() as changes:
             changes.add(insert_into("suggestions", SUGGESTION_COLUMNS, numbered=True), suggestion_columns(suggestion))
             self._chain(suggested(suggestion, config, source_digest, planned_digest), changes)
         return read_row(changes.chained[-1])
@@ -61,7 +61,7 @@ class DecisionLog:
 
         No run can follow it from now on, and `suggestions_of` leaves it out.
         """
-        with self._database.transaction() as changes:
+        with self.database.transaction() as changes:
             changes.add("UPDATE suggestions SET withdrawn = 1 WHERE suggestion_id = :id", {"id": suggestion_id})
             self._chain(event, changes)
         return read_row(changes.chained[-1])
@@ -106,8 +106,8 @@ class DecisionLog:
         return tuple(event for made in open_ends for event in self._events(made, MADE))
 
     def _workloads(self) -> list[Identity]:
-        rows = self._database.rows("SELECT DISTINCT dataset, model, framework, hardware FROM suggestions ORDER BY 1, 2, 3, 4")
-        with readable(self._database.place):
+        rows = self.database.rows("SELECT DISTINCT dataset, model, framework, hardware FROM suggestions ORDER BY 1, 2, 3, 4")
+        with readable(self.database.place):
             return list(map(read_identity, rows))
 
     def _events(self, made: Suggestion, kinds: Sequence[str]) -> list[AuditRecord]:
@@ -131,15 +131,15 @@ class DecisionLog:
         return found[0]
 
     def _suggestions(self, statement: str, values: Mapping[str, object]) -> tuple[Suggestion, ...]:
-        rows = self._database.rows(statement, values)
-        with readable(self._database.place):
+        rows = self.database.rows(statement, values)
+        with readable(self.database.place):
             return tuple(map(read_suggestion, rows))
 
     # --- audit log
 
     def audit(self, event: AuditEvent) -> AuditRecord:
         """Put an event at the end of the audit log."""
-        with self._database.transaction() as changes:
+        with self.database.transaction() as changes:
             self._chain(event, changes)
         return read_row(changes.chained[-1])
 
@@ -152,16 +152,16 @@ class DecisionLog:
         return self._audit_records(f"{_AUDIT} ORDER BY number DESC LIMIT :limit", limited(limit))[::-1]
 
     def _audit_records(self, statement: str, values: Mapping[str, object]) -> tuple[AuditRecord, ...]:
-        rows = self._database.rows(statement, values)
+        rows = self.database.rows(statement, values)
         return tuple(read_row(AuditRow(*(row[name] for name in AuditRow._fields))) for row in rows)
 
     def audit_rows(self) -> Iterator[AuditRow]:
         """The audit log as it is stored, row by row, for audit.verify."""
-        return map(AuditRow._make, self._database.each(f"{_AUDIT} ORDER BY number"))
+        return map(AuditRow._make, self.database.each(f"{_AUDIT} ORDER BY number"))
 
     def close(self) -> None:
         """Close it; it cannot be used afterwards."""
-        self._database.close()
+        self.database.close()
 
     def __enter__(self) -> Self:
         return self

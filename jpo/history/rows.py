@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
+from jpo.history.audit import AuditRow
 from jpo.history.canonical import canonical
 from jpo.history.database import TableRow
 from jpo.history.runs import Reading, RecordedRun
@@ -37,8 +38,8 @@ from jpo.records import (
     SlaCheck,
     Suggestion,
     as_stored,
-    of_one_level,
     reasons_as_stored,
+    suggestion_from,
     uncoded,
     value_of,
 )
@@ -54,6 +55,26 @@ WORDS = ':"'
 """What canonical JSON of a configuration has only where a value is a word."""
 SUGGESTION_COLUMNS = ("dataset", "model", "framework", "hardware", "suggestion_id", "created_at", "status", "document")
 """The columns of `suggestions` without its number, and without `withdrawn`."""
+
+
+class StoredTable(NamedTuple):
+    """A table as it is copied: its columns, those among them that hold bytes, and the column or columns that order its rows."""
+
+    columns: tuple[str, ...]
+    order: str
+    binary: tuple[str, ...] = ()
+
+
+_WORKLOAD = ("dataset", "model", "framework", "hardware")
+TABLES: Mapping[str, StoredTable] = {
+    "suggestions": StoredTable(("number", *SUGGESTION_COLUMNS, "withdrawn"), "number"),
+    "runs": StoredTable(("number", *RUN_COLUMNS), "number"),
+    "series": StoredTable(("run", "quantity", "packed"), "run, quantity", ("packed",)),
+    "watermarks": StoredTable((*_WORKLOAD, "source", "read_until", "passed_over"), ", ".join((*_WORKLOAD, "source"))),
+    "agents": StoredTable(("name", "version", "state"), "name", ("state",)),
+    "audit": StoredTable(AuditRow._fields, "number"),
+}
+"""In an order in which rows can be inserted: tables that others refer to come first."""
 
 
 def identity_columns(identity: Identity) -> Columns:
@@ -156,7 +177,7 @@ def read_suggestion(row: TableRow) -> Suggestion:
 def _suggestion_in(text: str) -> Suggestion:
     document: dict[str, Any] = json.loads(text)
     guard, (reasons, codes) = document["guard"], reasons_as_stored(document)
-    return of_one_level(
+    return suggestion_from(
         **{
             **document,
             "identity": Identity(**document["identity"]),

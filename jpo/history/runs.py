@@ -34,8 +34,7 @@ class Reading(NamedTuple):
 def moved(current: Reading | None, finished: Finished) -> Reading:
     """How far a source has been read after another look; it never goes back."""
     before = current or Reading(-math.inf, {})
-    mark = finished.watermark
-    read_until = before.read_until if mark is None or mark <= before.read_until else mark
+    read_until = before.read_until if finished.watermark is None else max(before.read_until, finished.watermark)
     return Reading(read_until, before.passed_over if finished.passed_over is None else finished.passed_over)
 
 
@@ -55,7 +54,6 @@ def additions(
     Args:
         known: what is on record of these runs.
         suggestion_behind: id of the suggestion that a run followed.
-        now: unix seconds.
     """
     latest, added = dict(known), []
     for report in reports:

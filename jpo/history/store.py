@@ -11,19 +11,17 @@ same workload takes turns, so a writer reads first and then inserts or updates; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from jpo.errors import StoreError
-from jpo.history import archive
-from jpo.history.audit import AuditEvent, verify
+from jpo.history.audit import AuditEvent
 from jpo.history.canonical import canonical
 from jpo.history.database import OF_WORKLOAD, SAME_JOB, insert_into, naming
 from jpo.history.decision_log import DecisionLog, limited
 from jpo.history.events import observed
 from jpo.history.failures import readable
 from jpo.history.retention import forget
-from jpo.history.retention.needed import SUGGESTIONS, needed_runs
 from jpo.history.rows import (
     RUN_COLUMNS,
     identity_columns,
@@ -65,7 +63,6 @@ class Store(DecisionLog):
 
         Args:
             finished: runs that one reading of a source brought; they may be of several workloads.
-            now: unix seconds.
             identity, source: whose watermark moves to `finished.watermark`, with what it passed over; it never moves back, nor
                 after a partial answer, nor when one of the two is None. A source that is a server names its address.
 
@@ -74,14 +71,14 @@ class Store(DecisionLog):
         """
         about = identity if identity and source and finished.complete and finished.watermark is not None else None
         known = self._known(finished.runs)
-        finished = forget.remembered(finished, known, partial(forget.forgotten_until, self._database))
+        finished = forget.remembered(finished, known, partial(forget.forgotten_until, self.database))
         added = additions(finished.runs, known, self._suggestion_behind, now)
         if not added and not finished.series and about is None:
             return ()
         jobs = {_job(whose) for whose in (identity, *(run.identity for run in finished.runs)) if whose}
-        with self._database.transaction(*jobs) as changes:
+        with self.database.transaction(*jobs) as changes:
             if (meanwhile := self._known(finished.runs)) != known:  # others may have recorded the same, or forgotten it
-                finished = forget.remembered(finished, meanwhile, partial(forget.forgotten_until, self._database))
+                finished = forget.remembered(finished, meanwhile, partial(forget.forgotten_until, self.database))
                 known, added = meanwhile, additions(finished.runs, meanwhile, self._suggestion_behind, now)
             present = set(known)
             for recorded in added:
@@ -96,7 +93,7 @@ class Store(DecisionLog):
             for row in series_rows(finished):
                 changes.add(_INSERT_SERIES, row)
             if about and source:
-                forget.move_reading(self._database, about, source, finished, changes)
+                forget.move_reading(self.database, about, source, finished, changes)
         return tuple(recorded.run for recorded in added)
 
     def _known(self, reports: Sequence[Run]) -> dict[RunKey, RecordedRun]:
@@ -112,29 +109,29 @@ class Store(DecisionLog):
 
     def _suggestion_behind(self, run: Run) -> str | None:
         """Id of the newest suggestion made before the run started with whose values it ran."""
-        rows = self._database.rows(
+        rows = self.database.rows(
             f"""SELECT * FROM suggestions WHERE withdrawn = 0 AND {OF_WORKLOAD} AND created_at <= :started_at
                 ORDER BY created_at DESC, number DESC LIMIT 100""",  # agreement with an older one is a coincidence
             {**identity_columns(run.identity), "started_at": latest_start(run)},
         )
-        with readable(self._database.place):  # one by one: mostly it is the first
+        with readable(self.database.place):  # one by one: mostly it is the first
             return next((made.suggestion_id for made in map(read_suggestion, rows) if follows(run, made)), None)
 
     def readings(self, identity: Identity) -> Mapping[str, Reading]:
         """How far each source has been read for this workload, by source."""
-        readings = forget.all_readings(self._database, identity)
+        readings = forget.all_readings(self.database, identity)
         return {source: reading for source, reading in readings.items() if source != forget.FORGOTTEN}
 
     def take_over(self, identity: Identity, source: str, by: str) -> None:
         """The reading of a source is another's from now on; that one must have none yet."""
         row = {**identity_columns(identity), "source": source, "taken_by": by}
-        with self._database.transaction(_job(identity)) as changes:
+        with self.database.transaction(_job(identity)) as changes:
             changes.add(f"UPDATE watermarks SET source = :taken_by WHERE {OF_WORKLOAD} AND source = :source", row)
 
     def ended_ids(self, identity: Identity) -> frozenset[str]:
         """The ids of a workload's runs but for those that fell silent, of which more may become known."""
         statement = f"SELECT run_id FROM runs WHERE fell_silent = 0 AND {OF_WORKLOAD}"
-        rows = self._database.rows(statement, identity_columns(identity))
+        rows = self.database.rows(statement, identity_columns(identity))
         return frozenset(str(row["run_id"]) for row in rows)
 
     def runs_of(self, identity: Identity) -> tuple[Run, ...]:
@@ -170,8 +167,8 @@ class Store(DecisionLog):
         return tuple(entry.run for entry in self._recorded(statement, values))
 
     def _recorded(self, statement: str, values: Mapping[str, object]) -> tuple[RecordedRun, ...]:
-        rows = self._database.rows(statement, values)
-        with readable(self._database.place):
+        rows = self.database.rows(statement, values)
+        with readable(self.database.place):
             return tuple(map(read_run, rows))
 
     # --- series
@@ -179,8 +176,8 @@ class Store(DecisionLog):
     def series_of(self, run: Run) -> tuple[Series, ...]:
         """Time series of the run, in the order of SERIES_QUANTITIES; those not recorded, or deleted by gc, are missing."""
         statement = f"SELECT run_id, quantity, packed FROM series JOIN runs ON run = number WHERE {_THE_RUN}"
-        with readable(self._database.place):
-            stored = map(read_series, self._database.rows(statement, run_key(run)))
+        with readable(self.database.place):
+            stored = map(read_series, self.database.rows(statement, run_key(run)))
             return tuple(sorted(stored, key=lambda series: SERIES_QUANTITIES.index(series.quantity)))
 
     def forget_series(self, *, ended_before: float, now: float) -> Forgotten:
@@ -189,19 +186,19 @@ class Store(DecisionLog):
         With an audit record "forgotten" in the same transaction if there was anything to delete. The space of all that was
         forgotten returns to the file system, where that is worth the time and disturbs nobody.
         """
-        with self._database.transaction("series") as changes:
+        with self.database.transaction("series") as changes:
             old = "WHERE run IN (SELECT number FROM runs WHERE ended_at < :ended_before)"
             counted = "count(DISTINCT run) AS runs, count(*) AS series, coalesce(sum(length(packed)), 0) AS size_bytes"
-            (counts,) = self._database.rows(f"SELECT {counted} FROM series {old}", {"ended_before": ended_before})
+            (counts,) = self.database.rows(f"SELECT {counted} FROM series {old}", {"ended_before": ended_before})
             changes.add(f"DELETE FROM series {old}", {"ended_before": ended_before})
             forgotten = Forgotten(*(int(counts[name]) for name in Forgotten._fields))
             if forgotten.series:
                 self._chain(AuditEvent("forgotten", now, None, {**forgotten._asdict(), "ended_before": ended_before}), changes)
-        self._database.shrink()  # also what forgotten runs have left
+        self.database.shrink()  # also what forgotten runs have left
         return forgotten
 
     def forget_runs(self, identity: Identity, *, newest: int, now: float) -> forget.ForgottenRuns:
-        """Delete the runs of a workload, and their time series, that are old and not needed: see retention/needed.py.
+        """Delete the runs of a workload, and their time series, that are old and not needed: see retention/forget.py.
 
         With an audit record "forgotten" in the same transaction if there was anything to delete. What a source says of a run
         from before is not recorded any more.
@@ -209,19 +206,19 @@ class Store(DecisionLog):
         Args:
             newest: how many of the newest stay in any case.
         """
-        with self._database.transaction(_job(identity)) as changes:
-            followed = {made.suggestion_id for made in self.suggestions_of(identity, limit=SUGGESTIONS)}
+        with self.database.transaction(_job(identity)) as changes:
+            followed = {made.suggestion_id for made in self.suggestions_of(identity, limit=forget.SUGGESTIONS)}
             recorded = self.recorded_runs(identity)
-            kept = needed_runs(recorded, newest=newest, followed=followed)
-            forgotten = forget.without_runs(self._database, recorded, kept, changes)
+            kept = forget.needed_runs(recorded, newest=newest, followed=followed)
+            forgotten = forget.without_runs(self.database, recorded, kept, changes)
             if forgotten.runs:
                 self._chain(AuditEvent("forgotten", now, identity, {**forgotten._asdict(), "newest": newest}), changes)
         return forgotten
 
     def numbers_of_runs(self) -> Mapping[Identity, int]:
         workload = "dataset, model, framework, hardware"
-        rows = self._database.rows(f"SELECT {workload}, count(*) AS runs FROM runs GROUP BY {workload} ORDER BY {workload}")
-        with readable(self._database.place):
+        rows = self.database.rows(f"SELECT {workload}, count(*) AS runs FROM runs GROUP BY {workload} ORDER BY {workload}")
+        with readable(self.database.place):
             return {read_identity(row): int(row["runs"]) for row in rows}
 
     # --- agents
@@ -235,12 +232,12 @@ class Store(DecisionLog):
         Raises:
             StoreError: JPO-E506, another process saved one meanwhile: load it and learn again.
         """
-        with self._database.transaction(f"agent {name}") as changes:
-            saved = self._database.rows("SELECT version FROM agents WHERE name = :name", {"name": name})
+        with self.database.transaction(f"agent {name}") as changes:
+            saved = self.database.rows("SELECT version FROM agents WHERE name = :name", {"name": name})
             version = saved[0]["version"] if saved else 0
             if version != expected_version:
                 finding = f"agent {name!r} was saved by another process (version {version}, expected {expected_version})"
-                raise StoreError(self._database.place, finding, "repeat: it is loaded again", code="JPO-E506")
+                raise StoreError(self.database.place, finding, "repeat: it is loaded again", code="JPO-E506")
             row = {"name": name, "version": version + 1, "state": state}
             change = "UPDATE agents SET version = :version, state = :state WHERE name = :name"
             changes.add(change if saved else insert_into("agents", [*row]), row)
@@ -250,28 +247,8 @@ class Store(DecisionLog):
 
     def load_agent(self, name: str) -> tuple[bytes, int] | None:
         """An agent's state and its version, or None."""
-        rows = self._database.rows("SELECT state, version FROM agents WHERE name = :name", {"name": name})
+        rows = self.database.rows("SELECT state, version FROM agents WHERE name = :name", {"name": name})
         return (rows[0]["state"], rows[0]["version"]) if rows else None
-
-    # --- the whole
-
-    def export_lines(self, *, written_by: str) -> Iterator[str]:
-        """The whole history at one moment as JSON Lines (archive.py), while others go on writing; `written_by`: jpo's version."""
-        return archive.export_lines(self._database, written_by)
-
-    def import_lines(self, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
-        """Import an export into this store, which must be empty: all of it or nothing. Returns the number of rows by table.
-
-        Raises:
-            StoreError: JPO-E515, it is not empty; JPO-E516, a line is bad (`place:line`); JPO-E511, the audit chain is broken.
-        """
-        with self._database.alone():
-            counts = archive.import_lines(self._database, lines, place)
-            verification = verify(self)
-            if not verification.ok:
-                finding = f"audit log: {verification.reason}"
-                raise StoreError(place, finding, "import another copy; nothing was kept", code="JPO-E511")
-        return counts
 
 
 def _job(identity: Identity) -> str:

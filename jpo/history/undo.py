@@ -15,13 +15,14 @@ from itertools import dropwhile, pairwise, takewhile
 
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.following.contradictions import file_after
-from jpo.records import SAME, Change, Checkout, Identity, Parameters, Reach, Run, Suggestion, Undo, Workload, same
+from jpo.records import SAME, Change, Checkout, Identity, Note, Parameters, Reach, Run, Suggestion, Undo, Workload, same
 
 PROBATION_RUNS = 5
 """Runs after which a change is no longer undone automatically: what gets worse later has another cause, such as growing data."""
 LOOKED_BACK = 100
 """Newest suggestions among which `jpo suggest` looks for the last change."""
-PINNED_UNTIL = "pinned until"
+PINNED = "JPO-I846"
+"""Code of the note that a rollback holds a value."""
 
 
 def on_record(store: Store, identity: Identity) -> tuple[tuple[Suggestion, ...], frozenset[str]]:
@@ -133,16 +134,17 @@ def pinned(workload: Workload, store: Store, *, now: float) -> Workload:
     """The workload with the values that rollbacks have pinned held as well: see `pins`."""
     values = workload.current
     held = {
-        name: sentence
+        name: Note(PINNED, sentence)
         for name, (value, sentence) in pins(store, workload.identity, now=now).items()
         if name in values and equal(values[name], value)
     }
     return replace(workload, parameters=tuple(replace(p, held=held.get(p.name, p.held)) for p in workload.parameters))
 
 
-def pin_notes(workload: Workload) -> tuple[str, ...]:
-    """A sentence for each parameter that `pinned` holds."""
-    return tuple(f"{p.key} = {p.text} is {p.held}" for p in workload.parameters if p.held and p.held.startswith(PINNED_UNTIL))
+def pin_notes(workload: Workload) -> tuple[Note, ...]:
+    """A note for each parameter that `pinned` holds."""
+    held = ((p, p.held) for p in workload.parameters if p.held and p.held.code == PINNED)
+    return tuple(Note(PINNED, f"{p.key} = {p.text} is {why.text}") for p, why in held)
 
 
 def pins(store: Store, identity: Identity, *, now: float) -> dict[str, tuple[float, str]]:
@@ -159,7 +161,7 @@ def pins(store: Store, identity: Identity, *, now: float) -> dict[str, tuple[flo
             active.append(rollback)
     held: dict[str, tuple[float, str]] = {}
     for rollback in active:
-        sentence = f"{PINNED_UNTIL} {day(rollback.decision.pinned_until or now)} by rollback {rollback.suggestion_id}"
+        sentence = f"pinned until {day(rollback.decision.pinned_until or now)} by rollback {rollback.suggestion_id}"
         held |= {name: (rollback.values.suggested[name], sentence) for name in restored(store, rollback)}
     return held
 

@@ -53,9 +53,6 @@ JENKINS = {
 def author_of(environ: Mapping[str, str]) -> dict[str, str]:
     """Who and where, as far as that is known.
 
-    Args:
-        environ: the process environment.
-
     Returns:
         `where` ("github", "gitlab", "jenkins", "ci" or "local"), `user`, `host`, the versions `jpo` and `python`; in a pipeline
         also `repository`, `pipeline`, `job`, `run`, `url`, `commit` and `ref`. What is not known is absent.

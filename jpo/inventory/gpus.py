@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jpo.files.reading import number_or_nan
 from jpo.timeouts import NoAnswerInTime, answer_of
 
 FIELDS = ("index", "uuid", "memory.total", "memory.used", "utilization.gpu", "name")
@@ -154,10 +155,7 @@ def _slices(listed: str) -> dict[str, list[tuple[str, float, str]]]:
 
 
 def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
+    value = number_or_nan(text)
     return value if math.isfinite(value) and value >= 0 else None
 
 

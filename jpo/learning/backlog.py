@@ -56,7 +56,7 @@ def left_of(store: Store, identity: Identity, runs: Sequence[Run], request: Requ
     return waiting(header_of(saved[0]) if saved else None, identity, runs, request)
 
 
-def nobody_learns(store: Store, identity: Identity, runs: Sequence[Run]) -> bool:
+def is_left_unlearnt(store: Store, identity: Identity, runs: Sequence[Run]) -> bool:
     """Whether runs wait to be learnt from, and not for a scheduled `jpo learn` elsewhere, which has learnt of their workload.
 
     Raises:
@@ -77,7 +77,7 @@ def not_learnt(store: Store, identity: Identity, runs: Sequence[Run]) -> tuple[s
     if find_spec("torch") is not None:
         return ()
     try:
-        return ("JPO-W650",) if nobody_learns(store, identity, runs) else ()
+        return ("JPO-W650",) if is_left_unlearnt(store, identity, runs) else ()
     except StoreError as error:
         if error.code not in CACHE_TROUBLE:
             raise

@@ -22,9 +22,11 @@ from jpo.forecast import posterior
 from jpo.forecast.belief import pick_jobs
 from jpo.learning.scenarios import SCENARIOS, Script, vectors_of
 from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Identity, Outcome, Preference, Run, RunStatus
-from jpo.simulate import SimulatedRun, draw_jobs, draw_noise, random_candidates
-from jpo.simulate import observe as simulate_run
+from jpo.simulate import draw_jobs
+from jpo.simulate.grids import random_candidates
 from jpo.simulate.installations import AS_SIMULATED, Installation, outside
+from jpo.simulate.runs import SimulatedRun, draw_noise
+from jpo.simulate.runs import observe as simulate_run
 
 if TYPE_CHECKING:
     from jpo.agent.budget import Explore

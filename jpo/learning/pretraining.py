@@ -72,7 +72,6 @@ def pretrain(
         test_jobs: most fresh jobs in the release test, none of them trained on; None: as many as the shipped policy's; 0: no
             test, released nowhere.
         processes: in which jobs are played; the result does not depend on it.
-        track: shows progress.
         part: what `save` was last given, by a training with the same jobs and seed; None begins anew.
         save: is given the state after each stage.
 

@@ -87,7 +87,6 @@ def as_they_ran(
 
 
 def _reported(values: Parameters, run: Run) -> bool:
-    """Whether a run reported all of these values."""
     return values.keys() <= run.parameters.keys() and same(run.parameters, values)
 
 

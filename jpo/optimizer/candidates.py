@@ -34,7 +34,7 @@ def weighed_runs(runs: Sequence[Run], today: Parameters, quality: Quality = VAL_
     before = runs[-MOST_RUNS - BEFORE : -MOST_RUNS]
     well = [run for run in before if run.ended_well]
     kept = {run.run_id for run in islice((run for run in reversed(before) if same(run.parameters, today)), 1)}
-    errors = [quality.error_of(quality.measured(run.outcome)) for run in well]
+    errors = [quality.error_of(run.outcome.of(quality.name)) for run in well]
     for values in ([run.outcome.duration_seconds for run in well], [run.outcome.cost_usd for run in well], errors):
         measured = [(value, at) for at, value in enumerate(values) if value is not None]
         kept |= {well[at].run_id for _, at in nsmallest(BEST_BEFORE, measured)}

@@ -150,10 +150,6 @@ def _full_run(values: Parameters, seconds: Interval, ran: Sequence[Parameters], 
     )
 
 
-def _same_but_epochs(some: Parameters, other: Parameters) -> bool:
-    return same(*({name: value for name, value in values.items() if name != "epochs"} for values in (some, other)))
-
-
 def cost(seconds: Interval | None, values: Parameters, surrogate: Surrogate, prices: Prices | None = None) -> Interval | None:
     """Cost of such a run, on other prices than the surrogate's if given; None without its time or a price."""
     rate = surrogate.usd_per_hour(surrogate.row(values), prices)

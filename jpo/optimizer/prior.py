@@ -57,7 +57,6 @@ def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, s
     """Prior on these candidates.
 
     Args:
-        others: runs of other workloads.
         shipped: whether the surfaces that came with JPO count; a comparison on the jobs they were fitted to leaves them out.
     """
     particles = max(FEWEST_PARTICLES, min(PARTICLES, MOST_NUMBERS // len(candidates.values)))
@@ -127,7 +126,7 @@ def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run], quality: 
 def beside(prior: Prior, candidates: Candidates, runs: Sequence[Run], belief: Belief, qualities: Sequence[Quality]) -> Belief:
     """The belief with those about the other qualities that runs which ended well have measured."""
     well = [run.outcome for run in runs if run.ended_well]
-    others = [each for each in qualities if each != belief.quality and any(map(each.measured, well))]
+    others = [each for each in qualities if each != belief.quality and any(outcome.of(each.name) for outcome in well)]
     return replace(belief, besides=tuple(believe(prior, candidates, runs, each) for each in others)) if others else belief
 
 

@@ -19,7 +19,7 @@ from jpo.agent.context import UNKNOWN, Context, PhaseSummary, Usage, after_misse
 from jpo.agent.problem import Problem
 from jpo.agent.safety.distances import trial_vetoes
 from jpo.agent.safety.promise import Promise, promise_of
-from jpo.agent.safety.queue_ahead import queue_vetoes
+from jpo.agent.safety.queue_waits import queue_vetoes
 from jpo.agent.safety.vetoes import Veto, failing_vetoes, held, loss_vetoes, phase_vetoes, unmeasured_vetoes, vetoes
 from jpo.cost.sla import slack
 from jpo.optimizer.candidates import weighed_runs
@@ -184,8 +184,8 @@ def usage_of(runs: Sequence[Run], request: Request) -> Usage:
     ended = [run for run in runs if run.ended_well]
     if not ended:
         return Usage()
-    first, last = ended[0].outcome, ended[-1].outcome
-    was, now = (request.wanted.quality.error_of(request.wanted.quality.measured(outcome)) for outcome in (first, last))
+    first, last, quality = ended[0].outcome, ended[-1].outcome, request.wanted.quality
+    was, now = (quality.error_of(outcome.of(quality.name)) for outcome in (first, last))
     asked = ended[-1].completed(request.current).parameters.get("memory_gib")
     return Usage(
         last.gpu_utilisation,

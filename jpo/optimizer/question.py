@@ -55,7 +55,7 @@ def asked_for(question: Question, workload: Workload, request: Request) -> list[
         finding = f"makes {math.prod(map(len, varied.values()))} rows, more than {MOST_ROWS}"
         raise UsageError("--vary", finding, "vary fewer values at once", code="JPO-E823")
     combinations = [dict(zip(varied, values, strict=True)) for values in itertools.product(*varied.values())]
-    asked = (workload.terms.of_shares(today, {**chosen, **values}) for values in combinations if chosen or values)
+    asked = (workload.terms.in_all_of(today, {**chosen, **values}) for values in combinations if chosen or values)
     rows = [today, *(with_followers(request, values) for values in asked)]
     return list({tuple(sorted(row.items())): row for row in rows}.values())
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from jpo.agent.action import Allowed
 from jpo.agent.budget import Boldness
-from jpo.agent.safety.queue_ahead import QueueAhead
+from jpo.agent.safety.queue_waits import QueueWaits
 from jpo.cost import Prices
 from jpo.records import QUALITIES, USD, VAL_LOSS, Currency, Parameters, PolicyName, Preference, Quality
 
@@ -68,7 +68,7 @@ class Request:
     horizon_runs: int | None = None
     policy: PolicyName = "sac"
     resets: Literal["evidence", "broken-sla"] | float = "evidence"
-    queue: QueueAhead | None = None
+    queue: QueueWaits | None = None
 
     def preferring(self, preference: Preference) -> Request:
         """The same request under another preference."""

@@ -232,7 +232,6 @@ def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> st
 
 
 def runs_at(name: str, value: float, runs: Sequence[Run]) -> list[Run]:
-    """The runs that had a value."""
     return [run for run in runs if name in run.parameters and math.isclose(run.parameters[name], value, rel_tol=SAME)]
 
 

@@ -190,7 +190,6 @@ def surrogate_of(request: Request, known: Known, *, seed: int, asked: Sequence[P
 
     Args:
         asked: configurations to look at whether or not they are admissible; each names all parameters of `request.current`.
-        seed: with which simulated jobs are drawn.
     """
     quality = request.wanted.quality
     runs = weighed_runs(known.runs, request.current, quality)

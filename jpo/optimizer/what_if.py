@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
-from jpo.agent.safety.queue_ahead import QueueAhead
+from jpo.agent.safety.queue_waits import QueueWaits
 from jpo.cost import CostComparison, Prices, compare
 from jpo.errors import UsageError
 from jpo.optimizer.prediction import Answer, Option, Row, label
@@ -34,7 +34,7 @@ class Bounds:
     seconds: float | None
     usd: float | None
     currency: Currency = USD
-    queue: QueueAhead | None = None
+    queue: QueueWaits | None = None
 
     def kept(self, row: Row) -> bool:
         """Whether the row is expected to keep to all of it; what is unknown keeps to nothing."""

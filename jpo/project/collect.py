@@ -41,6 +41,7 @@ from jpo.records import (
     Workload,
     codes_of,
 )
+from jpo.records.runs import Implausible
 from jpo.telemetry.diagnosis import near_identical
 from jpo.telemetry.doubts import by_cause
 from jpo.wording import numbers
@@ -223,7 +224,7 @@ def on_other_hardware(siblings: Sequence[Run]) -> tuple[Note, ...]:
 
 def with_doubts_noted(known: Known) -> Known:
     """What is known, with a note for the runs of which something was left out: for reports that do not list skipped runs."""
-    doubted = [run for run in known.evidence.runs_skipped if IMPLAUSIBLE in run.reason]
+    doubted = [run for run in known.evidence.runs_skipped if isinstance(run, Implausible)]
     if not doubted:
         return known
     more = f"; and {len(doubted) - MOST_DOUBTED} more runs" if len(doubted) > MOST_DOUBTED else ""
@@ -233,8 +234,7 @@ def with_doubts_noted(known: Known) -> Known:
 
 def with_file_noted(known: Known, job: Project) -> Known:
     """What is known, with a note for each value that a rollback pins, and for what else a change of this config.ini means."""
-    pins = (Note("JPO-I846", text) for text in pin_notes(job.workload))
-    return with_notes(known, (*pins, *config.caveats(job.workload.path)))
+    return with_notes(known, (*pin_notes(job.workload), *config.caveats(job.workload.path)))
 
 
 def with_notes(known: Known, notes: Iterable[Note]) -> Known:

@@ -16,12 +16,12 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from jpo.errors import UsageError
-from jpo.files.reading import DEEPEST, contents
+from jpo.files.reading import DEEPEST, NotToml, contents
 from jpo.files.reading import toml as toml_of
 from jpo.project.checkout.root import folders_up
 from jpo.project.plugins.tables import OF_OTHERS, settings_model
 from jpo.project.settings import AgentTable, CardTable, CheckTable, QuotaTable, Settings
-from jpo.project.tables.faults import explained, place_of, refuse_impossible
+from jpo.project.tables.faults import Origin, explained, place_of, refuse_impossible
 from jpo.project.tables.promises import SlaTable
 from jpo.records import Parameters, Track, silently
 
@@ -45,7 +45,7 @@ class LoadedSettings:
     Attributes:
         values: what is in force, validated.
         tables: the merged tables as written, which the guard reads by its own rules; without secrets.
-        origins: dotted key -> "jpo.toml", "environment JPO_AGENT__EXPLORE", "command line" ...; what is missing here is built in.
+        origins: by dotted key where its value comes from; what is missing here is built in.
         root: folder from which relative paths start.
         toml: the settings file that was read, if any.
         store_root: folder from which the path of the store starts; None: `root`.
@@ -60,7 +60,7 @@ class LoadedSettings:
 
     values: Settings
     tables: Mapping[str, Any]
-    origins: Mapping[str, str]
+    origins: Mapping[str, Origin]
     root: Path
     toml: Path | None
     author: Mapping[str, str] = field(default_factory=dict)
@@ -96,6 +96,10 @@ class LoadedSettings:
         relative = self._store_path
         folder = self.store_folder if self.store_beside else self.store_root
         return f"sqlite:///{os.path.realpath(folder or self.root)}/{relative}" if relative else url
+
+    def said_by(self, key: str) -> str:
+        """The kind of source that a setting comes from."""
+        return self.origins[key].kind if key in self.origins else "built in"
 
     @property
     def _store_path(self) -> str | None:
@@ -151,7 +155,6 @@ def load(
         config: config.ini if the command names one; jpo.toml and pyproject.toml are searched next to it and in the folders above
             of its repository, the nearest first; then jpo.toml here.
         toml: --config; it must exist then.
-        environ: the process environment.
         flags: tables made of command-line options; they win.
         of_its_own: files next to config.ini alone count, as for a job that gets its own.
 
@@ -167,15 +170,15 @@ def load(
     )
     reaches = len(above) if path is None else above.index(path.parent) + 1 if path.parent in above else 1
     pyproject, own = _own_tables(above[:reaches])
-    layers: list[tuple[str, Mapping[str, Any]]] = [(f"{pyproject} [tool.jpo]", own)] if pyproject else []
+    layers: list[tuple[Origin, Mapping[str, Any]]] = [(Origin("pyproject", str(pyproject)), own)] if pyproject else []
     if path:
         if toml and toml.suffix.lower() == ".ini":
             refuse_config_ini(toml)
-        layers.append((str(path), read_toml(path)))
+        layers.append((Origin("file", str(path)), read_toml(path)))
     for origin, table in layers:
-        refuse_secrets(origin, table)
+        refuse_secrets(str(origin), table)
     layers += from_environment(environ)
-    layers.append(("command line", flags))
+    layers.append((Origin("command line"), flags))
     root = path.parent if path else pyproject.parent if pyproject else folder
     settings = merge(layers, root=root, toml=path)
     beside = Path() if not os.path.lexists(folder / "jpo.toml") and os.path.lexists("jpo.toml") else folder
@@ -207,10 +210,10 @@ def refuse_config_ini(toml: Path) -> None:
         raise UsageError(f"--config {toml}", "is no jpo.toml", remedy, code="JPO-E301")
 
 
-def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path | None) -> LoadedSettings:
+def merge(layers: list[tuple[Origin, Mapping[str, Any]]], *, root: Path, toml: Path | None) -> LoadedSettings:
     """Lay the tables over each other, later ones win, and validate the result."""
     tables: dict[str, Any] = {}
-    origins: dict[str, str] = {}
+    origins: dict[str, Origin] = {}
     for origin, table in layers:
         overlay(tables, table, origins, origin)
     try:
@@ -230,7 +233,7 @@ def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path
 def promised_elsewhere(settings: LoadedSettings) -> Mapping[str, float]:
     """The SLA targets that pyproject.toml states, over which jpo.toml would win."""
     targets = settings.values.sla.targets
-    return {name: targets[name] for name in targets if settings.origins.get(f"sla.{name}", "").endswith("[tool.jpo]")}
+    return {name: targets[name] for name in targets if settings.said_by(f"sla.{name}") == "pyproject"}
 
 
 def allow(settings: LoadedSettings, targets: Mapping[str, Any], *, replace_old: bool, file: Path) -> None:
@@ -238,10 +241,10 @@ def allow(settings: LoadedSettings, targets: Mapping[str, Any], *, replace_old: 
     old = settings.tables.get("sla", {})
     tables = {name: settings.tables[name] for name in ("parameters", "prices") if name in settings.tables}
     sla = {**old, **targets} if replace_old else {**targets, **old}
-    merge([(str(file), {**tables, "sla": sla})], root=settings.root, toml=None)
+    merge([(Origin("file", str(file)), {**tables, "sla": sla})], root=settings.root, toml=None)
 
 
-def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, str], origin: str, prefix: str = "") -> None:
+def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, Origin], origin: Origin, prefix: str = "") -> None:
     """Put `over` on `under` in place, table by table, and note where each value came from."""
     for name, value in over.items():
         key = f"{prefix}{name}"
@@ -303,10 +306,10 @@ def refuse_secrets(origin: str, table: Mapping[str, Any]) -> None:
         raise UsageError(origin, "[prometheus] url holds credentials", "use auth, or PROMETHEUS_URL", code="JPO-E303")
 
 
-def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[Origin, Mapping[str, Any]]]:
     """PROMETHEUS_URL, JPO_PREFERENCE, JPO_SECTION__KEY (JPO_SECTION__TABLE__KEY): one layer each, so that origins name it."""
     if environ.get("PROMETHEUS_URL"):
-        yield "environment PROMETHEUS_URL", {"prometheus": {"url": environ["PROMETHEUS_URL"]}}
+        yield Origin("environment", "PROMETHEUS_URL"), {"prometheus": {"url": environ["PROMETHEUS_URL"]}}
     for variable, text in sorted(environ.items()):
         path = variable.removeprefix("JPO_").lower().split("__")
         if not variable.startswith("JPO_") or (len(path) < 2 and path != ["preference"]):
@@ -323,8 +326,8 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[
             try:
                 (value,) = toml_of(f"v = {text}").values()
             except ValueError as error:
-                why = str(error).removeprefix("is not TOML: ")
+                why = error.why if isinstance(error, NotToml) else str(error)
                 raise UsageError(variable, f"is not a TOML value ({why})", 'write e.g. ["a", "b"]', code="JPO-E302") from error
         for name in reversed(path):
             value = {name: value}
-        yield f"environment {variable}", value
+        yield Origin("environment", variable), value

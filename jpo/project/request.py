@@ -214,7 +214,7 @@ def approved_by_hand(job: Project, chosen: Parameters) -> Parameters:
         NothingAdmissible: JPO-E401, the guard refuses; that is on record.
     """
     terms, current = job.workload.terms, job.workload.current
-    in_all = terms.of_shares(current, chosen)
+    in_all = terms.in_all_of(current, chosen)
     wanted = terms.with_chosen(current, in_all)
     guard = guarded(job, wanted, Facts())
     if not guard.approved:

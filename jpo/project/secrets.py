@@ -14,6 +14,7 @@ from contextlib import suppress
 from itertools import zip_longest
 from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from jpo.errors import StoreError, UsageError
@@ -22,8 +23,8 @@ from jpo.project.load import LoadedSettings, without_credentials
 from jpo.wording.printable import printable
 
 VARIABLE = "JPO_SECRETS_TO"
-OF_THE_RUNNER = re.compile(r"environment (JPO_[^/]*|PROMETHEUS_URL)|command line")
-"""Origins of settings that no branch can change; a folder may be called "environment JPO_", but what is in it has a slash."""
+OF_THE_RUNNER = ("built in", "environment", "command line")
+"""Sources of settings that no branch can change."""
 PORTS = {"http": 80, "https": 443, "postgresql": 5432}
 FILES = ("auth.token_file", "auth.password_file", "ca_file", "cert_file", "key_file")
 """Keys of [prometheus] that name files; their content is used, or shown when it is not what it should be."""
@@ -43,7 +44,7 @@ SECRETS_OF_LIBPQ = ("PGPASSWORD", "PGSERVICE", "PGSSLKEY", "PGSSLPASSWORD")
 
 def set_by_runner(settings: LoadedSettings, key: str) -> bool:
     """Whether a setting is the runner's word; what no file of the branch says either is nobody's, and harmless."""
-    return key not in settings.origins or bool(OF_THE_RUNNER.fullmatch(settings.origins[key]))
+    return settings.said_by(key) in OF_THE_RUNNER
 
 
 def check_prometheus(settings: LoadedSettings) -> None:
@@ -56,8 +57,7 @@ def check_prometheus(settings: LoadedSettings) -> None:
     table = settings.values.prometheus
     for key in FILES:
         _check_file(settings, f"prometheus.{key}", attrgetter(key)(table))
-    secrets = secrets_sent(settings)
-    ours = [what for what, by_runner in secrets.items() if by_runner]
+    ours = [secret.words for secret in secrets_sent(settings) if secret.of_runner]
     url = str(table.url)
     if _server(url) is None:
         return  # nothing can be sent there: Endpoint says why
@@ -66,7 +66,7 @@ def check_prometheus(settings: LoadedSettings) -> None:
     if ours and table.insecure and not set_by_runner(settings, "prometheus.insecure"):
         finding = f"[prometheus] insecure would send {ours[0]} to whoever answers"
         remedy = "set ca_file instead, or JPO_PROMETHEUS__INSECURE=true where the secret is set"
-        raise UsageError(settings.origins["prometheus.insecure"], finding, remedy, code="JPO-E321")
+        raise UsageError(str(settings.origins["prometheus.insecure"]), finding, remedy, code="JPO-E321")
     if secret := unencrypted(settings):
         check_encrypted(url, secret)
 
@@ -130,26 +130,35 @@ def check_config(settings: LoadedSettings) -> None:
     _check_file(settings, "workload.config", settings.values.workload.config)
 
 
-def secrets_sent(settings: LoadedSettings) -> Mapping[str, bool]:
-    """Secrets that Prometheus gets, in words -> whether they are the runner's: in the environment, or in a file that it names."""
-    table = settings.values.prometheus
-    auth, found = table.auth, {}
+class SentSecret(NamedTuple):
+    """A secret that Prometheus gets, in words."""
+
+    words: str
+    of_runner: bool = True  # in the environment, or in a file that it names
+    usable: bool = True  # to whoever reads it on the way; a signature or a proof is not
+
+
+def secrets_sent(settings: LoadedSettings) -> list[SentSecret]:
+    """What Prometheus gets that is secret."""
+    table, found = settings.values.prometheus, list[SentSecret]()
+    auth = table.auth
     name = {"bearer": "token", "basic": "password"}.get(auth.type)
     if name and getattr(auth, name):
-        found[f"the {name} of JPO_PROMETHEUS__AUTH__{name.upper()}"] = True
+        found.append(SentSecret(f"the {name} of JPO_PROMETHEUS__AUTH__{name.upper()}"))
     elif name:
         key = f"{name}_file"
-        found[f"the {name} in {key} {getattr(auth, key)}"] = set_by_runner(settings, f"prometheus.auth.{key}")
+        found.append(SentSecret(f"the {name} in {key} {getattr(auth, key)}", set_by_runner(settings, f"prometheus.auth.{key}")))
     elif auth.type == "sigv4":
-        found["a signature with this machine's AWS credentials"] = True
+        found.append(SentSecret("a signature with this machine's AWS credentials", usable=False))
     if "@" in urlsplit(str(table.url)).netloc:
-        found["the user and password in its URL"] = set_by_runner(settings, "prometheus.url")
+        found.append(SentSecret("the user and password in its URL", set_by_runner(settings, "prometheus.url")))
     for header in table.headers:
         if set_by_runner(settings, f"prometheus.headers.{header}"):
-            found[f"the header {header}"] = True
+            found.append(SentSecret(f"the header {header}"))
     if table.cert_file:
         key = "key_file" if table.key_file else "cert_file"
-        found[f"proof of the client certificate {table.cert_file}"] = set_by_runner(settings, f"prometheus.{key}")
+        proof = f"proof of the client certificate {table.cert_file}"
+        found.append(SentSecret(proof, set_by_runner(settings, f"prometheus.{key}"), usable=False))
     return found
 
 
@@ -157,7 +166,7 @@ def unencrypted(settings: LoadedSettings) -> str | None:
     """The secret, in words, that whoever is on the way to Prometheus can read and use; None where there is none."""
     if not travels_openly(str(settings.values.prometheus.url)):
         return None
-    return next((what for what in secrets_sent(settings) if not what.startswith(("a signature", "proof"))), None)
+    return next((secret.words for secret in secrets_sent(settings) if secret.usable), None)
 
 
 def travels_openly(url: str) -> bool:
@@ -180,7 +189,7 @@ def _check_address(settings: LoadedSettings, key: str, url: str, secret: str, in
         table, _, name = key.partition(".")
         finding = f"[{table}] {name} says who gets {secret}, and whoever may change this file could name another address"
         remedy = f"{instead} where the secret is set, or allow this address there: {VARIABLE}={_base(url)}"
-        raise UsageError(settings.origins[key], finding, remedy, code="JPO-E321")
+        raise UsageError(str(settings.origins[key]), finding, remedy, code="JPO-E321")
 
 
 def _check_file(settings: LoadedSettings, key: str, file: str | None) -> None:
@@ -193,7 +202,7 @@ def _check_file(settings: LoadedSettings, key: str, file: str | None) -> None:
         finding = f"[{table}] {name} names a file outside of the project {project}"
         variable = f"JPO_{table.upper()}__{name.upper().replace('.', '__')}"
         remedy = f"only who runs JPO may name it: {variable} in the environment, or the command line"
-        raise UsageError(settings.origins[key], finding, remedy, code="JPO-E322")
+        raise UsageError(str(settings.origins[key]), finding, remedy, code="JPO-E322")
 
 
 def _allowed(url: str) -> bool:

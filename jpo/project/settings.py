@@ -12,16 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
 
 from constraints.amounts import usd
 from jpo.errors import quoted

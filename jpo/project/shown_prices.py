@@ -27,7 +27,7 @@ def named_prices(settings: LoadedSettings) -> Iterator[Priced]:
     table = settings.values.prices
     for name in (*KEYS.values(), "usd_per_kwh"):
         if (usd := getattr(table, name)) is not None:
-            yield Priced(name, usd, settings.origins[f"prices.{name}"])
+            yield Priced(name, usd, str(settings.origins[f"prices.{name}"]))
     for gpu, usd in table.usd_per_gpu_hour_of.items():
         chosen = table.gpu_type is not None and gpu.strip().lower() == table.gpu_type.strip().lower()
-        yield Priced("usd_per_gpu_hour_of", usd, settings.origins[f"prices.usd_per_gpu_hour_of.{gpu}"], gpu, chosen)
+        yield Priced("usd_per_gpu_hour_of", usd, str(settings.origins[f"prices.usd_per_gpu_hour_of.{gpu}"]), gpu, chosen)

@@ -28,7 +28,6 @@ def read_trials(paths: Sequence[Path], identity: Identity, fraction: float | Non
     Args:
         identity: the workload in config.ini.
         fraction: share of the data of those logs that do not say it themselves (`# data_fraction=0.1`); None: all.
-        now: unix seconds.
 
     Raises:
         UsageError: JPO-E821 a trial of another workload, JPO-E822 rows without a speed, JPO-E823 an impossible share or value.
@@ -82,7 +81,6 @@ def _finite(log: Log, key: str) -> float | None:
 
 
 def _parameters(log: Log) -> dict[str, float]:
-    """The parameters that a log names."""
     values = {name: value for name in PARAMETERS if (value := log.number(name)) is not None}
     for name, value in values.items():
         if not (SMALLEST_VALUE <= value <= LARGEST_VALUE or (value == 0 and name == "gpus")):

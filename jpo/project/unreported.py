@@ -45,7 +45,7 @@ def placed(recorded: Sequence[RecordedRun], store: Store, workload: Workload) ->
     kept: list[RecordedRun] = []
     elsewhere: dict[tuple[str, ...], list[Run]] = {}
     for entry in recorded:
-        run = _of_kind(entry.run, own)
+        run = _without_other_kinds(entry.run, own)
         if own.keys() - run.parameters.keys():
             run = _as_in_force(run, own, suggestions)
         missing = tuple(name for name in own if name in free and name not in run.parameters)
@@ -101,7 +101,7 @@ def labelled_pod_notes(settings: Settings, runs: Sequence[Run]) -> list[Note]:
     return notes
 
 
-def _of_kind(run: Run, own: Mapping[str, float]) -> Run:
+def _without_other_kinds(run: Run, own: Mapping[str, float]) -> Run:
     """The run without values of another kind: a word where the parameter is a number by now, or the other way round."""
     wrong = {n for n, now in own.items() if n in run.parameters and isinstance(run.parameters[n], Word) != isinstance(now, Word)}
     return replace(run, parameters={n: value for n, value in run.parameters.items() if n not in wrong}) if wrong else run

@@ -69,7 +69,7 @@ def read_on(server: Endpoint, job: Project, *, again_seconds: float | None) -> t
     table, names = settings.values.prometheus, names_of(settings)
     mark = bookmark(store.readings(identity), server, names)
     lately = recent(mark.passed_over, now)
-    since = table.since if settings.origins.get("prometheus.since") == "command line" else 0.0
+    since = table.since if settings.said_by("prometheus.since") == "command line" else 0.0
     late_seconds = max(table.late, since) if again_seconds is None else again_seconds
     seen = lately.keys() if again_seconds is None else set[str]()
     late = Late(now - late_seconds, store.ended_ids(identity) | seen) if late_seconds else None

@@ -17,10 +17,10 @@ from jpo.errors import UsageError
 from jpo.inventory.machine import machine_here
 from jpo.project.load import LoadedSettings
 from jpo.project.tables.parameters import is_own
-from jpo.records import TOTAL_OF, WHOLE, Identity, Parameters, Word, Workload
+from jpo.records import TOTAL_OF, WHOLE, Identity, Note, Parameters, Word, Workload
 
 MODEL = ("num_layers", "epochs")
-NOT_FREED = "not freed in jpo.toml"
+NOT_FREED = Note("not freed", "not freed in jpo.toml")
 """What the model is, and how long it trains, is the team's to say: these change only if [parameters] names them (or by --set)."""
 
 
@@ -52,7 +52,7 @@ def read_workload(path: Path, settings: LoadedSettings, *, now: float, content: 
             identity_keys={str(part): key for part, key in settings.values.workload.identity.items()},
         ),
         parse_value=parse_value,
-        frozen={name: "frozen in jpo.toml" for name, table in tables.items() if table.freeze}
+        frozen={name: Note("", "frozen in jpo.toml") for name, table in tables.items() if table.freeze}
         | {name: NOT_FREED for name in MODEL if name not in tables},
         today=datetime.fromtimestamp(now, UTC).date(),
         content=content,
@@ -119,8 +119,8 @@ def with_pins(limits: Limits, workload: Workload) -> Limits:
     counting = Counting(terms.batch_per_device, terms.gpus_per_node, terms.accumulation_steps, terms.nodes)
     limits = replace(limits, counting=counting)
     for p in workload.parameters:
-        if p.held and p.held != NOT_FREED:
-            limits = limits.holding([p.term], p.held)
+        if p.held and p.held.code != NOT_FREED.code:
+            limits = limits.holding([p.term], p.held.text)
     return limits
 
 

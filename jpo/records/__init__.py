@@ -13,7 +13,6 @@ from jpo.records.arrays import CALIBRATED, Belief, Calibration, Candidates, Draw
 from jpo.records.contradictions import Contradictions, Reach, Stray
 from jpo.records.decisions import (
     FORECAST,
-    LOSS_KEPT,
     NAMED_PREFERENCES,
     USD,
     Currency,
@@ -22,7 +21,9 @@ from jpo.records.decisions import (
     Forecast,
     Interval,
     Preference,
+    Seen,
     TrackRecord,
+    share_interval,
 )
 from jpo.records.from_plugins import Queued, RunEvent
 from jpo.records.knowledge import Known, PhaseNeeds
@@ -31,7 +32,6 @@ from jpo.records.progress import Track, silently
 from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each_judged, own_quality, quality_measured
 from jpo.records.ranges import Range
 from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
-from jpo.records.shares import share_interval
 from jpo.records.suggestions import (
     BETTER_QUALITY,
     NO_EVIDENCE,
@@ -50,8 +50,8 @@ from jpo.records.suggestions import (
     Suggestion,
     Undo,
     as_stored,
-    of_one_level,
     reasons_as_stored,
+    suggestion_from,
 )
 from jpo.records.words import Word, plain, plain_values, value_of
 from jpo.records.workloads import (

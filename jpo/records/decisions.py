@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from enum import StrEnum
+from statistics import NormalDist
 from typing import Any, Literal
 
 from jpo.policies import PolicyName
@@ -47,6 +49,23 @@ class Interval:
     mean: float
     low: float
     high: float
+
+
+def share_interval(hits: int, of: int, *, level: float = 0.9) -> Interval:
+    """A share with its confidence interval, which is wide for few cases and holds the share itself.
+
+    Source: Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 1927 (score interval); Brown, Cai
+    and DasGupta, "Interval Estimation for a Binomial Proportion", Statistical Science 2001.
+
+    Raises:
+        ValueError: not 0 <= hits <= of, or `of` is 0.
+    """
+    if not 0 <= hits <= of or not of:
+        raise ValueError(f"{hits} of {of} is no share")
+    z, share = NormalDist().inv_cdf(0.5 + level / 2), hits / of
+    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
+    half = z / (1 + z * z / of) * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    return Interval(share, max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +121,28 @@ FORECAST = tuple(f.name for f in fields(Forecast) if f.name != "metrics")
 DecidedBy = PolicyName | Literal["user", "rollback", "recovery", "waiting", "no evidence"]
 
 
-LOSS_KEPT = "chance that it keeps the validation loss"
-"""Name in `Suggestion.seen` of the chance that a trial's confidence leaves out."""
+class Seen(StrEnum):
+    """Number that the agent saw of its choice and of the workload, each by its published key; what people read, reports say."""
+
+    COST_AGAINST_TODAY = "expected cost against today"
+    COST_AGAINST_BEST = "expected cost against the best known"
+    FAILS = "chance that it fails"
+    WORSE = "chance of more than 10 % worse than today"
+    BETTER = "chance of better than the best known"
+    BEST = "chance of being the best of all"
+    IMPROVEMENT = "expected improvement of one run"
+    SCORE = "score of the belief rule"
+    RUNS_THERE = "runs there that ended well"
+    FAILURES_THERE = "runs there that failed"
+    RUNS = "finished runs"
+    ADMISSIBLE = "admissible candidates"
+    TRIED = "share of them tried"
+    FITTING = "share of the simulated jobs that fits"
+    NOISE = "noise of a run (sd of ln)"
+    WIDENED_BY = "forecasts widened by"
+    BUDGET_LEFT = "runs that exploring may still cost"
+    LOSS_KEPT = "chance that it keeps the validation loss"
+    """What a trial's confidence leaves out."""
 
 
 @dataclass(frozen=True, slots=True)

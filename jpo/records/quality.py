@@ -52,10 +52,6 @@ class Quality:
         """The same quality in another workload, whose values say what its best may be."""
         return own_quality(self.name, "max" if self.more_is_better else "min", None, runs) if self.guessed else self
 
-    def measured(self, outcome: Outcome) -> float | None:
-        """What a run measured, as it was reported; None: nothing."""
-        return outcome.of(self.name)
-
     def error_of(self, value: float | None) -> float | None:
         """A value as an error above 0, less is better; None where it has none, as a loss of 0 or less has no logarithm."""
         if value is None:
@@ -69,7 +65,7 @@ class Quality:
 
     def judges(self, outcome: Outcome) -> bool:
         """Whether a run measured it, with an error that has a logarithm: a validation loss of 0 or below has none."""
-        return (self.error_of(self.measured(outcome)) or 0.0) > 0
+        return (self.error_of(outcome.of(self.name)) or 0.0) > 0
 
     def errors_of(self, curve: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
         """A learning curve, each value with its place, as one of errors; of a metric without a known best, ratios."""
@@ -92,7 +88,6 @@ class Quality:
         return Interval(self.value_of(errors.mean), low, high)
 
     def forecast(self, forecast: Forecast, errors: Interval | None) -> Forecast:
-        """A forecast with this quality, given its error."""
         values = self.interval_of(errors)
         return forecast.having({self.name: values}) if values else forecast
 
@@ -104,7 +99,7 @@ class Quality:
         return runs if self == VAL_LOSS else [self._judged(run) for run in runs]
 
     def _judged(self, run: Run) -> Run:
-        error = self.error_of(self.measured(run.outcome))
+        error = self.error_of(run.outcome.of(self.name))
         if error == run.outcome.val_loss:
             return run
         outcome = replace(run.outcome, val_loss=error)

@@ -210,6 +210,10 @@ class Skipped:
     count: int = 1
 
 
+class Implausible(Skipped):
+    """Run of which what cannot be believed was left out, and what that was; its values are evidence, if any is left."""
+
+
 SERIES_QUANTITIES = ("cpu_cores", "memory_gib", "gpu_utilisation")
 """What is kept of a run as it went: busy cores, memory of the trainer, mean utilisation (0..1) of its GPUs."""
 

@@ -137,7 +137,7 @@ class DecisionOnRecord:
     kind: str = ""
 
     @property
-    def of_policy(self) -> Note | None:
+    def policy_reason(self) -> Note | None:
         """The reason that says what the trained policy did; None where it was not asked."""
         named = () if self.decided_by in ("belief", "sac") else ("JPO-I602",)
         return next((reason for reason in self.reasons if reason.code in (*OF_POLICY, *named)), None)
@@ -246,7 +246,7 @@ def as_stored(suggestion: Suggestion) -> dict[str, Any]:
     return {**stored, "reasons": texts_of(suggestion.decision.reasons), "codes": suggestion.codes}
 
 
-def of_one_level(**given: Any) -> Suggestion:
+def suggestion_from(**given: Any) -> Suggestion:
     """A suggestion of values that stand on one level; what it has no place for is left out."""
     parts = {name: kind(**{f.name: given[f.name] for f in fields(kind) if f.name in given}) for name, kind in PARTS.items()}
     return Suggestion(**{f.name: given[f.name] for f in fields(Suggestion) if f.name in given}, **parts)
@@ -256,23 +256,14 @@ def reasons_as_stored(stored: Mapping[str, Any]) -> tuple[tuple[Note, ...], tupl
     """The reasons of what `as_stored` returned, and the codes of its evidence: each as it was, by its place.
 
     A reason without a code is the first where the user set values, and the last where something changes. A rollback by hand has
-    each code once, so that its reasons have those of others: nothing is selected from them. Which target is promised only the
-    sentence says.
+    each code once, so that its reasons have those of others: nothing is selected from them.
     """
     texts, codes = tuple(stored["reasons"]), tuple(stored["codes"])
     first = [SET_BY_HAND] if stored["decided_by"] == "user" else []
     last = [RISK] if stored["status"] == "changed" else []
     many = max(len(texts) - len(first) - len(last), 0)
     names = [*first, *codes[:many], *[""] * (many - len(codes)), *last]
-    reasons = tuple(Note(code, text) for code, text in zip(names, texts, strict=False))
-    targets = [check["name"] for check in stored["sla"]]
-    reasons = tuple(
-        replace(note, about=next((name for name in targets if f"{name} =" in note.text), ""))
-        if note.code == BETTER_QUALITY
-        else note
-        for note in reasons
-    )
-    return reasons, codes[many:]
+    return tuple(Note(code, text) for code, text in zip(names, texts, strict=False)), codes[many:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 
+from jpo.records.notes import Note
+
 PARAMETERS = ("batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib")
 """Names of the parameters which JPO knows, in the order of reports. batch_size is global, over all GPUs.
 Others are a team's own."""
@@ -146,7 +148,7 @@ class Terms:
             values["batch_size"] *= self._passes(values)
         return values
 
-    def of_shares(self, current: Parameters, chosen: Parameters) -> dict[str, float]:
+    def in_all_of(self, current: Parameters, chosen: Parameters) -> dict[str, float]:
         """Chosen values in all, of which some are per device or per node (TOTAL_OF); the other term of each is today's."""
         values = dict(chosen)
         if "gpus_per_node" in values:
@@ -186,7 +188,7 @@ class Parameter:
     value: float
     text: str
     line: int
-    held: str | None = None
+    held: Note | None = None
     counted: tuple[str, float] | None = None
     whole: bool = False
 

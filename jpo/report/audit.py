@@ -64,7 +64,8 @@ def text_line(record: AuditRecord, width: int | None, *, colour: bool) -> str:
     Args:
         width: columns of the terminal, where a line goes on below its words; None: a record is one line, however long.
     """
-    sentence = f"{record.identity or '-'}  {in_words(record.kind, record.data)}  [{maker(record.data)}]".removesuffix("  []")
+    by = f"  [{who}]" if (who := maker(record.data)) else ""
+    sentence = f"{record.identity or '-'}  {in_words(record.kind, record.data)}{by}"
     head, kind, words = f"{record.number:>6}  {clock(record.at):<20}  ", f"{printable(record.kind):<11}", printable(sentence)
     if width:
         blank = f"{'':{len(head) + len(kind) + 2}}"
@@ -95,9 +96,7 @@ def events(records: Iterable[AuditRecord], source: str) -> Iterator[str]:
 def csv_lines(records: Iterable[AuditRecord]) -> Iterator[str]:
     """A header, then a row per record; its data are JSON, and stay whole."""
     yield csv_line(COLUMNS)
-    for record in records:
-        row = cells(record, printable(in_words(record.kind, record.data)), printable(maker(record.data)))
-        yield csv_line(row, whole=True)
+    yield from (csv_line(cells(record), whole=True) for record in records)
 
 
 def cloud_event(record: AuditRecord, source: str) -> dict[str, Any]:
@@ -123,12 +122,13 @@ def cloud_event(record: AuditRecord, source: str) -> dict[str, Any]:
     }
 
 
-def cells(record: AuditRecord, what: str, by: str) -> tuple[str | float, ...]:
+def cells(record: AuditRecord) -> tuple[str | float, ...]:
     """A record in the order of COLUMNS, with what happened and who did it in words; empty where nothing is known."""
     at, identity = moment(record.at), record.identity
     names = map(printable, (identity.dataset, identity.model, identity.framework) if identity else ("", "", ""))
     hardware = printable((identity.hardware or "") if identity else "")
     when = rfc3339(at) if at else ""
+    what, by = printable(in_words(record.kind, record.data)), printable(maker(record.data))
     data = json.line(dict(record.data)).rstrip("\n")
     return (record.number, when, record.at, record.kind, *names, what, by, data, record.previous, record.hash, hardware)
 

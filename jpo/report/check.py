@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,17 +31,21 @@ class CheckedConfig:
 
 def document(checked: CheckedConfig) -> Document:
     title = (f"{checked.path}: workload ", Span(str(checked.identity)))
-    columns = (Column("line", "figure"), Column("key", "key"), Column("value"), Column("parameter"))
-    rows = tuple((p.line, p.key, p.text, meaning(p)) for p in checked.parameters)
     remarks = Items(tuple(remark.cited for remark in checked.remarks))
     kept = str(checked.kept) if checked.kept == checked.rules else f"{checked.kept} of {checked.rules}"
-    return Document(title, (Table(columns, rows, "parameters"), remarks), f"valid; {kept} rules kept")
+    return Document(title, (recognised(checked.parameters), remarks), f"valid; {kept} rules kept")
+
+
+def recognised(parameters: Sequence[Parameter]) -> Table:
+    """Where config.ini says which parameter."""
+    columns = (Column("line", "figure"), Column("key", "key"), Column("value"), Column("parameter"))
+    return Table(columns, tuple((p.line, p.key, p.text, meaning(p)) for p in parameters), "parameters")
 
 
 def meaning(parameter: Parameter) -> str:
     """A parameter by the name that JPO has for it, and why it is held, where it is."""
     said = f"{parameter.counted[0]} {plain(parameter.counted[1])}: " if parameter.counted else ""
-    return f"{said}{parameter.name} {plain(parameter.value)}" + (f", {parameter.held}" if parameter.held else "")
+    return f"{said}{parameter.name} {plain(parameter.value)}" + (f", {parameter.held.text}" if parameter.held else "")
 
 
 def as_json(checked: CheckedConfig) -> dict[str, object]:
@@ -49,7 +54,7 @@ def as_json(checked: CheckedConfig) -> dict[str, object]:
         "config": str(checked.path),
         "workload": checked.identity.labels,
         "parameters": [
-            {"parameter": p.name, "key": p.key, "line": p.line, "text": p.text, "value": p.value, "held": p.held}
+            {"parameter": p.name, "key": p.key, "line": p.line, "text": p.text, "value": p.value, "held": p.held and p.held.text}
             for p in checked.parameters
         ],
         "remarks": [{"text": remark.text, "code": remark.code or None} for remark in checked.remarks],

@@ -91,7 +91,7 @@ class Table:
     """Rows under columns; one without rows is not shown.
 
     Attributes:
-        name: by which it can be asked for as CSV.
+        name: what it is called where it has no caption.
         caption: what it shows, where no heading above says so.
         cards: a page shows each row as a card: a name, its value, a remark.
 
@@ -180,7 +180,6 @@ class Plot:
 
     @property
     def points(self) -> tuple[tuple[float, float], ...]:
-        """Those of all kinds."""
         return tuple(point for marks in self.marks for point in marks.points)
 
 

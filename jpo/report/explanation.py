@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass
 
 from jpo.forecast.calibration import inside
 from jpo.history.figures import ending
-from jpo.records import LOSS_KEPT, Interval, Run, Running, Suggestion, in_order, texts_of
+from jpo.records import Interval, Run, Running, Seen, Suggestion, in_order, texts_of
 from jpo.report import headline
 from jpo.report import suggestion as report
 from jpo.report.answer import Report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
-from jpo.report.history import assumed_in, run_document
+from jpo.report.history import assumed_in, differing_and_shared, run_document
 from jpo.wording import going_on, names, numbers
 
 BELIEF_RULE = "belief rule"
@@ -51,14 +51,15 @@ class Explanation:
 def document(explained: Explanation) -> Document:
     """The report, then a section for each question that it leaves."""
     suggestion = explained.report.suggestion
-    blocks = (*report.of_suggestion(suggestion, in_full=True), *report.notes(suggestion), *sections(explained))
+    blocks = (*report.body(suggestion, in_full=True), *report.notes(suggestion), *sections(explained))
     return Document(report.headline(suggestion), blocks, report.verdict(explained.report), explained.report.currency)
 
 
 def _seen(name: str, suggestion: Suggestion) -> str:
-    """The name of what the agent saw; the record calls every quality of a model its loss."""
-    quality = headline.judged(suggestion)
-    return name.replace(" %", "%") if name != LOSS_KEPT or quality == "loss" else f"chance that it keeps the {quality}"
+    """What people call what the agent saw; the record calls every quality of a model its loss."""
+    if name == Seen.LOSS_KEPT and (quality := headline.judged(suggestion)) != "loss":
+        return f"chance that it keeps the {quality}"
+    return "chance of more than 10% worse than today" if name == Seen.WORSE else name
 
 
 def sections(explained: Explanation) -> tuple[Section, ...]:
@@ -141,17 +142,15 @@ def alternatives(suggestion: Suggestion) -> Table:
 
 def runs(some: Sequence[Run]) -> Table:
     """Runs with the parameters in which they differ, and what they brought."""
-    named = in_order(name for run in some for name in run.parameters)
-    tuned = [name for name in named if len({run.parameters.get(name) for run in some}) > 1]
+    tuned, _ = differing_and_shared(some)
     quantities = names.objectives([name for run in some for name in run.outcome.known])
     rows: list[Row] = []
     for run in some:
         values = (run.parameters.get(name, "") for name in tuned)
         rows.append((run.run_id, run.ended_at, ended(run), *values, *map(run.outcome.of, quantities)))
     first = (Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status"))
-    return Table(
-        (*first, *(Column(names.short(name), quantity=name) for name in tuned), *_columns(quantities)), tuple(rows), "runs"
-    )
+    set_by = (Column(names.short(name), quantity=name) for name in tuned)
+    return Table((*first, *set_by, *_columns(quantities)), tuple(rows), "runs")
 
 
 def _columns(quantities: Iterable[str]) -> tuple[Column, ...]:

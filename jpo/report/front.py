@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from jpo.optimizer.pareto.front import Front, Point, difference, gain, measured_volume
+from jpo.optimizer.pareto.front import Front, Point, Unshown, difference, gain, measured_volume
 from jpo.records import USD, Currency, texts_of
 from jpo.report import headline
 from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Section, Span, Table
@@ -15,15 +15,24 @@ MOST_DOMINATED = 12
 """Dominated measured points in the table; JSON has all of them."""
 RISKY = 0.05
 """A probability of failing that is worth a remark."""
-PUBLISHED = {"%": " %", "duration": "time", "utilisation": "busy"}
-"""What the keys of `left_out` have been called since they were first published; programs may look them up."""
+PUBLISHED = {
+    "failed": "runs that did not end well",
+    "unmeasured": "runs without {}",
+    "unforecast": "configurations of which a forecast is missing",
+    "risky": "configurations of which more than 20 % would fail",
+    "crowded": "predicted ones on the front, between those above",
+}
+"""Keys of `left_out` since they were first published; programs may look them up. So they may quantities."""
+PUBLISHED_NAMES = {"duration_seconds": "time", "cpu_utilisation": "CPU busy", "gpu_utilisation": "GPU busy"}
+LEFT_OUT = {**PUBLISHED, "risky": "configurations of which more than 20% would fail"}
+"""The same in words."""
 
 
 def document(front: Front) -> Document:
     axes = ", ".join(f"{names.heading(q)} (more is better)" if front.maximised(q) else names.heading(q) for q in front.quantities)
     measured, predicted = front.points_of_kind(measured=True), front.points_of_kind(measured=False)
-    others = [point for point in measured if not (point.on_front or point.marks)]
-    shown = [point for point in measured if point.on_front or point.marks or point in others[:MOST_DOMINATED]]
+    others = [point for point in measured if not (point.on_front or point.marked)]
+    shown = [point for point in measured if point.on_front or point.marked or point in others[:MOST_DOMINATED]]
     parameters = differing([*shown, *predicted])
     more = f"and {len(others[MOST_DOMINATED:])} more that are dominated" if others[MOST_DOMINATED:] else ""
     forecasts = points_table(predicted, parameters, front) if any(point.values for point in predicted) else ""
@@ -37,7 +46,6 @@ def document(front: Front) -> Document:
 
 
 def differing(points: Sequence[Point]) -> list[str]:
-    """Parameters in which the points differ."""
     parameters = points[0].parameters if points else ()
     return [name for name in parameters if len({point.parameters[name] for point in points}) > 1]
 
@@ -86,10 +94,9 @@ def remarks(point: Point, currency: Currency = USD) -> Inline:
     against = [f"breaks {', '.join(point.breaks)}"] if point.breaks else []
     if point.failure and point.failure.probability >= RISKY:
         against.append(f"fails with {point.failure}")
-    plain = [mark for mark in point.marks if not mark.startswith("prefer ")]
-    wanted = [mark.removeprefix("prefer ") for mark in point.marks if mark.startswith("prefer ")]
+    wanted = f"prefer {', '.join(point.preferred)}" if point.preferred else ""
     trade = point.trade.verdict(currency) if point.trade else ""
-    marks = "; ".join(filter(None, (", ".join(plain), f"prefer {', '.join(wanted)}" if wanted else "", trade)))
+    marks = "; ".join(filter(None, (", ".join(point.marks), wanted, trade)))
     return Span(marks), "; " if marks and against else "", Span("; ".join(against), "warning")
 
 
@@ -127,7 +134,11 @@ def sentences(front: Front, parameters: Sequence[str]) -> list[str]:
                 "It is dominated by this front: a suggestion also weighs what has no axis here, and how sure a forecast is."
             )
     if front.left_out:
-        lines.append("Not shown: " + "; ".join(f"{reason} ({count})" for reason, count in front.left_out.items()) + ".")
+        reasons = (
+            f"{LEFT_OUT[left.why].format(' and '.join(map(names.heading, left.lacking)))} ({count})"
+            for left, count in front.left_out.items()
+        )
+        lines.append(f"Not shown: {'; '.join(reasons)}.")
     return lines
 
 
@@ -146,7 +157,7 @@ def as_json(front: Front) -> dict[str, object]:
         "because": front.because.text,
         "preferences": {name: dict(values) for name, values in front.preferences.items()},
         "hypervolume": None if front.volumes is None else asdict(front.volumes),
-        "left_out": {published(reason): count for reason, count in front.left_out.items()},
+        "left_out": {published(left): count for left, count in front.left_out.items()},
         "notes": list(texts_of(front.evidence.notes)),
         "reason_codes": list(dict.fromkeys(front.evidence.codes)),
     }
@@ -165,12 +176,10 @@ def _point(point: Point, front: Front) -> dict[str, object]:
         "p_fail_basis": point.failure.basis if point.failure else None,
         "breaks_sla": list(point.breaks),
         "trade_off": asdict(point.trade) if point.trade else None,
-        "marks": list(point.marks),
+        "marks": [*point.marks, *(f"prefer {name}" for name in point.preferred)],
     }
 
 
-def published(reason: str) -> str:
+def published(left: Unshown) -> str:
     """The key of a reason why something was left out."""
-    for word, key in PUBLISHED.items():
-        reason = reason.replace(word, key)
-    return reason
+    return PUBLISHED[left.why].format(" and ".join(PUBLISHED_NAMES.get(name) or names.heading(name) for name in left.lacking))

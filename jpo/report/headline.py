@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from jpo.records import BETTER_QUALITY, LOSS_KEPT, Currency, SlaCheck, Suggestion, TrackRecord
+from jpo.cost.sla import check_sla, sla_target
+from jpo.records import BETTER_QUALITY, Currency, Seen, SlaCheck, Suggestion, TrackRecord
 from jpo.records.from_plugins import Queued
 from jpo.report.document import Cell, Column, Emphasis
 from jpo.wording import names, numbers
@@ -40,15 +41,23 @@ def what_was_done(suggestion: Suggestion, *, written: bool) -> str:
 def of(suggestion: Suggestion) -> str:
     """What the confidence of a trial is about, and the chance that it leaves out; nothing of other changes."""
     if promised := suggestion.having(BETTER_QUALITY):
-        target = names.target(promised[0].about or "val_loss_max")
+        target = names.target(promised[0].about or _broken(suggestion))
         quality = names.quantity(target.quantity).long or target.quantity
         return f" that it {'lowers' if target.sign == '≤' else 'raises'} the {quality}"
     if not suggestion.having("JPO-I604"):
         return ""
-    if (kept := suggestion.prospects.seen.get(LOSS_KEPT)) is None:
+    if (kept := suggestion.prospects.seen.get(Seen.LOSS_KEPT)) is None:
         return " that it ends well and is no more than a tenth worse"
     costs = "that it ends well and costs no more than a tenth more"
     return f" {costs}, {numbers.chance(kept)} that it keeps the {judged(suggestion)}"
+
+
+def _broken(suggestion: Suggestion) -> str:
+    """The target about the model that today's values are expected to break: no more of a promise is on record."""
+    qualities = ("val_loss", "val_accuracy", *suggestion.now.metrics)
+    checks = check_sla({check.name: check.limit for check in suggestion.prospects.sla}, suggestion.now)
+    broken = {sla_target(check.name).quantity: check.name for check in checks if check.verdict == "broken"}
+    return next((broken[quality] for quality in qualities if quality in broken), "val_loss_max")
 
 
 def judged(suggestion: Suggestion) -> str:

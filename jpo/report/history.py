@@ -322,7 +322,7 @@ def own_parameters(runs: Iterable[Run]) -> tuple[str, ...]:
 
 
 def own_cells(values: Parameters, own: Sequence[str]) -> list[Raw]:
-    """The cells of parameters of the team's own; a word as its text."""
+    """The cells of parameters, e.g. of the team's own; a word as its text."""
     return [plain(values[name]) if name in values else None for name in own]
 
 

@@ -9,17 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from jpo.records import (
-    FORECAST,
-    WIDENED,
-    WORTH,
-    Change,
-    Note,
-    Suggestion,
-    as_stored,
-    in_order,
-    same,
-)
+from jpo.records import FORECAST, WIDENED, WORTH, Change, Note, Suggestion, as_stored, in_order, same
 from jpo.report import headline as headlines
 from jpo.report.answer import Report
 from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Span, Table, Verbatim, estimate
@@ -37,11 +27,11 @@ def document(report: Report) -> Document:
     diff = Verbatim(report.diff, "diff") if report.diff else ""
     queue = f"Next {headlines.done_by(report.queue)}." if report.queue else ""
     place = (headlines.now_and_next(*report.instances, report.currency), queue)
-    blocks = (*of_suggestion(suggestion, in_full=False), *place, headlines.track_record(report.track), *notes(suggestion), diff)
+    blocks = (*body(suggestion, in_full=False), *place, headlines.track_record(report.track), *notes(suggestion), diff)
     return Document(headline(suggestion), blocks, verdict(report), report.currency)
 
 
-def of_suggestion(suggestion: Suggestion, *, in_full: bool) -> tuple[Block, ...]:
+def body(suggestion: Suggestion, *, in_full: bool) -> tuple[Block, ...]:
     """The values, the summary with its reason, and the forecasts; `in_full`: further reasons follow below."""
     reasons = tuple(why(suggestion))
     return (changes(suggestion), *in_short(suggestion), *(reasons[:1] if in_full else reasons), forecasts(suggestion))
@@ -149,7 +139,7 @@ def notes(suggestion: Suggestion) -> tuple[Note, ...]:
 
 def verdict(report: Report) -> str:
     suggestion, done = report.suggestion, headlines.what_was_done(report.suggestion, written=report.written)
-    policy = suggestion.decision.of_policy
+    policy = suggestion.decision.policy_reason
     decider = policy.text if policy else f"decided by {names.DECIDERS[suggestion.decision.decided_by]}"
     return f"{report.path}: {done}; {decider}. Suggestion {suggestion.suggestion_id}"
 

@@ -9,9 +9,7 @@ drift.py           growing data and changing hardware
 installations.py   clusters whose jobs differ from the simulator's, job after job
 """
 
-from jpo.simulate.grids import random_candidates
 from jpo.simulate.jobs import draw_jobs, jobs_of
 from jpo.simulate.latents import Latents
-from jpo.simulate.runs import SimulatedRun, draw_noise, observe
 
-__all__ = ["Latents", "SimulatedRun", "draw_jobs", "draw_noise", "jobs_of", "observe", "random_candidates"]
+__all__ = ["Latents", "draw_jobs", "jobs_of"]

@@ -57,6 +57,11 @@ def draw_drift(runs: int, rng: np.random.Generator) -> Drift:
     )
 
 
+def no_drift(runs: int) -> Drift:
+    """The drift of a job to which nothing happens."""
+    return Drift(np.zeros(runs), np.zeros(runs), np.zeros(runs), critical=0.0)
+
+
 def batch_effect(drift: Drift, run: int, batch: Floats) -> Floats:
     """Effect of the drift on batch sizes: ln of the epochs that each needs, relative to run 0 and to today's: shape (K,).
 

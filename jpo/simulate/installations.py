@@ -129,7 +129,7 @@ def _in_flight(installation: Installation, knobs: Knobs) -> Floats:
     per_gpu = np.asarray(knobs.batch - _gpus(knobs))
     if installation.kind == "batch-limit":
         return per_gpu
-    return np.asarray(per_gpu + _cpus(knobs)) if knobs.has_cpus else knobs.batch
+    return np.asarray(per_gpu + _cpus(knobs)) if knobs.resources.has_cpus else knobs.batch
 
 
 def _beyond(installation: Installation, knobs: Knobs, served: Floats | None) -> Floats:
@@ -141,20 +141,20 @@ def _beyond(installation: Installation, knobs: Knobs, served: Floats | None) -> 
     Loaders are asked for samples per second: by GPUs in proportion, by larger batches less; CPUs share the work.
     """
     if served is None:
-        return np.asarray(np.maximum(np.log2(np.maximum(knobs.gpus, 1.0)) - np.log2(installation.node), 0.0))[None, :]
-    asked = np.maximum(_gpus(knobs), installation.batch_share * knobs.batch) - (_cpus(knobs) if knobs.has_cpus else 0.0)
+        return np.asarray(np.maximum(np.log2(np.maximum(knobs.resources.gpus, 1.0)) - np.log2(installation.node), 0.0))[None, :]
+    asked = np.maximum(_gpus(knobs), installation.batch_share * knobs.batch) - (_cpus(knobs) if knobs.resources.has_cpus else 0.0)
     return np.asarray(np.maximum(asked - served, 0.0))
 
 
 def _gpus(knobs: Knobs) -> Floats:
     """Doublings of today's number of GPUs, (K,)."""
-    gpus = np.log2(np.maximum(knobs.gpus, 1.0))
+    gpus = np.log2(np.maximum(knobs.resources.gpus, 1.0))
     return np.asarray(gpus - gpus[knobs.current])
 
 
 def _cpus(knobs: Knobs) -> Floats:
     """Doublings of today's number of CPUs, (K,)."""
-    cpus = np.log2(knobs.cpus)
+    cpus = np.log2(knobs.resources.cpus)
     return np.asarray(cpus - cpus[knobs.current])
 
 

@@ -42,7 +42,6 @@ def draw_jobs(candidates: Candidates, jobs: int, rng: np.random.Generator, *, pr
 
 
 def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
-    """The jobs of given latents."""
     knobs = knobs_of(candidates)
     speed = step_time(knobs, latents)
     factor, diverges = epochs_factor(knobs, latents)

@@ -6,7 +6,7 @@ The coordinates are doublings relative to the current configuration: a parameter
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,18 @@ _REACH = 4.0
 """Range of a parameter of unknown meaning, in length scales of the residuals."""
 
 
+class Requested(NamedTuple):
+    """Resources that the candidates request, shape (K,) each: GPUs (0: none), CPUs, GiB of memory; ones when no column.
+
+    `has_cpus`: whether the number of CPUs is requested (else they come with the node).
+    """
+
+    gpus: Floats
+    cpus: Floats
+    memory: Floats
+    has_cpus: bool
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Knobs:
     """Coordinates of the candidates, all shape (K,).
@@ -38,9 +50,7 @@ class Knobs:
     power_limit: of an accelerator, as a share of the largest among the candidates; all ones when not a column.
     others: shape (Q, K), columns of unknown meaning, each scaled to 0..1.
     words: shape (W, K), columns of words, each as the number of its word in the order in which the words first appear.
-    gpus: number, 0 without GPUs. cpus, memory: number and GiB; all ones when not a column.
     epochs_now: today's number of epochs, None when not a column.
-    has_cpus: whether the number of CPUs is requested (else they come with the node).
     """
 
     batch: Floats
@@ -50,16 +60,12 @@ class Knobs:
     power_limit: Floats
     others: Floats
     words: Ints
-    gpus: Floats
-    cpus: Floats
-    memory: Floats
+    resources: Requested
     epochs_now: float | None
-    has_cpus: bool
     current: int
 
 
 def knobs_of(candidates: Candidates) -> Knobs:
-    """The coordinates of some candidates."""
     rows = len(candidates.values)
     columns = dict(zip(candidates.names, np.asarray(candidates.values, dtype=np.float64).T, strict=True))
 
@@ -83,11 +89,13 @@ def knobs_of(candidates: Candidates) -> Knobs:
         words=np.array([numbered(columns[name]) for name in unknown if name in candidates.words], dtype=np.int64).reshape(
             -1, rows
         ),
-        gpus=np.minimum(np.round(amount("gpus", 0.0)), _LARGEST),
-        cpus=np.clip(amount("cpus", 1.0), 0.1, _LARGEST),
-        memory=np.maximum(amount("memory_gib", 1.0), _SMALLEST),
+        resources=Requested(
+            np.minimum(np.round(amount("gpus", 0.0)), _LARGEST),
+            np.clip(amount("cpus", 1.0), 0.1, _LARGEST),
+            np.maximum(amount("memory_gib", 1.0), _SMALLEST),
+            has_cpus="cpus" in columns,
+        ),
         epochs_now=epochs_now,
-        has_cpus="cpus" in columns,
         current=candidates.current,
     )
 

@@ -38,7 +38,7 @@ class Speed:
 def step_time(knobs: Knobs, latents: Latents) -> Speed:
     """Step time on GPUs, or on CPUs where a row has none; layers and residuals multiply it, host memory can end it."""
     half = latents.uniform("half saturation", knobs.batch.min() - 3, knobs.batch.max() + 1)
-    with_gpus = knobs.gpus >= 1
+    with_gpus = knobs.resources.gpus >= 1
     if with_gpus.all():
         step, busy, too_large, loading = _on_gpus(knobs, half, latents)
     elif not with_gpus.any():
@@ -50,7 +50,7 @@ def step_time(knobs: Knobs, latents: Latents) -> Speed:
         step = np.where(with_gpus, step, slow * latents.log_uniform("gpu speed", 4, 60))  # one GPU against a few cores
         busy, too_large = np.where(with_gpus, busy, slow_busy), too_large & with_gpus
         loading = np.where(with_gpus, loading, np.nan)
-    coordinates = (knobs.batch, np.log2(np.maximum(knobs.gpus, 0.5)), np.log2(knobs.cpus), knobs.layers)
+    coordinates = (knobs.batch, np.log2(np.maximum(knobs.resources.gpus, 0.5)), np.log2(knobs.resources.cpus), knobs.layers)
     discrepancy = residuals(coordinates, latents, "step")
     log_step = np.log(step * _layers(knobs, latents)) + latents.uniform("step residual", 0, 0.25) * discrepancy
     return Speed(
@@ -66,7 +66,7 @@ def _on_gpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floa
 
     Source: Qiao et al., "Pollux", OSDI 2021, section 3.2; Mohan et al., "Analyzing and Mitigating Data Stalls", VLDB 2021.
     """
-    now, gpus = knobs.current, np.maximum(knobs.gpus, 1.0)
+    now, gpus = knobs.current, np.maximum(knobs.resources.gpus, 1.0)
     local = knobs.batch - np.log2(gpus)
     limit = np.maximum(latents.uniform("memory limit", knobs.batch.min(), knobs.batch.max() + 3), local[now])
     limit = np.where(latents.happens("memory suffices", 0.9 if gpus.max() == 1 else 0.2), np.inf, limit)
@@ -87,7 +87,7 @@ def _on_gpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floa
     step = _overlapping(gradient, sync, latents.uniform("overlap", 1, 5)) + (passes - 1) * gradient
 
     nodes = np.ceil(counts / node)[:, which]  # (J, K)
-    feeders = knobs.cpus / knobs.cpus[now] if knobs.has_cpus else nodes / nodes[:, [now]]
+    feeders = knobs.resources.cpus / knobs.resources.cpus[now] if knobs.resources.has_cpus else nodes / nodes[:, [now]]
     # Assumed range: above .2 (noticeable) in two of five jobs; below that it matters only to those who save CPUs.
     loading = latents.log_uniform("loading", 0.003, 3) * np.exp2(knobs.batch - half) / feeders
     np.maximum(step, loading, out=step)
@@ -114,9 +114,9 @@ def _on_cpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floa
     """
     work = np.exp2(knobs.batch - half)
     serial, per_thread = latents.log_uniform("serial share", 0.005, 0.5), latents.log_uniform("thread cost", 0.001, 0.3)
-    more = np.maximum(knobs.cpus - 1, 0.0)
-    step = 1.0 + work * (1 + serial * more) / knobs.cpus + per_thread * more
-    return step, (1 + work) / (knobs.cpus * step)
+    more = np.maximum(knobs.resources.cpus - 1, 0.0)
+    step = 1.0 + work * (1 + serial * more) / knobs.resources.cpus + per_thread * more
+    return step, (1 + work) / (knobs.resources.cpus * step)
 
 
 def _layers(knobs: Knobs, latents: Latents) -> Floats:
@@ -127,8 +127,8 @@ def _layers(knobs: Knobs, latents: Latents) -> Floats:
 
 def _host_memory_exceeded(knobs: Knobs, latents: Latents) -> Bools:
     """Rows whose host memory is exceeded: the need is a share of today's, partly growing with the batch; 1% exceed it today."""
-    if np.ptp(knobs.memory) == 0:
+    if np.ptp(knobs.resources.memory) == 0:
         return np.zeros((latents.jobs, 1), dtype=np.bool_)
     share, fixed = latents.log_uniform("host memory", 0.1, 1.02), latents.uniform("host memory fixed", 0.3, 1)
-    need = share * knobs.memory[knobs.current] * (fixed + (1 - fixed) * np.exp2(knobs.batch))
-    return np.asarray(need > knobs.memory)
+    need = share * knobs.resources.memory[knobs.current] * (fixed + (1 - fixed) * np.exp2(knobs.batch))
+    return np.asarray(need > knobs.resources.memory)

@@ -73,19 +73,21 @@ def once_each(found: Sequence[Doubt], what: str = "log") -> tuple[Note, ...]:
 
 
 def by_cause(skipped: Sequence[Skipped]) -> tuple[Skipped, ...]:
-    """One entry for all runs of a cause, after those that have none in common (a log that cannot be read)."""
+    """One entry for all runs of a cause, which it cites, after those that have none in common (a log that cannot be read)."""
     alone = tuple(run for run in skipped if run.code not in CAUSES)
     groups: dict[str, list[Skipped]] = defaultdict(list)
     for run in skipped:
         groups[run.code].append(run)
-    return *alone, *(_as_one(groups[code]) for code in CAUSES if code in groups)
+    each = (as_one(groups[code]) for code in CAUSES if code in groups)
+    return *alone, *(replace(cause, reason=f"{cause.reason} [{cause.code}]") for cause in each)
 
 
-def _as_one(runs: Sequence[Skipped]) -> Skipped:
+def as_one(runs: Sequence[Skipped]) -> Skipped:
+    """One entry for runs of one cause."""
     first = runs[0]
     if len(runs) == 1:
-        return replace(first, reason=f"{first.reason} [{first.code}]")
+        return first
     more = f" and {len(runs) - MOST_EXAMPLES} more" if len(runs) > MOST_EXAMPLES else ""
     examples = ", ".join(run.run_id for run in runs[:MOST_EXAMPLES]) + more
-    reason = f"{len(runs)} runs with {CAUSES[first.code]}, the first: {first.reason} [{first.code}]"
+    reason = f"{len(runs)} runs with {CAUSES[first.code]}, the first: {first.reason}"
     return Skipped(examples, reason, first.code, len(runs))

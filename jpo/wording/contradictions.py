@@ -31,7 +31,7 @@ def sentences(found: Contradictions, now: Parameters | None) -> tuple[Note, ...]
     values = now or {}
     kept = [reach for reach in found.reaches if reach.value is not None and reach.parameter in values]
     within = [reach for reach in kept if reach.allows(values[reach.parameter])]
-    of_reaches = (advice(WITHIN if reach in within else LIMITED, *_of_reach(reach), reach.parameter) for reach in found.reaches)
+    of_reaches = (advice(WITHIN if reach in within else LIMITED, *_in_words(reach), reach.parameter) for reach in found.reaches)
     alone = (advice(STRAYED, *_alone(stray), stray.parameter) for stray in found.open if stray.parameter not in limited)
     return (*of_reaches, *alone)
 
@@ -45,7 +45,7 @@ def _alone(stray: Stray) -> tuple[str, str]:
     return f"{in_words(stray)}; {counts}", why
 
 
-def _of_reach(reach: Reach) -> tuple[str, str]:
+def _in_words(reach: Reach) -> tuple[str, str]:
     name, last = reach.parameter, reach.strays[-1]
     runs = _named(reach.strays)
     if reach.value is None:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from jpo.agent.context import UNKNOWN, ChangeWatch, Context, EarlierJobs, PhaseSummary, Usage
-from jpo.agent.safety.queue_ahead import QueueAhead
+from jpo.agent.safety.queue_waits import QueueWaits
 from jpo.agent.state import (
     BOUND,
     OWN,
@@ -84,7 +84,7 @@ def test_the_queue_is_each_candidates_own_and_masked_where_no_engine_was_asked(g
     """Batch sizes play the part of GPUs here: the first candidate need not wait, of the last one nothing is said."""
     believed, candidates = belief([[0, 0, 0]]), grid()
     amounts = candidates.values[:, candidates.names.index("batch_size")].tolist()
-    queue = QueueAhead("batch_size", {amounts[0]: 0.0, amounts[1]: believed.duration_seconds}, free=amounts[0])
+    queue = QueueWaits("batch_size", {amounts[0]: 0.0, amounts[1]: believed.duration_seconds}, free=amounts[0])
     plain, encoded = encode(believed, candidates), encode(believed, candidates, context=Context(queue=queue))
     assert not plain[:, WITHOUT_QUEUE:].any()
     assert (encoded[:, :WITHOUT_QUEUE] == plain[:, :WITHOUT_QUEUE]).all()

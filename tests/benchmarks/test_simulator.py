@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 from jpo.records import Draws
-from jpo.simulate import draw_jobs, observe, random_candidates
+from jpo.simulate import draw_jobs
+from jpo.simulate.grids import random_candidates
+from jpo.simulate.runs import observe
 from tests.simulate.test_runs import DRAWS
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "simulator.py"

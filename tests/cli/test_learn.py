@@ -16,6 +16,7 @@ from jpo.errors import UsageError
     [
         ["config.ini", "--pretrain", "p.safetensors"],
         ["--pretrain", "p.safetensors", "--rebuild"],
+        ["--pretrain", "p.safetensors", "--budget", "10m"],
         ["--pretrain", "p.safetensors", "--config", "jpo.toml"],
         ["--jobs", "20"],
         ["--policy", "steering"],

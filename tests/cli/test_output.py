@@ -7,7 +7,7 @@ import pytest
 
 from jpo.__main__ import run
 from jpo.cli.gate import save
-from jpo.cli.output import Output, can_be_kept, not_settings, rendered, width
+from jpo.cli.output import Output, can_be_kept, rendered, width
 from jpo.errors import UsageError
 from jpo.report.document import Column, Document, Table
 
@@ -39,7 +39,6 @@ def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_done(tmp
 def test_a_place_that_is_a_link_to_itself_is_refused_in_a_line(tmp_path: Path):
     loop = tmp_path / "loop.md"
     loop.symlink_to(loop)
-    not_settings([loop])
     with pytest.raises(UsageError, match="Too many levels of symbolic links"):
         can_be_kept([loop])
 
@@ -48,7 +47,38 @@ def test_a_place_that_is_a_link_to_itself_is_refused_in_a_line(tmp_path: Path):
 def test_no_result_becomes_settings_where_there_are_none_yet(tmp_path: Path, name: str):
     (tmp_path / "link.md").symlink_to("jpo.toml")
     with pytest.raises(UsageError, match="no place for a result"):
-        not_settings([tmp_path / name])
+        can_be_kept([tmp_path / name])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "suggest --dry-run --in-force same.svg --output-file",
+        "pareto --plot same.svg --output-file",
+        "optimize --on local --plot same.svg --output-file",
+        "lab simulate --workloads 1 --runs 1 --plot same.svg --output-file",
+        "lab replay toy.csv --plot same.svg --output-file",
+        "cluster evaluate --draw 5 --procs 4 --out-jobs same.svg --out-schedule",
+        "cluster describe --draw 5 --procs 4 --output-file same.svg --output-file",
+        "comment --dry-run --output-file same.svg --output-file",
+        "report --csv . --html",
+    ],
+)
+def test_no_command_writes_two_results_into_one_file(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "config.ini").write_text("[a]\ndataset = d\nmodel = m\nframework = f\nbatch_size = 16\n")
+    (tmp_path / "toy.csv").write_text("")
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path)
+    name = "sla_metrics.csv" if command.startswith("report") else "same.svg"
+    assert run([*command.split(), f"sub/../{name}"]) == 2
+    assert "is named twice; name a file for each result [JPO-E307]" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / name).exists()
+
+
+def test_what_keeps_nothing_may_be_named_twice():
+    can_be_kept([Path("/dev/null"), Path("/dev/null")])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import time
+from collections.abc import Collection
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from made import a_run, a_suggestion
 from jpo.commands import history
 from jpo.cost import Prices
 from jpo.history import open_store
-from jpo.records import RISK, Finished, Forecast, Identity, Interval, Note, Outcome, Run, RunStatus
+from jpo.records import RISK, Finished, Forecast, Identity, Interval, Note, Outcome, Run, RunEvent, RunStatus
 from jpo.report import history as report
 from jpo.report.forms import text
 
@@ -64,6 +65,20 @@ def test_of_very_many_runs_the_table_has_the_newest_and_says_so(empty: Project, 
     assert "Note: newest 3 only, older ones are left out: --limit N shows N, --format csv all runs" in out
     assert "run-0 " in empty.jpo("history", "--limit", "4").out
     assert len(empty.jpo("history", "--format", "csv").out.splitlines()) == 5
+
+
+def test_nothing_is_said_of_a_run_that_is_left_out(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Collection[str]] = []
+
+    def events_of(_settings: object, run_ids: Collection[str]) -> tuple[RunEvent, ...]:
+        asked.append(run_ids)
+        return ()
+
+    monkeypatch.setattr(history, "MOST_ROWS", 3)
+    monkeypatch.setattr(history, "events_of", events_of)
+    record(empty, *(f"run-{n}" for n in range(4)))
+    empty.jpo("history")
+    assert asked == [{"run-1", "run-2", "run-3"}]
 
 
 def test_the_ledger_is_the_same_for_every_limit(project: Project) -> None:

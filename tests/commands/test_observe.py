@@ -127,7 +127,13 @@ def test_a_log_that_never_comes_is_an_error(empty):
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["--csv", "a.csv", "--csv", "b.csv"], ["run-1", "--csv", "a.csv"], ["--csv", "a.csv", "--metric", "val_loss=1"]],
+    [
+        [],
+        ["--csv", "a.csv", "--csv", "b.csv"],
+        ["run-1", "--csv", "a.csv"],
+        ["--csv", "a.csv", "--metric", "val_loss=1"],
+        ["--csv", "a.csv", "--status", "failed"],
+    ],
 )
 def test_follow_goes_with_one_log_and_nothing_else(empty, arguments):
     answer = empty.jpo("observe", "--follow", *arguments)

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from made import a_run
@@ -21,6 +22,9 @@ from jpo.project.load import load
 from jpo.project.prices import currency_of, prices_of
 from jpo.records import Outcome
 from jpo.report import prices as subject
+
+if TYPE_CHECKING:
+    from user_project import Project
 
 NOW = 1_795_300_000.0  # 2026-11-21
 CONFIG = """\
@@ -242,3 +246,10 @@ def test_costs_without_energy_are_named_where_it_has_a_price() -> None:
     assert some.text.startswith("Energy has a price: 1 of 2 runs have not measured theirs")
     assert none.text == "Cost is without energy, which has a price: no run has measured it"
     assert without_energy([measured], prices) == without_energy([a_run()], Prices(usd_per_gpu_hour=1.0)) == ()
+
+
+def test_a_config_ini_that_is_named_must_be_there(empty: Project) -> None:
+    (empty.folder / "config.ini").unlink()
+    assert empty.jpo("prices", "show").code == 0
+    answer = empty.jpo("prices", "show", "config.ini")
+    assert (answer.code, "[JPO-E201]" in answer.err) == (2, True)

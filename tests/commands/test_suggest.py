@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from jpo.agent.policy import load_policy, save_policy
+from jpo.cli.gate import ReaderGone
 from jpo.history import open_store
 from jpo.learning.serving import POLICY
 
@@ -43,6 +44,27 @@ def test_json_keeps_to_the_published_schema(project: Project) -> None:
     jsonschema.validate(document, schema)
     assert document["status"] == "changed"
     assert "+batch_size = 64      # from the tutorial" in str(document["diff"])
+
+
+def test_a_reader_that_leaves_keeps_it_neither_from_learning_nor_from_the_guards_copy(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `jpo suggest --in-force FILE | head -1` does."""
+    learnt: list[Path] = []
+
+    def put(_text: str, **_named: str) -> None:
+        raise ReaderGone
+
+    def learn(config: Path, *_others: object, **_named: object) -> str:
+        learnt.append(config)
+        return ""
+
+    monkeypatch.setattr("jpo.cli.output.put", put)
+    monkeypatch.setattr("jpo.commands.learn.learn_after_suggestion", learn)
+    before = project.config.read_bytes()
+    assert project.jpo("suggest", "config.ini", "--in-force", "before.ini").code == 141
+    assert [path.name for path in learnt] == ["config.ini"]
+    assert (project.folder / "before.ini").read_bytes() == before
 
 
 def test_nothing_else_is_on_stdout_and_stderr_is_empty(project: Project) -> None:

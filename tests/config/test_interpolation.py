@@ -19,7 +19,7 @@ from jpo.errors import UsageError
 def rate(read: Read, text: bytes, **options: object) -> tuple[str, float, str | None]:
     """Key that would be edited, value and why it is held, of the learning rate."""
     found = read(JOB + text, **options).parameter("learning_rate")
-    return found.key, found.value, found.held
+    return found.key, found.value, found.held and found.held.text
 
 
 def test_a_reference_is_edited_at_its_origin(read: Read) -> None:
@@ -69,7 +69,8 @@ def test_a_value_put_together_is_read_and_stays(read: Read) -> None:
 def test_a_size_whose_unit_is_in_the_name_of_the_reference_stays(read: Read) -> None:
     found = read(JOB + b"[t]\nsize = 16000\nmemory_mb = %(size)s\n").parameter("memory_gib")
     assert (found.key, round(found.value, 3)) == ("t.memory_mb", 14.901)
-    assert found.held == "taken from t.size (line 6), where it has no unit; write it there to free it"
+    assert found.held
+    assert found.held.text == "taken from t.size (line 6), where it has no unit; write it there to free it"
     assert read(JOB + b"[t]\nsize = 16Gi\nmemory = %(size)s\n").parameter("memory_gib").key == "t.size"
 
 

@@ -25,7 +25,8 @@ from training_files import CONFIG, JOB, Read, message
     ],
 )
 def test_pins_stand_behind_the_value_or_directly_above(read: Read, line: bytes, held: str | None) -> None:
-    assert read(JOB + line + b"\n").parameter("batch_size").held == held
+    found = read(JOB + line + b"\n").parameter("batch_size")
+    assert (found.held and found.held.text) == held
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from training_files import CONFIG, JOB, Read, message
 
-from jpo.records import Identity
+from jpo.records import Identity, Note
+
+FROZEN = Note("", "frozen in jpo.toml")
 
 
 def test_read_finds_identity_parameters_and_digest(read: Read, tmp_path: Path) -> None:
@@ -50,5 +52,5 @@ def test_a_file_without_parameters_is_refused(read: Read) -> None:
 
 
 def test_frozen_parameters_are_held(read: Read) -> None:
-    assert read(CONFIG, frozen={"cpus": "frozen in jpo.toml"}).parameter("cpus").held == "frozen in jpo.toml"
-    assert read(CONFIG, frozen={"cpus": "frozen in jpo.toml"}).parameter("batch_size").held is None
+    assert read(CONFIG, frozen={"cpus": FROZEN}).parameter("cpus").held == FROZEN
+    assert read(CONFIG, frozen={"cpus": FROZEN}).parameter("batch_size").held is None

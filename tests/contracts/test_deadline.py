@@ -13,6 +13,7 @@ import pytest
 
 from jpo.errors import StoreError
 from jpo.history import AuditEvent, open_store, verify
+from jpo.history.archive import export_lines, import_lines
 from jpo.history.postgres.transactions import WRITERS
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
@@ -139,7 +140,7 @@ def test_a_server_process_that_is_frozen_is_left_within_the_timeout(postgres: An
 def test_an_import_that_pauses_gives_the_store_back(url: str) -> None:
     with open_store("sqlite://") as source:
         source.audit(AuditEvent("learnt", 1.0))
-        exported = [line.encode() for line in source.export_lines(written_by="test")]
+        exported = [line.encode() for line in export_lines(source, written_by="test")]
 
     def pauses() -> Iterator[bytes]:
         yield exported[0]
@@ -148,7 +149,7 @@ def test_an_import_that_pauses_gives_the_store_back(url: str) -> None:
         yield from exported[1:]
 
     with open_store(url, timeout_seconds=0.8) as store, pytest.raises(StoreError) as caught:
-        store.import_lines(pauses(), "export")
+        import_lines(store, pauses(), "export")
     assert caught.value.code == "JPO-E513"
     with open_store(url) as store:
         assert [record.at for record in store.audit_records()] == [2.0]

@@ -13,6 +13,7 @@ import pytest
 
 from jpo.errors import StoreError
 from jpo.history import AuditEvent, open_store, verify
+from jpo.history.archive import export_lines
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 DIGITS = Identity("digits", "cnn", "pytorch")
@@ -125,7 +126,7 @@ with open_store(url) as store:
 def test_a_reader_does_not_delay_a_writer_and_reads_one_moment(url: str) -> None:
     with open_store(url) as reader, open_store(url, timeout_seconds=5) as writer:
         writer.record(looks(1), now=2.0)
-        rows, lines = reader.audit_rows(), reader.export_lines(written_by="test")
+        rows, lines = reader.audit_rows(), export_lines(reader, written_by="test")
         next(rows), next(lines), next(lines)
         writer.record(looks(2), now=2.0)
         assert len(list(rows)) == 2

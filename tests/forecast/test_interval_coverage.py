@@ -7,7 +7,9 @@ import pytest
 
 from jpo.forecast import posterior, predict
 from jpo.records import Candidates, Draws, Identity, Interval, Outcome, Run, RunStatus
-from jpo.simulate import draw_jobs, draw_noise, observe, random_candidates
+from jpo.simulate import draw_jobs
+from jpo.simulate.grids import random_candidates
+from jpo.simulate.runs import draw_noise, observe
 
 GRIDS, JOBS = 50, 4
 LEVELS = (0.5, 0.8, 0.9)

@@ -3,11 +3,11 @@ from dataclasses import replace
 import pytest
 
 from jpo.history.runs import RecordedRun, additions, follows, fuller, key_of, latest_start
-from jpo.records import Change, Evidence, Forecast, Guarded, Identity, Outcome, Preference, Run, RunStatus, of_one_level
+from jpo.records import Change, Evidence, Forecast, Guarded, Identity, Outcome, Preference, Run, RunStatus, suggestion_from
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 RUN = Run("r1", DIGITS, {"batch_size": 64.0}, RunStatus.SUCCEEDED, None, 200.0, Outcome(duration_seconds=50.0), "csv")
-SUGGESTION = of_one_level(
+SUGGESTION = suggestion_from(
     suggestion_id="s1",
     identity=DIGITS,
     status="changed",

@@ -17,7 +17,7 @@ from jpo.history.undo import last_in_force, on_probation, on_record, pin_notes, 
 from jpo.project.load import load
 from jpo.project.proposal import executed_with
 from jpo.project.workload import read_workload
-from jpo.records import Change, Edit, Identity, Suggestion, Undo, Workload
+from jpo.records import Change, Edit, Identity, Suggestion, Undo, Workload, texts_of
 
 FILE = b"""\xef\xbb\xbf; who touches this file pays a round\r
 [workload]\r
@@ -273,7 +273,7 @@ def test_a_pin_holds_a_parameter_only_where_it_has_the_pinned_value(checkout: Ch
     append(checkout.store, a_suggestion("s1"), written=False)
     pin(checkout.store, "r1", 200.0, suggested={"batch_size": 64.0})
     workload = pinned(checkout.read(), checkout.store, now=300.0)
-    assert pin_notes(workload) == ("training.batch_size = 6.4e1 is pinned until 1970-01-02 by rollback r1",)
+    assert texts_of(pin_notes(workload)) == ("training.batch_size = 6.4e1 is pinned until 1970-01-02 by rollback r1",)
     checkout.by_hand("batch_size", "65")
     assert pin_notes(pinned(checkout.read(), checkout.store, now=300.0)) == ()
 

@@ -132,6 +132,11 @@ def test_no_program_and_no_device_is_no_gpu(tmp_path: Path) -> None:
     assert detect_gpus({"PATH": str(tmp_path)}, dev=tmp_path) == ((), "no GPU device")
 
 
+def test_a_number_with_an_underscore_is_none(smi: Smi) -> None:
+    (gpu,) = gpus_here({}, program=smi("0, GPU-1, 81_920, 8_7, 1_0, NVIDIA A100-SXM4-80GB", "GPU 0"))
+    assert (gpu.memory_gib, gpu.utilisation) == (None, None)
+
+
 @pytest.mark.parametrize("device", ["nvidia0", "kfd", "dxg"])
 def test_a_device_without_the_program_is_unknown(tmp_path: Path, device: str) -> None:
     (tmp_path / device).touch()

@@ -9,7 +9,7 @@ import pytest
 
 from jpo.agent.sealed import seal
 from jpo.history import Store
-from jpo.learning.backlog import SOON_LEARNT, fingerprint, learnable, nobody_learns, not_learnt
+from jpo.learning.backlog import SOON_LEARNT, fingerprint, is_left_unlearnt, learnable, not_learnt
 from jpo.learning.serving import AGENT
 from jpo.records import Preference
 from tests.asked import a_request, changed
@@ -55,7 +55,7 @@ def test_nothing_is_said_while_a_scheduled_learning_elsewhere_keeps_up(store: St
 
 def test_who_learnt_from_the_runs_as_they_were_before_still_learns_here(store: Store) -> None:
     learnt(store)
-    assert not nobody_learns(store, JOB, [replace(run, run_id=f"again {run.run_id}") for run in RUNS])
+    assert not is_left_unlearnt(store, JOB, [replace(run, run_id=f"again {run.run_id}") for run in RUNS])
 
 
 def test_an_agent_of_another_version_is_a_warning_where_torch_is_missing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

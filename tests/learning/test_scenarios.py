@@ -3,7 +3,8 @@ import pytest
 
 from jpo.learning.scenarios import FURTHEST, RUNS, SCENARIOS
 from jpo.records import NAMED_PREFERENCES
-from jpo.simulate import draw_jobs, random_candidates
+from jpo.simulate import draw_jobs
+from jpo.simulate.grids import random_candidates
 
 TIME = NAMED_PREFERENCES["time"]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from jpo.agent.safety.queue_ahead import TOO_LATE, QueueAhead
+from jpo.agent.safety.queue_waits import TOO_LATE, QueueWaits
 from jpo.cost import Prices
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import Advice, advise
@@ -233,7 +233,7 @@ def test_a_promised_loss_that_nothing_keeps_does_not_keep_a_change_that_did_harm
 
 
 EIGHT = [a_run(n, 3600.0 + n, gpus=4.0) for n in (1, 2)] + [a_run(n, 1800.0 + n, gpus=8.0) for n in (3, 4)]
-TWO_DAYS = QueueAhead("gpus", {4.0: 0.0, 8.0: 2 * 86400.0}, free=4.0, most=8.0)
+TWO_DAYS = QueueWaits("gpus", {4.0: 0.0, 8.0: 2 * 86400.0}, free=4.0, most=8.0)
 
 
 @pytest.mark.parametrize(("today", "done_by", "gpus"), [(4.0, False, 8.0), (4.0, True, 4.0), (8.0, True, 4.0), (8.0, False, 8.0)])
@@ -252,7 +252,7 @@ def test_under_a_deadline_eight_gpus_after_two_days_are_worth_less_than_four_now
 
 
 def test_where_all_would_be_done_too_late_waiting_rules_nothing_out() -> None:
-    everywhere = QueueAhead("gpus", {4.0: 2 * 86400.0, 8.0: 2 * 86400.0})
+    everywhere = QueueWaits("gpus", {4.0: 2 * 86400.0, 8.0: 2 * 86400.0})
     asked = request(current={**NOW, "gpus": 4.0}, free=("gpus",), choices={"gpus": (4.0, 8.0)}, preference=Preference(1, 0, 0))
     asked = changed(asked, targets={"time_max": 6 * 3600.0}, explore="off", queue=everywhere, done_by=True)
     assert advised(asked, EIGHT).suggested["gpus"] in (4.0, 8.0)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from jpo.agent.safety.queue_ahead import QueueAhead
+from jpo.agent.safety.queue_waits import QueueWaits
 from jpo.cost import Prices
 from jpo.optimizer.prediction import Expected, Row
 from jpo.optimizer.what_if import MOST_OPTIONS, Bounds, faster_than, option_of
@@ -37,7 +37,7 @@ def test_an_option_says_what_a_saved_hour_costs() -> None:
 def test_what_waits_longer_than_it_saves_is_no_option() -> None:
     """Four GPUs save forty minutes and wait for an hour; two save half an hour, and wait for ten minutes of it."""
     rows = [row(1, 3600, 1), row(2, 1800, 2), row(4, 1200, 3)]
-    bounds = Bounds(9000.0, None, queue=QueueAhead("gpus", {1.0: 0.0, 2.0: 600.0, 4.0: 3600.0}))
+    bounds = Bounds(9000.0, None, queue=QueueWaits("gpus", {1.0: 0.0, 2.0: 600.0, 4.0: 3600.0}))
     ((two, comparison),) = faster_than(rows[0], rows, Prices(), bounds)
     assert two.parameters["gpus"] == 2
     assert option_of(1, comparison).seconds_saved == 1200

@@ -3,7 +3,7 @@ import math
 import pytest
 from prediction_rows import UNKNOWN, a_row
 
-from jpo.agent.safety.queue_ahead import QueueAhead
+from jpo.agent.safety.queue_waits import QueueWaits
 from jpo.optimizer.what_if import Bounds
 
 
@@ -33,7 +33,7 @@ def test_against_a_deadline_waiting_in_the_queue_counts_as_running_does():
     """An hour of running after an hour in the queue for one GPU is two hours, of which the run's own hour varies."""
     row = a_row(3600.0, 1.0)
     resource = next(iter(row.parameters))
-    queue = QueueAhead(resource, {row.parameters[resource]: 3600.0})
+    queue = QueueWaits(resource, {row.parameters[resource]: 3600.0})
     assert Bounds(7200.0, None, queue=queue).kept(row)
     assert not Bounds(7100.0, None, queue=queue).kept(row)
     assert Bounds(7200.0, None, queue=queue).probability(row) == pytest.approx(0.5)
@@ -49,7 +49,7 @@ def test_of_an_amount_that_was_not_told_a_run_waits_as_long_as_with_less_and_of_
     resource, amount = next(iter(row.parameters.items()))
 
     def kept_with(**told):
-        return Bounds(3700.0, None, queue=QueueAhead(resource, **told)).kept(row)
+        return Bounds(3700.0, None, queue=QueueWaits(resource, **told)).kept(row)
 
     assert kept_with(waits={2 * amount: 3600.0})
     assert not kept_with(waits={amount / 2: 3600.0})

@@ -55,8 +55,8 @@ def test_the_runs_to_come_are_a_number_or_auto(tmp_path: Path) -> None:
 
 def test_origins_name_the_place_of_each_value(tmp_path: Path) -> None:
     found = loaded(tmp_path, '[agent]\nexplore = "on"\n', {"PROMETHEUS_URL": "http://a"})
-    assert found.origins["agent.explore"] == str(tmp_path / "jpo.toml")
-    assert found.origins["prometheus.url"] == "environment PROMETHEUS_URL"
+    assert str(found.origins["agent.explore"]) == str(tmp_path / "jpo.toml")
+    assert str(found.origins["prometheus.url"]) == "environment PROMETHEUS_URL"
 
 
 def test_a_new_preference_replaces_the_old_weights_together(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_preference_of_the_teams_own_is_used_by_its_name(tmp_path: Path, toml:
 def test_a_preference_of_ones_own_is_replaced_as_a_whole(tmp_path: Path) -> None:
     found = loaded(tmp_path, NIGHT, {"JPO_PREFERENCES__NIGHT": "{ efficiency = 1.0 }"})
     assert found.values.named_preferences["night"].efficiency == 1.0
-    assert found.origins["preferences.night"] == "environment JPO_PREFERENCES__NIGHT"
+    assert str(found.origins["preferences.night"]) == "environment JPO_PREFERENCES__NIGHT"
 
 
 def test_an_unknown_preference_is_refused_with_all_that_are_known(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_secret_header_may_look_like_a_table(tmp_path: Path) -> None:
 def test_the_preference_alone_comes_from_the_environment_too(tmp_path: Path) -> None:
     found = loaded(tmp_path, NIGHT, {"JPO_PREFERENCE": "cost"})
     assert found.values.preference.cost == 1.0
-    assert found.origins["preference"] == "environment JPO_PREFERENCE"
+    assert str(found.origins["preference"]) == "environment JPO_PREFERENCE"
 
 
 def test_targets_to_be_written_must_not_contradict_the_other_settings(tmp_path: Path) -> None:

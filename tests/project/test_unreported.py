@@ -63,7 +63,7 @@ def test_a_word_where_a_number_is_by_now_is_not_known() -> None:
 
 
 def test_what_may_not_change_need_not_be_reported() -> None:
-    held = replace(DROPOUT, held="frozen in jpo.toml")
+    held = replace(DROPOUT, held=Note("", "frozen in jpo.toml"))
     assert len(placed((run(5),), Suggestions(), workload(BATCH, held)).recorded) == 1
 
 

@@ -7,6 +7,7 @@ import pytest
 from jpo.cost import Prices
 from jpo.errors import UsageError
 from jpo.project.workload import NOT_FREED, judged_today, limits_of, read_workload, with_pins
+from jpo.records import Note
 
 
 def test_epochs_change_only_where_jpo_toml_names_them(repository):
@@ -21,7 +22,7 @@ def test_epochs_change_only_where_jpo_toml_names_them(repository):
 def test_a_pinned_value_is_held_by_the_guard_and_one_that_is_only_not_freed_is_not(repository):
     path, settings = repository()
     workload = read_workload(path, settings, now=0.0)
-    held = {"batch_size": "pinned in config.ini", "gpus": NOT_FREED}
+    held = {"batch_size": Note("", "pinned in config.ini"), "gpus": NOT_FREED}
     pinned = replace(workload, parameters=tuple(replace(p, held=held.get(p.name)) for p in workload.parameters))
     limits = with_pins(limits_of(settings), pinned)
     assert limits != limits_of(settings)

@@ -14,7 +14,7 @@ from jpo.report.check import CheckedConfig
 
 PARAMETERS = (
     Parameter("batch_size", "training.batch_size", 16.0, "16", 7),
-    Parameter("epochs", "training.epochs", 40.0, "40", 12, held="frozen in jpo.toml"),
+    Parameter("epochs", "training.epochs", 40.0, "40", 12, held=Note("", "frozen in jpo.toml")),
 )
 CHECKED = CheckedConfig(Path("config.ini"), DIGITS, PARAMETERS, (Note("JPO-W869", "few CPUs"), Note("", "uneven")), 18, 18)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from made import a_run, a_suggestion, altered
 
 from jpo.cli.output import rendered
-from jpo.records import LOSS_KEPT, Alternative, Change, Currency, Forecast, Interval, Outcome, RunStatus, TrackRecord, uncoded
+from jpo.records import Alternative, Change, Currency, Forecast, Interval, Outcome, RunStatus, Seen, TrackRecord, uncoded
 from jpo.report import explanation
 from jpo.report.answer import Report
 from jpo.report.document import Section, plain_text, shown
@@ -69,7 +69,7 @@ def test_each_question_has_its_answer() -> None:
 
 
 def test_the_chance_that_a_model_is_kept_has_the_name_of_its_quality() -> None:
-    seen = {LOSS_KEPT: 0.7}
+    seen = {Seen.LOSS_KEPT: 0.7}
     told = replace(EXPLAINED.report, suggestion=altered(SUGGESTION, seen=seen))
     assert "chance that it keeps the validation loss" in text(replace(EXPLAINED, report=told))
     by_accuracy = altered(SUGGESTION, seen=seen, next=Forecast(val_accuracy=Interval(0.9, 0.8, 0.95)))
@@ -136,7 +136,9 @@ def test_a_narrow_terminal_keeps_every_line_within_it() -> None:
 
 
 def test_all_reasons_are_there_and_no_other_command_is_named_for_them() -> None:
-    several = altered(SUGGESTION, reasons=uncoded(["it is faster", "it was run"]), seen={"chance of more than 10 % worse": 0.25})
+    several = altered(SUGGESTION, reasons=uncoded(["it is faster", "it was run"]), seen={Seen.WORSE: 0.25})
     found = lines(replace(EXPLAINED, report=replace(EXPLAINED.report, suggestion=several)))
-    assert {"because it is faster", "- it is faster", "- it was run", "chance of more than 10% worse 0.25"} <= set(found)
+    assert {"because it is faster", "- it is faster", "- it was run", "chance of more than 10% worse than today 0.25"} <= set(
+        found
+    )
     assert not any("more reason" in line for line in found)

@@ -9,7 +9,7 @@ from made import DIGITS
 
 from jpo.cli.output import rendered
 from jpo.cost.comparison import TradeOff
-from jpo.optimizer.pareto.front import Front
+from jpo.optimizer.pareto.front import Front, Unshown
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import NO_EVIDENCE, Currency, uncoded
 from jpo.report import front as subject
@@ -113,7 +113,7 @@ def test_every_form_distinguishes_facts_from_predictions() -> None:
 
 
 def test_reasons_keep_their_published_keys_and_read_well() -> None:
-    left_out = {"configurations of which more than 20% would fail": 2, "runs without duration and CPU utilisation": 1}
+    left_out = {Unshown("risky"): 2, Unshown("unmeasured", ("duration_seconds", "cpu_utilisation")): 1}
     assert as_json(replace(FRONT, left_out=left_out))["left_out"] == {
         "configurations of which more than 20 % would fail": 2,
         "runs without time and CPU busy": 1,

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from jpo.cost.price import Rented
-from jpo.records import LOSS_KEPT, Checkout, Currency, Note
+from jpo.records import Checkout, Currency, Note, Seen
 from jpo.records.from_plugins import Queued
 from jpo.report import headline
 from tests.made import a_suggestion, altered
@@ -17,7 +17,7 @@ def test_a_trial_says_what_its_confidence_is_about_and_the_chance_that_it_leaves
     assert headline.of(known) == ""
     assert headline.of(trial) == " that it ends well and is no more than a tenth worse"
     both = " that it ends well and costs no more than a tenth more, 61% that it keeps the loss"
-    assert headline.of(altered(trial, seen={LOSS_KEPT: 0.61})) == both
+    assert headline.of(altered(trial, seen={Seen.LOSS_KEPT: 0.61})) == both
     assert headline.of(altered(trial, reasons=(Note("JPO-I640", "it is better"), TRIAL))) == " that it lowers the validation loss"
 
 

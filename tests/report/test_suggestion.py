@@ -21,14 +21,14 @@ from jpo.records import (
     Skipped,
     SlaCheck,
     TrackRecord,
-    of_one_level,
+    suggestion_from,
     texts_of,
     uncoded,
 )
 from jpo.report import suggestion
 from jpo.report.answer import Report
 
-SUGGESTION = of_one_level(
+SUGGESTION = suggestion_from(
     suggestion_id="20261121-120000-abcdef",
     identity=Identity("cifar10", "resnet18", "pytorch"),
     status="changed",

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jpo.records import PARAMETERS
-from jpo.simulate import random_candidates
+from jpo.simulate.grids import random_candidates
 
 
 @given(seed=st.integers(0, 2**32 - 1))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from jpo.records import Candidates, Draws
-from jpo.simulate import draw_jobs, random_candidates
+from jpo.simulate import draw_jobs
+from jpo.simulate.grids import random_candidates
 from jpo.simulate.installations import KINDS, Installation, Kind, draw_installation, outside
 
 LN2 = np.log(2.0)

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jpo.records import Candidates, Draws
-from jpo.simulate import draw_jobs, random_candidates
+from jpo.simulate import draw_jobs
+from jpo.simulate.grids import random_candidates
 from jpo.simulate.jobs import _local_noise, jobs_of
 from jpo.simulate.latents import UNIFORM, Latents, RangeWeights
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jpo.records import Draws
-from jpo.simulate import draw_noise, observe
+from jpo.simulate.runs import draw_noise, observe
 
 DRAWS = Draws(
     log_time=np.array([[0.0, -1.0, 3.0]]),

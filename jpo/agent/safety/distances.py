@@ -43,13 +43,13 @@ def trial_vetoes(candidates: Candidates, belief: Belief, open_rows: Bools, best:
         words = "is more than one step from the best that was measured, to which the next run may have to go back"
         yield Veto(new & ~back, words, NO_WAY_BACK)
         new = new & back
-    near = new & near_a_miss(candidates, belief)
+    near = new & close_to_a_miss(candidates, belief)
     if near.any() and (new & ~near & (belief.p_fail < LIKELY_TO_FAIL)).any():
         words = f"is within a factor of {APART:g} of values that were tried, and of which no run ended well"
         yield Veto(near, words, NEAR_A_MISS)
 
 
-def near_a_miss(candidates: Candidates, belief: Belief) -> Bools:
+def close_to_a_miss(candidates: Candidates, belief: Belief) -> Bools:
     """Rows less than APART from one that was tried without ever ending well, shape (K,)."""
     (missed,) = np.nonzero(belief.tried & (belief.runs == 0))
     apart = np.zeros((len(candidates.values), len(missed)))

@@ -32,7 +32,6 @@ def agent(case: Case) -> Iterator[Line]:
 
 
 def decides(store: Store, settings: LoadedSettings) -> Line:
-    """The line of who decides."""
     name, explore, situations = decider_of(settings)
     asked = f'[agent] policy = "{name}"'
     if explore == "off":

@@ -89,10 +89,9 @@ def in_force(store: Store, case: Case) -> list[Line]:
 
 def gpus_at_work(case: Case) -> Iterator[Line]:
     """Whether the newest runs made use of the GPUs that they had; nothing where that was not measured."""
-    file = case.settings.store_file
-    if case.identity is None or (file and not exists(file)):
+    if case.identity is None:
         return
-    with open_history(case.settings, read_only=True) as store:
+    with case.history() as store:
         runs = store.runs_of(case.identity)
         newest = [run for run in runs if run.parameters.get("gpus") and run.outcome.gpu_utilisation is not None][-NEWEST:]
         diagnoses = [diagnose(run, store.series_of(run), runs) for run in newest]

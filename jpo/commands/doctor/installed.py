@@ -22,7 +22,6 @@ GUARD_SECONDS = 20.0
 
 
 def python(_case: Case) -> Iterator[Line]:
-    """Which Python this is."""
     yield Line("python", "ok", f"{'.'.join(map(str, sys.version_info[:3]))} in {sys.prefix}, jpo {__version__}")
 
 

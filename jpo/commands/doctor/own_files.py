@@ -10,6 +10,7 @@ from jpo.commands.doctor.case import Case
 from jpo.errors import EditError, UsageError
 from jpo.project.prices import prices_of
 from jpo.project.sources import files_of_secrets
+from jpo.project.tables.faults import Origin
 from jpo.project.workload import judged_today, limits_of
 from jpo.report.doctor import Line
 from jpo.wording.numbers import counted, plain
@@ -21,7 +22,8 @@ MOST_SHOWN = 10
 def settings(case: Case) -> Iterator[Line]:
     """jpo.toml, and the limits which the guard reads from it by itself."""
     limits_of(case.settings)
-    changed = sorted(set(case.settings.origins.values()) - {str(case.settings.toml), "command line"})
+    others = {*case.settings.origins.values()} - {Origin("file", str(case.settings.toml)), Origin("command line")}
+    changed = sorted(map(str, others))
     also = f"; also {', '.join(changed)}" if changed else ""
     yield Line("settings", "ok", f"{case.settings.toml or 'built in, without a jpo.toml'}{also}")
 
@@ -48,7 +50,7 @@ def config_ini(case: Case) -> Iterator[Line]:
     """The file that JPO edits: its workload, its parameters and today's values."""
     workload = case.workload
     yield Line("config.ini", "ok", f"{case.config}, workload {workload.identity}")
-    values = (f"{p.name} {plain(p.value)}{f' ({p.held})' if p.held else ''}" for p in workload.parameters)
+    values = (f"{p.name} {plain(p.value)}{f' ({p.held.text})' if p.held else ''}" for p in workload.parameters)
     yield Line("parameters", "ok", ", ".join(values))
     said = set(workload.identity.labels)
     if others := [f"{key} ({line})" for key, line, _ in workload.others if key.rpartition(".")[2].lower() not in said]:

@@ -16,7 +16,7 @@ from jpo.report.doctor import Line
 from jpo.telemetry.csv.folder import doubts_of, log_files, read_each
 from jpo.telemetry.diagnosis.examine import examine
 from jpo.telemetry.diagnosis.near_identical import sentences
-from jpo.telemetry.doubts import by_cause
+from jpo.telemetry.doubts import as_one
 from jpo.telemetry.outcome import CONTRADICTORY, IMPOSSIBLE, NO_SECONDS, UNTIMELY
 from jpo.wording.going_on import DOES_NOT_COUNT, sentence
 from jpo.wording.numbers import counted
@@ -105,7 +105,7 @@ def csv_logs(case: Case) -> Iterator[Line]:
         others = Counter(log.run.identity for log in runs if not any(name.includes(log.run.identity) for name in names))
         ours = len(runs) - others.total() if names else 0
         finding = f"{pattern}: {counted(len(files), 'file')}, {counted(len(runs), 'finished run')}, {ours} of this workload"
-        if unreadable := [log.reason for log in unusable if log.code == "JPO-E110"]:
+        if unreadable := [log.why.text for log in unusable if log.why.code == "JPO-E110"]:
             finding += f"; {len(unreadable)} cannot be read: {unreadable[0]}"
             yield Line("logs", "warning", finding, "fix or remove it: --strict ends with it", "JPO-W148")
         elif names and runs and not ours:
@@ -116,10 +116,11 @@ def csv_logs(case: Case) -> Iterator[Line]:
                 "logs", "warning", f"{finding}, none of which ended well", "see why: `jpo lab logs` and what it wrote", "JPO-W148"
             )
         else:
-            yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].reason}" if unusable else ""))
-        for cause in by_cause([Skipped(log.run_id, log.reason, log.kind) for log in unusable if log.kind in AMISS]):
-            where, _, remedy = cause.reason.removesuffix(f" [{cause.code}]").partition("; ")
-            yield Line("in the logs", "warning", where, remedy or "correct what writes the log", cause.code)
+            yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].why.text}" if unusable else ""))
+        for kind in AMISS:
+            if alike := [log for log in unusable if log.kind == kind]:
+                where = as_one([Skipped(log.run_id, log.why.finding, kind) for log in alike]).reason
+                yield Line("in the logs", "warning", where, alike[0].why.remedy or "correct what writes the log", kind)
         respelt = sentences(case.identity, others, "in CSV logs") if case.identity else ()
         for note in (*doubts_of(runs), *respelt):
             yield Line("in the logs", "warning", note.finding, note.remedy, note.code)

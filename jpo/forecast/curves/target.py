@@ -38,7 +38,7 @@ FIRST_EPOCH = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class EpochsAhead:
+class EpochsToTarget:
     """How far the target is: natural log of all epochs over those that are done, a normal distribution.
 
     Attributes:
@@ -53,7 +53,7 @@ class EpochsAhead:
     by_curve: bool = True
 
     @classmethod
-    def of(cls, at_their_pace: float, runs: int, *, alike: bool = False) -> EpochsAhead:
+    def of(cls, at_their_pace: float, runs: int, *, alike: bool = False) -> EpochsToTarget:
         """What is ahead of a run, by the natural log of what would be at the pace of those that reached the target.
 
         Args:
@@ -79,7 +79,7 @@ def learns_alike(values: Parameters, others: Parameters) -> bool:
     return bool(learnt.keys() & others.keys()) and same(learnt, others)
 
 
-def epochs_ahead(curve: Curve, reached: Sequence[ReachedTarget]) -> EpochsAhead | None:
+def epochs_to_target(curve: Curve, reached: Sequence[ReachedTarget]) -> EpochsToTarget | None:
     """How far the target is; by those alone that learn alike, where there are enough of them.
 
     Args:
@@ -94,12 +94,12 @@ def epochs_ahead(curve: Curve, reached: Sequence[ReachedTarget]) -> EpochsAhead 
     lowest, alike = min(curve.logs), [run for run in reached if run.alike]
     among = alike if len(alike) >= FEWEST_REACHED else reached
     at_their_pace = median(math.log(run.curve.epochs[-1] / _after(run.curve, lowest)) for run in among)
-    return EpochsAhead.of(at_their_pace, len(among), alike=among is alike)
+    return EpochsToTarget.of(at_their_pace, len(among), alike=among is alike)
 
 
-def epochs_ahead_by_pace(
+def epochs_to_target_by_pace(
     done: float, elapsed: float, longest_epoch: float | None, reached: Sequence[ReachedTarget]
-) -> EpochsAhead | None:
+) -> EpochsToTarget | None:
     """How far the target is of a run that has no curve yet: as far as it was for those that reached it, and their first epochs.
 
     So one that takes several times as long for an epoch is known before twice the best has been paid.
@@ -117,7 +117,7 @@ def epochs_ahead_by_pace(
         return None
     if elapsed < SLOW * longest_epoch * max(done, 1.0):
         return None
-    ahead = EpochsAhead.of(max(0.0, median(math.log(run.curve.epochs[-1] / max(done, 1.0)) for run in reached)), len(reached))
+    ahead = EpochsToTarget.of(max(0.0, median(math.log(run.curve.epochs[-1] / max(done, 1.0)) for run in reached)), len(reached))
     return replace(ahead, deviation=math.hypot(ahead.deviation, FIRST_EPOCH), by_curve=False)
 
 

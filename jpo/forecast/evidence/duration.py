@@ -20,15 +20,7 @@ from jpo.forecast.discrepancy import TIME_TAU, AdjustedParticles, Discrepancy, a
 from jpo.forecast.evidence.groups import Groups, MeasuredQuantity, groups_without
 from jpo.forecast.evidence.stopped import beyond, samples_needed
 from jpo.forecast.evidence.work import Work, epochs_asked, samples_of, usual_samples_per_epoch
-from jpo.forecast.measurements import (
-    NO_MEASUREMENTS,
-    CandidateRun,
-    End,
-    by_end,
-    lower_bounds_of,
-    measurements_of,
-    within_reach,
-)
+from jpo.forecast.measurements import NO_MEASUREMENTS, CandidateRun, End, by_end, lower_bounds_of, measurements_of, within_reach
 from jpo.records import Candidates, Draws
 
 if TYPE_CHECKING:
@@ -98,7 +90,6 @@ def _squares(known: Sequence[float], bounds: Sequence[float], noise: float) -> f
 
 
 def seconds_of(run: CandidateRun) -> float | None:
-    """Duration of a run."""
     return run.outcome.duration_seconds
 
 
@@ -139,7 +130,6 @@ class MeasuredDurations:
 
 
 def measured_durations(candidates: Candidates, candidate_runs: Sequence[CandidateRun], work: Work) -> MeasuredDurations:
-    """What the runs say of durations."""
     groups = groups_of(candidates, work)
     runs = by_end(groups.runs(candidate_runs))
     seconds = measurements_of(runs[End.WELL], seconds_of)

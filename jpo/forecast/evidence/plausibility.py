@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import Run, Skipped
+from jpo.records import Run
+from jpo.records.runs import Implausible
 from jpo.wording.names import quantity as words_of
 from jpo.wording.numbers import plain
 
@@ -66,7 +67,7 @@ _FEWEST = 3
 _LOSSES = ("train_loss", "val_loss")
 
 
-def plausible(runs: Sequence[Run]) -> tuple[tuple[Run, ...], tuple[Skipped, ...]]:
+def plausible(runs: Sequence[Run]) -> tuple[tuple[Run, ...], tuple[Implausible, ...]]:
     """The runs of one workload without what cannot be believed, and what that was.
 
     A value out of its limits, or far from all other runs, is left out as if it had not been measured; a run with an impossible
@@ -92,7 +93,7 @@ def plausible(runs: Sequence[Run]) -> tuple[tuple[Run, ...], tuple[Skipped, ...]
     if not doubted:
         return tuple(runs), ()
     kept = (_without(run, doubted.get(run.run_id, {})) for run in believed)
-    return tuple(kept), tuple(Skipped(run_id, _in_words(values)) for run_id, values in doubted.items())
+    return tuple(kept), tuple(Implausible(run_id, _in_words(values)) for run_id, values in doubted.items())
 
 
 class _Reported:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from jpo.forecast.curves.target import EpochsAhead
+from jpo.forecast.curves.target import EpochsToTarget
 from jpo.forecast.evidence.work import samples_of
 from jpo.forecast.measurements import CandidateRun
 
@@ -62,7 +62,7 @@ def samples_needed(well: Sequence[CandidateRun], stopped: Sequence[CandidateRun]
             usual = fmean(equal[run.row])
             found.append(SamplesNeeded(run, math.exp(usual + noise * beyond((math.log(samples) - usual) / noise)), noise))
         elif error and error > 0:
-            ahead = EpochsAhead.of(min(max(0.0, math.log(error / median(last))) / slope, farthest), len(last))
+            ahead = EpochsToTarget.of(min(max(0.0, math.log(error / median(last))) / slope, farthest), len(last))
             found.append(SamplesNeeded(run, samples * math.exp(ahead.mean), ahead.deviation))
     return found
 

@@ -84,7 +84,7 @@ def log_likelihood_of(draws: Draws, evidence: SiblingEvidence, misfit: float = M
     here = np.log(_TRANSFERS) * evidence.failed + np.log(1 - _TRANSFERS) * evidence.passed
     passes = np.log(1 - _TRANSFERS) * evidence.failed + np.log(_TRANSFERS) * evidence.passed
     of_ends = np.where(draws.fails, here, passes).sum(axis=1)  # weaker than that of own runs
-    return np.asarray(_of_each(draws, evidence, misfit).sum(axis=0) + of_ends)
+    return np.asarray(_likelihood_of_each(draws, evidence, misfit).sum(axis=0) + of_ends)
 
 
 def shares_of(draws: Draws, evidence: SiblingEvidence) -> list[float]:
@@ -95,7 +95,7 @@ def shares_of(draws: Draws, evidence: SiblingEvidence) -> list[float]:
     """
     factors = []
     for misfit, _ in MISFITS:
-        each = _of_each(draws, evidence, misfit)  # (S, J)
+        each = _likelihood_of_each(draws, evidence, misfit)  # (S, J)
         agreement = log_mean_exp(each.sum(axis=0)) - sum(map(log_mean_exp, each))
         factors.append(float(np.exp(np.clip(agreement, -_MOST_AGREEMENT, _MOST_AGREEMENT))))
     believing = np.array([share * factor for (_, share), factor in zip(MISFITS, factors, strict=True)])
@@ -104,7 +104,7 @@ def shares_of(draws: Draws, evidence: SiblingEvidence) -> list[float]:
     return list(believed * believing / believing.sum())
 
 
-def _of_each(draws: Draws, evidence: SiblingEvidence, misfit: float) -> Floats:
+def _likelihood_of_each(draws: Draws, evidence: SiblingEvidence, misfit: float) -> Floats:
     """Log-likelihood of each draw given each sibling's measurements, (S, J)."""
     total = np.zeros((evidence.siblings, len(draws.fails)))
     for name, own in QUANTITIES.items():

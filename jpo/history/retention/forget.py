@@ -1,7 +1,11 @@
-"""Forgetting: the statements by which old runs and their time series leave the tables, each workload in one transaction.
+"""Forgetting: which old runs are still needed, and the statements by which the others and their time series leave the tables.
 
-What the audit log says of them stays, and so does its chain. A run that was forgotten is not recorded anew when a source still
-tells of it: up to when runs were forgotten stands beside how far each source has been read, in the rows of `watermarks`.
+Needed are those without which a suggestion, its explanation or an undo would be another one. Besides the newest runs, on which
+forecasts rest, a suggestion looks at the start of a history, at what did best, at what failed, at how much memory a configuration
+took, and at what followed a suggestion that may still be undone.
+
+What the audit log says of the others stays, and so does its chain. A run that was forgotten is not recorded anew when a source
+still tells of it: up to when runs were forgotten stands beside how far each source has been read, in the rows of `watermarks`.
 """
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are parameters
@@ -9,8 +13,9 @@ tells of it: up to when runs were forgotten stands beside how far each source ha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from heapq import nsmallest
 from typing import NamedTuple
 
 from jpo.history.canonical import canonical
@@ -18,8 +23,21 @@ from jpo.history.database import OF_WORKLOAD, Changes, Database, insert_into, na
 from jpo.history.failures import readable
 from jpo.history.rows import identity_columns, read_reading
 from jpo.history.runs import Reading, RecordedRun, RunKey, key_of, moved
-from jpo.records import Finished, Identity
+from jpo.records import Finished, Identity, Run
 
+BEST = 20
+"""Runs of least duration, cost and loss, of highest accuracy, and of most memory, each."""
+FAILURES = 20
+"""Newest runs that did not end well."""
+CONFIGURATIONS = 100
+"""Configurations of which the first run is kept: what was tried is not tried again."""
+SUGGESTIONS = 100
+"""Newest suggestions of a workload whose runs are kept: among them is the one in force, and what can be undone."""
+
+LEAST = {"duration_seconds": 1, "cost_usd": 1, "val_loss": 1, "val_accuracy": -1}
+"""Of runs that ended well, by what they are the best; -1: more is better."""
+PEAKS = {"gpu_memory_gib": -1, "memory_gib": -1}
+"""By these runs the guard knows what does not fit."""
 FORGOTTEN = "forgotten by jpo state gc"
 """The source under which it stands up to when a workload's runs were forgotten."""
 
@@ -43,11 +61,7 @@ def remembered(finished: Finished, known: Collection[RunKey], forgotten_until: C
 
 
 def without_runs(database: Database, recorded: Sequence[RecordedRun], kept: Collection[str], changes: Changes) -> ForgottenRuns:
-    """Delete runs of one workload but those with these ids, and their time series.
-
-    Args:
-        recorded: all of its runs.
-    """
+    """Delete runs of one workload but those with these ids, and their time series."""
     gone = [entry.run for entry in recorded if entry.run.run_id not in kept]
     forgotten = ForgottenRuns(len(gone), len(recorded) - len(gone), max((run.ended_at for run in gone), default=0.0))
     for named, ids in naming([run.run_id for run in gone]):
@@ -80,3 +94,39 @@ def move_reading(database: Database, identity: Identity, source: str, finished: 
     new_values = "read_until = :read_until, passed_over = :passed_over"
     change = f"UPDATE watermarks SET {new_values} WHERE {OF_WORKLOAD} AND source = :source"
     changes.add(insert_into("watermarks", [*row]) if current is None else change, row)
+
+
+def needed_runs(recorded: Sequence[RecordedRun], *, newest: int, followed: Collection[str]) -> set[str]:
+    """Ids of the runs that are kept.
+
+    Args:
+        recorded: all runs of one workload on record, oldest first.
+        newest: how many of the newest are kept in any case.
+        followed: ids of the suggestions whose runs are kept.
+    """
+    runs = [entry.run for entry in recorded]
+    well, failed = ([run for run in runs if run.ended_well is ended] for ended in (True, False))
+    kept = {run.run_id for run in runs[-newest:]}
+    kept |= {entry.run.run_id for entry in recorded if entry.suggestion_id in followed}
+    for some in (beginnings(runs), extremes(well, LEAST), failed[-FAILURES:], extremes(runs, PEAKS)):
+        kept |= {run.run_id for run in some}
+    return kept
+
+
+def beginnings(runs: Sequence[Run]) -> Iterator[Run]:
+    """The first run, the first that ended well, and the first of each of the first configurations."""
+    yield from runs[:1]
+    yield from [run for run in runs if run.ended_well][:1]
+    first: dict[tuple[object, ...], Run] = {}
+    for run in runs:
+        first.setdefault(tuple(sorted(run.parameters.items())), run)
+        if len(first) == CONFIGURATIONS:
+            break
+    yield from first.values()
+
+
+def extremes(runs: Sequence[Run], signs: Mapping[str, int]) -> Iterator[Run]:
+    """The runs with the least of each quantity, or with the most where its sign is -1; of equal ones the newest."""
+    for quantity, sign in signs.items():
+        measured = [(sign * value, -at) for at, run in enumerate(runs) if (value := run.outcome.of(quantity)) is not None]
+        yield from (runs[-at] for _, at in nsmallest(BEST, measured))

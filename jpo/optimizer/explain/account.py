@@ -14,7 +14,7 @@ from jpo.optimizer.explain.alternatives import alternatives, trade
 from jpo.optimizer.explain.counterfactuals import break_even, capped_by, counterfactuals
 from jpo.optimizer.explain.scene import DecisionScene, moved
 from jpo.optimizer.request import Request
-from jpo.records import LOSS_KEPT, Alternative, Known
+from jpo.records import Alternative, Known, Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +68,27 @@ def seen(scene: DecisionScene) -> dict[str, float]:
     """Numbers that the agent saw of its choice and of the workload, as they are before they are scaled to features."""
     belief, acquisition, row, now = scene.belief, scene.acquisition, scene.choice, scene.candidates.current
     allowed = scene.candidates.admissible
-    numbers = {
-        "expected cost against today": acquisition.expected[row] / acquisition.expected[now],
-        "expected cost against the best known": acquisition.expected[row],
-        "chance that it fails": belief.p_fail[row],
-        "chance of more than 10 % worse than today": acquisition.p_worse_today[row],
-        "chance of better than the best known": acquisition.p_better[row],
-        "chance of being the best of all": acquisition.p_optimum[row],
-        "expected improvement of one run": acquisition.improvement[row],
-        "score of the belief rule": acquisition.score[row],
-        "runs there that ended well": belief.runs[row],
-        "runs there that failed": belief.failures[row],
-        "finished runs": len(scene.surrogate.runs),
-        "admissible candidates": allowed.sum(),
-        "share of them tried": (belief.tried & allowed).sum() / max(allowed.sum(), 1),
-        "share of the simulated jobs that fits": belief.effective_share,
-        "noise of a run (sd of ln)": belief.noise,
-        "forecasts widened by": scene.surrogate.calibration.interval_factor,
-        "runs that exploring may still cost": scene.problem.leeway.budget_left,
+    numbers: dict[str, float] = {
+        Seen.COST_AGAINST_TODAY: acquisition.expected[row] / acquisition.expected[now],
+        Seen.COST_AGAINST_BEST: acquisition.expected[row],
+        Seen.FAILS: belief.p_fail[row],
+        Seen.WORSE: acquisition.p_worse_today[row],
+        Seen.BETTER: acquisition.p_better[row],
+        Seen.BEST: acquisition.p_optimum[row],
+        Seen.IMPROVEMENT: acquisition.improvement[row],
+        Seen.SCORE: acquisition.score[row],
+        Seen.RUNS_THERE: belief.runs[row],
+        Seen.FAILURES_THERE: belief.failures[row],
+        Seen.RUNS: len(scene.surrogate.runs),
+        Seen.ADMISSIBLE: allowed.sum(),
+        Seen.TRIED: (belief.tried & allowed).sum() / max(allowed.sum(), 1),
+        Seen.FITTING: belief.effective_share,
+        Seen.NOISE: belief.noise,
+        Seen.WIDENED_BY: scene.surrogate.calibration.interval_factor,
+        Seen.BUDGET_LEFT: scene.problem.leeway.budget_left,
     }
     if (kept := scene.problem.comparison.p_loss_kept) is not None and not scene.problem.comparison.promise:
-        numbers[LOSS_KEPT] = kept[row]
+        numbers[Seen.LOSS_KEPT] = kept[row]
     queue = scene.problem.context.queue
     return {name: float(value) for name, value in numbers.items() if math.isfinite(value)} | (queue.numbers if queue else {})
 

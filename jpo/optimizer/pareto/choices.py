@@ -40,12 +40,10 @@ class AgentChoices:
 
     @property
     def marks(self) -> dict[int, list[str]]:
-        """Row -> what is to be found there: "today", "suggested", "prefer cost" ..."""
+        """Row -> what is to be found there, but for `preferred`: "today", "suggested"."""
         marks = {self.surrogate.candidates.current: ["today"]}
         if self.suggested is not None:
             marks.setdefault(self.suggested, []).append("suggested")
-        for name, row in self.preferred.items():
-            marks.setdefault(row, []).append(f"prefer {name}")
         return marks
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from jpo.cost.comparison import TradeOff
 from jpo.optimizer.surrogate import FailureChance
@@ -26,7 +27,7 @@ class Point:
         bounds: 90% intervals of the forecast; empty for a measured one.
         on_front: it is measured, and no measured point is as good in everything and better in something.
         on_expected_front: no point is, predicted ones included.
-        marks: "today", "suggested", "prefer cost" ...
+        marks: "today", "suggested"; `preferred`: the preferences that lead there, by name.
         failure: chance that a run fails, and where that comes from; None: unknown.
         breaks: targets of [sla] which it breaks, or is expected to.
         trade: of time against money, expected against today's values; None: there is none, or an hour's worth is not known.
@@ -39,9 +40,21 @@ class Point:
     on_front: bool = False
     on_expected_front: bool = False
     marks: tuple[str, ...] = ()
+    preferred: tuple[str, ...] = ()
     failure: FailureChance | None = None
     breaks: tuple[str, ...] = ()
     trade: TradeOff | None = None
+
+    @property
+    def marked(self) -> bool:
+        return bool(self.marks or self.preferred)
+
+
+class Unshown(NamedTuple):
+    """Why runs or candidates are not among the points; `lacking`: the quantities without which runs are."""
+
+    why: Literal["failed", "unmeasured", "unforecast", "risky", "crowded"]
+    lacking: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +98,7 @@ class Front:
     because: Note
     preferences: Mapping[str, Mapping[str, float]]
     volumes: Volumes | None
-    left_out: Mapping[str, int]
+    left_out: Mapping[Unshown, int]
     evidence: Evidence = NO_EVIDENCE
     currency: Currency = USD
     metric: Quality | None = None

@@ -19,12 +19,11 @@ from jpo.errors import UsageError
 from jpo.forecast.measurements import runs_at_candidates
 from jpo.forecast.pareto import hypervolume, non_dominated, reference_beyond, spread
 from jpo.optimizer.pareto.choices import AgentChoices
-from jpo.optimizer.pareto.front import Front, Point, Volumes, maximised
+from jpo.optimizer.pareto.front import Front, Point, Unshown, Volumes, maximised
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
 from jpo.records import Forecast, Identity, Interval, Known, Note, Quality, Run
-from jpo.wording.names import heading
-from jpo.wording.numbers import money, percent
+from jpo.wording.numbers import money
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -64,7 +63,7 @@ class Tradeoff:
     targets: Targets
     facts: Points
     guesses: Points
-    left_out: Mapping[str, int]
+    left_out: Mapping[Unshown, int]
     metric: Quality | None = None
 
 
@@ -120,7 +119,7 @@ def front_of(
         limits: what the user wants of the reference point, by quantity.
     """
     tradeoff = trade_off(choices.surrogate, axes, request.wanted.targets, request.wanted.metric)
-    points, hidden = on_show(tradeoff, choices.marks, request.wanted.usd_per_saved_hour)
+    points, hidden = on_show(tradeoff, choices.marks, choices.preferred, request.wanted.usd_per_saved_hour)
     notes = [Note("JPO-I831", note)] if note else []
     if request.wanted.usd_per_saved_hour is not None and any(point.trade for point in points):
         worth = money(request.wanted.usd_per_saved_hour, request.currency)
@@ -141,7 +140,7 @@ def front_of(
         because=choices.because,
         preferences=choices.preferred_parameters,
         volumes=volumes(tradeoff, limits),
-        left_out={**tradeoff.left_out, **({"predicted ones on the front, between those above": hidden} if hidden else {})},
+        left_out={**tradeoff.left_out, **({Unshown("crowded"): hidden} if hidden else {})},
         evidence=known.evidence.noting(notes),
         currency=request.currency,
         metric=request.wanted.metric,
@@ -150,22 +149,22 @@ def front_of(
 
 def trade_off(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, metric: Quality | None = None) -> Tradeoff:
     """Trade-off on these axes: facts and guesses. `targets`: those of [sla]; `metric`: the user's own."""
-    left_out = Counter[str]()
+    left_out = Counter[Unshown]()
     facts = measured(surrogate, axes, targets, left_out)
     guesses = predicted(surrogate, axes, targets, facts, left_out)
     return Tradeoff(surrogate, axes, targets, facts, guesses, left_out, metric)
 
 
-def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, left_out: Counter[str]) -> Points:
+def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, left_out: Counter[Unshown]) -> Points:
     """Medians of the runs that ended well and measured everything, per configuration."""
     values_by_row: dict[int, list[dict[str, float]]] = {}
     for at in runs_at_candidates(surrogate.candidates, surrogate.runs):
         measures = {quantity: value_of(at.run, quantity, surrogate) for quantity in axes.values()}
         values = {quantity: value for quantity, value in measures.items() if value is not None}
         if not at.run.ended_well:
-            left_out["runs that did not end well"] += 1
+            left_out[Unshown("failed")] += 1
         elif len(values) < len(axes):
-            left_out[f"runs without {' and '.join(heading(name) for name in measures if name not in values)}"] += 1
+            left_out[Unshown("unmeasured", tuple(name for name in measures if name not in values))] += 1
         else:
             values_by_row.setdefault(at.row, []).append(values)
     points = {}
@@ -177,7 +176,9 @@ def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, le
     return points
 
 
-def predicted(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, facts: Points, left_out: Counter[str]) -> Points:
+def predicted(
+    surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, facts: Points, left_out: Counter[Unshown]
+) -> Points:
     """Forecasts of what could be run and was not measured."""
     points: dict[int, Point] = {}
     if surrogate.belief.duration_seconds is None:
@@ -187,9 +188,9 @@ def predicted(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, f
             continue
         point = forecast(surrogate, row, axes, targets)
         if len(point.values) < len(axes):
-            left_out["configurations of which a forecast is missing"] += 1
+            left_out[Unshown("unforecast")] += 1
         elif surrogate.belief.p_fail[row] > RISKY:
-            left_out[f"configurations of which more than {percent(RISKY)} would fail"] += 1
+            left_out[Unshown("risky")] += 1
         else:
             points[row] = point
     return points
@@ -210,12 +211,16 @@ def broken(expected: Forecast, targets: Targets) -> tuple[str, ...]:
 
 
 def on_show(
-    of: Tradeoff, marks: Mapping[int, Sequence[str]], usd_per_saved_hour: float | None = None
+    of: Tradeoff,
+    marks: Mapping[int, Sequence[str]],
+    preferred: Mapping[str, int],
+    usd_per_saved_hour: float | None = None,
 ) -> tuple[tuple[Point, ...], int]:
     """Points to show: all measured, the predicted on the front, and what is marked; and how many on the front that leaves out.
 
     Args:
         marks: row -> what is to be found there.
+        preferred: the row to which each preference leads.
         usd_per_saved_hour: what an hour less is worth; None = not said.
     """
     today = of.surrogate.forecast(of.surrogate.candidates.current)
@@ -224,13 +229,14 @@ def on_show(
     expected = dict(zip(every, non_dominated(coordinates(every.values(), of)), strict=True))
     best = [row for row in of.guesses if expected[row]]
     listed = [best[at] for at in spread(coordinates((of.guesses[row] for row in best), of), MOST_PREDICTED)]
-    rows = dict.fromkeys((*of.facts, *listed, *marks))
+    rows = dict.fromkeys((*of.facts, *listed, *marks, *preferred.values()))
     points = [
         replace(
             every.get(row) or forecast(of.surrogate, row, of.axes, of.targets),
             on_front=bool(non_dominated_rows.get(row, False)),
             on_expected_front=bool(expected.get(row, False)),
             marks=tuple(marks.get(row, ())),
+            preferred=tuple(name for name, its in preferred.items() if its == row),
             trade=comparison.trade_off(today, of.surrogate.forecast(row), usd_per_saved_hour),
         )
         for row in rows

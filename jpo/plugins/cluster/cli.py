@@ -10,7 +10,7 @@ import click
 
 from jpo.cli.gate import put, save
 from jpo.cli.options import FILE, ExplainingGroup, options, output_options, seed_option, verbose_option
-from jpo.cli.output import READABLE, Output, can_be_kept, not_settings, track
+from jpo.cli.output import READABLE, Output, can_be_kept, track
 from jpo.plugins.cluster.cli_workloads import RESOURCES_HELP, policy_options, workload_options
 
 if TYPE_CHECKING:
@@ -334,6 +334,5 @@ def _keepable(results: Sequence[Path], sources: Sources, *others: Path | None) -
     """Find out before anything is computed that a result could not be kept, or would destroy what it is made of."""
     from jpo.plugins.cluster.story.scenarios import refuse_inputs
 
-    not_settings(results)
     refuse_inputs(results, sources, *others)
     can_be_kept(results)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
+from jpo.files.reading import number_or_nan
 from jpo.plugins.imports.foreign import ForeignColumn, ForeignRun, ForeignRuns, digest_of, flat, json_of, modified_at, unreadable
 from jpo.records import Skipped
 from jpo.telemetry.outcome import LARGEST, UNTOLD
@@ -62,7 +63,7 @@ def read_trainer_state(path: Path) -> ForeignRuns:
         beside |= flat(json_of(file, LARGEST_BESIDE_BYTES), file) if file.exists() else {}
     scalars = {name: value for name, value in state.items() if name != "log_history"}
     cells = {**beside, **flat(scalars, path), **logged, "(file modified)": repr(modified_at(path))}
-    numbers = {name: _number(cells.get(name)) for name in ("global_step", "max_steps", "num_train_epochs")}
+    numbers = {name: number_or_nan(cells.get(name, "")) for name in ("global_step", "max_steps", "num_train_epochs")}
     done = 0 < numbers["max_steps"] <= numbers["global_step"]
     if not (done or "train_runtime" in cells):
         why = "it is the state of a checkpoint: nothing says that its run is over; name the one that save_state() wrote"
@@ -90,9 +91,9 @@ def _samples_and_batch(cells: Mapping[str, str], *, done: bool) -> dict[str, str
     global batch but for the last, smaller batch of each epoch: of the multiples of a process' batch (devices times accumulation)
     it must be the only one in reach.
     """
-    rate, runtime = _number(cells.get("train_samples_per_second")), _number(cells.get("train_runtime"))
-    steps, epochs = _number(cells.get("max_steps")), _number(cells.get("num_train_epochs"))
-    each = _number(cells.get("train_batch_size"))
+    rate, runtime = (number_or_nan(cells.get(name, "")) for name in ("train_samples_per_second", "train_runtime"))
+    steps, epochs = (number_or_nan(cells.get(name, "")) for name in ("max_steps", "num_train_epochs"))
+    each = number_or_nan(cells.get("train_batch_size", ""))
     if not (done and 0 < rate <= LARGEST and 0 < runtime <= LARGEST and 1 <= steps <= LARGEST):
         return {}
     samples = rate * runtime
@@ -106,10 +107,3 @@ def _samples_and_batch(cells: Mapping[str, str], *, done: bool) -> dict[str, str
     most = per_step * (1 + rounded) * per_epoch / (per_epoch - 1)
     possible = range(math.ceil(least / each), math.floor(most / each) + 1)
     return {**known, "(samples per step)": repr(possible[0] * each)} if len(possible) == 1 else known
-
-
-def _number(text: str | None) -> float:
-    try:
-        return float(text or "nan")
-    except ValueError:
-        return math.nan

@@ -48,7 +48,7 @@ def read_sources(paths: Sequence[Path], form: str | None) -> list[ForeignRuns]:
     found: dict[str, list[ForeignRuns]] = {}
     for path in paths:
         for file, which in _files(path, form):
-            reader = READERS.get(which) or plugin.of_package("jpo.importers", which)
+            reader = READERS.get(which) or plugin.from_package("jpo.importers", which)
             assert reader is not None, "the command line has looked for it"
             found.setdefault(which if which != "table" else f"table {file}", []).append(reader(file))
     return [joined(sources) for sources in found.values()]
@@ -60,7 +60,7 @@ def _files(path: Path, form: str | None) -> Iterator[tuple[Path, str]]:
         yield path, form  # a package of others looks itself
         return
     if not path.is_dir():
-        yield path, form or _of_tool([path.name]) or ("mlflow" if is_database(path) else "table")
+        yield path, form or _writing_tool([path.name]) or ("mlflow" if is_database(path) else "table")
         return
     looked_at, found = 0, False
     for folder, _, count, tool in _folders(path, form, onerror=_refused):
@@ -86,12 +86,12 @@ def _folders(
 ) -> Iterator[tuple[Path, list[str], int, str | None]]:
     """Each folder of a folder: its files, how much is in it, and the tool that wrote it, below whose runs nobody looks."""
     for folder, inside, files in os.walk(path, onerror=onerror):
-        count, tool = len(files) + len(inside), _of_tool(files, form, inside)
+        count, tool = len(files) + len(inside), _writing_tool(files, form, inside)
         inside[:] = [] if tool else sorted(name for name in inside if not name.startswith((CHECKPOINT, ".")))
         yield Path(folder), files, count, tool
 
 
-def _of_tool(files: Sequence[str], form: str | None = None, folders: Sequence[str] = ()) -> str | None:
+def _writing_tool(files: Sequence[str], form: str | None = None, folders: Sequence[str] = ()) -> str | None:
     """The tool, of those wanted, that wrote a folder with these files and folders; the one that knows most of a run first."""
     wrote = {
         "mlflow": META in files and not MLFLOW_FOLDERS.isdisjoint(folders),

@@ -144,7 +144,6 @@ def unknown(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def line_of(run: Run) -> str:
-    """One run in a line, with its place."""
     values = ", ".join(f"{name} {plain(value)}" for name, value in run.parameters.items()) or "no parameter"
     ended = f"{run.identity}, {run.status.value} {moment(run.ended_at)}"
     return f"{run.run_id}: {ended}; {values}; {measured(run.outcome)} ({run.source})"

@@ -69,7 +69,6 @@ class _Contents:
         self.first, self.last = math.inf, -math.inf
 
     def take(self, event: Event, place: Path) -> None:
-        """Take one more event."""
         self.first = min(self.first, event.wall_time)  # the first of all says which version wrote it: the writer was made then
         for value in event.summary.value:
             self.last = max(self.last, event.wall_time)

@@ -74,7 +74,6 @@ class _RunSoFar:
         self.exit_code: int | None = None  # none on record: it has no end
 
     def take(self, record: Fields, place: Path) -> None:
-        """Take one more record."""
         for number, value in record:
             if number == RUN and isinstance(value, bytes):
                 self._run(dict(_fields(value)), place)
@@ -257,6 +256,6 @@ def _text(value: int | bytes | None) -> str:
 
 def _moment(message: bytes) -> float:
     """A protobuf Timestamp: seconds and nanoseconds."""
-    told: Mapping[int, int | bytes] = dict(_fields(message))
-    seconds, nanos = told.get(1, 0), told.get(2, 0)
+    said: Mapping[int, int | bytes] = dict(_fields(message))
+    seconds, nanos = said.get(1, 0), said.get(2, 0)
     return seconds + nanos / 1e9 if isinstance(seconds, int) and isinstance(nanos, int) else math.nan

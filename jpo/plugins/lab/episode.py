@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.plugins.lab.resource_usage import draw_demand, peak_gib, trace, usage
+from jpo.plugins.lab.resource_usage import draw_demand, peak_gib, trace
 from jpo.records import Candidates, Draws, Preference
-from jpo.simulate.drift import Drift, batch_effect, draw_drift
+from jpo.simulate.drift import batch_effect, draw_drift, no_drift
 from jpo.simulate.installations import Installation, outside
 from jpo.simulate.jobs import draw_jobs
 from jpo.simulate.runs import draw_noise, observe
@@ -66,8 +67,7 @@ class EpisodeJob:
     """The job of one episode. Today's configuration works."""
 
     def __init__(self, rng: np.random.Generator, runs: int, installation: Installation, *, drift: bool) -> None:
-        axes = np.meshgrid(*LADDERS.values(), indexing="ij")
-        values = np.stack([axis.ravel() for axis in axes], axis=1)  # (K, P)
+        values = np.array([*product(*LADDERS.values())])  # (K, P)
         batch, cpus, memory = (values[:, list(LADDERS).index(name)] for name in ("batch_size", "cpus", "memory_gib"))
         while True:
             self.today = rng.integers(0, LENGTHS)
@@ -84,7 +84,7 @@ class EpisodeJob:
         self.fails: Bools = self.draws.fails[0] | (self.need_gib > memory)
         self.busy = float(rng.uniform(*_BUSIEST) / np.exp(self.draws.log_utilisation[0].max()))
         self.noise = draw_noise(rng)
-        self.drift: Drift | None = draw_drift(runs, rng) if drift else None
+        self.drift = draw_drift(runs, rng) if drift else no_drift(runs)
 
     def _drawn(self, installation: Installation, rng: np.random.Generator) -> Draws:
         """The job in the installation. Memory makes no difference to it: whether it suffices, the demand says."""
@@ -102,24 +102,18 @@ class EpisodeJob:
 
     def run(self, row: int, number: int, rng: np.random.Generator) -> EpisodeRun:
         """Run a configuration once. `number`: of the run, from 0, the reference; drift depends on it."""
-        seen, (slower, harder) = observe(self.draws, 0, row, rng, noise=self.noise), self.drifted(number)
-        pace = -seen.log_time - slower - harder[row]
+        seen, harder = observe(self.draws, 0, row, rng, noise=self.noise), batch_effect(self.drift, number, self.batch)
+        pace = -seen.log_time - float(self.drift.log_time[number]) - harder[row]
         cpus, memory = self.grid.values[row, -2:]
-        used = usage(trace(self.demand, cpus, pace, self.batch[row], rng), cpus)
+        used = float((trace(self.demand, cpus, pace, self.batch[row], rng).cores / cpus).mean())
         logs = np.array([-pace, self.log_rate[row] - pace, seen.log_utilisation, seen.log_loss])
         full, failed = min(1.0, float(self.need_gib[row] / memory)), bool(seen.failed or self.fails[row])
         busy = min(1.0, self.busy * float(np.exp(seen.log_utilisation)))
-        return EpisodeRun(logs, (0.0, full, 0.0) if failed else (used.cpu_mean, full, busy), failed)
-
-    def drifted(self, run: int) -> tuple[float, Floats]:
-        """The drift of ln time: common to all configurations, and of each one, (K,)."""
-        if self.drift is None:
-            return 0.0, np.zeros(len(self.log_rate))
-        return float(self.drift.log_time[run]), batch_effect(self.drift, run, self.batch)
+        return EpisodeRun(logs, (0.0, full, 0.0) if failed else (used, full, busy), failed)
 
     def charges(self, weights: Preference, sla: Mapping[str, float], run: int) -> Floats:
         """What each configuration costs if it ends well, in runs of today's, without noise and drift of all alike, (K,)."""
-        time, loss = self.draws.log_time[0] + self.drifted(run)[1], self.draws.log_loss[0]
+        time, loss = self.draws.log_time[0] + batch_effect(self.drift, run, self.batch), self.draws.log_loss[0]
         cost = time + self.log_rate
         paid = weights.time * time + weights.cost * cost - weights.efficiency * self.draws.log_utilisation[0]
         worth = paid + _LOSS_WEIGHT * np.maximum(loss - _LOSS_TOLERANCE, 0.0)

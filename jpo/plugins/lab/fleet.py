@@ -178,7 +178,6 @@ def typical(fleet: Fleet, name: str) -> tuple[float | None, float | None]:
 
 
 def totals(runs: Sequence[Run]) -> Totals:
-    """Totals of some runs."""
     cost = sum(run.outcome.cost_usd or 0.0 for run in runs)
     hours = sum(run.outcome.duration_seconds or 0.0 for run in runs) / 3600
     return Totals(len(runs), sum(not run.ended_well for run in runs), cost, hours)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.plugins.lab.resource_usage import Demand, draw_demand, peak_gib, trace, usage
+from jpo.plugins.lab.resource_usage import Demand, draw_demand, peak_gib, trace
 from jpo.records import SAME, Candidates, Draws, Outcome, Parameters, RunStatus
-from jpo.simulate.drift import Drift, batch_effect, draw_drift
+from jpo.simulate.drift import Drift, batch_effect, draw_drift, no_drift
 from jpo.simulate.installations import AS_SIMULATED, Installation, outside
 from jpo.simulate.jobs import draw_jobs
 from jpo.simulate.runs import SimulatedRun, draw_noise, observe
@@ -64,7 +65,7 @@ class SimulatedWorkload:
     draws: Draws
     levels: Mapping[str, float]
     demand: Demand
-    drift: Drift | None
+    drift: Drift
     noise: float
 
     @property
@@ -100,7 +101,7 @@ def draw_workload(
         draws=draws,
         levels=_levels(draws, rng),
         demand=demand,
-        drift=draw_drift(runs, rng) if drift else None,
+        drift=draw_drift(runs, rng) if drift else no_drift(runs),
         noise=draw_noise(rng),
     )
 
@@ -115,7 +116,8 @@ def execute(workload: SimulatedWorkload, values: Parameters, run: int, rng: np.r
     """
     row, batch = row_of(workload, values), float(np.log2(values["batch_size"] / workload.first["batch_size"]))
     simulated = observe(workload.draws, 0, row, rng, noise=workload.noise)
-    slower, data, worse = _drifted(workload, run, batch)
+    slower, data = (float(logs[run]) for logs in (workload.drift.log_time, workload.drift.log_data))
+    worse = LOSS_PER_EPOCHS * float(batch_effect(workload.drift, run, np.array([batch]))[0])
     seconds = workload.levels["duration_seconds"] * float(np.exp(simulated.log_time + slower))
     peak = float(peak_gib(workload.demand, np.array([batch]))[0])
     status = _status(workload, values, row, simulated, killed=peak > values["memory_gib"])
@@ -127,7 +129,7 @@ def execute(workload: SimulatedWorkload, values: Parameters, run: int, rng: np.r
     watts = FULL_WATTS[workload.computes_on] * units * share
     samples = workload.levels["samples_per_second"] * workload.levels["duration_seconds"] * float(np.exp(data))
     cpus, pace = values["cpus"], data - simulated.log_time - slower
-    used = usage(trace(workload.demand, cpus, pace, batch, rng), cpus)
+    used = trace(workload.demand, cpus, pace, batch, rng)
     slope = error = None
     if workload.draws.loss_slope is not None and np.isfinite(workload.draws.loss_slope[0]):  # as telemetry would measure it
         error = float(rng.uniform(0.0, _LARGEST_SLOPE_ERROR))
@@ -140,8 +142,8 @@ def execute(workload: SimulatedWorkload, values: Parameters, run: int, rng: np.r
         throughput_samples_per_second=samples / seconds,
         val_loss=workload.levels["val_loss"] * float(np.exp(simulated.log_loss + worse)),
         gpu_utilisation=busy if workload.computes_on == "gpus" else None,
-        cpu_utilisation=used.cpu_mean if workload.computes_on == "gpus" else busy,
-        memory_gib=used.memory_peak_gib,
+        cpu_utilisation=float((used.cores / cpus).mean()) if workload.computes_on == "gpus" else busy,
+        memory_gib=float(used.memory_gib.max()),
         loss_slope=slope,
         loss_slope_error=error,
     )
@@ -153,10 +155,9 @@ def truth(workload: SimulatedWorkload, run: int) -> Mapping[str, Floats]:
     Each shape (K,). `fails` ignores host memory; `need_gib` is how much each row needs.
     """
     batch = np.log2(workload.grid.values[:, workload.grid.names.index("batch_size")] / workload.first["batch_size"])
-    harder = np.zeros(len(batch)) if workload.drift is None else batch_effect(workload.drift, run, batch)
     return {
         "log_time": workload.draws.log_time[0],
-        "log_loss": workload.draws.log_loss[0] + LOSS_PER_EPOCHS * harder,
+        "log_loss": workload.draws.log_loss[0] + LOSS_PER_EPOCHS * batch_effect(workload.drift, run, batch),
         "log_utilisation": workload.draws.log_utilisation[0],
         "fails": workload.draws.fails[0].astype(np.float64),
         "need_gib": peak_gib(workload.demand, batch),
@@ -179,8 +180,7 @@ def _choices(rng: np.random.Generator) -> Choices:
 def _grid(choices: Choices, first: Parameters) -> Candidates:
     """The grid: all combinations of the choices except those of memory."""
     names = tuple(name for name in choices if name != "memory_gib")
-    axes = np.meshgrid(*(choices[name] for name in names), indexing="ij")
-    values = np.stack([axis.ravel() for axis in axes], axis=1)  # (K, P)
+    values = np.array([*product(*(choices[name] for name in names))])  # (K, P)
     current = int(np.flatnonzero((values == [first[name] for name in names]).all(axis=1))[0])
     return Candidates(names, values, current, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
 
@@ -198,14 +198,6 @@ def _levels(draws: Draws, rng: np.random.Generator) -> Mapping[str, float]:
         "power": float(rng.uniform(0.6, 1.0) / np.exp(draws.log_power.max())),
         "samples_per_second": between(50, 20_000),
     }
-
-
-def _drifted(workload: SimulatedWorkload, run: int, batch: float) -> tuple[float, float, float]:
-    """The drift of ln duration, ln samples and ln loss of a run."""
-    if workload.drift is None:
-        return 0.0, 0.0, 0.0
-    harder = float(batch_effect(workload.drift, run, np.array([batch]))[0])
-    return float(workload.drift.log_time[run]), float(workload.drift.log_data[run]), LOSS_PER_EPOCHS * harder
 
 
 def _status(workload: SimulatedWorkload, values: Parameters, row: int, simulated: SimulatedRun, *, killed: bool) -> RunStatus:

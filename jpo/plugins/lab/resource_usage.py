@@ -54,17 +54,6 @@ class ResourceTrace:
     memory_gib: Floats
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class ResourceUsage:
-    """Summary of a trace: CPU use relative to the request in 0..1, memory in GiB."""
-
-    cpu_mean: float
-    cpu_p95: float
-    memory_mean_gib: float
-    memory_p95_gib: float
-    memory_peak_gib: float
-
-
 WAITS_FOR_STORAGE = 0.15
 """Share of jobs whose loaders wait for storage while their CPUs idle. Assumed."""
 
@@ -125,18 +114,6 @@ def trace(demand: Demand, cpus: float, log_pace: float, batch: float, rng: np.ra
     batches = demand.batch_gib * np.exp2(batch) * (phase != LOAD)
     memory = demand.base_gib + filled + batches + demand.copy_gib * (phase == CHECKPOINT)
     return ResourceTrace(phase, np.minimum(wanted, cpus), memory)
-
-
-def usage(trace: ResourceTrace, cpus: float) -> ResourceUsage:
-    """The usage of a trace: mean, 95th percentile and peak; `cpus`: that the run requests."""
-    busy = trace.cores / cpus
-    return ResourceUsage(
-        cpu_mean=float(busy.mean()),
-        cpu_p95=float(np.quantile(busy, 0.95)),
-        memory_mean_gib=float(trace.memory_gib.mean()),
-        memory_p95_gib=float(np.quantile(trace.memory_gib, 0.95)),
-        memory_peak_gib=float(trace.memory_gib.max()),
-    )
 
 
 def peak_gib(demand: Demand, batch: Floats) -> Floats:

@@ -117,7 +117,7 @@ def follow(
         yield entry.end
         return
     pause = SHORTEST_PAUSE
-    for status in looks(entry, launcher, ledger, clock):
+    for status in statuses(entry, launcher, ledger, clock):
         if status is not None:
             yield status
             if status.over:
@@ -126,7 +126,7 @@ def follow(
         pause = min(longest_pause, pause * 1.5)
 
 
-def looks(entry: Entry, launcher: Launcher, ledger: Path, clock: Callable[[], float]) -> Iterator[JobStatus | None]:
+def statuses(entry: Entry, launcher: Launcher, ledger: Path, clock: Callable[[], float]) -> Iterator[JobStatus | None]:
     """How a submitted job goes, each time that the next is asked for. None: its engine cannot be reached just now.
 
     Raises:
@@ -136,7 +136,7 @@ def looks(entry: Entry, launcher: Launcher, ledger: Path, clock: Callable[[], fl
     while True:
         status: JobStatus | None = None
         try:
-            status = look(entry, launcher, ledger)
+            status = ask_status(entry, launcher, ledger)
             reached = clock()
         except LaunchError as error:
             if error.code != UNREACHABLE or clock() - reached > GIVE_UP_SECONDS:
@@ -144,7 +144,7 @@ def looks(entry: Entry, launcher: Launcher, ledger: Path, clock: Callable[[], fl
         yield status
 
 
-def look(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
+def ask_status(entry: Entry, launcher: Launcher, ledger: Path) -> JobStatus:
     """How a submitted job goes now. Of one that is over, output and run log are brought home, then its end is written down.
 
     Another process may have brought it home before, and the engine may know nothing of it any more: what that one wrote counts.
@@ -171,7 +171,7 @@ def cancel(entry: Entry, launcher: Launcher, ledger: Path, *, sleep: Callable[[f
     assert entry.engine_id is not None, "submitted"
     launcher.cancel(entry.engine_id)
     waited, pause = 0.0, SHORTEST_PAUSE
-    for status in looks(entry, launcher, ledger, lambda: 0.0):  # in no time, since CANCEL_SECONDS end it
+    for status in statuses(entry, launcher, ledger, lambda: 0.0):  # in no time, since CANCEL_SECONDS end it
         if status is not None and status.over:
             return True
         sleep(pause)

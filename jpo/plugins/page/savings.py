@@ -56,7 +56,6 @@ def savings(sides: Sides, prices: Prices) -> tuple[Saved, ...]:
 
 
 def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
-    """What was saved of one quantity."""
     before, before_well = measured(quantity, sides.before, prices)
     after, after_well = measured(quantity, sides.after, prices)
     well, spent, expected = int(after_well.sum()), float(after.sum()), sides.expected.of(quantity)

@@ -27,14 +27,7 @@ from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, Rev
 from jpo.plugins.page.rewards import reward_components
 from jpo.plugins.page.savings import QUANTITIES, savings, together
 from jpo.project.load import LoadedSettings
-from jpo.project.project import (
-    ProjectStore,
-    open_project_store,
-    own_direction,
-    own_metrics,
-    preference_of,
-    targets_of,
-)
+from jpo.project.project import ProjectStore, open_project_store, own_direction, own_metrics, preference_of, targets_of
 from jpo.project.workload import read_workload
 from jpo.records import Identity, Preference, Quality, Run, Suggestion, as_stored
 from jpo.report.audit import maker
@@ -123,7 +116,6 @@ class AuditRead:
 
 
 def read_log(store: Store) -> AuditRead:
-    """The log in short."""
     chain, kinds = verify(store), Counter[str]()
     kept: dict[str, list[AuditRecord]] = {"notable": [], "learnt": [], "tested": []}
     made: dict[str, AuditRecord] = {}
@@ -160,7 +152,6 @@ def _as_logged(made: Suggestion, record: AuditRecord | None) -> bool:
 def reviewed(
     identity: Identity, past: History, log: AuditRead, job: ProjectStore, criteria: Criteria, answers: Answers
 ) -> WorkloadReview:
-    """One workload."""
     runs = [one for one in past.runs if one.recorded.run.identity == identity]
     made = [one for one in past.suggestions if one.identity == identity]
     recorded = [one.recorded for one in runs]
@@ -189,7 +180,6 @@ def reviewed_run(past: PastRun, run: Run, targets: Mapping[str, float], prices: 
 
 
 def decision(made: Suggestion, followers: Sequence[Follower], log: AuditRead) -> ReviewedSuggestion:
-    """A suggestion, and what came of it."""
     record = log.made.get(made.suggestion_id)
     fate = log.became.get(made.suggestion_id, "unknown") if made.changes else "kept"
     ended = [follower for follower in followers if follower.run.ended_well]  # forecasts are of such runs

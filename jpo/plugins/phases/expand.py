@@ -17,7 +17,7 @@ from jpo.plugins.phases.chain import Chain, Ints, smooth
 from jpo.plugins.phases.extra import need
 from jpo.plugins.phases.levels import FINEST, find_levels
 from jpo.plugins.phases.markov import PASSES, RARE, STICKY
-from jpo.plugins.phases.model import PhaseModel, with_needs
+from jpo.plugins.phases.model import MostUsed, PhaseModel, with_needs
 from jpo.plugins.phases.requests.caution import LADDER, LITTLE, untried
 from jpo.plugins.phases.requests.demand import join, thinned
 from jpo.plugins.phases.traces import Floats, Traces
@@ -54,8 +54,7 @@ def expand(model: PhaseModel, traces: Traces, *, split: int | None = None, seed:
         seen,
         needs=needs,
         caution=model.caution if was_tried else (careful, careful),
-        first_need=np.maximum(model.first_need, seen.first_need),
-        peak=np.maximum(model.peak, seen.peak),
+        most=MostUsed(*map(np.maximum, model.most, seen.most)),
         least_density=min(model.least_density, seen.least_density),
         executions=executions,
         samples=samples,

@@ -60,9 +60,6 @@ class FitOptions:
 def fit_model(traces: Traces, options: FitOptions | None = None, track: Track = silently) -> PhaseModel:
     """Phases, what they need, and how much caution requests ask for.
 
-    Args:
-        track: shows how far it is.
-
     Raises:
         UsageError: JPO-E733, a package is not installed; JPO-E735, every feature is constant.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,13 @@ STRANGE = 5.0
 """By how much the log density of a sample must fall below the least of training until the trace has drifted."""
 
 
+class MostUsed(NamedTuple):
+    """The most CPU and memory that training used, shape (2,) each: within the horizon of a start, and ever."""
+
+    first: Floats
+    ever: Floats
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class PhaseModel:
     """Phases and what is known of them.
@@ -36,8 +44,7 @@ class PhaseModel:
         needs: positions of training with their futures, of CPU and memory; None where these were not measured.
         caution: steps of caution for CPU and memory, found on executions that the model had not seen; where there were too few,
             the most careful by phases, or one that holds the peak.
-        first_need: shape (2,), the most that training used within the horizon of a start.
-        peak: shape (2,), the most that training ever used.
+        most: what training used at most.
         interval_seconds: median time between samples.
         least_density: lowest mean log density of WINDOW samples in training, or of all samples of a shorter execution.
         executions, samples: how much was seen.
@@ -50,8 +57,7 @@ class PhaseModel:
     chain: Chain
     needs: Positions | None
     caution: tuple[int, int]
-    first_need: Floats
-    peak: Floats
+    most: MostUsed
     interval_seconds: float
     least_density: float
     executions: int
@@ -100,8 +106,7 @@ def with_needs(method: str, scaler: Scaler, chain: Chain, traces: Traces) -> Pha
         chain=chain,
         needs=thinned(positions_of(both, phases, HORIZON_SECONDS)) if both else None,
         caution=(careful, careful),
-        first_need=np.max(starts, axis=0) if both else np.zeros(2),
-        peak=both.stacked().max(0) if both else np.zeros(2),
+        most=MostUsed(np.max(starts, axis=0), both.stacked().max(0)) if both else MostUsed(np.zeros(2), np.zeros(2)),
         interval_seconds=float(np.median(intervals)),
         least_density=float(min(rolling_mean(part)[min(WINDOW, len(part)) - 1 :].min() for part in densities)),
         executions=len(traces.executions),

@@ -27,7 +27,7 @@ from jpo.errors import UsageError
 from jpo.files.reading import beginning, contents, json_object
 from jpo.plugins.phases.chain import Chain, Ints
 from jpo.plugins.phases.features import Scaler
-from jpo.plugins.phases.model import PhaseModel
+from jpo.plugins.phases.model import MostUsed, PhaseModel
 from jpo.plugins.phases.requests.caution import STEPS
 from jpo.plugins.phases.requests.demand import RESOURCES, Bools, Positions
 from jpo.plugins.phases.traces import Floats
@@ -59,8 +59,8 @@ def encoded(model: PhaseModel) -> bytes:
         **scaler_arrays(model.scaler),
         **{f"chain.{field.name}": getattr(model.chain, field.name) for field in fields(Chain)},
         **({f"needs.{field.name}": getattr(model.needs, field.name) for field in fields(Positions)} if model.needs else {}),
-        "first_need": model.first_need,
-        "peak": model.peak,
+        "first_need": model.most.first,
+        "peak": model.most.ever,
         **model.weights,
     }
     return sealed(head, arrays)
@@ -77,7 +77,6 @@ def scaler_arrays(scaler: Scaler) -> Mapping[str, Floats]:
 
 
 def decoded_scaler(head: Mapping[str, object], arrays: Arrays) -> Scaler:
-    """The scaler of a head and its arrays, each checked."""
     names, kept = _texts(head, "features"), _counts(head, "kept")
     _require(len(kept) > 0 and all(at < len(names) for at in kept), "keeps features that it does not name")
     scale = _floats(arrays, "scaler.scale", (len(kept),))
@@ -136,7 +135,6 @@ class Unfit(ValueError):
 
 
 def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
-    """The model of a head and its arrays, each checked."""
     scaler = decoded_scaler(head, arrays)
     d = len(scaler.kept)
     k = len(arrays["chain.start"])
@@ -149,9 +147,9 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
     _require(bool((chain.variances > 0).all()), "has a variance that is not above 0")
     caution = _counts(head, "caution")
     _require(len(caution) == RESOURCES and all(step < len(STEPS) for step in caution), "has no caution for CPU and memory")
-    first_need, peak = (_floats(arrays, name, (RESOURCES,)) for name in ("first_need", "peak"))
+    most = MostUsed(*(_floats(arrays, name, (RESOURCES,)) for name in ("first_need", "peak")))
     interval_seconds = _number(head, "interval_seconds")
-    positive = min(first_need.min(), peak.min()) >= 0 and interval_seconds > 0
+    positive = min(most.first.min(), most.ever.min()) >= 0 and interval_seconds > 0
     _require(bool(positive), "has needs below 0, or no time between samples")
     return PhaseModel(
         method=_texts({"method": [head["method"]]}, "method")[0],
@@ -159,8 +157,7 @@ def _decoded(head: Mapping[str, object], arrays: Arrays) -> PhaseModel:
         chain=chain,
         needs=_positions(arrays, k) if "needs.phase" in arrays else None,
         caution=(caution[0], caution[1]),
-        first_need=first_need,
-        peak=peak,
+        most=most,
         interval_seconds=interval_seconds,
         least_density=_number(head, "least_density"),
         executions=_count(head, "executions"),

@@ -64,8 +64,8 @@ def explore_here(settings: LoadedSettings) -> Explore:
 def kept_from_exploring(settings: LoadedSettings) -> tuple[Note, ...]:
     """That nothing new is tried on this branch; empty where `explore` holds as it is set."""
     agent, branch = settings.values.agent, settings.side_branch
-    told = settings.origins.get("agent.explore", "").startswith(("command line", "environment"))
-    if not branch or told or agent.explore == "off" or any(fnmatchcase(branch, form) for form in agent.explore_branches):
+    asked = settings.said_by("agent.explore") in ("command line", "environment")
+    if not branch or asked or agent.explore == "off" or any(fnmatchcase(branch, form) for form in agent.explore_branches):
         return ()
     why = f"Nothing new is tried on {printable(branch)}, which is not the default branch"
     return (Note(SIDE_BRANCH, f"{why}: [agent] explore_branches, or --explore, allows it"),)

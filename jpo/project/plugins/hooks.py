@@ -17,7 +17,7 @@ from jpo.project.plugins.tables import OF_OTHERS
 from jpo.records import Finished, Forecast, Note, Parameters, Queued, RunEvent, Workload
 
 if TYPE_CHECKING:
-    from jpo.agent.safety.queue_ahead import QueueAhead
+    from jpo.agent.safety.queue_waits import QueueWaits
     from jpo.project.project import Project
     from jpo.records import Known
 
@@ -29,7 +29,7 @@ class Queue(Protocol):
     def notes(self) -> tuple[Note, ...]:
         """What the report must say of an engine that did not answer."""
 
-    def ahead(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> QueueAhead | None:
+    def waits_for(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> QueueWaits | None:
         """What the engine says of runs with today's resources and with those of other configurations; None: nothing."""
 
     def ends(self, expected: Sequence[tuple[Parameters, Forecast]], *, now: float) -> tuple[Queued | None, ...]:
@@ -42,7 +42,7 @@ class NoQueue:
 
     notes: tuple[Note, ...] = ()
 
-    def ahead(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> None:
+    def waits_for(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> None:
         """Nothing."""
 
     def ends(self, expected: Sequence[tuple[Parameters, Forecast]], *, now: float) -> tuple[None, ...]:

@@ -43,7 +43,7 @@ def _made(own: tuple[tuple[str, str], ...], of_others: bool) -> type[Settings]:
 @cache
 def _tables_of_others() -> dict[str, type[BaseModel]]:
     """Their models; one that cannot be imported is left out, and its table is unknown."""
-    found = {table: plugin.part_of(each, where) for each in plugin.of_packages() for table, where in each.settings.items()}
+    found = {table: plugin.part_of(each, where) for each in plugin.from_packages() for table, where in each.settings.items()}
     return {table: model for table, model in found.items() if not isinstance(model, plugin.Broken)}
 
 

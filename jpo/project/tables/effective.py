@@ -37,7 +37,7 @@ def effective(settings: LoadedSettings) -> Iterator[Setting]:
     }
     for path, value in _flat({name: found[name] for name in sorted(found, key=SECTIONS.index)}):
         key = ".".join(path)
-        origin = settings.origins.get(key, "built in")
+        kind, origin = settings.said_by(key), str(settings.origins.get(key, "built in"))
         if key in ("prometheus.url", "store.url"):
             shown = without_credentials(str(value))
             yield Setting(path, shown, origin, exact=shown == value)
@@ -47,13 +47,13 @@ def effective(settings: LoadedSettings) -> Iterator[Setting]:
             written: Any = settings.tables  # "6h" where it is 21600 seconds
             for part in path:
                 written = written.get(part) if isinstance(written, Mapping) else None
-            in_file = written is not None and origin.endswith((".toml", "[tool.jpo]"))
+            in_file = written is not None and kind in ("file", "pyproject")
             yield Setting(path, written if in_file else value, origin)
     for path, value in _flat({name: settings.tables.get(name) for name in ("preference", "preferences")}):
         named = (
             settings.origins[name] for name in (".".join(path[:n]) for n in range(len(path), 0, -1)) if name in settings.origins
         )
-        yield Setting(path, value, next(named, "built in"))
+        yield Setting(path, value, str(next(named, "built in")))
     if "preference" not in settings.tables:
         built_in = {name: weight for name, weight in settings.values.preference.model_dump(exclude_none=True).items() if weight}
         yield from (Setting(("preference", name), weight, "built in") for name, weight in built_in.items())

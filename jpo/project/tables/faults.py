@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -17,7 +17,18 @@ from jpo.project.plugins.tables import settings_model
 from jpo.project.tables.parameters import ParameterTable, is_own
 
 
-def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | None) -> UsageError:
+class Origin(NamedTuple):
+    """Origin of a setting: which source has it, and `place`, its file or its variable."""
+
+    kind: Literal["built in", "pyproject", "file", "environment", "command line"]
+    place: str = ""
+
+    def __str__(self) -> str:
+        words = {"pyproject": f"{self.place} [tool.jpo]", "file": self.place, "environment": f"environment {self.place}"}
+        return words.get(self.kind, self.kind)
+
+
+def explained(error: ValidationError, origins: Mapping[str, Origin], toml: Path | None) -> UsageError:
     """The first thing that is wrong, in one line: where it is, what was found, what to write."""
     first = error.errors(include_url=False)[0]
     path = [str(part) for part in first["loc"] if part != "[key]"]
@@ -34,14 +45,15 @@ def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | N
     return UsageError(place, f"{key}: {message[0].lower() + message[1:]}", "see `jpo config schema`", code="JPO-E302")
 
 
-def place_of(path: list[str], origins: Mapping[str, str], toml: Path | None) -> str:
+def place_of(path: list[str], origins: Mapping[str, Origin], toml: Path | None) -> str:
     """Where a setting was given: its origin, of a file with the line."""
     tables = (".".join(path[:n]) for n in range(len(path), 0, -1))
-    origin = next((origins[name] for name in tables if name in origins), "settings")
-    return f"{origin}:{line}" if toml and origin == str(toml) and (line := line_of(toml, path)) else origin
+    origin = next((origins[name] for name in tables if name in origins), None)
+    in_file = toml and origin == Origin("file", str(toml))
+    return f"{origin}:{line}" if toml and in_file and (line := line_of(toml, path)) else str(origin or "settings")
 
 
-def refuse_impossible(parameters: Mapping[str, Any], origins: Mapping[str, str], toml: Path | None) -> None:
+def refuse_impossible(parameters: Mapping[str, Any], origins: Mapping[str, Origin], toml: Path | None) -> None:
     """Raise UsageError for a parameter of the team's own that the guard would refuse, and for words where JPO knows numbers."""
     for name, line in parameters.items():
         place = place_of(["parameters", name], origins, toml)

@@ -29,7 +29,6 @@ class TomlLine:
 
     @property
     def value(self) -> Any:
-        """What the line says."""
         return toml_of(f"v = {self.text}")["v"]
 
 

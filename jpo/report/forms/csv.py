@@ -41,17 +41,12 @@ def harmless(cell: Raw, *, whole: bool = False) -> Raw:
     return f"'{text}" if text.lstrip().startswith(FORMULA) else text
 
 
-def render(document: Document, *, table: str = "") -> str:
-    """All tables, or those of this name; a table under the same header as the one before goes on below it.
+def render(document: Document) -> str:
+    """All tables; one under the same header as the one before goes on below it.
 
-    Where sections tell tables of one name apart (a workload each), the first column names the section.
-
-    Raises:
-        ValueError: no table has this name.
+    Where sections tell tables of one header apart (a workload each), the first column names the section.
     """
-    found = [(section, one) for section, one in _tables(document.blocks, "") if table in ("", one.name)]
-    if table and not found:
-        raise ValueError(f"no table of this report is called {table!r}")
+    found = list(_tables(document.blocks, ""))
     in_sections = len({section for section, _ in found}) > 1
     text, header = "", ""
     for section, one in found:

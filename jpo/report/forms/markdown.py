@@ -10,21 +10,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from jpo.records import Currency, Note
-from jpo.report.document import (
-    Block,
-    Cell,
-    Column,
-    Document,
-    Inline,
-    Items,
-    Plot,
-    Section,
-    Span,
-    Table,
-    Verbatim,
-    shown,
-    spans,
-)
+from jpo.report.document import Block, Cell, Column, Document, Inline, Items, Plot, Section, Span, Table, Verbatim, shown, spans
 from jpo.report.forms.cells import harmless, interval_of, value_of
 from jpo.wording.printable import printable
 
@@ -99,7 +85,6 @@ def _cell(cell: Cell, column: Column, currency: Currency) -> str:
 
 
 def inline(text: Inline) -> str:
-    """A text with its emphasis."""
     return _marked(harmless(spans(text)))
 
 

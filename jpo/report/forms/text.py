@@ -17,21 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from jpo.records import Currency, Note
-from jpo.report.document import (
-    Block,
-    Cell,
-    Column,
-    Document,
-    Inline,
-    Items,
-    Plot,
-    Section,
-    Span,
-    Table,
-    Verbatim,
-    shown,
-    spans,
-)
+from jpo.report.document import Block, Cell, Column, Document, Inline, Items, Plot, Section, Span, Table, Verbatim, shown, spans
 from jpo.report.forms.cells import harmless, interval_of, value_of
 from jpo.wording.printable import encodable
 

@@ -175,13 +175,13 @@ def write_labels(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
 
     shown = drawable(front.points, x, y)
     spots = axes.transData.transform(positions(shown, x, y))
-    sizes = [MARK_PIXELS if point.marks else DOT_PIXELS for point in shown]
+    sizes = [MARK_PIXELS if point.marked else DOT_PIXELS for point in shown]
     dots = [
         Bbox.from_bounds(left - size, bottom - size, 2 * size, 2 * size)
         for (left, bottom), size in zip(spots, sizes, strict=True)
     ]
     written: list[Bbox] = []
-    wanted = [at for at, point in enumerate(shown) if (at_front(point) or point.marks) and "today" not in point.marks]
+    wanted = [at for at, point in enumerate(shown) if (at_front(point) or point.marked) and "today" not in point.marks]
     wanted.sort(key=lambda at: ("suggested" not in shown[at].marks, not shown[at].runs))
     for at, alike in in_one_place(wanted, spots):
         text = difference(shown[at].parameters, front.today) + (f" (+{alike} alike)" if alike else "")

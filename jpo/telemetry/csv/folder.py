@@ -39,13 +39,12 @@ class LoggedRun:
 
 @dataclass(frozen=True, slots=True)
 class UnusableLog:
-    """A log without a run that can be learnt from: where, why, and the reason code."""
+    """A log without a run that can be learnt from: where, and why with its reason code."""
 
     path: Path
     run_id: str
     """The file's name where the log could not be read that far."""
-    reason: str
-    code: str
+    why: Note
     kind: str = ""
     """Code of the reason why its run is no evidence (outcome.py); empty where it is the log that cannot be used."""
 
@@ -99,9 +98,9 @@ def _finished(found: Iterable[Found]) -> Finished:
     runs, unusable = _sorted(found)
     return Finished(
         runs=tuple(logged.run for logged in runs),
-        skipped=tuple(Skipped(log.run_id, log.reason, log.kind) for log in unusable),
+        skipped=tuple(Skipped(log.run_id, log.why.text, log.kind) for log in unusable),
         doubts=doubts_of(runs, known),
-        complete=all(log.code != "JPO-E110" for log in unusable),
+        complete=all(log.why.code != "JPO-E110" for log in unusable),
     )
 
 
@@ -192,14 +191,15 @@ class _Reading:
             ours = not self.names or whose in self.names
             if twin := self._by_run.get((name, whose)):
                 other = differing(run_of(parsed(twin, self.own.metrics), now=self.now, own=self.own), log, now=self.now)
-                yield UnusableLog(path, name, f"{path}: an earlier log, {twin}, has the same run_id{other}", "JPO-W130")
+                same_id = f"{path}: an earlier log, {twin}, has the same run_id{other}"
+                yield UnusableLog(path, name, Note("JPO-W130", same_id))
                 return
             logged = _logged(log, self.now, self.own)
             logged = replace(logged, run=replace(logged.run, identity=whose))
             content = digest_of(_content(log, logged.run))
             if (copy := self._by_content.setdefault(content, path)) != path:
                 same_run = f"{path}: an earlier log, {copy}, is of the same run: same start, end and values"
-                yield UnusableLog(path, name, same_run, "JPO-W130")
+                yield UnusableLog(path, name, Note("JPO-W130", same_run))
                 return
             self._by_run[name, whose] = path
             if settled_stamp and not (logged.doubts or logged.run.fell_silent):
@@ -208,7 +208,7 @@ class _Reading:
         except TelemetryError as error:
             if ours:
                 kind = error.__cause__.code if isinstance(error.__cause__, NoEvidence) else ""
-                yield UnusableLog(path, name, str(error), error.code, kind)
+                yield UnusableLog(path, name, Note(error.code, str(error), remedy=error.remedy), kind)
 
 
 def _content(log: Log, run: Run) -> object:

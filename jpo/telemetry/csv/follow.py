@@ -161,7 +161,6 @@ class Tail:
         return "rewritten" if before == now else "replaced"
 
     def close(self) -> None:
-        """Close the file."""
         if self._file:
             self._file.close()
         self._file = None

@@ -25,12 +25,12 @@ def doubts(log: Log, run: Run, *, now: float | None) -> Iterator[Doubt]:
         run: what was made of it.
         now: unix seconds, None where it is not known.
     """
-    yield from _of_times(log, run, now)
-    yield from _of_losses(log, run)
-    yield from _of_counts(log, run)
+    yield from _time_doubts(log, run, now)
+    yield from _loss_doubts(log, run)
+    yield from _count_doubts(log, run)
 
 
-def _of_times(log: Log, run: Run, now: float | None) -> Iterator[Doubt]:
+def _time_doubts(log: Log, run: Run, now: float | None) -> Iterator[Doubt]:
     trends, start, end = log.trends, log.number("start"), run.ended_at
     if trends.back_line:
         found = f"{log.path}: line {trends.back_line}: time goes back behind the row above"
@@ -67,7 +67,7 @@ def _zone_seconds(log: Log, end: float) -> float:
     return zone if zone >= 2 * ZONE_SECONDS and abs(ahead - zone) <= ZONE_SLACK_SECONDS else 0.0
 
 
-def _of_losses(log: Log, run: Run) -> Iterator[Doubt]:
+def _loss_doubts(log: Log, run: Run) -> Iterator[Doubt]:
     trends = log.trends
     alike = [name for name in LOSSES if trends.looks_like_accuracy(name)]
     overfits = "val_accuracy" in log.latest and not left_out(log)
@@ -89,7 +89,7 @@ def _of_losses(log: Log, run: Run) -> Iterator[Doubt]:
         yield Doubt("nan", f"{log.path}: line {trends.nan_line}: {rows}", "the last numbers count")
 
 
-def _of_counts(log: Log, run: Run) -> Iterator[Doubt]:
+def _count_doubts(log: Log, run: Run) -> Iterator[Doubt]:
     trends, epochs, done = log.trends, run.parameters.get("epochs"), log.trends.last.get("epoch")
     where = f"{log.path}: line {trends.line}"
     if epochs is not None and done is not None and done > epochs:

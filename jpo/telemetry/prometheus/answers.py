@@ -58,7 +58,6 @@ class AnswerRow:
 
     @property
     def value(self) -> float:
-        """The last value."""
         return self.points[-1][1]
 
 

@@ -95,7 +95,7 @@ def joined(pods: Mapping[Pod, str | None], run: RunBounds, facts: ClusterFacts, 
         values["cpus_requested"] = cpus
     its_own = not facts.shared & pods.keys() and all(_served_only(lifetime, run, facts.since) for lifetime in lifetimes)
     if its_own and len(usages) == len(pods):
-        values |= _of_container(usages, container) | _of_gpus(usages)
+        values |= _container_usage(usages, container) | _gpu_usage(usages)
     return Joined(values, _seen_to_end([lifetime for lifetime in lifetimes if _overlaps(lifetime, run)], container), container)
 
 
@@ -129,7 +129,7 @@ def _requested(lifetimes: Sequence[Lifetime], container: str | None) -> float | 
     return max((sum(cpus for start, end, cpus in spans if start <= moment < end) for moment, _, _ in spans), default=None)
 
 
-def _of_container(usages: Sequence[PodUsage], container: str | None) -> dict[str, float]:
+def _container_usage(usages: Sequence[PodUsage], container: str | None) -> dict[str, float]:
     """CPU and memory of the trainer; over several pods of one run, CPU time is added up, and peaks are the highest of any pod."""
     used = [usage.containers[container] for usage in usages if container in usage.containers] if container else []
     cpu = [totals["cpu_seconds"] for totals in used if "cpu_seconds" in totals]
@@ -143,7 +143,7 @@ def _of_container(usages: Sequence[PodUsage], container: str | None) -> dict[str
     return {name: value for name, value in values.items() if value}
 
 
-def _of_gpus(usages: Sequence[PodUsage]) -> dict[str, float]:
+def _gpu_usage(usages: Sequence[PodUsage]) -> dict[str, float]:
     """Utilisation (a mean over time and GPUs), memory and energy of the GPUs."""
     gpus = [usage.gpus for usage in usages]
     count = sum(totals.get("gpu_count", 0.0) for totals in gpus)

@@ -18,7 +18,7 @@ from jpo.telemetry.outcome import BYTES_PER_GIB, NoEvidence, Own, configuration,
 from jpo.telemetry.prometheus import cluster, discovery, queries
 from jpo.telemetry.prometheus.cluster import Pod, PodUsage
 from jpo.telemetry.prometheus.names import Names
-from jpo.telemetry.prometheus.pods import grouping, lives
+from jpo.telemetry.prometheus.pods import grouping, kube_state
 from jpo.telemetry.prometheus.pods import labels as pod_labels
 from jpo.telemetry.prometheus.pods import seen_pods as labelled
 from jpo.telemetry.prometheus.pods.grouping import LabelledPod
@@ -117,9 +117,9 @@ def _labelled(scope: Scope, going: Collection[labelled.PodId], reporting: Collec
     rows = [(labelled.SEEN, row.labels) for _, row in scope.ask_all({labelled.SEEN: labelled.going(scope)})]
     pods = {pod: labels for pod, labels in labelled.pods_of(rows, scope, (labelled.SEEN,)).items() if pod in going}
     labellings = cluster.labellings(scope, {pod.pod for pod in pods})
-    known = scope.ask_all(lives.asked(scope, labellings))
-    of_pods, busy = lives.lives(known, pods), lives.by_container(known, lives.CONTAINER_BUSY)
-    begun = lives.by_container(known, lives.CONTAINER_STARTED)
+    known = scope.ask_all(kube_state.asked(scope, labellings))
+    of_pods, busy = kube_state.by_pod(known, pods), kube_state.by_container(known, kube_state.CONTAINER_BUSY)
+    begun = kube_state.by_container(known, kube_state.CONTAINER_STARTED)
     working = []
     for pod, labels in pods.items():
         container = grouping.trainer(of_pods[pod], busy.get(pod.pod, {}), scope.names.container)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.safety.distances import NEAR_A_MISS, NO_WAY_BACK, near_a_miss, trial_vetoes
+from jpo.agent.safety.distances import NEAR_A_MISS, NO_WAY_BACK, close_to_a_miss, trial_vetoes
 from jpo.records import Candidates
 
 ROWS = [(64, 0.03), (128, 0.03), (128, 0.05), (32, 0.03), (256, 0.06), (64, 0.3)]
@@ -41,9 +41,9 @@ def test_what_is_within_a_factor_of_two_of_a_miss_is_not_tried(after_a_miss):
 
 
 def test_exactly_a_factor_of_two_is_far_enough_and_what_ended_well_once_is_no_miss(after_a_miss):
-    assert near_a_miss(candidates(), after_a_miss).tolist() == [False, True, True, False, False, False]
+    assert close_to_a_miss(candidates(), after_a_miss).tolist() == [False, True, True, False, False, False]
     well_later = replace(after_a_miss, runs=np.array([1, 1, 0, 0, 0, 0]))
-    assert not near_a_miss(candidates(), well_later).any()
+    assert not close_to_a_miss(candidates(), well_later).any()
 
 
 def test_from_a_trial_the_next_run_can_go_back_to_the_best_that_was_measured(after_a_miss):
@@ -76,5 +76,5 @@ def test_words_and_what_may_be_nothing_have_no_ratios(belief):
     """Another optimizer, or GPUs where there were none, is another job; 1.5 times the layers is not."""
     known = replace(belief([[0.0] * 4], runs=(0,) * 4, failures=(0,) * 4), stopped=np.array([1, 0, 0, 0]))
     rows = [(0, 0, 2), (1, 0, 2), (0, 1, 2), (0, 0, 3)]
-    found = near_a_miss(candidates(rows, ("optimizer", "gpus", "num_layers"), {"optimizer": {}}), known)
+    found = close_to_a_miss(candidates(rows, ("optimizer", "gpus", "num_layers"), {"optimizer": {}}), known)
     assert found.tolist() == [True, False, False, True]

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from commands.doctor.diagnosis import configure, diagnosis, everything_in
+
+from jpo import plugin
+from jpo.commands.doctor import agent, doctor, history_store, installed, own_files, runs, this_machine
+from jpo.commands.doctor.case import Case
+from jpo.commands.doctor.doctor import CHECKS
+from jpo.report.doctor import Line
 
 if TYPE_CHECKING:
     from user_project import Project
@@ -60,3 +68,42 @@ def test_names_from_files_cannot_steer_the_terminal(empty: Project) -> None:
     out = empty.jpo("doctor").out
     assert "\x1b" not in out
     assert "[31mgone[/bold]/*.csv matches no file" in out
+
+
+def test_every_check_of_every_module_is_made_once() -> None:
+    written = [
+        function
+        for module in (doctor, installed, own_files, this_machine, runs, history_store, agent)
+        for name, function in vars(module).items()
+        if name != "made" and inspect.isfunction(function) and inspect.signature(function).return_annotation == "Iterator[Line]"
+    ]
+    made = [check for checks in CHECKS.values() for check in checks]
+    assert len(made) == len(set(made))
+    assert set(made) == set(written)
+
+
+def test_the_topics_go_from_jpo_itself_to_what_is_far_away() -> None:
+    assert list(CHECKS) == ["Installation", "Project", "Machine", "Prometheus", "CSV logs", "Store"]
+
+
+def test_a_check_of_healthy_surroundings_says_something_or_nothing_but_never_a_problem(case: Case) -> None:
+    lines: Iterator[Line] = (line for checks in CHECKS.values() for check in checks for line in check(case))
+    assert {line.status for line in lines} <= {"ok", "unknown", "warning"}
+
+
+def test_plugins_of_jpo_alone_are_no_line(case: Case) -> None:
+    assert list(doctor.plugins(case)) == []
+
+
+def test_a_plugin_and_a_check_that_cannot_be_imported_are_warnings(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    half = plugin.Plugin("half", checks={"Store": "jpo.plugins.nowhere:check"})
+    monkeypatch.setattr(plugin, "own", lambda: (plugin.Broken("gone", "ImportError: x"), half))
+    lines = list(doctor.plugins(case))
+    assert [(line.status, line.code) for line in lines] == [("warning", "JPO-W002")] * 2
+    assert ["gone" in lines[0].finding, "half" in lines[1].finding] == [True, True]
+    assert list(doctor.checks_of_plugins("Store")) == []
+
+
+def test_checks_of_plugins_stand_under_their_topic() -> None:
+    assert [check.__name__ for check in doctor.checks_of_plugins("Installation")] == ["tokens"]
+    assert [check.__name__ for check in doctor.checks_of_plugins("Project")] == ["pipeline_file"]

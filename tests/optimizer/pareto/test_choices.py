@@ -33,7 +33,7 @@ def test_each_preference_of_which_something_can_be_said_has_its_values() -> None
 def test_marks_say_what_is_to_be_found_in_a_row() -> None:
     choices = choices_of(REQUEST, KNOWN, None, PREFERENCES, seed=0)
     marks = [mark for row in choices.marks.values() for mark in row]
-    assert sorted(marks) == ["prefer time", "suggested", "today"]
+    assert sorted(marks) == ["suggested", "today"]
     assert choices.marks[choices.surrogate.candidates.current][0] == "today"
 
 

@@ -9,6 +9,7 @@ from made import a_run
 
 from jpo.cost import Prices, comparison
 from jpo.errors import UsageError
+from jpo.optimizer.pareto.front import Unshown
 from jpo.optimizer.pareto.tradeoff import axes_of, coordinates, on_show, trade_off, volumes
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import Known, Outcome, Preference, Quality, Run, RunStatus
@@ -48,8 +49,8 @@ def test_a_run_that_lacks_a_measurement_or_failed_is_counted_and_no_fact() -> No
     failed = replace(run(32, 100, 8), status=RunStatus.FAILED)
     found = trade_off(ahead_of(*RUNS, run(32, 2400, 5), failed), {"time": "duration_seconds", "loss": "val_loss"}, {})
     assert found.facts == {}
-    assert dict(found.left_out)["runs without val loss"] == 5
-    assert dict(found.left_out)["runs that did not end well"] == 1
+    assert dict(found.left_out)[Unshown("unmeasured", ("val_loss",))] == 5
+    assert dict(found.left_out)[Unshown("failed")] == 1
 
 
 def test_a_measured_cost_counts_more_than_the_price() -> None:
@@ -75,7 +76,7 @@ def test_what_would_probably_fail_is_no_choice() -> None:
     doomed = replace(surrogate, belief=replace(surrogate.belief, p_fail=np.ones_like(surrogate.belief.p_fail)))
     found = trade_off(doomed, TIME_COST, {})
     assert not found.guesses
-    assert "configurations of which more than 20% would fail" in found.left_out
+    assert Unshown("risky") in found.left_out
 
 
 def test_nothing_is_predicted_before_the_first_run() -> None:
@@ -83,13 +84,13 @@ def test_nothing_is_predicted_before_the_first_run() -> None:
     assert (found.facts, found.guesses, dict(found.left_out)) == ({}, {}, {})
     assert volumes(found, {}) is None
     assert volumes(found, {"duration_seconds": 60.0}) is None, "half a reference point is none"
-    points, _ = on_show(found, {0: ["today"]})
+    points, _ = on_show(found, {0: ["today"]}, {})
     assert [(point.marks, dict(point.values)) for point in points] == [(("today",), {})]
 
 
 def test_a_measured_point_can_be_on_the_front_of_facts_and_behind_a_prediction() -> None:
     found = trade_off(ahead_of(*RUNS, prices=PRICED), TIME_COST, {})
-    points, _ = on_show(found, {0: ["today"]})
+    points, _ = on_show(found, {0: ["today"]}, {})
     fact = next(point for point in points if point.runs and point.on_front)
     assert fact.parameters["batch_size"] == 64.0
     better = [point for point in points if not point.runs and point.values["duration_seconds"] < 1800]
@@ -101,10 +102,10 @@ def test_a_measured_point_can_be_on_the_front_of_facts_and_behind_a_prediction()
 def test_of_the_predicted_points_only_the_front_and_what_is_marked_is_shown() -> None:
     found = trade_off(ahead_of(*RUNS, prices=PRICED), TIME_COST, {})
     behind = next(row for row, point in found.guesses.items() if point.values["duration_seconds"] > 3600)
-    shown = {point.parameters["batch_size"] for point in on_show(found, {})[0]}
-    marked, _ = on_show(found, {behind: ["prefer cost"]})
+    shown = {point.parameters["batch_size"] for point in on_show(found, {}, {})[0]}
+    marked, _ = on_show(found, {}, {"cost": behind})
     assert found.guesses[behind].parameters["batch_size"] not in shown
-    assert [point.on_expected_front for point in marked if "prefer cost" in point.marks] == [False]
+    assert [point.on_expected_front for point in marked if "cost" in point.preferred] == [False]
 
 
 def test_what_an_hour_is_worth_says_of_each_point_whether_its_trade_is_acceptable() -> None:
@@ -113,14 +114,14 @@ def test_what_an_hour_is_worth_says_of_each_point_whether_its_trade_is_acceptabl
     surrogate = surrogate_of(request, Known((*RUNS[:2], *more)), seed=0)
     tradeoff = trade_off(surrogate, TIME_COST, {})
     for worth, acceptable in ((0.01, False), (1000.0, True)):
-        points, _ = on_show(tradeoff, {}, worth)
+        points, _ = on_show(tradeoff, {}, {}, worth)
         for point in points:
             expected = surrogate.forecast(surrogate.row(point.parameters))
             assert point.trade == comparison.trade_off(surrogate.forecast(surrogate.candidates.current), expected, worth)
         trades = [point.trade for point in points if point.trade and point.trade.saves_time]
         assert trades
         assert all(trade.acceptable is acceptable for trade in trades)
-    assert all(point.trade is None for point in on_show(tradeoff, {})[0]), "nobody said what an hour is worth"
+    assert all(point.trade is None for point in on_show(tradeoff, {}, {})[0]), "nobody said what an hour is worth"
 
 
 def test_a_target_that_is_not_kept_is_named() -> None:
@@ -142,7 +143,7 @@ def test_utilisation_is_better_the_higher_it_is() -> None:
     axes, note = axes_of(["time", "efficiency"], ahead_of(*runs))
     found = trade_off(ahead_of(*runs), axes, {})
     assert (axes, note) == ({"time": "duration_seconds", "efficiency": "cpu_utilisation"}, None)
-    best = {point.parameters["batch_size"] for point in on_show(found, {})[0] if point.on_front}
+    best = {point.parameters["batch_size"] for point in on_show(found, {}, {})[0] if point.on_front}
     assert best == {16.0, 64.0}
     told = volumes(found, {"cpu_utilisation": 0.3, "duration_seconds": 400.0})
     assert told is not None
@@ -157,7 +158,7 @@ def test_a_metric_of_the_users_own_is_an_axis_with_its_own_direction(more_is_bet
     axes, note = axes_of(["time", "f1"], ahead_of(*runs), f1)
     found = trade_off(ahead_of(*runs), axes, {}, f1)
     assert (axes, note) == ({"time": "duration_seconds", "f1": "f1"}, None)
-    assert {point.parameters["batch_size"] for point in on_show(found, {})[0] if point.on_front} == front
+    assert {point.parameters["batch_size"] for point in on_show(found, {}, {})[0] if point.on_front} == front
     assert list(axes_of(None, ahead_of(*runs), f1)[0]) == ["time", "f1"], "nothing else is known"
 
 

@@ -52,6 +52,12 @@ def test_without_the_arguments_the_rate_is_unknown_and_the_batch_is_not(run_fold
     assert any("no initial learning rate" in note for note in found.notes)
 
 
+def test_a_number_with_an_underscore_is_none(run_folder):
+    """Python reads "19_2" as 192."""
+    found = read(changed(run_folder, max_steps="19_2", global_step="19_2"))
+    assert found.runs[0].outcome.samples is None
+
+
 def test_a_batch_that_could_be_several_is_unknown(run_folder):
     """Three steps an epoch: 4 and 5 devices with 8 samples each would report much the same."""
     (run_folder / "training_args.json").unlink()

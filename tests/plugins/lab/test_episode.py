@@ -70,5 +70,5 @@ def test_an_installation_makes_jobs_fail_that_else_would_not() -> None:
 
 
 def test_drift_is_drawn_only_where_asked() -> None:
-    assert job().drifted(20)[0] == 0.0
-    assert any(job(seed, drift=True).drifted(20)[0] != 0.0 for seed in range(10))
+    assert job().drift.log_time[20] == 0.0
+    assert any(job(seed, drift=True).drift.log_time[20] != 0.0 for seed in range(10))

@@ -16,7 +16,6 @@ from jpo.plugins.lab.resource_usage import (
     draw_demand,
     peak_gib,
     trace,
-    usage,
 )
 
 
@@ -65,14 +64,6 @@ def test_memory_fills_while_loading_and_peaks_at_a_checkpoint() -> None:
     assert loading[-1] == pytest.approx(3.0, abs=0.1)
     assert seen.memory_gib[seen.phase == TRAIN] == pytest.approx(1 + 2 + 2 * 4)
     assert seen.memory_gib.max() == pytest.approx(peak_gib(demand(), np.ones(1))[0]) == 19.0
-
-
-def test_usage_summarises_a_trace_by_hand() -> None:
-    seen = trace(demand(), 8.0, 0.0, 0.0, rng())
-    of = usage(seen, 8.0)
-    assert of.cpu_mean == pytest.approx(seen.cores.mean() / 8)
-    assert of.cpu_mean < of.cpu_p95 <= 1.0
-    assert of.memory_mean_gib < of.memory_p95_gib <= of.memory_peak_gib == 15.0
 
 
 def test_todays_request_suffices_in_nearly_all_jobs_and_is_mostly_unused() -> None:

@@ -11,7 +11,7 @@ import pytest
 from phase_traces import made_traces
 
 from jpo.errors import UsageError
-from jpo.plugins.phases.model import PhaseModel
+from jpo.plugins.phases.model import MostUsed, PhaseModel
 from jpo.plugins.phases.model_file import HEAD, encoded, read_model
 from jpo.plugins.phases.requests.allocate import allocate
 
@@ -101,7 +101,7 @@ def test_forged_arrays_are_refused(tmp_path: Path, model: PhaseModel) -> None:
         with pytest.raises(UsageError, match="needs below 0"):
             read_model(kept(tmp_path, encoded(replace(model, needs=needs))))
     with pytest.raises(UsageError, match="needs below 0"):
-        read_model(kept(tmp_path, encoded(replace(model, peak=-model.peak))))
+        read_model(kept(tmp_path, encoded(replace(model, most=MostUsed(model.most.first, -model.most.ever)))))
     for field in fields(needs):
         needs = replace(model.needs, **{field.name: getattr(model.needs, field.name)[:-1]})
         with pytest.raises(UsageError):

@@ -14,6 +14,7 @@ from jpo.project.load import load, merge
 from jpo.project.plugins import tables
 from jpo.project.plugins.tables import settings_model, settings_schema
 from jpo.project.settings import Settings
+from jpo.project.tables.faults import Origin
 
 
 def test_a_table_is_imported_where_it_stands_alone() -> None:
@@ -30,7 +31,7 @@ def test_a_table_that_is_not_there_has_its_defaults(tmp_path: Path) -> None:
 
 
 def test_a_table_that_is_there_is_validated(tmp_path: Path) -> None:
-    settings = merge([("here", {"launch": {"on": "slurm"}})], root=tmp_path, toml=None)
+    settings = merge([(Origin("file", "here"), {"launch": {"on": "slurm"}})], root=tmp_path, toml=None)
     assert settings.table("launch", LaunchTable).on == "slurm"
 
 
@@ -49,7 +50,7 @@ def test_a_table_of_a_plugin_that_is_broken_or_not_here_is_unknown_and_no_bug(
     tables._made.cache_clear()
     for name in ("odd", "nowhere"):
         with pytest.raises(UsageError, match=rf"unknown key \[plugins\] {name}"):
-            merge([("here", {"plugins": {name: {"a": 1}}})], root=tmp_path, toml=None)
+            merge([(Origin("file", "here"), {"plugins": {name: {"a": 1}}})], root=tmp_path, toml=None)
     assert "plugins" not in settings_schema()["properties"]
     tables._tables_of_others.cache_clear()
     tables._made.cache_clear()

@@ -35,18 +35,9 @@ def test_every_table_is_written_with_raw_values_and_units() -> None:
     assert csv.render(SAMPLE) == GOLDEN
 
 
-def test_one_table_is_asked_for_by_its_name() -> None:
-    assert csv.render(SAMPLE, table="runs") == "run,time (s),change\nr1,12.5,0.78\nr2,,1.0\n"
-
-
-def test_an_unknown_name_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no table of this report is called 'walks'"):
-        csv.render(SAMPLE, table="walks")
-
-
 def test_tables_of_one_name_are_one_table_with_their_sections() -> None:
     document = Document("t", (Section("a/b/c", (RUNS,)), Section("d/e/f", (RUNS,))))
-    assert csv.render(document, table="runs") == (
+    assert csv.render(document) == (
         "section,run,time (s),change\na/b/c,r1,12.5,0.78\na/b/c,r2,,1.0\nd/e/f,r1,12.5,0.78\nd/e/f,r2,,1.0\n"
     )
 

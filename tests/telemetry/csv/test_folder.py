@@ -74,8 +74,8 @@ def test_without_a_workload_all_are_read_and_the_same_id_in_another_one_is_anoth
     write(LOG, "c.csv")
     runs, unusable = read_each(log_files([tmp_path]))
     assert [(one.path.name, one.run.identity.model) for one in runs] == [("a.csv", "cnn"), ("b.csv", "mlp")]
-    assert [(one.path.name, one.code) for one in unusable] == [("c.csv", "JPO-W130")]
-    assert "a.csv, has the same run_id" in unusable[0].reason
+    assert [(one.path.name, one.why.code) for one in unusable] == [("c.csv", "JPO-W130")]
+    assert "a.csv, has the same run_id" in unusable[0].why.text
 
 
 def test_a_log_cut_off_gives_way_to_a_whole_one_of_the_same_run(write, tmp_path):
@@ -83,7 +83,7 @@ def test_a_log_cut_off_gives_way_to_a_whole_one_of_the_same_run(write, tmp_path)
     write(LOG, "b.csv")
     runs, unusable = read_each(log_files([tmp_path]))
     assert [one.path.name for one in runs] == ["b.csv"]
-    assert [(one.path.name, one.code) for one in unusable] == [("a.csv", "JPO-E111")]
+    assert [(one.path.name, one.why.code) for one in unusable] == [("a.csv", "JPO-E111")]
 
 
 def test_an_empty_log_does_not_make_the_look_incomplete(write, tmp_path):
@@ -117,7 +117,7 @@ def test_a_pattern_without_a_match_is_reported(tmp_path, pattern):
 
 @pytest.mark.parametrize("name", ["a\0b", "x" * 300, "a**b"])
 def test_what_no_file_can_be_called_is_a_log_that_cannot_be_read(name: str) -> None:
-    assert [one.code for one in read_each(log_files([name]))[1]] == ["JPO-E110"]
+    assert [one.why.code for one in read_each(log_files([name]))[1]] == ["JPO-E110"]
 
 
 def test_a_folder_without_logs_is_empty_and_no_error(tmp_path: Path) -> None:

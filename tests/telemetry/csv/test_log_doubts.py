@@ -141,8 +141,8 @@ def test_one_run_under_two_ids_counts_once(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text(first.read_text().replace("run_id=a", "run_id=b"))
     runs, unusable = read_each([first, tmp_path / "b.csv"], now=NOW)
     assert [logged.run.run_id for logged in runs] == ["a"]
-    assert "is of the same run: same start, end and values" in unusable[0].reason
-    assert unusable[0].code == "JPO-W130"
+    assert "is of the same run: same start, end and values" in unusable[0].why.text
+    assert unusable[0].why.code == "JPO-W130"
 
 
 def test_two_runs_with_one_id_are_told_by_their_values(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_two_runs_with_one_id_are_told_by_their_values(tmp_path: Path) -> None:
     second = tmp_path / "b.csv"
     second.write_text(first.read_text().replace("batch_size=64", "batch_size=32"))
     _, unusable = read_each([first, second], now=NOW)
-    assert "and other values (batch_size 64 there, 32 here): give each run an id of its own" in unusable[0].reason
+    assert "and other values (batch_size 64 there, 32 here): give each run an id of its own" in unusable[0].why.text
 
 
 def test_a_kind_is_told_once_whatever_the_number_of_logs(tmp_path: Path) -> None:

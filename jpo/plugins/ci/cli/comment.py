@@ -13,7 +13,7 @@ import click
 from jpo.cli.arguments import load_settings, seconds_until
 from jpo.cli.gate import answer, complain, put, save
 from jpo.cli.options import FILE, settings_options
-from jpo.cli.output import can_be_kept, not_settings
+from jpo.cli.output import can_be_kept
 from jpo.cli.subject import config_and_suggestion
 from jpo.errors import JpoError
 
@@ -69,7 +69,6 @@ def comment(
     from jpo.plugins.ci.story import comment as command
 
     seconds = seconds_until("--timeout", timeout, 0.0)
-    not_settings(files)
     can_be_kept(files)
     settings = load_settings(given, toml, {})
     with no_failure_in_a_pipeline(settings, "no note", strict=strict or dry_run):

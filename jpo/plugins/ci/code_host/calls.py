@@ -88,7 +88,6 @@ class Calls:
             raise
 
     def listed(self, path: str, **query: object) -> list[object]:
-        """What is there, which is a list."""
         found, _ = self.ask("GET", path, query=query)
         if not isinstance(found, list):
             raise strange(path)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -26,7 +27,7 @@ class Blob:
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
+class BranchDifference:
     """What a branch has that another one has not.
 
     Attributes:
@@ -98,6 +99,17 @@ class LostRaceError(CodeHostError):
     """Somebody else was faster: a branch or merge request is not what it was when it was looked at."""
 
 
+@contextmanager
+def as_lost_race(branch: str, happened: str, lost: Callable[[], bool]) -> Iterator[None]:
+    """What a host refuses because somebody was faster, as LostRaceError."""
+    try:
+        yield
+    except CodeHostError as error:
+        if error.code == "JPO-E904" and lost():
+            raise LostRaceError(branch, happened, "try again", code="JPO-E904") from error
+        raise
+
+
 class CodeHost(Protocol):
     """A host as far as JPO writes there. Each method raises CodeHostError; what is not there is None or empty."""
 
@@ -107,7 +119,7 @@ class CodeHost(Protocol):
     def blob(self, commit: str, path: str) -> Blob | None:
         """A file of a commit."""
 
-    def ahead(self, target: str, head: str) -> Ahead:
+    def difference(self, target: str, head: str) -> BranchDifference:
         """What the commit `head` has that `target` has not."""
 
     def put(self, wanted: ProposedChange, start: BranchStart, message: str) -> None:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from jpo.errors import CodeHostError
 from jpo.plugins.ci.code_host.calls import Calls, part
-from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, LostRaceError, ProposedChange, PullRequest
+from jpo.plugins.ci.code_host.changes import Blob, BranchDifference, BranchStart, ProposedChange, PullRequest, as_lost_race
 from jpo.plugins.ci.code_host.repository import encoded, strange
 
 PER_PAGE = 100
@@ -47,7 +47,7 @@ class GitHub:
         found, _ = self._calls.ask("GET", path)
         return part(part(found, "tree", path, object), "sha", path, str)
 
-    def ahead(self, target: str, head: str) -> Ahead:
+    def difference(self, target: str, head: str) -> BranchDifference:
         path = f"{self._repository}/compare/{target}...{head}"
         found, _ = self._calls.ask("GET", path, query={"per_page": PER_PAGE})
         commits = part(found, "commits", path, list)
@@ -56,27 +56,21 @@ class GitHub:
         paths |= {str(file["previous_filename"]) for file in files if isinstance(file, dict) and "previous_filename" in file}
         based = part(part(found, "merge_base_commit", path, object), "sha", path, str) == target
         messages = tuple(part(part(commit, "commit", path, object), "message", path, str) for commit in commits)
-        return Ahead(messages, frozenset(paths), part(found, "total_commits", path, object) == len(commits), based)
+        return BranchDifference(messages, frozenset(paths), part(found, "total_commits", path, object) == len(commits), based)
 
     def put(self, wanted: ProposedChange, start: BranchStart, message: str) -> None:
-        branch, blob = (
-            wanted.branch,
-            self._made("git/blobs", {"content": b64encode(wanted.content).decode(), "encoding": "base64"}),
-        )
+        branch, content = wanted.branch, b64encode(wanted.content).decode()
+        blob = self._made("git/blobs", {"content": content, "encoding": "base64"})
         entry = {"path": wanted.path, "mode": start.mode, "type": "blob", "sha": blob}
         tree = self._made("git/trees", {"base_tree": self._tree_of(start.onto), "tree": [entry]})
         parents = [commit for commit in (start.head, None if start.head and start.based else start.onto) if commit]
         commit = self._made("git/commits", {"message": message, "tree": tree, "parents": parents})
-        try:
+        with as_lost_race(branch, "was changed meanwhile", lambda: self.head(branch) != start.head):
             if start.head is None:
                 self._calls.ask("POST", f"{self._repository}/git/refs", body={"ref": f"refs/heads/{branch}", "sha": commit})
             else:
                 path = f"{self._repository}/git/refs/{encoded(f'heads/{branch}')}"
                 self._calls.ask("PATCH", path, body={"sha": commit, "force": False})
-        except CodeHostError as error:
-            if error.code == "JPO-E904" and self.head(branch) != start.head:
-                raise LostRaceError(branch, "was changed meanwhile", "try again", code="JPO-E904") from error
-            raise
 
     def _made(self, kind: str, body: dict[str, object]) -> str:
         path = f"{self._repository}/{kind}"
@@ -96,12 +90,10 @@ class GitHub:
 
     def open(self, branch: str, target: str, title: str, body: str) -> PullRequest:
         path = f"{self._repository}/pulls"
-        try:
+        with as_lost_race(
+            branch, "has a pull request by now", lambda: any(one.state == "open" for one in self.requests(branch, target))
+        ):
             found, _ = self._calls.ask("POST", path, body={"head": branch, "base": target, "title": title, "body": body})
-        except CodeHostError as error:
-            if error.code == "JPO-E904" and any(one.state == "open" for one in self.requests(branch, target)):
-                raise LostRaceError(branch, "has a pull request by now", "try again", code="JPO-E904") from error
-            raise
         return _request(found, path)
 
     def change(self, request: PullRequest, title: str, body: str, *, close: bool = False) -> None:

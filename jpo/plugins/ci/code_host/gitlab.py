@@ -12,7 +12,15 @@ from typing import Literal
 
 from jpo.errors import CodeHostError
 from jpo.plugins.ci.code_host.calls import Calls, part
-from jpo.plugins.ci.code_host.changes import Ahead, Blob, BranchStart, LostRaceError, ProposedChange, PullRequest
+from jpo.plugins.ci.code_host.changes import (
+    Blob,
+    BranchDifference,
+    BranchStart,
+    LostRaceError,
+    ProposedChange,
+    PullRequest,
+    as_lost_race,
+)
 from jpo.plugins.ci.code_host.repository import encoded, strange
 
 STATES: Mapping[str, Literal["open", "closed", "merged"]] = {
@@ -43,7 +51,7 @@ class GitLab:
         mode = "100755" if isinstance(found, dict) and found.get("execute_filemode") is True else "100644"
         return Blob(part(found, "blob_id", address, str), mode, part(found, "last_commit_id", address, str))
 
-    def ahead(self, target: str, head: str) -> Ahead:
+    def difference(self, target: str, head: str) -> BranchDifference:
         path = f"{self._repository}/compare"
         found, _ = self._calls.ask("GET", path, query={"from": target, "to": head})
         commits, diffs = part(found, "commits", path, list), part(found, "diffs", path, list)
@@ -51,7 +59,7 @@ class GitLab:
         paths = {part(diff, side, path, str) for diff in diffs for side in ("old_path", "new_path")}
         whole = isinstance(found, dict) and found.get("compare_timeout") is not True
         messages = tuple(part(commit, "message", path, str) for commit in commits)
-        return Ahead(messages, frozenset(paths), whole, target == head or target in parents)
+        return BranchDifference(messages, frozenset(paths), whole, target == head or target in parents)
 
     def put(self, wanted: ProposedChange, start: BranchStart, message: str) -> None:
         branch, content = wanted.branch, b64encode(wanted.content).decode()
@@ -63,12 +71,8 @@ class GitLab:
             body |= {"start_sha": start.onto, "force": start.head is not None}
             if self.head(branch) != start.head:
                 raise LostRaceError(branch, "was changed meanwhile", "try again", code="JPO-E904")
-        try:
+        with as_lost_race(branch, "was changed meanwhile", lambda: self.head(branch) != start.head):
             self._calls.ask("POST", f"{self._repository}/commits", body=body)
-        except CodeHostError as error:
-            if error.code == "JPO-E904" and self.head(branch) != start.head:
-                raise LostRaceError(branch, "was changed meanwhile", "try again", code="JPO-E904") from error
-            raise
 
     def delete(self, branch: str) -> None:
         try:
@@ -87,12 +91,10 @@ class GitLab:
     def open(self, branch: str, target: str, title: str, body: str) -> PullRequest:
         path = f"{self._project}/merge_requests"
         wanted = {"source_branch": branch, "target_branch": target, "title": title, "description": body}
-        try:
+        with as_lost_race(
+            branch, "has a merge request by now", lambda: any(one.state == "open" for one in self.requests(branch, target))
+        ):
             found, _ = self._calls.ask("POST", path, body={**wanted, "remove_source_branch": True})
-        except CodeHostError as error:
-            if error.code == "JPO-E904" and any(one.state == "open" for one in self.requests(branch, target)):
-                raise LostRaceError(branch, "has a merge request by now", "try again", code="JPO-E904") from error
-            raise
         return _request(found, path)
 
     def change(self, request: PullRequest, title: str, body: str, *, close: bool = False) -> None:

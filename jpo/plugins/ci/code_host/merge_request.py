@@ -103,7 +103,6 @@ def merge_request_of(environ: Mapping[str, str], number: int | None = None) -> M
     """The merge request of this pipeline; None for a pipeline without one, as on the main branch.
 
     Args:
-        environ: the process environment.
         number: another one of the same project, e.g. in a workflow that runs after the pull request's own.
 
     Raises:
@@ -112,14 +111,14 @@ def merge_request_of(environ: Mapping[str, str], number: int | None = None) -> M
     """
     host = author_of(environ)["where"]
     if host == "gitlab":
-        return _of_gitlab(environ, number)
+        return _on_gitlab(environ, number)
     if host == "github":
-        return _of_github(environ, number)
+        return _on_github(environ, number)
     finding = "this is no pipeline of GitLab or GitHub, which would name the merge request"
     raise UsageError("jpo comment", finding, "run it there, or see the note with --dry-run", code="JPO-E907")
 
 
-def _of_gitlab(environ: Mapping[str, str], number: int | None) -> MergeRequest | None:
+def _on_gitlab(environ: Mapping[str, str], number: int | None) -> MergeRequest | None:
     """A merge request belongs to the project into which it leads; the pipeline of a fork runs in the fork."""
     project = environ.get("CI_MERGE_REQUEST_PROJECT_ID") or environ.get("CI_PROJECT_ID", "")
     page = environ.get("CI_MERGE_REQUEST_PROJECT_URL") or environ.get("CI_PROJECT_URL", "")
@@ -138,7 +137,7 @@ def _of_gitlab(environ: Mapping[str, str], number: int | None) -> MergeRequest |
     return MergeRequest(access_of(environ, "gitlab", project, NOTE), int(named), page)
 
 
-def _of_github(environ: Mapping[str, str], number: int | None) -> MergeRequest | None:
+def _on_github(environ: Mapping[str, str], number: int | None) -> MergeRequest | None:
     number = number or _number_of_event(environ.get("GITHUB_EVENT_PATH", ""))
     if number is None:
         return None

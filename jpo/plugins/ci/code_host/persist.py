@@ -111,7 +111,7 @@ def _as_checked_out(host: CodeHost, repository: Repository, wanted: ProposedChan
 
 def _is_ours(host: CodeHost, wanted: ProposedChange, target: str, head: str) -> bool:
     """Whether a branch has nothing but what JPO has put there: our commits alone, of this file alone, as they left it."""
-    ahead = host.ahead(target, head)
+    ahead = host.difference(target, head)
     trailers = [TRAILER.search(message) for message in ahead.messages]
     if not trailers:  # nothing that the target branch has not
         return ahead.whole
@@ -124,7 +124,7 @@ def _branch_up_to_date(host: CodeHost, wanted: ProposedChange, start: BranchStar
     """Whether the branch had to be written: made, put on the target's newest commit, or given other values."""
     digest = digest_of(wanted.content, like=there.digest)
     if start.head is not None:
-        based, mine = host.ahead(start.onto, start.head).based, host.blob(start.head, wanted.path)
+        based, mine = host.difference(start.onto, start.head).based, host.blob(start.head, wanted.path)
         if based and mine is not None and mine.digest == digest:
             return False
         start = replace(start, based=based, there=mine)

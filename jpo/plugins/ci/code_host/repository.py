@@ -23,16 +23,14 @@ PROPOSAL = Purpose(
     "branch, file or merge request",
     "JPO_PERSIST_TOKEN",
     {
-        (
-            "gitlab",
-            NO_TOKEN,
-        ): "set the masked, protected CI/CD variable JPO_PERSIST_TOKEN to a project access token with the scope "
-        "api and the role Developer; a job token cannot",
-        (
-            "github",
-            NO_TOKEN,
-        ): "give the action its input token, or a step env GITHUB_TOKEN: ${{ github.token }}, with permissions: "
-        "contents: write and pull-requests: write",
+        ("gitlab", NO_TOKEN): (
+            "set the masked, protected CI/CD variable JPO_PERSIST_TOKEN to a project access token with the scope "
+            "api and the role Developer; a job token cannot"
+        ),
+        ("github", NO_TOKEN): (
+            "give the action its input token, or a step env GITHUB_TOKEN: ${{ github.token }}, with permissions: "
+            "contents: write and pull-requests: write"
+        ),
         ("gitlab", 401): "set JPO_PERSIST_TOKEN to a project access token that has not expired, with the scope api",
         ("github", 401): "pass the job's own: env GITHUB_TOKEN: ${{ github.token }}",
         ("gitlab", 403): "the token needs the scope api and the role Developer; do protected branches include jpo/*?",

@@ -24,8 +24,8 @@ from jpo.records import (
     Preference,
     SlaCheck,
     TrackRecord,
-    of_one_level,
     reasons_as_stored,
+    suggestion_from,
     uncoded,
     value_of,
 )
@@ -75,7 +75,7 @@ def report_of(given: Mapping[str, object]) -> Report:
     if unknown:
         raise ValueError(f"has a target {unknown[0]!r:.80}, which is none")
     reasons, codes = reasons_as_stored({**document.model_dump(), "codes": document.reason_codes})
-    suggestion = of_one_level(
+    suggestion = suggestion_from(
         suggestion_id=document.suggestion_id,
         identity=Identity(**document.workload.model_dump()),
         status=document.status,
@@ -105,7 +105,6 @@ def report_of(given: Mapping[str, object]) -> Report:
 
 
 def _numbers(value: object) -> Iterator[float]:
-    """All numbers in a document."""
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _numbers(inner)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from jpo.records import Identity, Parameter
-from jpo.report.check import meaning
+from jpo.report.check import recognised
 from jpo.report.doctor import COLUMNS, Line, published, rows
 from jpo.report.document import Block, Column, Document, Items, Section, Span, Table, Verbatim
 from jpo.wording.numbers import counted
@@ -60,14 +60,12 @@ class SetUp:
 
 def document(found: SetUp) -> Document:
     """What was recognised and what was not, what Prometheus has, and the files."""
-    columns = (Column("line", "figure"), Column("key", "key"), Column("value"), Column("parameter"))
-    known = Table(columns, tuple((p.line, p.key, p.text, meaning(p)) for p in found.parameters), "parameters")
     numbers = tuple(f"{key} = {text} (line {line})" for key, line, text in found.unknown[:MOST_LISTED])
     more = len(found.unknown[MOST_LISTED:])
     others = (*numbers, f"and {more} more") if more else numbers
     asked = Table(COLUMNS, tuple(row for line in found.findings for row in rows(line)))
     blocks: tuple[Block, ...] = (
-        Section("Recognised", (known,)),
+        Section("Recognised", (recognised(found.parameters),)),
         Section("Not recognised, and left as it is", (Items(others),)),
         Section("Prometheus", (asked if found.findings else "not asked: --prometheus-url or PROMETHEUS_URL names it",)),
         Section("Files", (Table((Column("", "key"), Column("")), tuple((str(f.path), f.became) for f in found.files)),)),
@@ -116,7 +114,8 @@ def as_json(found: SetUp) -> dict[str, object]:
         "config": str(found.path),
         "workload": found.identity.labels,
         "recognised": [
-            {"parameter": p.name, "key": p.key, "line": p.line, "text": p.text, "held": p.held} for p in found.parameters
+            {"parameter": p.name, "key": p.key, "line": p.line, "text": p.text, "held": p.held and p.held.text}
+            for p in found.parameters
         ],
         "not_recognised": [{"key": key, "line": line, "text": text} for key, line, text in found.unknown],
         "prometheus": published(found.findings, "name", "status", "finding", "next_step", "code"),

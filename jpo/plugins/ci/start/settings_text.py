@@ -11,6 +11,7 @@ from typing import Any
 from jpo.errors import UsageError
 from jpo.files.reading import toml
 from jpo.project.load import LoadedSettings, merge
+from jpo.project.tables.faults import Origin
 from jpo.project.workload import NOT_FREED, limits_of, read_workload
 from jpo.records import Parameter, Workload
 from jpo.wording.numbers import plain
@@ -65,39 +66,38 @@ def settings_text(workload: Workload, settings: LoadedSettings, *, config: str, 
         prometheus = f"[prometheus]\nurl = {address}\n"
     else:
         prometheus = '# [prometheus]\n# url = "http://prometheus:9090"  # or PROMETHEUS_URL in the environment\n'
-    lines = "\n".join(parameter_lines(workload, settings, now=now))
+    lines = "\n".join(line for _, line in parameter_lines(workload, settings, now=now))
     head = HEAD.format(config=printable(config), workload=said)
     return f"{head}{lines}\n{SOURCES.format(prometheus=prometheus)}{TAIL}"
 
 
-def parameter_lines(workload: Workload, settings: LoadedSettings, *, now: float) -> Iterator[str]:
-    """A line for each parameter: those that JPO may change, and as comments those that stay as they are, with the reason."""
+def parameter_lines(workload: Workload, settings: LoadedSettings, *, now: float) -> Iterator[tuple[str, str]]:
+    """A line for each parameter, by its term: one that JPO may change, or a comment with the reason why it stays as it is."""
     free = [p for p in workload.parameters if not p.held and same_with([p], workload, settings, now=now)]
     if not same_with(free, workload, settings, now=now):
         free = []
     for p in workload.parameters:
         entry = _entry(p)
         if p in free:
-            yield f"{entry}  # {_limits(p, settings)}"
+            yield p.term, f"{entry}  # {_limits(p, settings)}"
         elif entry:
-            why = f"stays {printable(p.text)}: {printable(p.held)}" if p.held else "found by its name alone"
-            how = "; take the first # away to free it" if p.held == NOT_FREED else ""
-            yield f"# {entry}  # {why}{how}"
+            why = f"stays {printable(p.text)}: {printable(p.held.text)}" if p.held else "found by its name alone"
+            how = "; take the first # away to free it" if p.held and p.held.code == NOT_FREED.code else ""
+            yield p.term, f"# {entry}  # {why}{how}"
 
 
 def missing_lines(workload: Workload, settings: LoadedSettings, *, now: float) -> tuple[str, ...]:
     """The lines of parameters that [parameters] does not name yet."""
     named = settings.tables.get("parameters", {})
     said = {p.term for p in workload.parameters} & set(named if isinstance(named, Mapping) else ())
-    lines = parameter_lines(workload, settings, now=now)
-    return tuple(line for line in lines if line.removeprefix("# ").partition(" =")[0] not in said)
+    return tuple(line for term, line in parameter_lines(workload, settings, now=now) if term not in said)
 
 
 def same_with(some: Sequence[Parameter], workload: Workload, settings: LoadedSettings, *, now: float) -> bool:
     """Whether config.ini means the same once jpo.toml names these parameters."""
     try:
         tables: Mapping[str, Any] = toml("[parameters]\n" + "\n".join(map(_entry, some)))
-        layers = [("settings", settings.tables), ("jpo.toml", tables)]
+        layers = [(Origin("file", "settings"), settings.tables), (Origin("file", "jpo.toml"), tables)]
         named = merge(layers, root=settings.root, toml=None)
         found = read_workload(workload.path, named, now=now)
     except (UsageError, ValueError):  # a key that could be two options, or that TOML cannot say

@@ -22,7 +22,6 @@ from jpo.records import Workload
 from jpo.report.doctor import Line
 from jpo.telemetry.diagnosis.examine import examine
 
-OF_PYPROJECT = " [tool.jpo]"
 GITIGNORE = "# The history of JPO on this machine: not for version control.\n*\n"
 
 
@@ -74,7 +73,7 @@ def planned(workload: Workload, settings: LoadedSettings, options: InitOptions) 
     in_force = settings_file(settings)
     path, now = in_force or settings_to_make(workload.path), options.now
     config = os.path.relpath(workload.path, path.parent)
-    named = settings.origins.get("prometheus.url") == "command line" and not secrets_sent(settings)  # which are not for a file
+    named = settings.said_by("prometheus.url") == "command line" and not secrets_sent(settings)  # which are not for a file
     server = prometheus_of(settings) if named else None
     url = server.shown_url if server else None
     text = settings_text(workload, settings, config=config, prometheus_url=url, now=now)
@@ -86,8 +85,7 @@ def planned(workload: Workload, settings: LoadedSettings, options: InitOptions) 
 
 def settings_file(settings: LoadedSettings) -> Path | None:
     """The file with settings that is there: a jpo.toml, or a pyproject.toml."""
-    in_pyproject = (origin for origin in settings.origins.values() if origin.endswith(OF_PYPROJECT))
-    return settings.toml or next((Path(origin.removesuffix(OF_PYPROJECT)) for origin in in_pyproject), None)
+    return settings.toml or next((Path(origin.place) for origin in settings.origins.values() if origin.kind == "pyproject"), None)
 
 
 def settings_to_make(config: Path) -> Path:

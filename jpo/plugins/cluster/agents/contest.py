@@ -37,7 +37,6 @@ class SequenceScores:
     values: dict[str, NDArray[np.float64]]
 
     def mean(self, name: str) -> float:
-        """The mean over sequences."""
         return float(self.values[name].mean())
 
     def difference(self, name: str, other: str) -> tuple[float, float, float]:

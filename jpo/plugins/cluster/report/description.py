@@ -16,7 +16,6 @@ def document(found: Sequence[WorkloadDescription]) -> Document:
 
 
 def title(one: WorkloadDescription) -> str:
-    """What it is."""
     nodes = ", ".join(f"{count} x {name}" for name, count in one.nodes.items())
     return f"{one.workload}: {counted(one.jobs, 'job')} for {counted(one.processors, 'processor')}" + (
         f" ({nodes})" if nodes else ""

@@ -228,7 +228,6 @@ def named_rules(policies: Sequence[str], backfillings: Sequence[str], resources:
 
 
 def known_as(option: str, word: str, names: Sequence[str]) -> str:
-    """A word that is one of the names."""
     if word not in names:
         raise UsageError(option, f"{quoted(word)} is unknown", f"known are {', '.join(names)}", code="JPO-E744")
     return word

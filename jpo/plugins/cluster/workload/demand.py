@@ -61,7 +61,6 @@ class DemandTable:
             raise ValueError("a job asks for other numbers of tasks than it can run with")
 
     def rows(self, which: slice | Whole | NDArray[np.bool_]) -> DemandTable:
-        """Some of the rows."""
         places = np.arange(len(self.tasks))[which]
         return DemandTable(
             self.tasks[which],

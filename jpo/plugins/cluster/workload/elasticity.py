@@ -36,7 +36,6 @@ class Elasticity:
             raise ValueError("a serial share lies outside 0 to 1")
 
     def rows(self, which: slice | Whole | NDArray[np.bool_]) -> Elasticity:
-        """Some of the rows."""
         return Elasticity(self.min_tasks[which], self.max_tasks[which], self.serial_shares[which])
 
     @property

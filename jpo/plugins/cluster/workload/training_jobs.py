@@ -69,7 +69,6 @@ class JobRow:
     phases: Phases = ()
 
     def amount(self, column: str, absent: float = 0.0) -> float:
-        """A number of the row."""
         value = self.amounts.get(column)
         return absent if value is None else value
 

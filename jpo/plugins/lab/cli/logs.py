@@ -36,13 +36,12 @@ def logs(words: Sequence[str], output: Output, file: Path | None, epochs: Path |
       jpo lab logs runs --extended runs-with-rewards.csv --epochs epochs.csv
     """
     from jpo.plugins.lab.report import logs as subject
-    from jpo.plugins.lab.story.logs import Tables
     from jpo.plugins.lab.story.logs import logs as command
 
     config, places = config_first(words, 0)
     given, settings = [path(word) for word in places], load_settings(config, toml, {})
-    new = [table for table in (file, epochs) if table and not table.exists()]  # one that is there must be a table of its kind
-    writable(new, config or settings.config_ini, settings)
     if file and epochs and same_file(file, epochs):
         raise UsageError(str(epochs), "is named twice", "name a file for each table", code="JPO-E132")
-    output.show(subject, command(given, settings, tables=Tables(file, epochs), now=time.time(), track=track))
+    new = [table for table in (file, epochs) if table and not table.exists()]  # one that is there must be a table of its kind
+    writable(new, config or settings.config_ini, settings)
+    output.show(subject, command(given, settings, file, epochs, now=time.time(), track=track))

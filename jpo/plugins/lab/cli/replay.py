@@ -11,7 +11,7 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.options import FILE, output_options, seed_option, toml_option
-from jpo.cli.output import READABLE, Output, can_be_kept, not_settings, track, writable
+from jpo.cli.output import READABLE, Output, can_be_kept, track, writable
 from jpo.policies import POLICIES
 
 POLICIES_HELP = (
@@ -80,7 +80,6 @@ def replay(
     for config, settings in own:
         writable(results, config, settings)
     command.refuse_outputs(results, picture, traces)
-    not_settings(results)
     can_be_kept(results)
     wanted = command.ReplayOptions(
         policies=command.named_policies(policies or command.QUICK_POLICIES),

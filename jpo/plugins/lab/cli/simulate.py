@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jpo.cli.options import FILE, output_options, seed_option, verbose_option
-from jpo.cli.output import READABLE, Output, can_be_kept, not_settings, track
+from jpo.cli.output import READABLE, Output, can_be_kept, track
 from jpo.errors import UsageError
 from jpo.policies import POLICIES, PolicyName
 
@@ -94,10 +94,6 @@ def simulate(
     if picture:
         can_plot(picture)
     results = [*output.files, *([picture] if picture else [])]
-    for file in results:
-        if results.count(file) > 1:
-            raise UsageError(str(file), "is no place for a result", "name another file, each once", code="JPO-E307")
-    not_settings(results)
     can_be_kept(results)
     plan = command.Plan(workloads, runs, seed=seed, drift=drift, preference=prefer, explore=explore, installation=installation)
     if compared:

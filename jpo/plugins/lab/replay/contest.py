@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 from jpo.plugins.lab.replay.extras import need
@@ -54,17 +55,10 @@ class Standing:
 
 Result = Mapping[Objective, Mapping[str, Standing]]
 """Standings by objective and policy, both in the order of the plan."""
-Replays = dict[tuple[str, Objective, PolicyFactory], list[Replay]]
-"""By the name of the workload, objective and policy."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    trace: Trace
-    factory: PolicyFactory
-    objective: Objective
-    runs: int
-    seeds: range
+Replays = dict[tuple[str, PolicyFactory, Objective], list[Replay]]
+"""By the name of the workload, policy and objective."""
+Piece = tuple[Trace, PolicyFactory, Objective, range]
+"""What is played in one piece: with these seeds."""
 
 
 def hold(contest: Contest, *, jobs: int, backend: Backend, track: Track) -> Result:
@@ -80,36 +74,34 @@ def hold(contest: Contest, *, jobs: int, backend: Backend, track: Track) -> Resu
     first = contest.traces[0]
     for factory in contest.factories.values():  # a missing package is reported before the others play for minutes
         factory(ReplayProblem(first.configurations, first.default, contest.objectives[0], contest.first_seed))
-    pieces = [piece for trace in contest.traces for piece in _pieces(contest, trace)]
-    replays: Replays = {}
-    for piece, several in zip(pieces, _played(pieces, jobs=jobs, backend=backend, track=track), strict=True):
-        replays.setdefault((piece.trace.name, piece.objective, piece.factory), []).extend(several)
+    pieces, replays = list(_pieces(contest)), Replays()
+    played = _played(pieces, contest.runs, jobs=jobs, backend=backend, track=track)
+    for (trace, factory, objective, _), several in zip(pieces, played, strict=True):
+        replays.setdefault((trace.name, factory, objective), []).extend(several)
     return {
-        objective: {name: _standing(contest, replays, objective, factory) for name, factory in contest.factories.items()}
+        objective: {name: _standing(contest, replays, factory, objective) for name, factory in contest.factories.items()}
         for objective in contest.objectives
     }
 
 
-def _standing(contest: Contest, replays: Replays, objective: Objective, factory: PolicyFactory) -> Standing:
+def _standing(contest: Contest, replays: Replays, factory: PolicyFactory, objective: Objective) -> Standing:
     names = [trace.name for trace in contest.traces]
-    by_workload = {name: score(replays[name, objective, factory], replays[name, objective, Default]) for name in names}
+    by_workload = {name: score(replays[name, factory, objective], replays[name, Default, objective]) for name in names}
     return Standing(over_workloads(list(by_workload.values())), by_workload)
 
 
-def _pieces(contest: Contest, trace: Trace) -> Iterable[_Piece]:
+def _pieces(contest: Contest) -> Iterable[Piece]:
     """The pieces of a contest; the default policy is always played, because harm is measured against it."""
-    end = contest.first_seed + contest.seeds
-    for factory in dict.fromkeys([Default, *contest.factories.values()]):
-        for objective in contest.objectives:
-            for start in range(contest.first_seed, end, SEEDS_PER_PIECE):
-                yield _Piece(trace, factory, objective, contest.runs, range(start, min(start + SEEDS_PER_PIECE, end)))
+    seeds = range(contest.first_seed, contest.first_seed + contest.seeds)
+    some = [seeds[at : at + SEEDS_PER_PIECE] for at in range(0, len(seeds), SEEDS_PER_PIECE)]
+    return product(contest.traces, dict.fromkeys([Default, *contest.factories.values()]), contest.objectives, some)
 
 
-def _play(piece: _Piece) -> list[Replay]:
-    return [play(piece.trace, piece.factory, piece.objective, runs=piece.runs, seed=seed) for seed in piece.seeds]
+def _play(trace: Trace, factory: PolicyFactory, objective: Objective, seeds: range, runs: int) -> list[Replay]:
+    return [play(trace, factory, objective, runs=runs, seed=seed) for seed in seeds]
 
 
-def _played(pieces: Sequence[_Piece], *, jobs: int, backend: Backend, track: Track) -> Iterable[list[Replay]]:
+def _played(pieces: Sequence[Piece], runs: int, *, jobs: int, backend: Backend, track: Track) -> Iterable[list[Replay]]:
     """The replays of the pieces, in their order."""
     import joblib  # type: ignore[import-untyped]
 
@@ -121,4 +113,4 @@ def _played(pieces: Sequence[_Piece], *, jobs: int, backend: Backend, track: Tra
     with joblib.parallel_config(backend=backend), joblib.Parallel(n_jobs=jobs) as workers:
         batch = PIECES_PER_WORKER * joblib.effective_n_jobs(jobs)  # Ray's backend cannot report piece by piece
         for start in track(range(0, len(pieces), batch), "replay"):
-            yield from workers(joblib.delayed(_play)(piece) for piece in pieces[start : start + batch])
+            yield from workers(joblib.delayed(_play)(*piece, runs) for piece in pieces[start : start + batch])

@@ -50,11 +50,8 @@ def _execution(run: Run, cost: float | None) -> Execution | None:
 
 def _varied(runs: Sequence[Run]) -> tuple[str, ...]:
     """Parameters in which the runs differ."""
-    values: dict[str, set[float]] = {}
-    for run in runs:
-        for name, value in run.parameters.items():
-            values.setdefault(name, set()).add(value)
-    return tuple(name for name, seen in values.items() if len(seen) > 1)
+    names = dict.fromkeys(name for run in runs for name in run.parameters)
+    return tuple(name for name in names if len({run.parameters[name] for run in runs if name in run.parameters}) > 1)
 
 
 def _notes(trace: Trace, *, left_out: int) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ def document(fleet: Fleet) -> Document:
 
 
 def headline(fleet: Fleet) -> str:
-    """What was simulated."""
     weights = ", ".join(f"{name} {weight:g}" for name, weight in fleet.preference.items() if weight)
     drift = ", with drift" if fleet.drift else ""
     where = f"; installation {fleet.installation}, one after the other" if fleet.installation else ""

@@ -27,6 +27,7 @@ from jpo.report import history
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.report.history import or_empty
+from jpo.telemetry.csv.folder import UnusableLog
 from jpo.wording import names, numbers
 
 MOST_LISTED = 20
@@ -39,20 +40,11 @@ REWARDS = ("time", "cost", "efficiency", "loss")
 
 
 @dataclass(frozen=True, slots=True)
-class NotUsable:
-    """A file without a run that can be learnt from."""
-
-    file: str
-    reason: str
-    code: str
-
-
-@dataclass(frozen=True, slots=True)
 class LogFigures:
     """The figures of each workload, the logs that could not be used, and the currency of the report."""
 
     workloads: Sequence[Figures]
-    not_usable: Sequence[NotUsable] = ()
+    not_usable: Sequence[UnusableLog] = ()
     currency: Currency = USD
 
 
@@ -126,11 +118,11 @@ def _best(figures: Figures) -> Table:
     return Table(columns, tuple(rows), name="best")
 
 
-def _not_usable(logs: Sequence[NotUsable]) -> Iterator[Block]:
+def _not_usable(logs: Sequence[UnusableLog]) -> Iterator[Block]:
     """Why which file says nothing."""
     if logs:
         yield f"{numbers.counted(len(logs), 'log')} not usable:"
-        yield Items(tuple(f"{log.reason} [{log.code}]" for log in logs[:MOST_LISTED]))
+        yield Items(tuple(log.why.cited for log in logs[:MOST_LISTED]))
     if logs[MOST_LISTED:]:
         yield f"and {len(logs[MOST_LISTED:])} more; `-o json` names all"
 
@@ -140,7 +132,7 @@ def as_json(result: LogFigures) -> dict[str, object]:
     return {
         "schema_version": 1,
         "workloads": [_workload(figures) for figures in result.workloads],
-        "not_usable": [asdict(log) for log in result.not_usable],
+        "not_usable": [{"file": str(log.path), "reason": log.why.text, "code": log.why.code} for log in result.not_usable],
     }
 
 
@@ -197,7 +189,6 @@ def extended_head(targets: Iterable[str]) -> tuple[str, ...]:
 
 
 def extended_csv(runs: Iterable[Judged], targets: Sequence[str]) -> str:
-    """The extended CSV."""
     runs = [*runs]
     own = history.own_parameters(judged.run for judged in runs)
     rows = (
@@ -240,12 +231,12 @@ def epochs_csv(runs: Iterable[tuple[Judged, Iterable[Mapping[str, float]]]], col
     for judged, rows in runs:
         run, identity = judged.run, judged.run.identity
         names_of = (run.run_id, identity.dataset, identity.model, identity.framework, identity.hardware)
-        before, after = (*names_of, run.status.value, run.started_at), list(_of_decision(judged))
+        before, after = (*names_of, run.status.value, run.started_at), list(_decision_cells(judged))
         for row in rows:
             yield csv_line((*before, *(row.get(name) for name in columns), *after))
 
 
-def _of_decision(judged: Judged) -> Iterator[Raw]:
+def _decision_cells(judged: Judged) -> Iterator[Raw]:
     made = judged.suggestion
     yield from (judged.run.parameters.get(name) for name in PARAMETERS)
     yield judged.suggestion_id

@@ -45,7 +45,6 @@ def document(played: Played) -> Document:
 
 
 def headline(contest: Contest) -> str:
-    """What was played."""
     workloads, replays = counted(len(contest.traces), "recorded workload"), counted(contest.seeds, "replay")
     return f"{workloads}, {replays} of {counted(contest.runs, 'run')} for each policy; run 1 is the default"
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
 from itertools import groupby
@@ -24,7 +23,6 @@ from jpo.plugins.lab.report.logs import (
     REWARDS,
     Judged,
     LogFigures,
-    NotUsable,
     epochs_csv,
     epochs_head,
     extended_csv,
@@ -44,32 +42,14 @@ Rewards = tuple[dict[str, float], float | None]
 """What a run earned: its vector by name, as far as it is known, and the scalar."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """Where the CSVs of all runs go; None: nowhere.
-
-    Attributes:
-        runs: the extended table, a row per run.
-        epochs: a row per row of each log.
-    """
-
-    runs: Path | None = None
-    epochs: Path | None = None
-
-    @property
-    def heads(self) -> dict[Path, tuple[str, ...]]:
-        """The column names of each that is wanted."""
-        wanted = {self.runs: extended_head(SLA_TARGETS), self.epochs: epochs_head(COLUMNS)}
-        return {path: head for path, head in wanted.items() if path}
-
-
-def logs(given: Sequence[Path], settings: LoadedSettings, *, tables: Tables, now: float, track: Track) -> LogFigures:
+def logs(
+    given: Sequence[Path], settings: LoadedSettings, extended: Path | None, epochs: Path | None, *, now: float, track: Track
+) -> LogFigures:
     """Read the logs, and write the tables that are wanted.
 
     Args:
         given: files, folders and patterns; none: those of [csv] logs.
-        tables: where they go.
-        track: shows how far it is.
+        extended, epochs: where the CSVs of all runs go, a row per run and a row per row of each log; None: nowhere.
 
     Raises:
         UsageError: JPO-E133, no log is named; JPO-E132 or E307, a table cannot be written.
@@ -81,26 +61,27 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, tables: Tables, now
     if not paths:
         place = ", ".join(map(str, patterns)) or "jpo lab logs"
         raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
-    for file, head in tables.heads.items():
-        refuse_among_logs(file, [*patterns, *usual_logs], paths, head)
+    for file, head in ((extended, extended_head(SLA_TARGETS)), (epochs, epochs_head(COLUMNS))):
+        if file:
+            refuse_among_logs(file, [*patterns, *usual_logs], paths, head)
     own = own_names(settings)
     usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now, own=own)
     if not usable:
-        finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"
+        finding = f"none of {len(paths)} logs can be used; {unusable[0].why.text}"
         raise TelemetryError("jpo lab logs", finding, code="JPO-E134")
     runs = [log.run for log in usable]
     prices, usual = prices_of(settings), usual_values(runs)
-    if tables.heads:
+    if extended or epochs:
         found = list(judged(runs, settings, prices))
-        if tables.runs:
-            write_extended(tables.runs, extended_csv(found, tuple(SLA_TARGETS)))
-        if tables.epochs:
+        if extended:
+            write_extended(extended, extended_csv(found, tuple(SLA_TARGETS)))
+        if epochs:
             files = {(log.run.identity, log.run.run_id): log.path for log in usable}
             rows = ((run, rows_of(files[run.run.identity, run.run.run_id])) for run in found)
-            write_extended(tables.epochs, "".join(epochs_csv(rows, COLUMNS)))
+            write_extended(epochs, "".join(epochs_csv(rows, COLUMNS)))
     return LogFigures(
         figures(runs, lambda run: run_cost_usd(run.completed(usual[run.identity]), prices), own.metrics),
-        [NotUsable(str(log.path), log.reason, log.code) for log in unusable],
+        unusable,
         currency_of(settings),
     )
 
@@ -203,8 +184,5 @@ def rewards_of(
     best = np.fmin.accumulate(objective(vectors, preference))
     scalars = regret_reward(vectors, preference, best)
     known = [{name: float(v) for name, v in zip(REWARDS, vector[:4], strict=True) if np.isfinite(v)} for vector in vectors]
-    return [*before, *zip(known, map(_finite, scalars), strict=True)]
-
-
-def _finite(value: float) -> float | None:
-    return None if math.isnan(value) else float(value) + 0.0  # -0.0 + 0.0 = 0.0
+    rewards = (None if math.isnan(value) else float(value) + 0.0 for value in scalars)  # -0.0 + 0.0 = 0.0
+    return [*before, *zip(known, rewards, strict=True)]

@@ -26,6 +26,7 @@ from jpo.plugins.lab.simulated_runs import identity_of, lane_of, prices_of, run_
 from jpo.project.load import LoadedSettings, load, merge
 from jpo.project.project import preference_of
 from jpo.project.request import explore_of
+from jpo.project.tables.faults import Origin
 from jpo.project.workload import read_workload
 from jpo.records import Finished, Run, Track
 from jpo.simulate.installations import AS_SIMULATED, Installation, Kind, draw_installation
@@ -99,7 +100,7 @@ def simulate(plan: Plan, suggest: Suggest, *, keep: Path | None, track: Track) -
     Raises:
         UsageError: JPO-E302 a preference that is none, JPO-E711 the folder is not empty or cannot be made.
     """
-    settings = merge([("command line", plan.settings)], root=Path(), toml=None)
+    settings = merge([(Origin("command line"), plan.settings)], root=Path(), toml=None)
     with ExitStack() as until_done:
         root = made(keep) if keep else Path(until_done.enter_context(tempfile.TemporaryDirectory(prefix="jpo-simulate-")))
         folders = [set_up(number, plan, root, settings) for number in range(plan.workloads)]

@@ -66,10 +66,13 @@ def watch(
         given, log = None, given  # a log is what a single file may be as well
     if run is not None and log is not None:
         raise UsageError("--csv", "and RUN exclude each other", "name one of them", code="JPO-E306")
+    if run is None and log is None and (apply or trial or every is not None):
+        raise UsageError("--apply, --trial and --every", "are about one run", "name it, or leave them out", code="JPO-E306")
     settings = load_settings(given, toml, {"prometheus": network.flags})
     config = config_of(given, settings)
     if run is None and log is None:
-        output.show(launched, story.listed(config, settings, os.environ, now=time.time()))
+        about = config if given or config.exists() else None
+        output.show(launched, story.listed(about, settings, os.environ, now=time.time()))
         return
     wanted = deciding.WatchOptions(every, apply, trial)
     with story.watching(run, log, config, settings, wanted, os.environ) as found:

@@ -167,14 +167,14 @@ def _without_an_end(progress: RunProgress, rival: Rival, preference: Preference,
     Before the curve of a trial says how far its target is, the paid-for rule holds for it, too.
     """
     spent = _cost(progress.elapsed_seconds, progress.usd(progress.elapsed_seconds), rival, preference)
-    if needed or progress.ahead is None or spent <= 0:
+    if needed or progress.to_target is None or spent <= 0:
         if spent < PAID_FOR:
             return StopVerdict(False, "nothing tells when it ends")
         why = f"it has cost {spent:.1f} times {rival.run_id}, the best run, and nothing tells when it ends"
         return StopVerdict(True, why, wins=0.0)
-    seen = outlook(spent, progress.ahead, rival.usual, PAID_FOR)
+    seen = outlook(spent, progress.to_target, rival.usual, PAID_FOR)
     stop, seconds = seen.hopeless(horizon), progress.elapsed_seconds * max(0.0, min(seen.total, PAID_FOR) / spent - 1)
-    known_by = "curve" if progress.ahead.by_curve else "pace"
+    known_by = "curve" if progress.to_target.by_curve else "pace"
     why = f"by its {known_by} its target will cost {seen.total / rival.usual:.2g} times as much as with the best values"
     if seen.wins >= UNLIKELY:
         why += f", and the chance that it is cheaper is {seen.wins:.0%}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.forecast.curves.target import EpochsAhead
+from jpo.forecast.curves.target import EpochsToTarget
 
 UNLIKELY = 0.1
 """A trial whose chance to win is above this goes on, whatever the values say: the forecast is of other workloads, too."""
@@ -40,7 +40,7 @@ class TargetOutlook:
         return self.wins < UNLIKELY and self.left > horizon * self.gain
 
 
-def outlook(spent: float, ahead: EpochsAhead, usual: float, most: float) -> TargetOutlook:
+def outlook(spent: float, to_target: EpochsToTarget, usual: float, most: float) -> TargetOutlook:
     """What becomes of a trial.
 
     Args:
@@ -51,8 +51,8 @@ def outlook(spent: float, ahead: EpochsAhead, usual: float, most: float) -> Targ
     places = np.linspace(-REACH, REACH, POINTS)
     weights = np.exp(-(places**2) / 2)
     weights /= weights.sum()
-    total = spent * np.exp(np.maximum(ahead.mean + ahead.deviation * places, 0.0))
+    total = spent * np.exp(np.maximum(to_target.mean + to_target.deviation * places, 0.0))
     left = np.maximum(np.minimum(total, most) - spent, 0.0) / usual
     gain = np.maximum(0.0, 1 - total / usual)
     wins = float(weights @ (total < usual))
-    return TargetOutlook(wins, spent * math.exp(max(ahead.mean, 0.0)), float(weights @ left), float(weights @ gain))
+    return TargetOutlook(wins, spent * math.exp(max(to_target.mean, 0.0)), float(weights @ left), float(weights @ gain))

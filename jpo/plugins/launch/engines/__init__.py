@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jpo.plugin import load, of_package
+from jpo.plugin import from_package, load
 
 if TYPE_CHECKING:
     from jpo.cost import Instance
@@ -72,4 +72,4 @@ def described(name: str) -> Engine:
 
 def is_installed(name: object) -> bool:
     """Whether it is one of JPO's engines, or one that another package brings; UsageError JPO-E002 where that is broken."""
-    return name in OWN or (isinstance(name, str) and of_package(GROUP, name) is not None)
+    return name in OWN or (isinstance(name, str) and from_package(GROUP, name) is not None)

@@ -13,7 +13,7 @@ from jpo.plugins.launch.engines import described, is_installed
 from jpo.plugins.launch.job import JobStatus
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, clean_up, entries, read
-from jpo.plugins.launch.lifecycle import UNREACHABLE, look, noted
+from jpo.plugins.launch.lifecycle import UNREACHABLE, ask_status, noted
 from jpo.plugins.launch.project.engines import launcher_of, ledger_of
 from jpo.plugins.launch.project.finished import EndedRun, put_on_record
 from jpo.plugins.launch.settings import launch_table
@@ -127,5 +127,5 @@ def looked_at(entry: Entry, launcher: Launcher, ledger: Path) -> tuple[Entry, Jo
     entry = noted(entry, launcher, ledger)
     if entry.engine_id is None or entry.end is not None:
         return entry, entry.end
-    status = look(entry, launcher, ledger)
+    status = ask_status(entry, launcher, ledger)
     return read(ledger, entry.job.run_id) or entry, status

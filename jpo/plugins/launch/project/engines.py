@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from jpo.errors import LaunchError
-from jpo.plugin import load, of_package
+from jpo.plugin import from_package, load
 from jpo.plugins.launch.engines import GROUP, OWN, Surroundings, described
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.settings import launch_table, table_of
@@ -49,7 +49,7 @@ def launcher_of(
     if name in OWN:
         own: Launcher = load(described(name).launcher)(table_of(settings, name), here)
         return own
-    made = of_package(GROUP, name)
+    made = from_package(GROUP, name)
     if made is None:
         raise LaunchError(f"engine {name}", "is not installed here", f"known are {', '.join(OWN)}", code="JPO-E753")
     others: Launcher = made(settings, here)

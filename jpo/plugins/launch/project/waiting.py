@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-from jpo.agent.safety.queue_ahead import QueueAhead
+from jpo.agent.safety.queue_waits import QueueWaits
 from jpo.errors import JpoError
 from jpo.plugins.launch.engines import OWN, described
 from jpo.plugins.launch.job import Needs, Room
@@ -51,14 +51,14 @@ class EngineQueue:
         if not _may_be_asked(self._settings):
             return (None,) * len(expected)
         asked = [_needs(parameters, self._workload, self._settings) for parameters, _ in expected]
-        rooms = self._told(asked)
+        rooms = self._rooms_for(asked)
         durations = [forecast.duration_seconds for _, forecast in expected]
         return tuple(
             queued(launch_table(self._settings).on, rooms.get(needs), None if seconds is None else seconds.mean, now=now)
             for needs, seconds in zip(asked, durations, strict=True)
         )
 
-    def ahead(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> QueueAhead | None:
+    def waits_for(self, today: Parameters, others: Callable[[], Iterable[Parameters]]) -> QueueWaits | None:
         """What the engine says of runs with as many GPUs, or CPUs, as today or another configuration, those nearest to today's
         first. None as in `ends`, and where today's values ask for neither.
         """
@@ -69,16 +69,16 @@ class EngineQueue:
         column = {now, *(float(each[resource]) for each in others() if resource in each)}
         amounts = sorted(column, key=lambda amount: abs(math.log((amount + 1) / (now + 1))))[:MOST_AMOUNTS]
         needs = {amount: _needs({**today, resource: amount}, self._workload, self._settings) for amount in amounts}
-        rooms = self._told([*needs.values()])
+        rooms = self._rooms_for([*needs.values()])
         told = {amount: room for amount, each in needs.items() if (room := rooms.get(each))}
         waits = {amount: room.wait_seconds for amount, room in told.items() if room.wait_seconds is not None}
         of_now = next(iter(told.values()), None)
         if of_now is None:
             return None
         free, most = (of_now.free_gpus, of_now.gpus) if resource == "gpus" else (of_now.free_cpus, of_now.cpus)
-        return QueueAhead(resource, waits, free, most)
+        return QueueWaits(resource, waits, free, most)
 
-    def _told(self, asked: Sequence[Needs | None]) -> Mapping[Needs | None, Room | None]:
+    def _rooms_for(self, asked: Sequence[Needs | None]) -> Mapping[Needs | None, Room | None]:
         """All answers so far, with those to these that come within LONGEST_SECONDS."""
         new = [needs for needs in dict.fromkeys(asked) if needs is not None and needs not in self._rooms]
         if new and not self._silence:

@@ -38,7 +38,7 @@ class LogObserver:
         self._tail = Tail(path, own)
         self._rows: list[LogRow] = []
 
-    def look(self, now: float) -> SeenRun | None:
+    def observe(self, now: float) -> SeenRun | None:
         """The run of the log; None while there is none, or its head is not whole.
 
         Raises:
@@ -112,7 +112,7 @@ class LaunchObserver:
         self._own, self._samples = own_names(settings), _Samples(settings)
         self._log: LogObserver | None = None
 
-    def look(self, now: float) -> SeenRun:
+    def observe(self, now: float) -> SeenRun:
         """The run as it is now; an engine that cannot be reached is said in words, and asked again at the next look.
 
         Raises:
@@ -155,7 +155,7 @@ class LaunchObserver:
     def _measured(self) -> SeenRun | None:
         """What Prometheus knows of it; nothing where the server does not answer: the engine says that the run goes on."""
         try:
-            return self._samples.look(self._entry.job.run_id, self._entry.job.identity)
+            return self._samples.observe(self._entry.job.run_id, self._entry.job.identity)
         except TelemetryError:
             return None
 
@@ -168,7 +168,7 @@ class LaunchObserver:
         if self._log is None or self._log.path != path:
             self._log = LogObserver(path, self._own)
         try:
-            return self._log.look(now)
+            return self._log.observe(now)
         except TelemetryError:  # whoever records the run says what is wrong with it
             return None
 
@@ -194,14 +194,14 @@ class PrometheusObserver:
     def __init__(self, run: Running, settings: LoadedSettings) -> None:
         self._samples, self._newest, self._answered_at = _Samples(settings), _as_measured(run, NOTHING), -math.inf
 
-    def look(self, now: float) -> SeenRun:
+    def observe(self, now: float) -> SeenRun:
         """The run as the server knows it; one that it no longer names has ended. A server that answered before is asked again.
 
         Raises:
             TelemetryError: JPO-E101 to E109, E113.
         """
         try:
-            found = self._samples.look(self._newest.run_id, self._newest.identity)
+            found = self._samples.observe(self._newest.run_id, self._newest.identity)
         except TelemetryError as error:
             if now - self._answered_at > GIVE_UP_SECONDS:
                 raise
@@ -220,7 +220,7 @@ class _Samples:
     def __init__(self, settings: LoadedSettings) -> None:
         self._settings, self._progress = settings, NOTHING
 
-    def look(self, run_id: str, identity: Identity) -> SeenRun | None:
+    def observe(self, run_id: str, identity: Identity) -> SeenRun | None:
         """The run as the server knows it; None: there is no server, or it does not."""
         server = prometheus_of(self._settings)
         if server is None:

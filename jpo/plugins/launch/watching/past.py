@@ -147,7 +147,7 @@ def _ended_early(run: Run) -> bool:
 def best_of(runs: Sequence[Run], costs: dict[str, float | None], quality: Quality, preference: Preference) -> Rival | None:
     """The run to beat: the best of those that ended well, by the agent's objective, against the first of them."""
     rivals = [
-        Rival(run.run_id, seconds, costs[run.run_id], quality.error_of(quality.measured(run.outcome)))
+        Rival(run.run_id, seconds, costs[run.run_id], quality.error_of(run.outcome.of(quality.name)))
         for run in runs
         if (seconds := run.outcome.duration_seconds)
     ]

@@ -16,9 +16,10 @@ def over_time(workload: WorkloadReview) -> Plot:
     """The duration of each run where it ended, and when JPO changed the values."""
     past = [reviewed.past for reviewed in workload.runs]
     before, after = (
-        places([one for one in past if well(one) and (one.suggestion is not None) is followed]) for followed in (False, True)
+        places([one for one in past if one.recorded.run.ended_well and (one.suggestion is not None) is followed])
+        for followed in (False, True)
     )
-    failed = places([one for one in past if not well(one)])
+    failed = places([one for one in past if not one.recorded.run.ended_well])
     changed = tuple(
         made.suggestion.created_at for made in workload.decisions if made.suggestion.changes and made.fate == "written"
     )
@@ -33,10 +34,6 @@ def over_time(workload: WorkloadReview) -> Plot:
     return Plot(
         "Runs over time", f"{shown}{lines}.", "moment", "duration_seconds", marks, "ended (UTC)", moments=changed, key=key
     )
-
-
-def well(past: PastRun) -> bool:
-    return past.recorded.run.ended_well
 
 
 def places(past: list[PastRun]) -> Places:

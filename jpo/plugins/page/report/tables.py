@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from jpo.plugins.page.report.record import Review, ReviewedRun, WorkloadReview
-from jpo.records import PARAMETERS, Identity, plain
+from jpo.records import PARAMETERS, Identity
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.report.history import DECISION, HEAD, decision_of, own_cells, own_parameters, row_of
 
@@ -46,14 +46,9 @@ def _allocation(review: Review, own: Sequence[str]) -> Rows:
     for workload, reviewed in _reviewed(review):
         run, made = reviewed.past.recorded.run, reviewed.past.suggestion
         when = (run.run_id, run.started_at, run.ended_at, reviewed.past.recorded.suggestion_id)
-        given = (_plain(run.parameters, name) for name in PARAMETERS)
         yield (
-            *_of(workload.identity),
-            *when,
-            made.decision.decided_by if made else None,
-            *given,
-            reviewed.usd_per_hour,
-            *own_cells(run.parameters, own),
+            *(*_of(workload.identity), *when, made.decision.decided_by if made else None),
+            *(*own_cells(run.parameters, PARAMETERS), reviewed.usd_per_hour, *own_cells(run.parameters, own)),
         )
 
 
@@ -78,9 +73,8 @@ def _front(review: Review, own: Sequence[str]) -> Rows:
     for workload in review.workloads:
         for point in workload.front.points:
             pairs: list[Raw] = [cell for name in workload.front.quantities for cell in (name, point.values[name])]
-            given = (_plain(point.parameters, name) for name in PARAMETERS)
-            on_front = (point.on_front, point.runs, point.failed)
-            yield (*_of(workload.identity), *pairs, *on_front, *given, *own_cells(point.parameters, own))
+            given = own_cells(point.parameters, (*PARAMETERS, *own))
+            yield (*_of(workload.identity), *pairs, point.on_front, point.runs, point.failed, *given)
 
 
 def _performance(review: Review, own: Sequence[str]) -> Rows:
@@ -93,8 +87,3 @@ def _performance(review: Review, own: Sequence[str]) -> Rows:
             reviewed.cost_usd,
             *own_cells(past.recorded.run.parameters, own),
         )
-
-
-def _plain(values: Mapping[str, float], name: str) -> Raw:
-    """A value, a word as its text; None where there is none."""
-    return plain(values[name]) if name in values else None

@@ -44,7 +44,6 @@ class PartFiles:
         return tuple(path for path in (self.scaler, self.crbm, self.clusters) if path)
 
     def read(self) -> Parts:
-        """The parts in the files that are named."""
         from jpo.plugins.phases.parts import Parts, read_clusters, read_crbm, read_scaler
 
         return Parts(

@@ -13,7 +13,7 @@ import click
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import complain, put, save, save_copy
 from jpo.cli.options import FILE, options, seed_option
-from jpo.cli.output import can_be_kept, not_settings, track
+from jpo.cli.output import can_be_kept, track
 from jpo.plugins.phases.cli.options import (
     PALETTES,
     Destination,
@@ -315,5 +315,4 @@ def _keepable(result: Path | None, given: Sequence[Path]) -> None:
 
     if result:
         refuse_overwriting(result, given)
-        not_settings([result])
         can_be_kept([result])

@@ -65,7 +65,7 @@ def executions(series: Sequence[ExportedSeries], meanings: Sequence[Meaning], la
 
 def _execution(one: ExportedSeries, meaning: Meaning, containers: set[str], several: set[str]) -> str | None:
     if not one.labels:
-        return _of_legend(one.title) if meaning.is_in_legend else "" if one.title.lower() == "value" else one.title
+        return _without_measures(one.title) if meaning.is_in_legend else "" if one.title.lower() == "value" else one.title
     pod, container = _first(one, PODS), _first(one, CONTAINERS)
     if container == PAUSE or (pod and containers and container not in containers):
         return None
@@ -80,7 +80,7 @@ def _first(one: ExportedSeries, labels: Sequence[str]) -> str:
     return next((text for label in labels if (text := one.labels.get(label, "").strip())), "")
 
 
-def _of_legend(legend: str) -> str:
+def _without_measures(legend: str) -> str:
     """A legend without the words of what is measured at its ends."""
     parts = re.findall(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]", legend)
     is_word = [part.isalnum() and part.lower() not in MEASURES for part in parts]

@@ -88,10 +88,10 @@ def _long(
         yield _series(path, f"{path}:{own[0][0]}", title, times[at][order], values[order], unit)
 
 
-def _title(header: Sequence[str], told: Sequence[str]) -> str:
+def _title(header: Sequence[str], cells: Sequence[str]) -> str:
     """A series' title as Prometheus writes it, of the cells that tell it."""
     name, labels = "", {}
-    for column, text in zip(header, told, strict=True):
+    for column, text in zip(header, cells, strict=True):
         if column.lower() not in TITLES:
             labels[column] = text
         elif (known := labels_of(text)) and ("{" in text or "=" in text):

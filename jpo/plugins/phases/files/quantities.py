@@ -82,9 +82,9 @@ def meanings(series: Sequence[ExportedSeries], columns: TraceColumns) -> list[Me
     Raises:
         UsageError: JPO-E876, nobody says what one of them measures.
     """
-    own = [_of_name(one.name, one.unit) for one in series]
+    own = [_named_meaning(one.name, one.unit) for one in series]
     beside = [_is_beside(one.name) for one in series]
-    file = _of_name(Path(series[0].file).stem.partition("-data-")[0], None)
+    file = _named_meaning(Path(series[0].file).stem.partition("-data-")[0], None)
     by_legend = file is None or all(said or aside for said, aside in zip(own, beside, strict=True))
     found: list[Meaning | None] = []
     for one, said, aside in zip(series, own, beside, strict=True):
@@ -120,7 +120,7 @@ def _named(one: ExportedSeries, columns: TraceColumns) -> Meaning | None:
     return None
 
 
-def _of_name(name: str, unit: str | None) -> Meaning | None:
+def _named_meaning(name: str, unit: str | None) -> Meaning | None:
     """As the words of a name say, else as the unit of its values does."""
     words = words_of(name)
     said = set(words)

@@ -51,7 +51,7 @@ class Phases:
         features: what was measured.
         notes: what the reader must not miss.
         bars: of each execution its phases, as one line; none where nobody asked.
-        kinds, ahead: kinds of executions, and what is expected of each; none where nobody asked.
+        kinds, coming: kinds of executions, and what is expected of each; none where nobody asked.
     """
 
     method: str
@@ -63,7 +63,7 @@ class Phases:
     notes: tuple[str, ...] = ()
     bars: tuple[tuple[str, str], ...] = ()
     kinds: tuple[Kind, ...] = ()
-    ahead: tuple[ComingPhase, ...] = ()
+    coming: tuple[ComingPhase, ...] = ()
 
 
 def document(found: Phases) -> Document:
@@ -83,7 +83,7 @@ def document(found: Phases) -> Document:
             _transitions(found.figures),
             *((Section("Courses", (over_time,)),) if found.bars else ()),
             Section("Kinds of executions", (_kinds(found.kinds),)),
-            Section("After the last sample", (_ahead(found.ahead),)),
+            Section("After the last sample", (_coming(found.coming),)),
             *uncoded(found.notes),
         ),
     )
@@ -112,7 +112,7 @@ def _kinds(kinds: Sequence[Kind]) -> Table:
     return Table(columns, tuple((kind.executions, kind.medoid, " ".join(map(str, kind.phases))) for kind in kinds), "kinds")
 
 
-def _ahead(ahead: Sequence[ComingPhase]) -> Table:
+def _coming(coming: Sequence[ComingPhase]) -> Table:
     """What comes next in each execution."""
     since, left, stay = (Column(name, "figure", "duration_seconds") for name in ("since", "in", "for"))
     columns = (
@@ -130,7 +130,7 @@ def _ahead(ahead: Sequence[ComingPhase]) -> Table:
             expected.cpu_cores,
             expected.memory_gib,
         )
-        for one in ahead
+        for one in coming
         for expected in (one.expected,)
     )
     return Table(columns, rows, "ahead")
@@ -147,7 +147,7 @@ def as_json(found: Phases) -> dict[str, object]:
             {**asdict(figures), "next": {str(phase): share for phase, share in figures.next.items()}} for figures in found.figures
         ],
         "kinds": [asdict(kind) for kind in found.kinds],
-        "ahead": [{"execution": one.execution, "like": one.like, **asdict(one.expected)} for one in found.ahead],
+        "ahead": [{"execution": one.execution, "like": one.like, **asdict(one.expected)} for one in found.coming],
         "notes": list(found.notes),
     }
 

@@ -53,5 +53,4 @@ def as_json(sized: Sized) -> dict[str, object]:
 
 
 def patch_text(sized: Sized) -> str:
-    """The patch as a file."""
     return "\n".join((f"# by jpo phases rightsize from {counted(sized.sizes.executions, 'execution')}", *sized.patch, ""))

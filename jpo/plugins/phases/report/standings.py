@@ -17,8 +17,9 @@ HEAD = ("exec_id", "t", "cpu_alloc", "mem_alloc")
 LEGEND = (
     "met: share of the samples whose demand for CPU and memory was met, with its 90% interval over executions.",
     "CPU, memory: sum of the allocations / each run's own peak held throughout; 1 is that peak.",
-    "clairvoyant: knows the run; how much there is to be saved.",
 )
+OF_WAYS = "clairvoyant: knows the run; how much there is to be saved."
+"""Of several ways that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,6 @@ class ComparedWays:
 
 
 def document(compared: ComparedWays) -> Document:
-    """One row for each way."""
     title = (
         f"Allocations for {counted(compared.executions, 'execution')}, {counted(compared.samples, 'sample')} of ",
         Span(compared.place),
@@ -52,7 +52,7 @@ def document(compared: ComparedWays) -> Document:
     for name, way in compared.ways.items():
         rates = (Cell(round(rate, 1)) for rate in (way.resizes_per_hour, way.most_resizes_per_hour))
         rows += ((name, _cell(way.met), _cell(way.cpu), _cell(way.memory), *rates),)
-    legend = (Span(line, "dim") for line in LEGEND if len(compared.ways) > 1 or not line.startswith("clairvoyant"))
+    legend = (Span(line, "dim") for line in (*LEGEND, *([OF_WAYS] if len(compared.ways) > 1 else [])))
     return Document(title, (Table(columns, rows, "allocations"), *legend, *uncoded(compared.notes)))
 
 

@@ -118,7 +118,6 @@ class Due:
 
     @property
     def request(self) -> float:
-        """What would be requested."""
         soon = self.soon if self.likely is None else self.likely.quantile(self.at, self.step.soon)
         return max(max(soon, self.following) * (1 + self.step.margin), self.least)
 
@@ -136,11 +135,11 @@ class Requests:
     def __init__(self, model: PhaseModel, caution: Pair, per_hour: float) -> None:
         self._caution, self._budget = caution, Budget(per_hour)
         steps = [step_at(step, 0) for step in caution]
-        self._least: list[float] = (np.maximum(LEAST, [step.least for step in steps]) * model.peak).tolist()
+        self._least: list[float] = (np.maximum(LEAST, [step.least for step in steps]) * model.most.ever).tolist()
         self._missed, self._excess = [0] * RESOURCES, 0.0
         margins = np.array([step.margin for step in steps])
-        self.current: Floats = np.maximum(model.first_need * (1 + margins), self._least)
-        self._peak: list[float] = np.maximum(model.peak, 1e-9).tolist()
+        self.current: Floats = np.maximum(model.most.first * (1 + margins), self._least)
+        self._peak: list[float] = np.maximum(model.most.ever, 1e-9).tolist()
         self._forgone = 0.0
 
     def follow(self, seen: AfterSample) -> bool:

@@ -52,7 +52,6 @@ class Positions:
         return len(self.phase)
 
     def at(self, rows: Ints | Bools | slice) -> Positions:
-        """Some of them."""
         return Positions(*(getattr(self, name)[rows] for name in NAMES))
 
 

@@ -91,7 +91,6 @@ def leave_out(
 
     Args:
         fit: fits a model.
-        track: shows how far it is.
     """
     folds = min(MOST_LEFT_OUT, len(traces.executions))
     together: dict[str, tuple[Allocation, ...]] = {}

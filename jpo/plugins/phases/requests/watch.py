@@ -134,4 +134,4 @@ class Watch:
 
 def futures(model: PhaseModel, positions: Positions, phase: int) -> Futures:
     """Futures of positions in a phase, as alike as the model's samples are close."""
-    return Futures(positions, phase, 2 * model.interval_seconds, LEAST * model.peak)
+    return Futures(positions, phase, 2 * model.interval_seconds, LEAST * model.most.ever)

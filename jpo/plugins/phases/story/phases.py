@@ -85,7 +85,7 @@ def predict(model: PhaseModel, traces: Traces, *, parity: bool = False) -> tuple
     few = replace(traces, executions=traces.executions[:MOST])
     names = [execution.name for execution in few.executions]
     return rows, replace(
-        _phases(model, traces, phases), kinds=kinds, ahead=tuple(map(ComingPhase, names, like, forecast(model, few)))
+        _phases(model, traces, phases), kinds=kinds, coming=tuple(map(ComingPhase, names, like, forecast(model, few)))
     )
 
 

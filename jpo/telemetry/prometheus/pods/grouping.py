@@ -1,7 +1,7 @@
 """Which labelled pods are one run, when it began and ended, and how.
 
-Pure functions over what lives.py read. The run id of the labels joins pods, else the job that owns them, else each is a run of
-its own. A job of one name that is made anew every night is a run each time: its id says where and when it began.
+Pure functions over what kube_state.py read. The run id of the labels joins pods, else the job that owns them, else each is a run
+of its own. A job of one name that is made anew every night is a run each time: its id says where and when it began.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from jpo.records import RunStatus
 from jpo.telemetry.outcome import BYTES_PER_GIB
-from jpo.telemetry.prometheus.pods.lives import PodLife
+from jpo.telemetry.prometheus.pods.kube_state import PodLife
 from jpo.telemetry.prometheus.pods.seen_pods import PodId
 
 RETRY_SECONDS = 420.0

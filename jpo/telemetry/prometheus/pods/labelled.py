@@ -17,10 +17,10 @@ from jpo.telemetry.prometheus.cluster import Labelling, Pod, pod_of
 from jpo.telemetry.prometheus.discovery import RunBounds
 from jpo.telemetry.prometheus.joined import ClusterFacts
 from jpo.telemetry.prometheus.pod_lifetimes import Lifetime
-from jpo.telemetry.prometheus.pods import grouping, lives, seen_pods
+from jpo.telemetry.prometheus.pods import grouping, kube_state, seen_pods
 from jpo.telemetry.prometheus.pods import labels as pod_labels
 from jpo.telemetry.prometheus.pods.grouping import RETRY_SECONDS, LabelledPod, PodRun
-from jpo.telemetry.prometheus.pods.lives import PodLife
+from jpo.telemetry.prometheus.pods.kube_state import PodLife
 from jpo.telemetry.prometheus.pods.new_runs import NewRuns
 from jpo.telemetry.prometheus.pods.seen_pods import PodId
 from jpo.telemetry.prometheus.scope import Scope
@@ -43,7 +43,7 @@ class Watched:
     """
 
     pods: Mapping[PodId, Mapping[str, str]]
-    lives: Mapping[PodId, PodLife]
+    lifetimes: Mapping[PodId, PodLife]
     started: Mapping[Pod, Mapping[str, float]]
     busy: Mapping[Pod, Mapping[str, float]]
     labellings: tuple[Labelling, ...]
@@ -96,9 +96,9 @@ def _watched(scope: Scope) -> Watched:
         if pod.pod not in reporting and (pod_labels.run_id(labels, names) or object()) not in ids
     }
     labellings = cluster.labellings(scope, {pod.pod for pod in pods})
-    known = scope.ask_all(lives.asked(scope, labellings))
-    started, busy = (lives.by_container(known, what) for what in (lives.CONTAINER_STARTED, lives.CONTAINER_BUSY))
-    return Watched(pods, lives.lives(known, pods), started, busy, labellings)
+    known = scope.ask_all(kube_state.asked(scope, labellings))
+    started, busy = (kube_state.by_container(known, what) for what in (kube_state.CONTAINER_STARTED, kube_state.CONTAINER_BUSY))
+    return Watched(pods, kube_state.by_pod(known, pods), started, busy, labellings)
 
 
 def _judged(scope: Scope, watched: Watched, new: Collection[PodId]) -> tuple[list[LabelledPod], list[float]]:
@@ -133,7 +133,7 @@ def _judged(scope: Scope, watched: Watched, new: Collection[PodId]) -> tuple[lis
 
 
 def _pod(pod: PodId, labels: Mapping[str, str], watched: Watched, scope: Scope) -> LabelledPod:
-    life = watched.lives[pod]
+    life = watched.lifetimes[pod]
     container = grouping.trainer(life, watched.busy.get(pod.pod, {}), scope.names.container)
     began = watched.started.get(pod.pod, {}).get(container or "")
     # Of several pods with one name the earliest start is known: it is this pod's if it lies in its time.

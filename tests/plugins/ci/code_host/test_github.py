@@ -25,7 +25,7 @@ def test_more_commits_than_are_listed_are_not_the_whole(tmp_path: Path) -> None:
     with code_host("github") as host:
         found = asked(
             host, tmp_path, {"commits": [], "total_commits": 251, "files": [], "merge_base_commit": {"sha": "1"}}
-        ).ahead("1", "2")
+        ).difference("1", "2")
         assert (found.whole, found.based) == (False, True)
 
 
@@ -33,7 +33,7 @@ def test_both_names_of_a_renamed_file_differ(tmp_path: Path) -> None:
     files = [{"filename": "b", "previous_filename": "a"}]
     with code_host("github") as host:
         answer = {"commits": [], "total_commits": 0, "files": files, "merge_base_commit": {"sha": "0"}}
-        assert asked(host, tmp_path, answer).ahead("1", "2").paths == {"a", "b"}
+        assert asked(host, tmp_path, answer).difference("1", "2").paths == {"a", "b"}
 
 
 def test_a_file_is_found_folder_by_folder_with_its_mode(tmp_path: Path) -> None:

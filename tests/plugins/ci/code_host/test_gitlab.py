@@ -25,7 +25,7 @@ def asked(host: CodeHost, folder: Path, answer: object) -> Any:
 def test_a_comparison_that_was_given_up_is_not_the_whole(tmp_path: Path) -> None:
     with code_host("gitlab") as host:
         renamed = {"commits": [], "diffs": [{"old_path": "a", "new_path": "b"}], "compare_timeout": True}
-        found = asked(host, tmp_path, renamed).ahead("1", "2")
+        found = asked(host, tmp_path, renamed).difference("1", "2")
         assert (found.whole, found.paths, found.based) == (False, {"a", "b"}, False)
 
 
@@ -33,7 +33,7 @@ def test_a_comparison_that_was_given_up_is_not_the_whole(tmp_path: Path) -> None
 def test_what_is_no_comparison_is_said_to_be_none(answer: object, tmp_path: Path) -> None:
     with code_host("gitlab") as host:
         with pytest.raises(CodeHostError) as caught:
-            asked(host, tmp_path, answer).ahead("1", "2")
+            asked(host, tmp_path, answer).difference("1", "2")
         assert caught.value.code == "JPO-E906"
 
 

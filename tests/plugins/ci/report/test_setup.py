@@ -11,7 +11,7 @@ from made import DIGITS
 
 from jpo.cli.output import shown
 from jpo.plugins.ci.report.setup import SetUp, SetUpFile, as_json, document
-from jpo.records import Parameter
+from jpo.records import Note, Parameter
 from jpo.report.doctor import Line
 from jpo.wording.printable import printable, released
 
@@ -52,7 +52,7 @@ def test_no_text_of_a_file_or_server_steers_who_reads_it(attack: str) -> None:
     hostile = SetUp(
         Path(attack.replace("\0", "")),
         DIGITS,
-        (Parameter("batch_size", attack, 32.0, attack, 4, attack),),
+        (Parameter("batch_size", attack, 32.0, attack, 4, Note("", attack)),),
         ((attack, 3, f"1{attack}"),),
         (Line("server", "problem", attack, attack, "JPO-E104"),),
         (SetUpFile(Path(attack), "there already", f"# {printable(attack)}\n"),),

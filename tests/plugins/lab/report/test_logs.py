@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from jpo.history.figures import figures
 from jpo.plugins.lab.report import logs
-from jpo.plugins.lab.report.logs import LogFigures, NotUsable
-from jpo.records import Identity, Outcome, Run, RunStatus
+from jpo.plugins.lab.report.logs import LogFigures
+from jpo.records import Identity, Note, Outcome, Run, RunStatus
 from jpo.report.forms import html, markdown, text
+from jpo.telemetry.csv.folder import UnusableLog
 
 
 def run(number: int, batch_size: float) -> Run:
@@ -33,7 +35,9 @@ def numbers_in(shown: str) -> list[str]:
 
 
 def test_markdown_and_html_name_the_workload_and_what_is_not_usable() -> None:
-    document = logs.document(LogFigures(figures([run(1, 16)], lambda _: None), [NotUsable("<x>", "<x>: is empty", "JPO-E111")]))
+    document = logs.document(
+        LogFigures(figures([run(1, 16)], lambda _: None), [UnusableLog(Path("<x>"), "x", Note("JPO-E111", "<x>: is empty"))])
+    )
     assert "#### Workload **d/m/f**\n\n1 run: 1 succeeded" in markdown.render(document)
     assert "| duration | 1 | 2m 03s | 2m 03s | 2m 03s |" in markdown.render(document)
     assert "- \\<x\\>: is empty \\[JPO-E111\\]" in markdown.render(document)
@@ -41,7 +45,7 @@ def test_markdown_and_html_name_the_workload_and_what_is_not_usable() -> None:
 
 
 def test_of_many_unusable_logs_the_first_are_listed() -> None:
-    unusable = [NotUsable(f"{n}.csv", f"{n}.csv: is empty", "JPO-E111") for n in range(23)]
+    unusable = [UnusableLog(Path(f"{n}.csv"), str(n), Note("JPO-E111", f"{n}.csv: is empty")) for n in range(23)]
     shown = text.render(logs.document(LogFigures((), unusable)), width=100, colour=False)
     assert ("19.csv" in shown, "20.csv" in shown) == (True, False)
     assert shown.endswith("and 3 more; `-o json` names all\n")

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from jpo.forecast.curves.curve import curve_of
-from jpo.forecast.curves.target import EpochsAhead
+from jpo.forecast.curves.target import EpochsToTarget
 from jpo.plugins.launch.during.progress import Rival, RunProgress
 from jpo.plugins.launch.during.stop import verdict
 from jpo.records import Interval, Preference
@@ -127,7 +127,7 @@ def test_time_alone_counts_where_money_is_unknown():
 
 
 def to_target(elapsed, mean, deviation=0.5):
-    return replace(progress(elapsed, None), ahead=EpochsAhead(mean, deviation, 3))
+    return replace(progress(elapsed, None), to_target=EpochsToTarget(mean, deviation, 3))
 
 
 def test_a_trial_far_from_the_target_that_ends_it_is_stopped_early():

@@ -21,6 +21,7 @@ from jpo.plugins.launch.project.engines import launcher_of, ledger_of
 from jpo.plugins.launch.project.jobs import job_of
 from jpo.plugins.launch.project.source import launched
 from jpo.project.project import open_history
+from jpo.project.tables.faults import Origin
 from jpo.project.workload import read_workload
 from jpo.records import Finished, Note, RunStatus
 
@@ -160,7 +161,7 @@ def test_credentials_that_a_branch_chooses_are_not_used_to_ask(repository: Repos
     monkeypatch.setattr(accounts, "launcher_of", lambda *_all, **_named: pytest.fail("asked"))
     folder_of(ledger, "run-1").mkdir(parents=True)
     write(ledger, Entry(job_of(workload, settings, ("true",), run_id="run-1"), "kubernetes", 99.0))
-    settings = replace(settings, origins={**settings.origins, "launch.kubernetes.context": "jpo.toml"})
+    settings = replace(settings, origins={**settings.origins, "launch.kubernetes.context": Origin("file", "jpo.toml")})
     with open_history(settings) as store:
         (note,) = launched(settings, store, now=200.0).doubts
     assert "[launch.kubernetes] context: chooses credentials" in note.text

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.agent.safety.queue_ahead import QueueAhead
+from jpo.agent.safety.queue_waits import QueueWaits
 from jpo.plugins.launch.job import Needs, Room
 from jpo.plugins.launch.project import waiting
 from jpo.plugins.launch.project.waiting import EngineQueue
@@ -96,8 +96,8 @@ def test_a_branch_neither_chooses_credentials_nor_gives_a_program_options(
 OTHERS = [{"gpus": float(2**step)} for step in range(7)]
 
 
-def ahead(tmp_path: Path, today: Parameters, on: str = "slurm") -> QueueAhead | None:
-    return EngineQueue(*project(tmp_path, on)).ahead(today, lambda: OTHERS)
+def ahead(tmp_path: Path, today: Parameters, on: str = "slurm") -> QueueWaits | None:
+    return EngineQueue(*project(tmp_path, on)).waits_for(today, lambda: OTHERS)
 
 
 def test_before_a_choice_the_engine_is_asked_of_a_few_numbers_of_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def test_a_command_asks_of_the_same_resources_once_answered_or_not(tmp_path: Pat
         return Room()
 
     queue = EngineQueue(*project(tmp_path, "slurm"))
-    assert queue.ahead({"gpus": 1.0}, lambda: [{"gpus": 2.0}, {"gpus": 4.0}]) is not None
+    assert queue.waits_for({"gpus": 1.0}, lambda: [{"gpus": 2.0}, {"gpus": 4.0}]) is not None
     assert [needs.gpus for needs in controller.asked] == [1, 2, 4]
     one, two, four = queue.ends([({"gpus": gpus}, HOUR) for gpus in (1.0, 2.0, 4.0)], now=NOW)
     assert (one and one.wait_seconds, two and two.wait_seconds, four) == (600.0, 1200.0, None)

@@ -26,17 +26,17 @@ def log(tmp_path):
 
 def test_there_is_nothing_to_see_before_the_head_is_whole(log):
     path, observer = log
-    assert observer.look(1000) is None
+    assert observer.observe(1000) is None
     path.write_text(HEAD[:30] + "\n")
-    assert observer.look(1000) is None
+    assert observer.observe(1000) is None
 
 
 def test_a_log_that_grows_is_seen_row_by_row(log):
     path, observer = log
     path.write_text(HEAD + COLUMNS + "1010,1,100,0.5,0.6\n")
-    first = observer.look(1012)
+    first = observer.observe(1012)
     path.write_text(HEAD + COLUMNS + "1010,1,100,0.5,0.6\n1020,2,200,0.4,0.5\n")
-    second = observer.look(1022)
+    second = observer.observe(1022)
     assert [first.training.last_epoch, second.training.last_epoch] == [1, 2]
     assert (second.state, second.elapsed_seconds, second.training.samples_per_second) == (JobState.RUNNING, 22, 10)
     assert second.curve(VAL_LOSS) == ((1, 0.6), (2, 0.5))
@@ -46,7 +46,7 @@ def test_a_log_that_grows_is_seen_row_by_row(log):
 def test_a_closed_log_says_how_its_run_ended(log):
     path, observer = log
     path.write_text(HEAD + COLUMNS + "1010,1,100,0.5,0.6\n# end=1011\n# status=oom_killed\n")
-    seen = observer.look(5000)
+    seen = observer.observe(5000)
     assert (seen.state, seen.status, seen.times.ended_at) == (JobState.ENDED, RunStatus.OOM_KILLED, 1011)
     assert seen.elapsed_seconds == 11
 
@@ -54,7 +54,7 @@ def test_a_closed_log_says_how_its_run_ended(log):
 def test_a_log_that_fell_silent_has_ended_and_says_so(log):
     path, observer = log
     path.write_text(HEAD + COLUMNS + "1010,1,100,0.5,0.6\n")
-    seen = observer.look(100_000)
+    seen = observer.observe(100_000)
     assert seen.over
     assert "nothing for" in seen.words
 
@@ -65,18 +65,18 @@ def test_a_log_that_fell_silent_has_ended_and_says_so(log):
 def test_losses_that_are_no_numbers_are_seen(log, row, diverged):
     path, observer = log
     path.write_text(f"{HEAD}{COLUMNS}1010,1,100,{row}\n")
-    assert observer.look(1012).diverged is diverged
+    assert observer.observe(1012).diverged is diverged
 
 
 def test_a_validation_loss_that_is_no_number_twice_in_a_row_is_divergence_and_one_that_came_back_is_not(log):
     path, observer = log
     text = f"{HEAD}{COLUMNS}1010,1,100,0.5,0.6\n1020,2,200,0.4,nan\n"
     path.write_text(text)
-    assert not observer.look(1022).diverged
+    assert not observer.observe(1022).diverged
     path.write_text(f"{text}1030,3,300,0.4,nan\n")
-    assert observer.look(1032).diverged
+    assert observer.observe(1032).diverged
     path.write_text(f"{text}1030,3,300,0.4,0.5\n")
-    assert not observer.look(1032).diverged
+    assert not observer.observe(1032).diverged
 
 
 def test_a_machine_whose_clock_is_slow_or_fast_does_not_look_dead(log):
@@ -85,7 +85,7 @@ def test_a_machine_whose_clock_is_slow_or_fast_does_not_look_dead(log):
     for ahead in (-9000.0, 5000.0):
         start = now + ahead - 30
         path.write_text(HEAD.replace("start=1000", f"start={start}") + COLUMNS + f"{start + 30},1,100,0.5,0.6\n")
-        seen = observer.look(now + 1)
+        seen = observer.observe(now + 1)
         assert seen.state is JobState.RUNNING
         assert 29 < seen.elapsed_seconds < 60
 
@@ -94,7 +94,7 @@ def test_a_machine_whose_clock_is_slow_or_fast_does_not_look_dead(log):
 def test_a_number_that_counts_no_epochs_is_none(log, epoch):
     path, observer = log
     path.write_text(f"{HEAD}{COLUMNS}1010,1,100,0.5,0.6\n1020,{epoch},200,0.4,0.5\n")
-    seen = observer.look(1022)
+    seen = observer.observe(1022)
     assert seen.training.last_epoch is None
     assert seen.curve(VAL_LOSS) == ((1, 0.6),)
 
@@ -103,7 +103,7 @@ def test_a_run_that_began_again_in_its_log_is_where_it_says_now(log):
     path, observer = log
     rows = [f"{1000 + 10 * n},{n},{100 * n},0.5,{1 / n}" for n in (1, 2, 3)] + ["1040,1,100,0.5,0.9"]
     path.write_text(HEAD + COLUMNS + "\n".join(rows) + "\n")
-    seen = observer.look(1042)
+    seen = observer.observe(1042)
     assert (seen.epochs_done, seen.curve(VAL_LOSS), seen.epochs.times) == (1, ((1, 0.9),), ((1, 40),))
 
 
@@ -136,7 +136,7 @@ def test_a_launched_run_waits_runs_and_ends(launched):
     observer, _, clock = launched(VirtualRun(100, wait_seconds=50, ended_as=RunStatus.FAILED))
     states = []
     for clock.now in (1000.0, 1060.0, 1200.0):
-        seen = observer.look(clock.now)
+        seen = observer.observe(clock.now)
         states.append((seen.state, seen.times.starts_at, seen.elapsed_seconds, seen.status))
     assert states == [
         (JobState.WAITING, 1050, None, None),
@@ -152,10 +152,10 @@ def test_an_engine_that_cannot_be_reached_is_said_in_words(launched):
 
     observer, launcher, clock = launched(VirtualRun(100), Away)
     launcher.code = "JPO-E754"
-    assert "does not answer" in observer.look(clock.now).words
+    assert "does not answer" in observer.observe(clock.now).words
     launcher.code = "JPO-E753"
     with pytest.raises(LaunchError):
-        observer.look(clock.now)
+        observer.observe(clock.now)
 
 
 def test_its_log_says_more_than_its_engine(launched, tmp_path):
@@ -164,7 +164,7 @@ def test_its_log_says_more_than_its_engine(launched, tmp_path):
     runs.mkdir(exist_ok=True)
     (runs / "night-1.csv").write_text(HEAD + COLUMNS + "1010,1,100,0.5,0.6\n")
     clock.now = 1012.0
-    seen = observer.look(clock.now)
+    seen = observer.observe(clock.now)
     assert (seen.source, seen.epochs_done, seen.parameters["epochs"]) == ("simulated", 1, 4)
 
 
@@ -174,7 +174,7 @@ def test_what_engines_measure_is_passed_on(launched):
             return replace(super().status(engine_id), memory_gib=2.5, cpu_seconds=7.0, reason="busy", place="node-3")
 
     observer, _, clock = launched(VirtualRun(100), Measures)
-    seen = observer.look(clock.now)
+    seen = observer.observe(clock.now)
     assert (seen.use.memory_gib, seen.use.cpu_seconds, seen.words, seen.place) == (2.5, 7.0, "busy", "node-3")
 
 
@@ -182,5 +182,5 @@ def test_what_its_launcher_could_not_note_is_found(launched, tmp_path):
     observer, _, clock = launched(VirtualRun(100))
     entry = read(tmp_path / "launches", "night-1")
     write(tmp_path / "launches", replace(entry, engine_id=None))
-    assert observer.look(clock.now).state is JobState.RUNNING
+    assert observer.observe(clock.now).state is JobState.RUNNING
     assert read(tmp_path / "launches", "night-1") == entry

@@ -9,7 +9,7 @@ import pytest
 from jpo.records import RunStatus
 from jpo.telemetry.prometheus.cluster import Pod
 from jpo.telemetry.prometheus.pods.grouping import LabelledPod, runs_of, trainer
-from jpo.telemetry.prometheus.pods.lives import PodLife
+from jpo.telemetry.prometheus.pods.kube_state import PodLife
 from jpo.telemetry.prometheus.pods.seen_pods import PodId
 
 

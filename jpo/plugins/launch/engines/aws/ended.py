@@ -76,7 +76,6 @@ def where(instance: Mapping[str, Any] | None) -> str:
 
 
 def tag(instance: Mapping[str, Any], name: str) -> str | None:
-    """The value of a tag."""
     return next((str(one["Value"]) for one in instance.get("Tags", []) if one["Key"] == name), None)
 
 

@@ -78,7 +78,7 @@ class AwsLauncher:
             raise LaunchError(f"run {job.run_id}", finding, remedy, code="JPO-E755")
         elsewhere = "let the script read it from Secrets Manager, by its instance profile"
         refuse_credentials(job, config_of(job), "user data", elsewhere)
-        self._look_at_place()
+        self._check_place()
         wanted = self._attempts(job.needs)
         if not wanted:
             finding = f"asks for {_in_words(job.needs)}, which no instance on offer has"
@@ -180,7 +180,7 @@ class AwsLauncher:
         image: Mapping[str, Any] = images[0]
         return image
 
-    def _look_at_place(self) -> None:
+    def _check_place(self) -> None:
         """Whether image, subnet, security groups and bucket are there."""
         place, name = self._place, str(self._place.bucket).partition("/")[0]
         _ = self._image

@@ -27,7 +27,6 @@ def table(found: object, *path: str) -> Answer:
 
 
 def items(found: object, *path: str) -> tuple[Answer, ...]:
-    """The objects of a list."""
     value = at(found, *path)
     return tuple(each for each in value if isinstance(each, Mapping)) if isinstance(value, list) else ()
 

@@ -35,12 +35,10 @@ class Order:
 
 
 def packed(order: Order) -> bytes:
-    """An order as it is sent."""
     return json.dumps(asdict(order), default=str).encode()
 
 
 def unpacked(sent: bytes) -> Order:
-    """An order as it was meant."""
     found = json.loads(sent)
     paths = {name: Path(found[name]) for name in ("folder", "start_in")}
     lists = {name: tuple(found[name]) for name in ("command", "cpus", "leases")}

@@ -36,7 +36,6 @@ class LoopRun:
         return self.run is not None and self.run.ended_well
 
     def value(self, quantity: str) -> float | None:
-        """What it measured of a quantity."""
         if quantity == "cost_usd":
             return self.cost_usd
         return None if self.run is None else self.run.outcome.of(quantity)

@@ -69,7 +69,6 @@ def _row(each: LoopRun, job: OptimizedJob, changing: list[str], measured: list[s
 
 
 def ending(each: LoopRun) -> str:
-    """How a run ended."""
     if each.run is None:
         return "unknown"
     if not each.last:

@@ -19,7 +19,7 @@ from jpo.plugins.launch.excerpt import last_words
 from jpo.plugins.launch.job import LaunchJob, Needs
 from jpo.plugins.launch.launcher import Launcher
 from jpo.plugins.launch.ledger import Entry, entries, folder_of, read
-from jpo.plugins.launch.lifecycle import LONGEST_PAUSE, SHORTEST_PAUSE, cancel, looks, noted, start
+from jpo.plugins.launch.lifecycle import LONGEST_PAUSE, SHORTEST_PAUSE, cancel, noted, start, statuses
 from jpo.plugins.launch.project.boundaries import training_of
 from jpo.plugins.launch.project.command import invocation_of
 from jpo.plugins.launch.project.finished import EndedRun, put_on_record
@@ -118,7 +118,7 @@ def _to_its_end(
     with outside.watch(entry, launcher, task.settings) if is_watched else nullcontext() as look_at_trial:
         if look_at_trial and longest:
             longest_pause = min(LONGEST_PAUSE, max(SHORTEST_PAUSE, longest / LOOKS))
-        for status in looks(entry, launcher, task.ledger, outside.clock):
+        for status in statuses(entry, launcher, task.ledger, outside.clock):
             if status is not None:
                 seen = look_at_trial(outside.clock()) if look_at_trial else None
                 if status.over:

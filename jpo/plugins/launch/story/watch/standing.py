@@ -9,20 +9,13 @@ from statistics import fmean
 
 from jpo.cost import Prices, check_sla, usd_per_hour
 from jpo.forecast.curves.curve import curve_of
-from jpo.forecast.curves.target import epochs_ahead, epochs_ahead_by_pace
+from jpo.forecast.curves.target import epochs_to_target, epochs_to_target_by_pace
 from jpo.plugins.launch.during import stop
 from jpo.plugins.launch.during.adjustment import Adjustment
 from jpo.plugins.launch.during.end_of_curve import total_seconds
 from jpo.plugins.launch.during.progress import RunProgress
 from jpo.plugins.launch.during.stop import StopVerdict
-from jpo.plugins.launch.report.watch.watched import (
-    BesideBaseline,
-    QualityCurve,
-    RunForecast,
-    Verdict,
-    WatchedRun,
-    WinChance,
-)
+from jpo.plugins.launch.report.watch.watched import BesideBaseline, QualityCurve, RunForecast, Verdict, WatchedRun, WinChance
 from jpo.plugins.launch.watching.past import PastRuns
 from jpo.plugins.launch.watching.seen import SeenRun
 from jpo.records import Currency, Forecast, Interval, Preference, Run, RunStatus, SlaCheck
@@ -65,8 +58,8 @@ def progress_of(seen: SeenRun, past: PastRuns, prices: Prices) -> RunProgress | 
         epochs,
         seen.share_done,
         counted.began_at,
-        ahead=(curve and epochs_ahead(curve, past.reached))
-        or epochs_ahead_by_pace(seen.epochs_done or 0.0, training, past.longest_epoch_seconds, past.reached),
+        to_target=(curve and epochs_to_target(curve, past.reached))
+        or epochs_to_target_by_pace(seen.epochs_done or 0.0, training, past.longest_epoch_seconds, past.reached),
     )
 
 

@@ -66,7 +66,7 @@ class RunWatch:
     verdict: StopVerdict | None = None
     held: str = ""
 
-    def look(self, now: float, *, at_once: bool = False) -> WatchedRun | None:
+    def observe(self, now: float, *, at_once: bool = False) -> WatchedRun | None:
         """How the run stands, and what was decided at this look; None: there is nothing of it yet.
 
         Args:
@@ -91,7 +91,7 @@ class RunWatch:
                 progress, self.past.rival, self.terms.preference, self.past.finished, needed=needed, horizon=serves
             )
             if self.verdict.stop:  # which releases all
-                if not self.options.in_a_loop or progress.total_seconds or progress.ahead or progress.diverged:
+                if not self.options.in_a_loop or progress.total_seconds or progress.to_target or progress.diverged:
                     made = (Adjustment(seen.at, self.verdict.why, wins=self.verdict.wins, expected=self.verdict.saves),)
             elif not self.options.in_a_loop:
                 uses = self.window.uses(self._given(seen))
@@ -135,9 +135,9 @@ def watching(
             raise UsageError(str(log or run), finding, "leave out --apply, or start runs with `jpo run`", code=NOT_OURS)
         path = Path(run) if log is None and run is not None and (run.endswith(".csv") or "/" in run) else log
         if path is not None:
-            see = open_things.enter_context(LogObserver(path, own_names(settings))).look
+            see = open_things.enter_context(LogObserver(path, own_names(settings))).observe
         else:
-            see = _measured(run or "", config, settings).look
+            see = _measured(run or "", config, settings).observe
         yield RunWatch(see, None, settings, _terms_of(settings), options, path)
 
 
@@ -146,14 +146,14 @@ def _launched(entry: Entry, launcher: Launcher, settings: LoadedSettings, option
     ledger = ledger_of(settings)
     reach = Handle(entry, launcher, ledger, partial(open_history, settings))
     with LaunchObserver(entry, launcher, ledger, settings) as observer:
-        yield RunWatch(observer.look, reach, settings, _terms_of(settings), options)
+        yield RunWatch(observer.observe, reach, settings, _terms_of(settings), options)
 
 
 @contextmanager
 def trial(entry: Entry, launcher: Launcher, settings: LoadedSettings) -> Iterator[Callable[[float], WatchedRun | None]]:
     """Looks at a run that `jpo optimize` follows: nobody waits for its model, and all that is done to it is to stop it."""
     with _launched(entry, launcher, settings, WatchOptions(apply=True, trial=True, in_a_loop=True)) as watch:
-        yield watch.look
+        yield watch.observe
 
 
 def _terms_of(settings: LoadedSettings) -> ProjectTerms:
@@ -164,11 +164,16 @@ def launcher_for(entry: Entry, settings: LoadedSettings, environ: Mapping[str, s
     """The engine on which a run was launched.
 
     Raises:
-        LaunchError: JPO-E753, this version knows no such engine, or it cannot be used as it is set up.
+        LaunchError: JPO-E753, this version knows no such engine, its package is broken, or it cannot be used as it is set up.
     """
-    if not is_installed(entry.engine):
-        finding = f"was launched on {entry.engine!r:.80}, an engine that this version of JPO does not have"
-        raise LaunchError(f"run {entry.job.run_id}", finding, "watch it with the version that launched it", code="JPO-E753")
+    place, finding = f"run {entry.job.run_id}", f"was launched on {entry.engine!r:.80}, an engine that"
+    try:
+        installed = is_installed(entry.engine)
+    except UsageError as error:
+        raise LaunchError(place, f"{finding} {error.finding}", error.remedy, code="JPO-E753") from error
+    if not installed:
+        finding += " this version of JPO does not have"
+        raise LaunchError(place, finding, "watch it with the version that launched it", code="JPO-E753")
     return launcher_of(settings, entry.engine, environ=environ, detached=True)
 
 
@@ -193,7 +198,7 @@ def once(watch: RunWatch, *, now: float) -> WatchedRun:
     Raises:
         TelemetryError: JPO-E111, there is no log yet, or no run in it.
     """
-    found = watch.look(now, at_once=True)
+    found = watch.observe(now, at_once=True)
     if found is None:
         raise TelemetryError(str(watch.log), "has no run in it yet", "watch it without --once to wait for it", code="JPO-E111")
     return recorded(watch, found, now=now)
@@ -208,7 +213,7 @@ def follow(watch: RunWatch, *, clock: Callable[[], float], sleep: Callable[[floa
     pause, began = SOONEST_SECONDS, clock()
     before: WatchedRun | None = None
     while True:
-        found = watch.look(clock())
+        found = watch.observe(clock())
         if found is not None:
             found = recorded(watch, found, now=clock())
             yield found
@@ -244,8 +249,9 @@ def recorded(watch: RunWatch, found: WatchedRun, *, now: float) -> WatchedRun:
     return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *ended.notes))))
 
 
-def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str], *, now: float) -> LaunchedRuns:
-    """The runs of the ledger, and those of config.ini's workload that Prometheus says go on; what has ended goes on record.
+def listed(config: Path | None, settings: LoadedSettings, environ: Mapping[str, str], *, now: float) -> LaunchedRuns:
+    """The runs of the ledger, and those of config.ini's workload (None: of none) that Prometheus says go on; what has ended goes
+    on record.
 
     An engine, server or entry that cannot be read is a note, no error.
     """
@@ -261,7 +267,7 @@ def listed(config: Path, settings: LoadedSettings, environ: Mapping[str, str], *
     launched = {run.run_id for run in runs}
     try:
         with open_history(settings, read_only=True) as store:
-            identity = read_workload(config, settings, now=0.0).identity if config.exists() else None
+            identity = read_workload(config, settings, now=0.0).identity if config else None
             found = running_now(prometheus_of(settings), identity, settings, store) if identity else ()
         runs += [
             LaunchedRun(run.run_id, run.identity, "prometheus", "running", run.started_at, share_done=run.share_done)

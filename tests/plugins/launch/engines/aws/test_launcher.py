@@ -25,7 +25,7 @@ from jpo.plugins.launch.engines.aws.launcher import AwsLauncher
 from jpo.plugins.launch.engines.aws.settings import AwsTable
 from jpo.plugins.launch.job import JobState, LaunchJob, Needs
 from jpo.plugins.launch.ledger import Entry, read
-from jpo.plugins.launch.lifecycle import look, start
+from jpo.plugins.launch.lifecycle import ask_status, start
 from jpo.records import RunStatus
 
 REGION, BUCKET, PROFILE = "us-east-1", "ml-runs", "training"
@@ -339,7 +339,7 @@ def test_an_instance_beyond_its_life_is_terminated_when_somebody_looks(
     machines.boots = False
     entry = bench.start(bench.job("lasts", longest_seconds=60.0))
     late = AwsLauncher(place, OFFERS, lambda: time.time() + 3600)
-    assert look(entry, late, bench.ledger).state is JobState.RUNNING
+    assert ask_status(entry, late, bench.ledger).state is JobState.RUNNING
     (instance,) = instances(clients, entry.job.run_id)
     assert instance["State"]["Name"] == "terminated"
 
@@ -405,7 +405,7 @@ def test_the_log_of_a_run_comes_home_while_it_goes_on(
     for text, seconds, there in (("one", 0.0, "one"), ("two", 5.0, "one"), ("two", 60.0, "two")):
         clients["s3"].put_object(Bucket=bucket, Key=f"{key}/runs/x.csv", Body=text.encode())
         now[0] += seconds
-        assert look(entry, launcher, bench.ledger).state is JobState.RUNNING
+        assert ask_status(entry, launcher, bench.ledger).state is JobState.RUNNING
         assert log.read_text() == there
     launcher.cancel(str(entry.engine_id))
 

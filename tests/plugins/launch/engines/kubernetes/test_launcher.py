@@ -16,7 +16,7 @@ from jpo.plugins.launch.engines.kubernetes.settings import KubernetesTable
 from jpo.plugins.launch.job import JobState, LaunchJob, Needs
 from jpo.plugins.launch.launcher import Resizable
 from jpo.plugins.launch.ledger import read
-from jpo.plugins.launch.lifecycle import look
+from jpo.plugins.launch.lifecycle import ask_status
 from jpo.records import RunStatus
 from jpo.runlog import ECHO
 
@@ -205,7 +205,7 @@ def test_an_image_that_cannot_be_pulled_ends_the_run_and_leaves_nothing(
     plays["lasts"] = Play(waiting=("ImagePullBackOff", 'Back-off pulling image "x:1"'))
     entry = bench.start(bench.job("lasts"))
     bench.sleep(5)
-    waiting = look(entry, bench.launcher(), bench.ledger)
+    waiting = ask_status(entry, bench.launcher(), bench.ledger)
     assert (waiting.state, waiting.reason) == (JobState.WAITING, 'ImagePullBackOff: Back-off pulling image "x:1"')
     end = bench.finish(entry).end
     assert end is not None
@@ -235,7 +235,7 @@ def test_a_run_in_a_queue_waits_in_kueues_words(
 ) -> None:
     bench.launcher = lambda: new_launcher(setup.model_copy(update={"queue": "team-a"}))
     entry = bench.start(bench.job("succeeds"))
-    assert look(entry, bench.launcher(), bench.ledger).reason == "waits in queue team-a"
+    assert ask_status(entry, bench.launcher(), bench.ledger).reason == "waits in queue team-a"
     job = cluster.objects["jobs", "ml", f"jpo-{entry.job.run_id}"]
     reserved = {
         "type": "QuotaReserved",
@@ -244,7 +244,7 @@ def test_a_run_in_a_queue_waits_in_kueues_words(
     }
     workload = {"metadata": {"ownerReferences": [{"uid": job["metadata"]["uid"]}]}, "status": {"conditions": [reserved]}}
     cluster.read_only["/apis/kueue.x-k8s.io/v1beta1/namespaces/ml/workloads"] = {"items": [workload]}
-    status = look(entry, bench.launcher(), bench.ledger)
+    status = ask_status(entry, bench.launcher(), bench.ledger)
     assert status.state is JobState.WAITING
     assert "2 more needed" in status.reason
     job["spec"]["suspend"] = False
@@ -276,7 +276,7 @@ def test_a_job_that_quota_gives_no_pod_says_so(bench: Bench, cluster: Cluster) -
     }
     cluster.read_only["/api/v1/namespaces/ml/events"] = {"items": [event]}
     bench.sleep(1000)
-    status = look(entry, bench.launcher(), bench.ledger)
+    status = ask_status(entry, bench.launcher(), bench.ledger)
     assert (status.state, status.reason) == (JobState.WAITING, "Error creating: exceeded quota: team")
 
 
@@ -348,7 +348,7 @@ def test_the_example_of_rights_is_what_a_run_needs_and_no_more(
     cluster.read_only[f"{kueue}/namespaces/ml/localqueues/team-a"] = {"spec": {"clusterQueue": "gpus"}}
     bench.launcher = lambda: new_launcher(setup.model_copy(update={"queue": "team-a"}))
     queued = bench.start(bench.job("lasts"))
-    look(queued, bench.launcher(), bench.ledger)
+    ask_status(queued, bench.launcher(), bench.ledger)
     bench.launcher().cancel(str(queued.engine_id))
     bench.finish(queued)
     bench.launcher().room(Needs(gpus=1))
@@ -391,10 +391,10 @@ def test_the_log_of_a_run_that_goes_on_can_be_followed(bench: Bench, cluster: Cl
     plays["lasts"].output += f"{ECHO}time,epoch\n"
     cluster.faults.append(Fault("GET", r".*/log", 403))
     launcher = bench.launcher()
-    assert look(entry, launcher, bench.ledger).state is JobState.RUNNING
+    assert ask_status(entry, launcher, bench.ledger).state is JobState.RUNNING
     assert log.read_text() == "# run_id=run\n"
     bench.sleep(15)
-    look(entry, launcher, bench.ledger)
+    ask_status(entry, launcher, bench.ledger)
     assert log.read_text() == "# run_id=run\ntime,epoch\n"
 
 

@@ -607,12 +607,12 @@ def test_interrupted_before_the_start_is_noted_it_cancels_the_run_and_records_it
 
 
 def test_an_engine_that_cannot_be_reached_for_a_while_is_asked_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    look, failures = lifecycle.look, iter(range(3))
+    ask_status, failures = lifecycle.ask_status, iter(range(3))
 
     def flaky(*args: object) -> object:
         if next(failures, None) is not None:
             raise LaunchError("engine", "is away", "wait", code="JPO-E754")
-        return look(*args)  # type: ignore[arg-type]
+        return ask_status(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(lifecycle, "look", flaky)
+    monkeypatch.setattr(lifecycle, "ask_status", flaky)
     assert lab.optimize(runs=1).failure is None

@@ -5,7 +5,7 @@ import pytest
 
 from jpo.cost import Prices
 from jpo.forecast.curves.curve import curve_of
-from jpo.forecast.curves.target import EpochsAhead, ReachedTarget
+from jpo.forecast.curves.target import EpochsToTarget, ReachedTarget
 from jpo.plugins.launch.job import JobState
 from jpo.plugins.launch.story.watch.standing import ProjectTerms, progress_of, standing
 from jpo.plugins.launch.watching.past import PastRuns
@@ -116,7 +116,7 @@ def test_a_run_with_more_epochs_than_it_should_have_ends_nobody_knows_when():
 def test_how_far_a_target_is_shows_where_runs_end_at_one():
     reached = tuple(curve_of((n, 1 / n) for n in range(1, 21)) for _ in range(3))
     past = PastRuns(VAL_LOSS, finished=reached, reached=tuple(map(ReachedTarget, reached)), has_target=True)
-    assert progress_of(NOW, past, TERMS.prices).ahead == EpochsAhead.of(math.log(2), 3)
+    assert progress_of(NOW, past, TERMS.prices).to_target == EpochsToTarget.of(math.log(2), 3)
     assert past.usual_epochs == 20
-    assert progress_of(NOW, replace(past, reached=()), TERMS.prices).ahead is None  # they ended since they got no better
+    assert progress_of(NOW, replace(past, reached=()), TERMS.prices).to_target is None  # they ended since they got no better
     assert replace(past, has_target=False).usual_epochs is None

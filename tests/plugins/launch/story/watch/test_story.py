@@ -28,7 +28,7 @@ class Recording:
     def __init__(self, *looks):
         self.looks = [*looks]
 
-    def look(self, now):
+    def observe(self, now):
         found = self.looks.pop(0)
         return None if found is None else replace(found, at=now)
 
@@ -37,7 +37,7 @@ class Recording:
 def watch(empty):
     settings = load(empty.config, None, {}, {})
     terms = ProjectTerms(Prices(), USD, {}, Preference())
-    return lambda *looks: RunWatch(Recording(*looks).look, None, settings, terms, WatchOptions())
+    return lambda *looks: RunWatch(Recording(*looks).observe, None, settings, terms, WatchOptions())
 
 
 def test_a_run_is_followed_to_its_end_with_longer_and_longer_pauses(watch):
@@ -78,10 +78,10 @@ def test_a_run_that_is_stopped_releases_all(watch):
     for seen in (ONE_EPOCH, diverged):
         one = watch(seen)
         one.window = Idle()
-        found += one.look(1010.0, at_once=True).decisions
+        found += one.observe(1010.0, at_once=True).decisions
     assert [made.release and made.release.resource for made in found] == ["cpus", None]
     assert found[1].is_stop
-    assert watch(ONE_EPOCH).look(1010.0, at_once=True).decisions == ()
+    assert watch(ONE_EPOCH).observe(1010.0, at_once=True).decisions == ()
 
 
 def test_once_there_must_be_something_to_see(watch):

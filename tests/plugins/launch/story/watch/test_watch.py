@@ -3,9 +3,17 @@
 import json
 import sys
 import time
+from importlib import metadata
 
 import pytest
 from plugins.launch.story.watch.conftest import SLOW
+
+from jpo.plugins.launch.ledger import Entry, folder_of
+from jpo.plugins.launch.ledger import write as write_entry
+from jpo.plugins.launch.project.engines import ledger_of
+from jpo.plugins.launch.project.jobs import job_of
+from jpo.project.load import load
+from jpo.project.workload import read_workload
 
 
 def once(project, *arguments):
@@ -32,6 +40,26 @@ def test_without_anything_there_is_an_empty_list(empty):
     answer = empty.jpo("watch")
     assert answer.code == 0
     assert "no run was launched here" in answer.out
+
+
+def test_a_config_ini_that_is_named_and_missing_is_said(empty):
+    (empty.folder / "config.ini").unlink()
+    assert "[JPO-E201]" not in empty.jpo("watch").out
+    assert "[JPO-E201]" in empty.jpo("watch", "config.ini").out
+
+
+def test_a_run_of_an_engine_that_cannot_be_imported_names_both(empty, monkeypatch):
+    point = metadata.EntryPoint("odd", "no.such.module:Engine", "jpo.engines")
+    monkeypatch.setattr(metadata, "entry_points", lambda **asked: [point] if asked["name"] == "odd" else [])
+    path = empty.folder / "config.ini"
+    settings = load(path, None, {}, {})
+    job = job_of(read_workload(path, settings, now=0.0), settings, ("true",), run_id="run-1")
+    folder_of(ledger_of(settings), "run-1").mkdir(parents=True)
+    write_entry(ledger_of(settings), Entry(job, "odd", 99.0))
+    answer = empty.jpo("watch", "run-1", "--once")
+    assert answer.code == 7
+    said = "run run-1: was launched on 'odd', an engine that cannot be imported (ModuleNotFoundError: No module named 'no')"
+    assert f"{said}; install its package anew [JPO-E753]" in answer.err
 
 
 def test_a_log_says_how_far_it_is_what_it_costs_and_when_it_ends(earlier, write):
@@ -135,7 +163,10 @@ def test_what_jpo_did_not_launch_it_does_not_stop(empty, write):
     assert "JPO-E781" in answer.err
 
 
-@pytest.mark.parametrize(("arguments", "code"), [(("--every", "0", "x"), "JPO-E305"), (("x", "--csv", "y.csv"), "JPO-E306")])
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(("--every", "0", "x"), "JPO-E305"), (("x", "--csv", "y.csv"), "JPO-E306"), (("--apply",), "JPO-E306")],
+)
 def test_options_that_cannot_be_meant_are_refused(empty, arguments, code):
     answer = empty.jpo("watch", *arguments)
     assert answer.code == 2

@@ -6,7 +6,7 @@ import pytest
 
 from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.cluster import Pod
-from jpo.telemetry.prometheus.pods.lives import PodLife, lives
+from jpo.telemetry.prometheus.pods.kube_state import PodLife, lives
 from jpo.telemetry.prometheus.pods.seen_pods import PodId
 
 ID = PodId(Pod("ml", "p"), "u")

@@ -114,7 +114,7 @@ def asked(scope: Scope, labellings: Sequence[Labelling]) -> dict[str, str]:
     return queries_of
 
 
-def lives(rows: Collection[tuple[str, AnswerRow]], pods: Collection[PodId]) -> dict[PodId, PodLife]:
+def by_pod(rows: Collection[tuple[str, AnswerRow]], pods: Collection[PodId]) -> dict[PodId, PodLife]:
     """The lives of these pods, from the answers to `asked`; those of other pods are among the rows."""
     by_pod = {pod: PodLife() for pod in pods}
     by_name: dict[Pod, list[PodLife]] = defaultdict(list)

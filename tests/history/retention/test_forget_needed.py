@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from made import a_run
 
-from jpo.history.retention.needed import BEST, CONFIGURATIONS, FAILURES, needed_runs
+from jpo.history.retention.forget import BEST, CONFIGURATIONS, FAILURES, needed_runs
 from jpo.history.runs import RecordedRun
 from jpo.records import Outcome, Run, RunStatus
 

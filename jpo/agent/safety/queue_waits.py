@@ -22,7 +22,7 @@ TOO_LATE, TOO_MUCH = "JPO-I646", "JPO-I647"
 
 
 @dataclass(frozen=True, slots=True)
-class QueueAhead:
+class QueueWaits:
     """What an engine says of runs that are submitted now; what it does not say is missing, or None.
 
     Attributes:
@@ -56,7 +56,7 @@ class QueueAhead:
 
 
 def queue_vetoes(
-    candidates: Candidates, belief: Belief, queue: QueueAhead | None, deadline_seconds: float | None = None
+    candidates: Candidates, belief: Belief, queue: QueueWaits | None, deadline_seconds: float | None = None
 ) -> Iterator[Veto]:
     """What the engine never gives to one run, and what would be done in time if it did not have to wait.
 
@@ -78,7 +78,7 @@ def queue_vetoes(
             yield Veto(late, f"would {waits}be done after the deadline", TOO_LATE)
 
 
-def features_of(queue: QueueAhead | None, candidates: Candidates, belief: Belief) -> Floats:
+def features_of(queue: QueueWaits | None, candidates: Candidates, belief: Belief) -> Floats:
     """Of each candidate ln (1 + wait / its duration), and ln of what is free for each that it asks for, each with whether it is
     known: (K, 4).
     """
