@@ -180,7 +180,7 @@ class Advisor:
             self._current,
             Allowed(candidates.names),
             Goals(self._preference, quality=belief.quality, qualities=self._qualities),
-            Boldness(explore, 0.9, float(__import__("os").environ.get("X_LIB","0.7")), budget=self._budget, exploration_runs=self._exploration_runs),
+            Boldness(explore, budget=self._budget, exploration_runs=self._exploration_runs),
             horizon_runs=self._horizon_runs,
         )
         elsewhere = (run for run in self._evidence[-BUDGET_RUNS:] if not same(run.parameters, self._current))

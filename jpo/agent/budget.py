@@ -26,6 +26,9 @@ Against one: 2% less after 10, 20 and 40 simulated runs, .3 to .5% less on recor
 SHARE = 0.5
 """Most of the budget that one trial uses up, however it ended: a single bad one must not end learning for 20 runs."""
 
+TRIALS = 0.1
+"""One night in ten, and half of the first ten."""
+
 Explore = Literal["off", "safe", "on"]
 
 
@@ -36,8 +39,10 @@ class Boldness:
     Attributes:
         explore: see `decide`.
         confidence: probability, in 0..1, with which a tried candidate must not cost more than what is left of the budget.
-        min_confidence: least chance of its claim with which anything is written under "safe", in 0..1.
+        min_confidence: least chance to be better with which a change is an improvement under "safe", in 0..1; everything else is
+            a trial. 0: no limit but the budget, as in the library.
         budget: how many runs of today's configuration exploring may cost in 20 runs.
+        trials: share of the runs after the first ten that may be trials.
         nightly: whether runs are the nights of a pipeline: what a trial lost is forgotten with time, and `explore` "on" asks for
             something untried.
         exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
@@ -50,6 +55,7 @@ class Boldness:
     confidence: float = 0.9
     min_confidence: float = 0.0
     budget: float = BUDGET
+    trials: float = TRIALS
     nightly: bool = False
     exploration_runs: int = 0
     baseline_left: int = 0
@@ -58,20 +64,43 @@ class Boldness:
 
 @dataclass(frozen=True, slots=True)
 class Leeway:
-    """Leeway of exploring: what is left of it, and how long the job has been where it is.
+    """Leeway of exploring: what is left of it.
 
     Attributes:
         budget_left: what is left of the budget of exploring, and of what was saved; negative when it is overspent.
         exploration_runs_left: how many configurations are still to be tried, even where none is expected to pay off.
-        repeated: how many runs in a row had today's values.
+        trials_earned, trials_made: how many of the newest runs may be trials under "safe", and how many were.
         unproven: today's values are a trial of which no run ended well: anything that did is gone back to.
     """
 
     budget_left: float = BUDGET
     exploration_runs_left: int = 0
-    repeated: int = 0
+    trials_earned: float = math.inf
+    trials_made: int = 0
     unproven: bool = False
-    trials_left: float = 1.0
+
+    @property
+    def trials_left(self) -> float:
+        """How many more may be made; the next one needs a whole one."""
+        return self.trials_earned - self.trials_made
+
+
+FIRST_RUNS = 10
+"""Runs of a job of which five times as many may be trials: there is most to learn."""
+EARLY = 5
+
+
+def trials_earned(runs: int, share: float) -> float:
+    """How many of the newest BUDGET_RUNS runs may be trials: five times the share (at most all) of a job's first ten runs, which
+    count in advance, and the share of later ones.
+
+    Args:
+        runs: finished runs of the job.
+        share: of later runs, 0..1.
+    """
+    since = max(runs - BUDGET_RUNS, 0)
+    early = max(FIRST_RUNS - since, 0)
+    return min(EARLY * share, 1.0) * early + share * max(runs - max(since, FIRST_RUNS), 0)
 
 
 def reference_values(followed_up: Sequence[tuple[Run, Parameters]], now: Parameters) -> Parameters:

@@ -14,8 +14,8 @@ import numpy as np
 from jpo.agent.acquisition import AcquisitionValues, acquisition_values, log_objective, log_ratios
 from jpo.agent.candidate_rows import base_row
 from jpo.agent.safety.confidence import p_claim, p_loss_worse
-from jpo.agent.safety.risk import WORSE
 from jpo.agent.safety.failing import known_to_end_well, often_failing
+from jpo.agent.safety.risk import WORSE
 from jpo.records import CALIBRATED
 
 if TYPE_CHECKING:
@@ -68,26 +68,23 @@ class Comparison:
         return acquisition_values(self.belief, self.candidates, self.objective, self.against_today, interval_factor=factor)
 
     @cached_property
-    def p_claim(self) -> Floats:
-        """TODO"""
-        return np.where(self.belief.tried, self.p_better, self.p_safe)
-
-    @cached_property
     def p_better(self) -> Floats:
         """Chance that each candidate ends well, better than today's, with the validation loss kept, shape (K,)."""
+        tolerance = self.quality_floor
         chance = p_claim(
-            self.belief, self.candidates, self.against_today, self.calibration, 0.0, reference=self.base, tolerance=self.quality_floor
+            self.belief, self.candidates, self.against_today, self.calibration, reference=self.base, tolerance=tolerance
         )
         return chance if self.promise is None else np.where(self.promise.lowering, self.promise.p_lower, chance)
 
     @cached_property
     def p_safe(self) -> Floats:
-        """Chance that each candidate ends well and costs no more than a tenth more than today's, shape (K,)."""
+        """Chance of what a trial claims, shape (K,): that it ends well and costs no more than a tenth more than today's."""
         claimed = self.against_today
         if self.quality_floor is not None:  # it judges the loss of a trial, whose claim is of time and cost
             without_loss = log_objective(replace(self.belief, val_loss=None), self.preference, self.base)
             claimed = log_ratios(without_loss, self.candidates.current)
-        return p_claim(self.belief, self.candidates, claimed, self.calibration, WORSE, reference=self.base)
+        chance = p_claim(self.belief, self.candidates, claimed, self.calibration, WORSE, reference=self.base)
+        return chance if self.promise is None else np.where(self.promise.lowering, self.promise.p_lower, chance)
 
     @cached_property
     def p_loss_kept(self) -> Floats | None:

@@ -108,6 +108,7 @@ class Context:
         runs_done: how many have finished; equal ones at the beginning are one, the reference.
         earlier: the candidates as earlier jobs of the installation have them; None = there were none.
         usage: of the last run; phases: of the last runs.
+        nightly: the runs are the nights of a pipeline.
         queue: what the engine says of runs that are submitted now; None = there is none, or it was not asked.
     """
 
@@ -121,12 +122,13 @@ class Context:
     earlier: EarlierJobs | None = None
     usage: Usage = field(default_factory=Usage)
     phases: PhaseSummary = field(default_factory=PhaseSummary)
+    nightly: bool = False
     queue: QueueWaits | None = None
 
     @property
     def horizon(self) -> float:
         """Further runs which a better configuration is taken to serve."""
-        return horizon(self.runs_done, self.runs_left)
+        return horizon(self.runs_done, self.runs_left, nightly=self.nightly)
 
 
 UNKNOWN = Context()

@@ -1,16 +1,11 @@
-"""Decision: one candidate, or keep. Never without a reference run, never beyond what `explore` allows; always with reasons.
+"""Decision: one candidate, or keep. Never without a reference run, never beyond what the rules allow; always with reasons.
 
     off     only what was measured and is better than today by more than the noise, or confirmed by a second run
-    safe    also what, with the stated confidence, costs no more than what is left of the budget: exploring may cost two runs of
-            today's configuration in 20 runs, and what earlier suggestions saved may be spent too
-    on      anything admissible, while there is a budget
+    safe    also improvements, returns and trials, as the table of rules says (safety/exploration.py)
+    on      anything admissible
 
-A released policy decides, or the one the user named, else the belief rule; the answer says who. The answer also names the step:
-"try" what the decider likes best; "halve" it, if that may cost too much and a smaller step towards it may not; "known", back to
-what was measured; "keep".
-
-A smaller step is taken where the decider likes it best among what may be tried. To prefer it to a better candidate elsewhere was
-measured on 300 simulated jobs and the recorded ones to cost up to 0.5% and to prevent no harm. Nothing is drawn: the same
+A released policy decides, or the one the user named, else the belief rule; the answer says who. What is likely to be better goes
+before what is tried: a trial is made on a night without an improvement, the one that may gain most. Nothing is drawn: the same
 arguments give the same answer, and what a draw tries next to the favourite was measured to cost more than it teaches.
 
 Source of `safe`: Wu et al., "Conservative Bandits", ICML 2016 (explore only what keeps the total near that of always keeping).
@@ -19,7 +14,7 @@ Source of `safe`: Wu et al., "Conservative Bandits", ICML 2016 (explore only wha
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,11 +25,19 @@ from jpo.agent.problem import Problem
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_nothing_better
 from jpo.agent.safety.promise import LOWER
 from jpo.agent.state import observe
-from jpo.records import Decision, Note
+from jpo.records import Decision, Note, RuleApplied
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from jpo.agent.policy import Policy
-    from jpo.records import Bools, Floats, PolicyName
+    from jpo.records import Bools, PolicyName
+
+    Pick = Callable[[Bools], int]
+
+
+BEST = "the best that is likely to be better"
+"""Rule that chooses, where no trial may gain more."""
 
 
 def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decision:
@@ -49,57 +52,50 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
         return Decision(candidates.current, None, "no evidence", (reasons.without_evidence(runs_finished),))
     decided_by: PolicyName = "belief"
     if (back := gone_back_to(problem)) is not None:
-        notes = reasons.decision_reasons(problem, back, back, "known", by=decided_by)
-        return Decision(back, min(1 - float(problem.belief.p_fail[back]), MOST), decided_by, notes, "known")
+        notes = reasons.decision_reasons(problem, back, back, by=decided_by)
+        return Decision(back, min(1 - float(problem.belief.p_fail[back]), MOST), decided_by, notes, "return")
     if explore != "off" and in_failure(problem):
         choice = way_back(problem)
-        notes, step = reasons.out_of_failure(problem, choice), step_to(problem, choice, choice)
-        return Decision(choice, _confidence(problem, choice), decided_by, notes, step)
-    pick = partial(by_rule, problem)
+        kind = problem.exploration.kind(choice)
+        return Decision(choice, _confidence(problem, choice), decided_by, reasons.out_of_failure(problem, choice), kind)
+    pick: Pick = partial(by_rule, problem)
     if policy is not None and policy.decides(explore, *problem.context.scenarios):
         decided_by, pick = policy.name, partial(by_policy, problem, policy)
-    choice = least_loss_among_equals(problem, problem.allowed, pick(problem.allowed))
-    import os
-    ex = problem.exploration
-    if os.environ.get("X_PICK") and explore == "safe" and problem.boldness.min_confidence and not ex.asked:
-        first = problem.allowed & ~(ex.trials & ~ex.improvements)
-        choice = least_loss_among_equals(problem, first, pick(first)) if first.any() else choice
-        if choice == candidates.current and (ex.trials & ~ex.improvements).any():
-            gain = problem.acquisition.improvement / np.maximum(problem.acquisition.expected, 0.5) if os.environ["X_PICK"] == "ratio" else problem.acquisition.improvement
-            choice = int(np.argmax(np.where(ex.trials & ~ex.improvements, gain, -1)))
-    kind = kind_of(problem, choice)
-    if os.environ.get("X_DEBUG"):
-        import sys
-        acq, imp = problem.acquisition, ex.improvements
-        best = int(np.argmin(np.where(imp, acq.score, np.inf))) if imp.any() else -1
-        say = lambda r: (candidates.parameters(r), f"score {acq.score[r]:.3f} exp {acq.expected[r]:.3f} mean {np.exp(acq.mean[r]):.3f} impr {acq.improvement[r]:.3f} pb {problem.comparison.p_better[r]:.2f} ps {problem.comparison.p_safe[r]:.2f} allowed {problem.allowed[r]} pf {problem.belief.p_fail[r]:.2f}")
-        print("CHOICE", explore, say(choice), "BESTIMP", best >= 0 and say(best), "INC", say(acq.incumbent), decided_by, file=sys.stderr)
-    notes = reasons.decision_reasons(problem, choice, choice, STEP[kind], by=decided_by)
+    choice, rule = chosen(problem, pick)
+    favourite = choice if rule != "kept" else least_loss_among_equals(problem, problem.open_rows, pick(problem.open_rows))
+    notes = reasons.decision_reasons(problem, choice, favourite, by=decided_by)
     if policy is not None and decided_by == policy.name:
         notes = (*notes, override_note(problem, policy, problem.allowed, choice))
     elif policy is not None and policy.withdrawn:
         notes = (*notes, Note("JPO-W633", policy.withdrawn))
-    return Decision(choice, _confidence(problem, choice), decided_by, notes, STEP[kind], kind)
+    rules = (*problem.rules, RuleApplied(rule, notes[0].code, int(problem.allowed.sum()) - 1, 1))
+    return Decision(choice, _confidence(problem, choice), decided_by, notes, problem.exploration.kind(choice), rules)
 
 
-STEP = {"kept": "keep", "return": "known", "trial": "try", "improvement": "try"}
-
-
-def kind_of(problem: Problem, choice: int) -> Literal["kept", "improvement", "trial", "return"]:
-    if choice == problem.candidates.current:
-        return "kept"
-    if problem.belief.tried[choice]:
-        return "return"
-    return "improvement" if problem.comparison.p_better[choice] >= max(problem.boldness.min_confidence, 0.5) else "trial"
+def chosen(problem: Problem, pick: Pick) -> tuple[int, str]:
+    """The row that is run next, and the rule that chose it: what the decider likes best of today's values, improvements and
+    returns, or the trial that may gain most, whichever may gain more.
+    """
+    allowed, acquisition, now = problem.allowed, problem.acquisition, problem.candidates.current
+    trials = allowed & problem.exploration.trials
+    if problem.boldness.explore != "safe" or problem.boldness.min_confidence <= 0 or not trials.any() or trials[allowed].all():
+        return least_loss_among_equals(problem, allowed, pick(allowed)), BEST
+    likely = least_loss_among_equals(problem, allowed & ~trials, pick(allowed & ~trials))
+    promise = problem.comparison.promise
+    gain = acquisition.improvement if promise is None else np.where(promise.lowering, promise.gain, 0.0)
+    saved = max(1 - acquisition.expected[likely] / acquisition.expected[now], gain[likely])
+    trial = least_loss_among_equals(problem, trials, least(-gain, trials))
+    return (likely, BEST) if likely != now and saved >= gain[trial] else (trial, "the trial that may gain most")
 
 
 def _confidence(problem: Problem, choice: int) -> float:
-    if choice != problem.candidates.current:
-        kind = kind_of(problem, choice)
-        return float((problem.comparison.p_safe if kind == "trial" else problem.comparison.p_better)[choice])
-    may_run = problem.open_rows & problem.belief.tried if problem.exploration.only_measured else problem.open_rows
-    others, factor = may_run & (np.arange(len(may_run)) != choice), problem.comparison.calibration.interval_factor
-    return p_nothing_better(problem.belief, problem.comparison.against_today, others, interval_factor=factor)
+    """Chance of what the answer claims."""
+    comparison, kind = problem.comparison, problem.exploration.kind(choice)
+    if kind != "kept":
+        return float((comparison.p_safe if kind == "trial" else comparison.p_better)[choice])
+    may_run = problem.open_rows & problem.belief.tried if problem.boldness.explore == "off" else problem.open_rows
+    others, factor = may_run & (np.arange(len(may_run)) != choice), comparison.calibration.interval_factor
+    return p_nothing_better(problem.belief, comparison.against_today, others, interval_factor=factor)
 
 
 def gone_back_to(problem: Problem) -> int | None:
@@ -164,20 +160,3 @@ def by_policy(problem: Problem, policy: Policy, allowed: Bools) -> int:
     """The actor's choice among the shortlisted rows: the one it likes best, as it was tested."""
     observation = observe(problem, allowed)
     return int(observation.rows[policy.pick(observation.features, observation.allowed, None)])
-
-
-def step_to(problem: Problem, choice: int, favourite: int) -> Literal["keep", "known", "halve", "try"]:
-    """What the choice is, seen from today's configuration and from what the decider would have liked best."""
-    candidates = problem.candidates
-    if choice == candidates.current:
-        return "keep"
-    if problem.belief.tried[choice]:
-        return "known"
-    starts = (candidates.current, problem.acquisition.incumbent)
-    return "halve" if any(lies_between(candidates.values, start, favourite, choice) for start in starts) else "try"
-
-
-def lies_between(values: Floats, start: int, goal: int, row: int) -> bool:
-    """Whether a row is on the way: each parameter at its value at the start, at the goal, or between; and neither of the two."""
-    low, high = np.minimum(values[start], values[goal]), np.maximum(values[start], values[goal])
-    return row not in (start, goal) and bool(((low <= values[row]) & (values[row] <= high)).all())

@@ -7,18 +7,20 @@ LEAST, UNTOLD = 6.0, 15.0
 FIRST, FIRST_RUNS = 10.0, 2
 """Runs, at first: what is wrong with the prior shows in any of them, and the boldest trial need not be the first."""
 MOST = 60.0
+NIGHTS = 30.0
+"""Runs to come of a job that a pipeline runs every night: another month of them."""
 
 
-def horizon(runs_done: int, runs_left: int | None) -> float:
+def horizon(runs_done: int, runs_left: int | None, *, nightly: bool = False) -> float:
     """Further runs which a better configuration is taken to serve: no more than follow.
 
     Args:
         runs_done: finished runs; equal ones at the beginning count as one.
         runs_left: runs that follow the next one, at least 0; None = not known.
+        nightly: it is a pipeline's job, which has no last run.
     """
-    import os
-    if runs_left is None and os.environ.get('X_H'):
-        return float(os.environ['X_H'])
+    if nightly and runs_left is None:
+        return NIGHTS
     if runs_left is None:
         return min(max(LEAST, runs_done), UNTOLD)
     return min(FIRST if runs_done <= FIRST_RUNS else MOST, runs_left)

@@ -14,6 +14,7 @@ from jpo.agent.comparison import Comparison
 from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.safety.exploration import Exploration
 from jpo.agent.safety.vetoes import Veto, held
+from jpo.records import RuleApplied
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates
@@ -64,6 +65,18 @@ class Problem:
     def exploration(self) -> Exploration:
         """What may be run next."""
         return Exploration(self.comparison, self.acquisition, self.boldness, self.leeway, self.open_rows)
+
+    @property
+    def rules(self) -> tuple[RuleApplied, ...]:
+        """What each rule took away, in order: first what must not be run, then what may not be tried."""
+        left, applied = np.ones(len(self.open_rows), dtype=np.bool_), []
+        last = [hold for hold in self.holds if hold.lasting or self.boldness.explore != "on"]
+        limits = ~self.candidates.admissible & ~held(last)
+        for name, code, rows in (("limits and SLA", "JPO-I670", limits), *((hold.code, hold.code, hold.rows) for hold in last)):
+            taken = left & rows
+            left = left & ~taken
+            applied.append(RuleApplied(name, code, int(taken.sum()), int(left.sum())))
+        return (*applied, *self.exploration.applied())
 
     @property
     def allowed(self) -> Bools:

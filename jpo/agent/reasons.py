@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from jpo.agent.problem import Problem
     from jpo.records import Belief, Quality
 
-SETTLED = 3
-"""Equal answers in a row after which something is said of what could be tried."""
 OF_THE_MOMENT = (TOO_LATE, TOO_MUCH, NEAR_A_MISS, NO_WAY_BACK)
 """Codes of holds that another queue or another run may lift."""
 NEARLY_NOTHING = 0.005
@@ -52,22 +50,21 @@ def out_of_failure(problem: Problem, choice: int) -> tuple[Note, ...]:
     return (Note(code, f"{finding}; {nearest}"), *interval_warnings(problem.comparison.calibration.interval_factor))
 
 
-def decision_reasons(problem: Problem, choice: int, favourite: int, step: str, *, by: str) -> tuple[Note, ...]:
+def decision_reasons(problem: Problem, choice: int, favourite: int, *, by: str) -> tuple[Note, ...]:
     """Reasons for a choice that was made with evidence.
 
     Args:
-        favourite: what would have been chosen, were nothing too risky.
-        step: see Decision.
+        favourite: where today's values are kept, what would have been chosen, were nothing too risky.
         by: the policy, "belief" for the belief rule.
     """
     return (
         *_failing(problem),
         *_promise(problem, choice),
-        *_choice(problem, choice, step, by),
+        *_choice(problem, choice, by),
         *_unconfirmed(problem, choice),
         *_todays_reasons(problem),
         *_held(problem, choice, favourite),
-        *_guard(problem, choice, favourite, step),
+        *_guard(problem, choice, favourite),
         *interval_warnings(problem.comparison.calibration.interval_factor),
     )
 
@@ -76,7 +73,7 @@ def _promise(problem: Problem, choice: int) -> Iterator[Note]:
     """That a promised loss comes first, with the chance of what is claimed then; or why it is not lowered."""
     promise = problem.comparison.promise
     if promise and promise.lowering[choice]:
-        chance = numbers.chance(float(problem.comparison.p_claim[choice]))
+        chance = numbers.chance(float(problem.comparison.p_better[choice]))
         does = qualities.better(promise.quality)
         finding = f"{promise.finding}: {name_of(problem.candidates, choice)} {does} with a chance of {chance}"
         yield Note("JPO-I640", finding, about=promise.target)
@@ -91,17 +88,17 @@ def _failing(problem: Problem) -> Iterator[Note]:
         yield Note(failing.CODE, f"today's configuration {failing.words(problem.belief, problem.candidates.current)}{nothing}")
 
 
-def _choice(problem: Problem, choice: int, step: str, by: str) -> Iterator[Note]:
+def _choice(problem: Problem, choice: int, by: str) -> Iterator[Note]:
     """What is expected of it."""
-    name, acquisition = name_of(problem.candidates, choice), problem.acquisition
-    if step == "keep":
+    name, kind = name_of(problem.candidates, choice), problem.exploration.kind(choice)
+    if kind == "kept":
         yield from _settled(problem)
         if by in ("belief", "sac"):
             better = "to be better than today's values" if by == "belief" else "to pay off"
             yield Note("JPO-I602", f"nothing that may be tried is expected {better}")
         else:  # what it likes need not be what is expected
             yield Note("JPO-I602", f"policy {by} likes nothing that may be tried better than today's values")
-    elif step == "known":
+    elif kind == "return":
         yield Note("JPO-I603", f"{name}, all else as now, {measured(problem, choice)}")
     else:
         text = f"is expected to {_difference(problem, choice)}; {_chances(problem, choice)}"
@@ -112,38 +109,20 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Iterator[Note]
         yield Note("JPO-I604", f"{name} was not run yet{company} and {text}")
         if problem.leeway.exploration_runs_left:
             yield Note("JPO-I626", "it is tried because you asked for trials: it is the most informative of what is left")
-        elif False:
-            yield Note(
-                "JPO-I643", "it is tried now: nothing is known of a parameter of your own before, so waiting would tell nothing"
-            )
-        elif problem.exploration.exploring:
-            yield Note(
-                "JPO-I629",
-                f"after {problem.leeway.repeated} runs with these values one trial is run all the same, the most promising",
-            )
         models, floor = models_of(problem.candidates), problem.comparison.quality_floor
         other_model = models[choice] != models[problem.candidates.current]
         if floor is not None and problem.belief.val_loss is None and other_model:
             yield Note("JPO-W628", "no run has measured a validation loss: whether it is kept is not known")
-        if acquisition.expected[choice] > acquisition.expected[acquisition.incumbent] and by == "belief":
-            yield Note("JPO-I605", f"trying it may cost a little now and can save over the next {acquisition.horizon:.0f} runs")
 
 
 def _settled(problem: Problem) -> Iterator[Note]:
-    """After several equal answers: how much was tried, and what could be tried next at which cost."""
-    candidates, acquisition = problem.candidates, problem.acquisition
-    asked = problem.under("on")
+    """Why nothing is tried: all of it was, or nothing is likely to be better."""
+    candidates, exploration = problem.candidates, problem.exploration
     tried, among = int(problem.belief.tried.sum()), int((problem.belief.tried | candidates.admissible).sum())
-    if problem.exploration.exploring and asked.exploration.next_trial is None:
+    if problem.leeway.exploration_runs_left and exploration.asked_for is None:
         yield Note("JPO-I627", f"everything that may be tried has been tried ({tried} of {among})")
-    elif (
-        problem.leeway.repeated >= SETTLED
-        and problem.boldness.explore == "safe"
-        and (row := asked.exploration.next_trial) is not None
-    ):
-        cost = acquisition.expected[row] / acquisition.expected[candidates.current]
-        trial = f"the most informative next trial is {name_of(candidates, row)}, expected to cost {_runs(cost)} of today's"
-        yield Note("JPO-I625", f"settled: {tried} of {among} tried; {trial}; `jpo suggest --explore on` runs it")
+    elif problem.boldness.explore == "safe" and exploration.settled:
+        yield Note("JPO-I625", f"settled: {tried} of {among} configurations were tried, and nothing else is likely to be better")
 
 
 def _unconfirmed(problem: Problem, choice: int) -> Iterator[Note]:
@@ -188,43 +167,44 @@ def _held(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:
             yield Note(hold.code, f"{name_of(problem.candidates, least(expected, better))} looks promising but {hold.why}")
 
 
-def _guard(problem: Problem, choice: int, favourite: int, step: str) -> Iterator[Note]:
+def _guard(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:
     """What was held back, and what exploring may still cost."""
-    left = problem.leeway.budget_left
+    left, kind = problem.leeway.budget_left, problem.exploration.kind(choice)
     if problem.boldness.explore == "off":
-        if step == "keep":
+        if kind == "kept":
             yield Note("JPO-I607", "exploring is off: only measured values are considered")
         return
     if left < 0:
         lost = f"the last suggestions cost {_runs(problem.boldness.budget - left)} of today's configuration more than keeping it"
-        yield Note("JPO-W606", f"{lost}, and {problem.boldness.budget:g} is allowed; only measured values are used for now")
-        return
-    if favourite != choice:
-        than, risk = name_of(problem.candidates, favourite), _risk(problem, favourite)
-        if step == "halve":
-            yield Note("JPO-I614", f"it is a smaller step than to {than}, which may cost more than exploring may; {risk}")
-        else:
-            yield _held_back(problem, favourite, than, risk)
-    if step in ("try", "halve") or favourite != choice:
-        yield Note("JPO-I615", f"exploring may still cost {_runs(left)} of today's configuration")
+        yield Note("JPO-W606", f"{lost}, and {problem.boldness.budget:g} is allowed; nothing is tried for now")
+    elif favourite != choice:
+        yield from _held_back(problem, favourite)
+    if kind == "trial" and problem.boldness.explore == "safe" and left >= 0:
+        yield Note("JPO-I615", f"trials may still cost {_runs(left)} of today's configuration")
 
 
-def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> Note:
+def _held_back(problem: Problem, favourite: int) -> Iterator[Note]:
     """What keeps the decider from what it likes best."""
-    for hold in problem.holds:
-        if hold.rows[favourite]:
-            return Note(hold.code, f"{than} looks promising but {hold.why}")
-    if not problem.exploration.sure[favourite]:
-        chance = numbers.chance(float(problem.comparison.p_claim[favourite]))
-        trial = "ends well and costs no more than a tenth more than today"
+    than, comparison = name_of(problem.candidates, favourite), problem.comparison
+    looks, rule = f"{than} looks promising, but", problem.exploration.why_not(favourite)
+    if rule is None:
+        return
+    if rule.code == "JPO-I624":
         keeps = f"is better than today and keeps the {qualities.name_of(problem.belief.quality)}"
-        what = keeps if problem.belief.tried[favourite] else trial
-        promise = problem.comparison.promise
-        what = qualities.better(promise.quality) if promise and promise.lowering[favourite] else what
-        least = f"[agent] min_confidence is {numbers.percent(problem.boldness.min_confidence)}"
-        finding = f"{than} looks promising, but the chance that it {what} is {chance}"
-        return Note("JPO-I624", f"{finding}; {least}")
-    return Note("JPO-I608", f"{than} looks promising but may cost more than exploring may; {risk}")
+        least_chance = f"[agent] min_confidence is {numbers.percent(problem.boldness.min_confidence)}"
+        chance = numbers.chance(float(comparison.p_better[favourite]))
+        yield Note(rule.code, f"{looks} the chance that it {keeps} is {chance}; {least_chance}")
+    elif rule.code == "JPO-I672":
+        made, earned = problem.leeway.trials_made, problem.leeway.trials_earned
+        yield Note(rule.code, f"{looks} {made} of the {earned:.1f} trials that the last runs earned are made")
+    elif rule.code == "JPO-I673":
+        yield Note(
+            rule.code, f"{looks} it asks for more than any run had; batch and rate are tried first, or it gains too little"
+        )
+    elif rule.code == "JPO-I608":
+        safe = f"it ends well and costs no more than a tenth more: {numbers.chance(float(comparison.p_safe[favourite]))}"
+        expected = numbers.change(math.exp(float(problem.exploration.expected_log[favourite])))
+        yield Note(rule.code, f"{looks} it is too much of a risk: expected {expected} tonight; chance that {safe}")
 
 
 def interval_warnings(interval_factor: float) -> tuple[Note, ...]:
@@ -258,14 +238,19 @@ def _risk(problem: Problem, row: int) -> str:
 
 
 def _chances(problem: Problem, row: int) -> str:
-    """What a trial claims, and what the floor says of its loss: two chances, since one run shows what no belief knows."""
-    kept = problem.comparison.p_loss_kept
-    if kept is None or problem.comparison.quality_floor is None or problem.comparison.promise:
+    """What a change claims; and of a trial what the floor says of its loss, since one run shows what no belief knows."""
+    comparison, kept = problem.comparison, problem.comparison.p_loss_kept
+    if comparison.promise:
         return _risk(problem, row)
-    claim = f"ends well and costs no more than a tenth more than today: {numbers.chance(float(problem.comparison.p_claim[row]))}"
-    belief, base = problem.belief, problem.comparison.base
+    if problem.exploration.kind(row) == "improvement":
+        keeps = f" and keeps the {qualities.name_of(problem.belief.quality)}" if kept is not None else ""
+        return f"chance that it is better than today{keeps}: {numbers.chance(float(comparison.p_better[row]))}"
+    claim = f"ends well and costs no more than a tenth more than today: {numbers.chance(float(comparison.p_safe[row]))}"
+    if kept is None or comparison.quality_floor is None:
+        return f"chance that it {claim}"
+    belief, base = problem.belief, comparison.base
     level = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, base]))
-    loss = f"that it {qualities.kept_within(belief.quality, level, problem.comparison.quality_floor)}"
+    loss = f"that it {qualities.kept_within(belief.quality, level, comparison.quality_floor)}"
     return f"chance that it {claim}, {loss}: {numbers.chance(float(kept[row]))}"
 
 

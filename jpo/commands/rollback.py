@@ -197,6 +197,6 @@ def advice_of(request: Request, known: Known, undone: Undo | None, why: tuple[No
     values = request.allowed.terms.with_chosen(request.current, undone.values if undone else {})
     surrogate = surrogate_of(request, known, seed=0, asked=[values])
     row, now = surrogate.row(values), surrogate.candidates.current
-    decision = Decision(row, None, "rollback", why, "keep" if row == now else "known")
+    decision = Decision(row, None, "rollback", why, "kept" if row == now else "return")
     forecasts = surrogate.forecast(now), surrogate.forecast(row)
     return Advice(decision, request.current, values, *forecasts, surrogate=surrogate, undo=undone)

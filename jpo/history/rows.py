@@ -31,6 +31,7 @@ from jpo.records import (
     Interval,
     Outcome,
     Preference,
+    RuleApplied,
     Run,
     RunStatus,
     Series,
@@ -197,6 +198,8 @@ def _suggestion_in(text: str) -> Suggestion:
                 for other in document.get("alternatives", ())
             ),
             "would_change": tuple(document.get("would_change", ())),
+            "rules": tuple(RuleApplied(**rule) for rule in document.get("rules", ())),
+            "trial": tuple(document["trial"]) if document.get("trial") else None,
             "as_run": tuple(document.get("as_run", ())),
             "checkout": _checkout(document.get("checkout")),
         }

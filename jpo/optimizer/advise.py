@@ -7,7 +7,7 @@ fit the runs; decision = the agent's choice under that belief.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -28,7 +28,21 @@ from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import TargetForecast, memory_vetoes, target_forecasts, to_be_lowered, trade_vetoes, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
-from jpo.records import SET_BY_HAND, Belief, Candidates, Decision, Forecast, Known, Note, Parameters, Run, RunStatus, Undo
+from jpo.records import (
+    SET_BY_HAND,
+    Belief,
+    Candidates,
+    ChangeKind,
+    DecidedBy,
+    Decision,
+    Forecast,
+    Known,
+    Note,
+    Parameters,
+    Run,
+    RunStatus,
+    Undo,
+)
 from jpo.wording import numbers
 
 BASELINE = "JPO-I645"
@@ -77,27 +91,13 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) 
     undone, problem = None, None
     if chosen:
         setting = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
-        decision = Decision(surrogate.row(*asked), None, "user", (Note(SET_BY_HAND, setting), *warned), "try")
+        row = surrogate.row(*asked)
+        decision = Decision(row, None, "user", (Note(SET_BY_HAND, setting), *warned), kind_by_hand(surrogate, row))
     else:
         problem = problem_within_sla(surrogate, request, known)
-        candidates, waiting_for = problem.candidates, known.waiting_for(request.current)
-        if waiting_for and candidates.admissible[candidates.current]:
-            reason = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
-            decision = Decision(candidates.current, None, "waiting", (Note("JPO-I611", reason), *warned))
-        elif known.last and (back := set_back(surrogate, problem, request, known.last)):
-            decision, undone = back, known.last
-        elif request.boldness.fallback is not None and known.runs and not any(run.ended_well for run in known.runs):
-            decision = back_to_the_first(surrogate.candidates, request, known.runs)
-        elif known.runs and request.boldness.explore != "off" and not any(run.ended_well for run in known.runs):
-            decision = out_of_failure(problem, known.runs)
-        elif request.boldness.explore != "off" and (step := out_of_frequent_failure(problem, known.runs)):
-            decision = step
-        elif request.boldness.baseline_left and candidates.admissible[candidates.current]:
-            more = numbers.counted(request.boldness.baseline_left, "more finished run")
-            reason = f"{more} with today's values will be what later ones are compared with ([agent] baseline_runs)"
-            decision = Decision(candidates.current, None, "no evidence", (Note(BASELINE, reason), *warned))
-        else:
-            decision = choose(problem, request, policy, len(known.runs))
+        weighed = Weighed(surrogate, problem, request, known, policy)
+        decision = next(answer for choice in CHOICES if (answer := choice.answer(weighed)))
+        undone = known.last if decision.decided_by == "rollback" else None
     lost = loss_interval_warnings(surrogate.calibration.loss_interval_factor, surrogate.belief.quality)
     decision = replace(decision, reasons=(*decision.reasons, *lost))
     now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
@@ -159,7 +159,7 @@ def out_of_failure(problem: Problem, runs: Sequence[Run]) -> Decision:
     why = recovery.recovery_reason(problem.candidates, runs, row)
     if row is None:
         return Decision(problem.candidates.current, None, "no evidence", (why,))
-    return Decision(row, None, "recovery", (why,), "try")
+    return Decision(row, None, "recovery", (why,), "trial")
 
 
 def out_of_frequent_failure(problem: Problem, runs: Sequence[Run]) -> Decision | None:
@@ -176,7 +176,7 @@ def out_of_frequent_failure(problem: Problem, runs: Sequence[Run]) -> Decision |
         return None
     finding = f"today's configuration {failing.words(belief, candidates.current)}, and {recovery.last_time(failed)}"
     why = Note(failing.CODE, f"{finding}: {recovery.step(candidates, row)}")
-    return Decision(row, None, "recovery", (why,), "try")
+    return Decision(row, None, "recovery", (why,), "trial")
 
 
 def back_to_the_first(candidates: Candidates, request: Request, runs: Sequence[Run]) -> Decision:
@@ -187,7 +187,111 @@ def back_to_the_first(candidates: Candidates, request: Request, runs: Sequence[R
     if row == candidates.current or not candidates.admissible[row]:
         stays = Note(recovery.NOTHING_HELPS, f"{finding}; the values stay")
         return Decision(candidates.current, None, "no evidence", (stays,))
-    return Decision(row, None, "recovery", (Note(FIRST_VALUES, f"{finding}: the first values come back"),), "known")
+    return Decision(row, None, "recovery", (Note(FIRST_VALUES, f"{finding}: the first values come back"),), "return")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Weighed:
+    """What a choice is made from."""
+
+    surrogate: Surrogate
+    problem: Problem
+    request: Request
+    known: Known
+    policy: Policy | None
+
+    @property
+    def explores(self) -> bool:
+        return bool(self.known.runs) and self.request.boldness.explore != "off"
+
+    @property
+    def nothing_ended_well(self) -> bool:
+        return bool(self.known.runs) and not any(run.ended_well for run in self.known.runs)
+
+    def keeping(self, decided_by: DecidedBy, code: str, reason: str) -> Decision | None:
+        """Today's values, where they may stay."""
+        candidates = self.problem.candidates
+        notes = (Note(code, reason), *interval_warnings(self.surrogate.calibration.interval_factor))
+        may_stay = candidates.admissible[candidates.current]
+        return Decision(candidates.current, None, decided_by, notes) if may_stay else None
+
+
+def wait(weighed: Weighed) -> Decision | None:
+    """Today's values while the last suggestion has not run."""
+    waiting_for = weighed.known.waiting_for(weighed.request.current)
+    reason = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
+    return weighed.keeping("waiting", "JPO-I611", reason) if waiting_for else None
+
+
+def wait_for_baseline(weighed: Weighed) -> Decision | None:
+    """Today's values while [agent] baseline_runs waits for more runs of them."""
+    left = weighed.request.boldness.baseline_left
+    more = numbers.counted(left, "more finished run")
+    reason = f"{more} with today's values will be what later ones are compared with ([agent] baseline_runs)"
+    return weighed.keeping("no evidence", BASELINE, reason) if left else None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Rule that chooses, if its condition holds; the first one that does answers.
+
+    Attributes:
+        codes: reason codes of its first reason.
+    """
+
+    name: str
+    codes: str
+    condition: str
+    answer: Callable[[Weighed], Decision | None]
+
+
+CHOICES = (
+    Choice("wait", "JPO-I611", "the last suggestion is in force and has not run: today's values stay", wait),
+    Choice(
+        "undo",
+        "JPO-W649, JPO-I841 to JPO-I843",
+        "the last change did harm, and the values before it may be used: they come back",
+        lambda w: set_back(w.surrogate, w.problem, w.request, w.known.last) if w.known.last else None,
+    ),
+    Choice(
+        "back to the first values",
+        "JPO-W651",
+        "no run has ended well, and nothing more is tried (`jpo optimize`): the first values come back",
+        lambda w: (
+            back_to_the_first(w.surrogate.candidates, w.request, w.known.runs)
+            if w.nothing_ended_well and w.request.boldness.fallback is not None
+            else None
+        ),
+    ),
+    Choice(
+        "out of failure",
+        "JPO-W618, JPO-I610",
+        'no run has ended well, and `explore` is not "off": a step that helps against the cause on record',
+        lambda w: out_of_failure(w.problem, w.known.runs) if w.nothing_ended_well and w.explores else None,
+    ),
+    Choice(
+        "out of frequent failure",
+        "JPO-W649",
+        "today's values fail more often than by chance, for a cause on record, and nothing else has ended well: such a step",
+        lambda w: out_of_frequent_failure(w.problem, w.known.runs) if w.explores else None,
+    ),
+    Choice("baseline", "JPO-I645", "`baseline_runs` waits for more runs of today's values: they stay", wait_for_baseline),
+    Choice(
+        "decide",
+        "JPO-I601 to JPO-I604, JPO-I640",
+        "otherwise: of what the rules leave the best improvement or return; without one the trial that may gain most; else "
+        "today's values stay",
+        lambda w: choose(w.problem, w.request, w.policy, len(w.known.runs)),
+    ),
+)
+"""Who answers, in order."""
+
+
+def kind_by_hand(surrogate: Surrogate, row: int) -> ChangeKind:
+    """What it is to run values that were set by hand."""
+    if row == surrogate.candidates.current:
+        return "kept"
+    return "return" if surrogate.belief.runs[row] else "trial"
 
 
 def as_good(surrogate: Surrogate, target: TargetForecast, row: int, now: int) -> bool:
@@ -223,4 +327,4 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
         return None
     undone = Note(why.code, f"suggestion {last.suggestion_id} is undone: {why.text}")
     notes = (undone, *interval_warnings(surrogate.calibration.interval_factor))
-    return Decision(row, float(problem.comparison.p_claim[row]), "rollback", notes, "known")
+    return Decision(row, float(problem.comparison.p_better[row]), "rollback", notes, "return")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.budget import Leeway, budget_left, compared_costs, reference_values, replenished_budget
+from jpo.agent.budget import Leeway, budget_left, compared_costs, reference_values, replenished_budget, trials_earned
 from jpo.agent.candidate_rows import base_row, rows_of, rows_of_runs
 from jpo.agent.comparison import Comparison
 from jpo.agent.context import UNKNOWN, Context, PhaseSummary, Usage, after_misses, log_ratio, watched
@@ -26,7 +26,7 @@ from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import promised
-from jpo.records import CALIBRATED, Belief, Calibration, Candidates, Known, Outcome, Parameters, PhaseNeeds, Run, same
+from jpo.records import CALIBRATED, Belief, Calibration, Candidates, Known, Outcome, Parameters, PhaseNeeds, Run
 
 if TYPE_CHECKING:
     from jpo.records import Bools
@@ -73,15 +73,16 @@ def problem_of(
         context_of(candidates, belief, quality.judged(known.runs), request.horizon_runs),
         usage=usage_of(known.runs, request),
         phases=phases_of(known.phase_needs),
+        nightly=request.boldness.nightly,
         queue=request.queue,
     )
     trial = request.boldness.fallback is not None or bool(known.last and belief.stopped[candidates.current])
     leeway = Leeway(
         left,
         exploration_runs_left(request, known.runs),
-        repeated(request.current, known.runs),
+        trials_earned(len(known.runs), request.boldness.trials) if request.boldness.nightly else math.inf,
+        known.trials,
         unproven=trial and not belief.runs[candidates.current],
-        trials_left=(trials_earned(len(known.runs)) - known.trials) if request.boldness.nightly else 1.0,
     )
     comparison = Comparison(usable, belief, request.wanted.preference, reference, calibration, floor, promise)
     problem = Problem(comparison, request.boldness, leeway, after_misses(context, calibration.misses), holds)
@@ -90,13 +91,6 @@ def problem_of(
         trials = trial_vetoes(candidates, belief, problem.open_rows, best, request.allowed.admissible)
         problem = replace(problem, holds=(*holds, *trials))
     return problem if known.residuals is None else with_earlier_jobs(problem, runs, known.residuals)
-
-
-def trials_earned(runs: int) -> float:
-    """Trials that the newest 20 runs may be in all: half of the first ten runs of a job, one in ten later."""
-    since = max(runs - 20, 0)
-    early = max(10 - since, 0)
-    return 0.5 * early + 0.1 * max(runs - max(since, 10), 0)
 
 
 def spare(candidates: Candidates, runs: Sequence[Run], request: Request, followed_up: Sequence[tuple[Run, Parameters]]) -> float:
@@ -138,11 +132,6 @@ def loss_first(candidates: Candidates, promise: Promise, min_confidence: float, 
     rest = promise.no_worse | promise.lowering | (np.arange(len(first)) == candidates.current)
     left = (candidates.admissible & rows for rows in (first, rest))
     return replace(candidates, admissible=next((rows for rows in left if rows.any()), candidates.admissible))
-
-
-def repeated(current: Parameters, runs: Sequence[Run]) -> int:
-    """How many of the newest runs had today's values, until one had others."""
-    return sum(1 for _ in takewhile(lambda run: same(run.parameters, current), reversed(runs)))
 
 
 def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Parameters]]) -> int | None:

@@ -106,6 +106,8 @@ def suggestion_of(
         policy=decider(policy, decision.decided_by),
         undoes=advice.undo.suggestion_id if advice.undo else None,
         kind=decision.kind,
+        trial=trial_number(advice),
+        rules=decision.rules,
     )
     return Suggestion(
         suggestion_id=suggestion_id,
@@ -126,6 +128,14 @@ def suggestion_of(
             explanation.would_change,
         ),
     )
+
+
+def trial_number(advice: Advice) -> tuple[int, int] | None:
+    """Which trial it is of those that the newest runs earned; None: it is none, or nobody counts."""
+    if advice.decision.kind != "trial" or advice.problem is None or not math.isfinite(advice.problem.leeway.trials_earned):
+        return None
+    made, earned = advice.problem.leeway.trials_made, math.floor(advice.problem.leeway.trials_earned)
+    return made + 1, max(earned, made + 1)
 
 
 def instances_of(suggestion: Suggestion, prices: Prices, *, now: float) -> tuple[Rented | None, Rented | None]:

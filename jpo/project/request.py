@@ -93,6 +93,7 @@ def request_of(
         agent.confidence,
         agent.min_confidence,
         agent.budget,
+        agent.trials,
         nightly=True,
         exploration_runs=agent.exploration_runs,
         baseline_left=baseline_left(job, runs, current),

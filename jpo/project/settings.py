@@ -187,8 +187,8 @@ class AgentTable(SettingsTable):
     measure. `quality_floor`: by which share the validation loss (of another quality its error, 1 - accuracy) may become worse
     than with the values before the agent's first change; "off": as the preference weighs it. `quality_risk`: chance of a loss
     five times as far below that holds a trial back.
-    `min_confidence`: chance of what a change claims (to be better, or of a trial to end well for no more than a tenth more),
-    below which "safe" writes nothing.
+    `min_confidence`: least chance to be better, with the loss kept, with which a change is an improvement under "safe"; other
+    changes are trials, of which `trials` is the share among the runs after the first ten, and half of these.
     `horizon_runs`: how many runs the job will have in all, those on record included; `auto`: not known. `exploration_runs`: how
     many configurations besides the first are to be tried, even where none is expected to pay off. `baseline_runs`: how many runs
     with today's values are waited for before the first change, so that there is a "before" to compare with. `budget`: how many
@@ -207,6 +207,7 @@ class AgentTable(SettingsTable):
     quality_floor: Annotated[float, Field(ge=0, lt=10)] | Literal["off"] = 0.02
     quality_risk: Annotated[float, Field(gt=0, le=1)] = 0.2
     min_confidence: Annotated[float, Field(ge=0, lt=1)] = 0.7
+    trials: Annotated[float, Field(ge=0, le=1)] = 0.1
     horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_RUNS)], word_or_number("auto", 1)] = "auto"
     exploration_runs: Annotated[int, Field(ge=0, le=MOST_RUNS)] = 0
     baseline_runs: Annotated[int, Field(ge=0, le=MOST_RUNS)] = 0

@@ -145,9 +145,28 @@ class Seen(StrEnum):
     """What a trial's confidence leaves out."""
 
 
+ChangeKind = Literal["kept", "improvement", "trial", "return"]
+"""What an answer is, the first word of its headline: today's values are kept; better values, with enough confidence; values
+that are tried, within what trials may cost; or a way back to values that ended well."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleApplied:
+    """Rule of the decision as it was applied: how many candidates it took away, and how many were left.
+
+    Attributes:
+        name, code: of the rule, as docs/decision.md has it.
+    """
+
+    name: str
+    code: str
+    removed: int
+    left: int
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Decision of the agent: one candidate, which may be the configuration of today ("keep").
+    """Decision of the agent: one candidate, which may be the configuration of today ("kept").
 
     Attributes:
         choice: row of the candidate set.
@@ -158,16 +177,15 @@ class Decision:
         decided_by: a policy, "user" (set by hand), "rollback" (the last change did harm), "recovery" (no run has ended well),
             "waiting" (for the last suggestion's outcome) or "no evidence".
         reasons: a note for each thing that decided it, most important first.
-        step: how boldly it goes: "keep" today's, go to a "known" one that was run, "try" the favourite, or "halve" the step:
-            try a smaller one, because the favourite may cost more than exploring may.
+        rules: what each rule took away, the one that chose last; empty where nothing was weighed.
     """
 
     choice: int
     confidence: float | None
     decided_by: DecidedBy
     reasons: tuple[Note, ...]
-    step: Literal["keep", "known", "halve", "try"] = "keep"
-    kind: Literal["kept", "improvement", "trial", "return"] = "kept"
+    kind: ChangeKind = "kept"
+    rules: tuple[RuleApplied, ...] = ()
 
     @property
     def codes(self) -> tuple[str, ...]:

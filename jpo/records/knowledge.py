@@ -49,6 +49,7 @@ class Known:
         siblings: the newest runs of the same job on other hardware, which `others` leaves out.
         fresh: those of `runs` that were new.
         followed_up: the last runs that followed a suggestion of the agent, with the values which it replaced.
+        trials: how many of the newest runs were trials.
         untried: the newest suggestion that changed something, if no run has started and ended since.
         last: how to undo the agent's last change, where it is still in force and has been run since.
         track: how the last forecasts turned out, quantity by quantity; those that none was held against are missing.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
-from jpo.records.decisions import FORECAST, Forecast, Preference
+from jpo.records.decisions import FORECAST, ChangeKind, Forecast, Preference, RuleApplied
 from jpo.records.notes import Note, codes_of, texts_of
 from jpo.records.runs import Skipped
 from jpo.records.workloads import Checkout, Identity, same
@@ -124,6 +124,8 @@ class DecisionOnRecord:
         policy: SHA-256 (hex) of the weights that decided, or "belief rule"; None where neither did.
         undoes: for a rollback, the id of the suggestion whose `current` values it restores, undoing that one and all after it.
         pinned_until: for a rollback, unix seconds up to which the values that it restored stay as they are.
+        kind: what the answer is; trial: of a trial, which of how many it is that may be made now.
+        rules: what each rule of the decision took away, in order; empty where nothing was weighed.
     """
 
     decided_by: str
@@ -134,7 +136,9 @@ class DecisionOnRecord:
     policy: str | None = None
     undoes: str | None = None
     pinned_until: float | None = None
-    kind: str = ""
+    kind: ChangeKind = "kept"
+    trial: tuple[int, int] | None = None
+    rules: tuple[RuleApplied, ...] = ()
 
     @property
     def policy_reason(self) -> Note | None:
@@ -247,7 +251,13 @@ def as_stored(suggestion: Suggestion) -> dict[str, Any]:
 
 
 def suggestion_from(**given: Any) -> Suggestion:
-    """A suggestion of values that stand on one level; what it has no place for is left out."""
+    """A suggestion of values that stand on one level; what it has no place for is left out. Its kind follows from its codes where
+    an earlier version did not say it.
+    """
+    if not given.get("kind"):
+        codes = codes_of(given["reasons"])
+        back = given["decided_by"] == "rollback" or "JPO-I603" in codes
+        given["kind"] = "kept" if given["status"] == "kept" else "return" if back else "trial"
     parts = {name: kind(**{f.name: given[f.name] for f in fields(kind) if f.name in given}) for name, kind in PARTS.items()}
     return Suggestion(**{f.name: given[f.name] for f in fields(Suggestion) if f.name in given}, **parts)
 

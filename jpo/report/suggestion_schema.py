@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from jpo.cost.price import Rented
-from jpo.records import plain
+from jpo.records import ChangeKind, plain
 from jpo.records.from_plugins import Queued
 
 Value = Annotated[float | str, BeforeValidator(plain)]
@@ -120,12 +120,22 @@ class TrackDocument(Published):
     inside: int
 
 
+class RuleDocument(Published):
+    """Rule of the decision: how many candidates it took away, and how many were left."""
+
+    name: str
+    code: str
+    removed: int
+    left: int
+
+
 class SuggestionDocument(Published):
     """One answer of `jpo suggest -o json`. Times are unix seconds.
 
     `confidence` is the chance of the claim, see `records.Decision`; null = unknown. `committed`: the checkout's, if others.
     `evidence.run_ids`: the newest runs with today's and with the suggested values. `seen`: what the agent saw, by name.
     `undoes`: for a rollback, the suggestion that it undoes, with all after it; its values stay as they are until `pinned_until`.
+    `kind` and, of a trial, which of how many it is; `rules` of the decision, the one that chose last.
     `as_run`: parameters that runs have at another value than config.ini gave them. Without a change the file keeps its own.
     """
 
@@ -148,7 +158,6 @@ class SuggestionDocument(Published):
     evidence: EvidenceDocument
     guard: GuardDocument
     reason_codes: list[str]
-    kind: str = ""
     preference: dict[str, float]
     seed: int
     diff: str | None
@@ -162,3 +171,6 @@ class SuggestionDocument(Published):
     committed: dict[str, Value] | None = None
     instance: dict[Literal["now", "next"], Rented | None] | None = None
     queue: Queued | None = None
+    kind: ChangeKind | None = None
+    trial: tuple[int, int] | None = None
+    rules: list[RuleDocument] = []

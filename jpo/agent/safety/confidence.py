@@ -1,9 +1,10 @@
 """Claim of a suggestion, and its chance, which is the confidence that is shown.
 
-known    it ends well, is better than today under the preference, and keeps the validation loss; where today's values are likelier
-         to lose it than not, just that
-trial    it is safe to try: it ends well, and costs no more than a tenth more than today (its loss is judged by the floor)
-keep     nothing that may be tried is better by more than the noise of a run
+improvement, return   it ends well, is better than today under the preference, and keeps the validation loss; where today's values
+                      are likelier to lose it than not, just that
+trial                 it is safe to try: it ends well, and costs no more than a tenth more than today (its loss is judged by the
+                      floor)
+kept                  nothing that may be tried is better by more than the noise of a run
 """
 
 from __future__ import annotations
@@ -73,14 +74,13 @@ def p_claim(
     reference: int,
     tolerance: float | None = None,
 ) -> Floats:
-    """Chance that a run ends well, keeps the validation loss of the reference, and is better than today's, shape (K,).
-
-    Of a trial, a row that was never run, nobody claims that it is better: it is safe to try, no more than WORSE than today.
+    """Chance that a run ends well, is below the limit against today's, and keeps the validation loss of the reference, (K,).
 
     Args:
         claimed: shape (J, K), log objective against today's configuration, as far as the claim is about it.
+        limit: of that: 0 = better than today's.
         reference: row of the loss.
-        tolerance: of the loss, as a ratio; a trial's is left to the floor (holds.py). None: the loss has no say beyond the
+        tolerance: of the loss, as a ratio; a trial's is left to the floor (vetoes.py). None: the loss has no say beyond the
             preference.
     """
     mean = belief.weights @ claimed
@@ -92,7 +92,7 @@ def p_claim(
         loss = log_loss_of(belief, candidates, reference)
         kept = widened(loss, belief.weights, calibration.loss_interval_factor) <= math.log1p(tolerance) + 1e-12
         lost = belief.weights @ ~kept[:, candidates.current] > LIKELIER
-        good = kept if lost else good & kept
+        good = np.where(belief.tried & lost, kept, good & kept)  # what ran before may restore it, whatever that costs
     return np.minimum((1 - belief.p_fail) * (belief.weights @ good), MOST)
 
 

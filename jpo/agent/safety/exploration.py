@@ -1,7 +1,14 @@
-"""Exploration: which rows may be run next, as an ordered table of rules (rules.py)."""
+"""What may be run next: an ordered table of rules over the candidates, of which each takes some away, with its code.
+
+A change is one of three. An improvement is better than today's values with `min_confidence`. A return goes back to values that
+ended well, and is likelier than not to be better. Everything else is a trial, and RULES say which trials are left.
+`jpo explain --rules` prints the table for a suggestion, docs/decision.md is made from it.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,32 +16,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import clearly_better
-from jpo.agent.safety.confidence import p_nothing_better
+from jpo.agent.candidate_rows import least
+from jpo.agent.safety.confidence import LIKELIER, p_nothing_better
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.agent.safety.risk import chance_of_harm
-from jpo.records import RESOURCES
+from jpo.records import RESOURCES, RuleApplied
 
 if TYPE_CHECKING:
     from jpo.agent.acquisition import AcquisitionValues
     from jpo.agent.budget import Boldness, Leeway
     from jpo.agent.comparison import Comparison
-    from jpo.records import Bools, Floats
+    from jpo.records import Bools, ChangeKind, Floats
 
-import os
-SETTLED = float(os.environ.get("X_SETTLED", "0.8"))
-"""Chance that nothing is better by more than noise from which a job is settled, and nothing is tried any more."""
-EVEN = float(os.environ.get("X_EVEN", "0.5"))
-DEARER = float(os.environ.get("X_DEARER", "1.05"))
-FAR_DEARER = float(os.environ.get("X_FAR", "0.5"))
-SELDOM = float(os.environ.get("X_SELDOM", "0.05"))
-GAIN = float(os.environ.get("X_GAIN", "0.9"))
-X_NOCHEAP = bool(os.environ.get("X_NOCHEAP"))
-BACK = float(os.environ.get("X_BACK", "0.5"))
+SETTLED = 0.8
+"""Chance that nothing is better than today's values by more than noise from which a job is settled: nothing is tried any more."""
+LEAST_GAIN = 0.03
+"""Share of a run that a trial must be expected to gain if it turns out better: trials are few, and small moves use them up."""
+DEARER = math.log(1.05)
+"""Tonight a trial is not expected to cost more than this above today's values (in ln of the objective)."""
+FAR_DEARER = math.log(1.5)
+"""Half a run more is far dearer: the chance of it is at most 1 - `confidence`. Of 116 trials 2 came so (docs/decisions/0108)."""
+LARGE_GAIN = math.log(0.9)
+"""More GPUs, nodes or memory than any run had are tried for an expected gain of a tenth: a night on slow links costs several."""
 
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """Exploration of the candidates of a problem, whose fields it has."""
+    """Exploration of the candidates of a problem, whose fields it has. All masks and amounts have shape (K,)."""
 
     comparison: Comparison
     acquisition: AcquisitionValues
@@ -44,163 +52,145 @@ class Exploration:
 
     @cached_property
     def allowed(self) -> Bools:
-        """Rows that may be run next, shape (K,)."""
-        if self.asked and self.next_trial is not None:
-            return self._is(self.next_trial)
-        if self.only_measured:
-            return self._is(self.known_best if self.open_rows[self.known_best] or not self._may_stay else self._now)
-        if self.boldness.explore == "on":
-            return self.open_rows
-        today = self._is(self._now) & self.open_rows
-        if not self.boldness.min_confidence:
-            if self.leeway.budget_left < 0:
-                return self._is(self.known_best if self.open_rows[self.known_best] or not self._may_stay else self._now)
-            left, factor = self.leeway.budget_left, self.comparison.calibration.interval_factor
-            risk = chance_of_harm(self.comparison.belief, self.comparison.against_today, self._now, left, interval_factor=factor)
-            allowed = self.open_rows & ((risk <= 1 - self.boldness.confidence) | today | self._is(self.acquisition.incumbent))
-        else:
-            allowed = today | self.improvements | self.returns | self.trials
+        """Rows that may be run next. Where no rule leaves any, since today's values may not stay, something must be run: what ended
+        well before, or else the row of least risk.
+        """
+        allowed = self.open_rows
+        for rule in self.rules:
+            allowed = allowed & ~rule.takes_away(self)
         if allowed.any():
-            return np.asarray(allowed)
+            return allowed
         rows = self.open_rows if self.open_rows.any() else self.comparison.candidates.admissible
+        well = rows & (self.comparison.belief.runs > 0)
+        rows = well if well.any() else rows
         risk = self.comparison.weighed.p_worse_today
         return np.asarray(rows & (risk <= risk.min(where=rows, initial=1.0)))
 
     @property
-    def _now(self) -> int:
-        return self.comparison.candidates.current
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that hold under this `explore`."""
+        if self.boldness.explore != "off" and self.asked_for is not None:
+            return (ASKED_FOR,)
+        if self.boldness.explore == "on":
+            return ()
+        if self.boldness.explore == "off" or (self.boldness.min_confidence <= 0 and self.leeway.budget_left < 0):
+            return (MEASURED,)
+        return RULES if self.boldness.min_confidence > 0 else (WITHIN_BUDGET,)
+
+    def applied(self) -> tuple[RuleApplied, ...]:
+        """What each rule took away of the rows that were left, in order."""
+        left, applied = self.open_rows, []
+        for rule in self.rules:
+            taken = left & rule.takes_away(self)
+            left = left & ~taken
+            applied.append(RuleApplied(rule.name, rule.code, int(taken.sum()), int(left.sum())))
+        return tuple(applied)
+
+    def why_not(self, row: int) -> Rule | None:
+        """The first rule that takes a row away; None: none does."""
+        return next((rule for rule in self.rules if rule.takes_away(self)[row]), None)
+
+    def kind(self, row: int) -> ChangeKind:
+        """What running a row would be."""
+        if row == self.now:
+            return "kept"
+        if self.comparison.belief.runs[row]:
+            return "return"
+        return "improvement" if self.likely_better[row] else "trial"
 
     @property
-    def _others(self) -> Bools:
-        return self.open_rows & ~self._is(self._now)
+    def now(self) -> int:
+        """Today's row."""
+        return self.comparison.candidates.current
 
     @cached_property
-    def improvements(self) -> Bools:
-        """Rows that are better than today's with enough confidence, shape (K,)."""
-        return np.asarray(self._bare_improvements & ~(self.unearned_resources if not os.environ.get('X_FREE') else False))
-
-    @cached_property
-    def _bare_improvements(self) -> Bools:
-        return np.asarray(self._others & (self.comparison.p_better >= self.boldness.min_confidence))
+    def likely_better(self) -> Bools:
+        """Rows that are better than today's with `min_confidence`, or where that is 0, likelier than not."""
+        least_chance = self.boldness.min_confidence or LIKELIER
+        return np.asarray((self.comparison.p_better >= least_chance) & ~self.is_row(self.now))
 
     @cached_property
     def returns(self) -> Bools:
-        """Rows that worked before and are likelier than not to be better than today's."""
-        belief, now = self.comparison.belief, self._now
-        proven = belief.runs >= max(belief.runs[now], 1)
-        return np.asarray(self._others & proven & (self.comparison.p_better >= BACK) & (self.expected < self.expected[now]))
-
-    @cached_property
-    def expected(self) -> Floats:
-        """Expected cost against today's, failures charged, (K,)."""
-        return np.asarray(self.acquisition.expected / self.acquisition.expected[self._now])
-
-    @cached_property
-    def settled(self) -> bool:
-        comparison = self.comparison
-        factor = comparison.calibration.interval_factor
-        return p_nothing_better(comparison.belief, comparison.against_today, self._others, interval_factor=factor) >= SETTLED
+        """Rows that ended well as often as today's, or more, and are likelier than not to be better."""
+        proven = self.comparison.belief.runs >= max(self.comparison.belief.runs[self.now], 1)
+        cheaper = self.acquisition.expected < self.acquisition.expected[self.now]
+        return np.asarray(proven & cheaper & (self.comparison.p_better >= LIKELIER) & ~self.is_row(self.now))
 
     @cached_property
     def trials(self) -> Bools:
-        return np.asarray(self._bare_trials & ~self.unearned_resources)
+        """Rows that were never run, and are no improvement."""
+        return np.asarray(~self.comparison.belief.tried & ~self.likely_better & ~self.is_row(self.now))
 
     @cached_property
-    def _bare_trials(self) -> Bools:
-        """Rows that may be tried under "safe"."""
-        comparison, score = self.comparison, self.acquisition.score
-        belief, factor, now = comparison.belief, comparison.calibration.interval_factor, self._now
-        promise, pays = comparison.promise, score < score[self.acquisition.incumbent]
-        spread = comparison.against_today
-        if os.environ.get("X_PLAIN"):
-            far = (1 - belief.p_fail) * (belief.weights @ (spread > np.log(1 + FAR_DEARER)))
-        else:
-            far = chance_of_harm(belief, comparison.against_today, now, FAR_DEARER, interval_factor=factor)
-        rules = {
-            "settled": np.full(len(far), self.settled),
-            "count": np.full(len(far), self.leeway.trials_left + float(os.environ.get("X_COUNT","0")) < 1),
-            "gain": self.acquisition.improvement < float(os.environ.get("X_MIN","0")),
-            "budget": np.full(len(far), self.leeway.budget_left < 0),
-            "worth": ~(pays | promise.lowering if promise else pays),
-            "dearer": np.exp(belief.weights @ comparison.against_today) > DEARER,
-            "odds": comparison.p_safe < EVEN,
-            "far": far > SELDOM,
-        }
-        rows = self._others & ~belief.tried
-        if os.environ.get("X_DEBUG"):
-            import sys
-            left, said = rows, [f"admissible {self.comparison.candidates.admissible.sum()} open {rows.sum()}"]
-            for name, gone in rules.items():
-                said.append(f"{name} -{(left & gone).sum()}"); left = left & ~gone
-            said.append(f"left {left.sum()} more {(left & self.more_resources).sum()} improv {self._bare_improvements.sum()} ret {self.returns.sum()} trials_left {self.leeway.trials_left} budget {self.leeway.budget_left:.2f}")
-            print("; ".join(said), file=sys.stderr)
-        for gone in rules.values():
-            rows = rows & ~gone
-        return np.asarray(rows)
+    def settled(self) -> bool:
+        """Whether nothing that may be run is better than today's values by more than noise, with a chance of SETTLED."""
+        comparison, others = self.comparison, self.open_rows & ~self.is_row(self.now)
+        factor = comparison.calibration.interval_factor
+        return p_nothing_better(comparison.belief, comparison.against_today, others, interval_factor=factor) >= SETTLED
 
     @cached_property
-    def _cheaper(self) -> Bools:
-        """Trials of another batch or rate, with no more resources than ever."""
-        candidates = self.comparison.candidates
-        learning = [at for at, name in enumerate(candidates.names) if name in ("batch_size", "learning_rate")]
-        other = (candidates.values[:, learning] != candidates.values[candidates.current, learning]).any(axis=1)
-        if len(np.unique(candidates.values[self.comparison.belief.tried][:, learning], axis=0)) > 1:
-            return np.zeros(len(other), dtype=np.bool_)
-        return np.asarray((self._bare_trials | self._bare_improvements) & other & ~self.comparison.belief.tried & ~self.more_resources)
+    def worth_trying(self) -> Bools:
+        """Rows that are expected to pay off over the runs to come, or to lower a promised loss."""
+        score, promise = self.acquisition.score, self.comparison.promise
+        pays_off = (score < score[self.acquisition.incumbent]) & (self.acquisition.improvement >= LEAST_GAIN)
+        return np.asarray(pays_off | promise.lowering if promise else pays_off)
 
     @cached_property
-    def more_resources(self) -> Bools:
-        """Rows that ask for more of any resource than any finished run had."""
-        candidates, tried = self.comparison.candidates, self.comparison.belief.tried
-        more = np.zeros(len(tried), dtype=np.bool_)
-        for at, name in enumerate(candidates.names):
-            if name in RESOURCES and name != "cpus":
-                column = candidates.values[:, at]
-                more |= column > column[tried].max(initial=column[candidates.current]) * (1 + 1e-9)
-        return more & ~tried
+    def expected_log(self) -> Floats:
+        """The expected log objective against today's values, of a run that ends well: what the forecasts of time and cost say."""
+        return np.asarray(self.comparison.belief.weights @ self.comparison.against_today)
+
+    @cached_property
+    def p_far_dearer(self) -> Floats:
+        """Chance that a run ends well and costs far more than one of today's values."""
+        belief = self.comparison.belief
+        return np.asarray((1 - belief.p_fail) * (belief.weights @ (self.comparison.against_today > FAR_DEARER)))
+
+    @cached_property
+    def p_over_budget(self) -> Floats:
+        """Chance that a run costs more than what is left of the budget; 0 of today's values and of the best that is known."""
+        comparison, left = self.comparison, max(self.leeway.budget_left, 0.0)
+        factor = comparison.calibration.interval_factor
+        risk = chance_of_harm(comparison.belief, comparison.against_today, self.now, left, interval_factor=factor)
+        risk[[self.now, self.acquisition.incumbent]] = 0.0
+        return risk
 
     @cached_property
     def unearned_resources(self) -> Bools:
-        """More of a resource than any run had, with too little gain, or before cheaper trials of batch and rate."""
-        more = self.more_resources
-        if not more.any():
-            return more
-        candidates, comparison = self.comparison.candidates, self.comparison
-        little = np.exp(comparison.belief.weights @ comparison.against_today) > GAIN
-        return np.asarray(more & (little | (self._cheaper.any() and not X_NOCHEAP)))
-
-    @property
-    def only_measured(self) -> bool:
-        """Whether nothing new may be tried."""
-        return self.boldness.explore == "off"
-
-    @property
-    def asked(self) -> bool:
-        """Whether a trial was asked for."""
-        return self.boldness.explore != "off" and self.leeway.exploration_runs_left > 0
-
-    @property
-    def exploring(self) -> bool:
-        return self.asked
+        """Rows with more GPUs, nodes or memory than any run had, and too small a gain for that; all of them while no other batch
+        or rate was ever run, and one may be tried: what these do is found out for less.
+        """
+        candidates, tried = self.comparison.candidates, self.comparison.belief.tried
+        more = np.zeros(len(tried), dtype=np.bool_)
+        for name, column in zip(candidates.names, candidates.values.T, strict=True):
+            if name in RESOURCES and name != "cpus":
+                more |= column > column[tried].max(initial=column[self.now]) * (1 + 1e-9)
+        at = [i for i, name in enumerate(candidates.names) if name in ("batch_size", "learning_rate")]
+        learning = candidates.values[:, at]
+        if len(np.unique(learning[tried], axis=0)) > 1:
+            return np.asarray(more & (self.expected_log > LARGE_GAIN))
+        other = (learning != learning[self.now]).any(axis=1)
+        cheaper = self.open_rows & self.trials & ~more & other & self.worth_trying & ~self.too_risky
+        return np.asarray(more & ((self.expected_log > LARGE_GAIN) | cheaper.any()))
 
     @cached_property
-    def next_trial(self) -> int | None:
-        """The most informative row that was not run yet, by what it may gain for its cost; None: none is left."""
-        rows, belief, promise = self.open_rows & ~self.comparison.belief.tried, self.comparison.belief, self.comparison.promise
-        if promise and (lower := rows & promise.lowering).any():
-            rows = lower
+    def too_risky(self) -> Bools:
+        """Rows that are expected to be dearer tonight, or not likely enough to end well and cost about as much."""
+        seldom = self.p_far_dearer <= 1 - self.boldness.confidence
+        return np.asarray((self.expected_log > DEARER) | (self.comparison.p_safe < LIKELIER) | ~seldom)
+
+    @cached_property
+    def asked_for(self) -> int | None:
+        """The trial that was asked for: the most informative row that was not run yet, by what it may gain for its cost."""
+        rows, belief = self.open_rows & ~self.comparison.belief.tried, self.comparison.belief
+        if self.leeway.exploration_runs_left <= 0 or not rows.any():
+            return None
+        gain, promise = self.acquisition.improvement / self.acquisition.expected, self.comparison.promise
+        if promise:
+            gain = np.where(promise.lowering, promise.gain, gain)
+            rows = rows & promise.lowering if (rows & promise.lowering).any() else rows
         likely = rows & (belief.p_fail < LIKELY_TO_FAIL)
-        rows = likely if likely.any() else rows
-        return int(np.argmax(np.where(rows, self._gain, -np.inf))) if rows.any() else None
-
-    @cached_property
-    def _gain(self) -> Floats:
-        saved, promise = self.acquisition.improvement / self.acquisition.expected, self.comparison.promise
-        return saved if promise is None else np.where(promise.lowering, promise.gain, saved)
-
-    @cached_property
-    def sure(self) -> Bools:
-        return self.improvements | self.returns | self._is(self._now)
+        return least(-gain, likely if likely.any() else rows)
 
     @property
     def known_best(self) -> int:
@@ -210,17 +200,96 @@ class Exploration:
         values that have only ever failed. Where today's are unproven, anything that ended well is: how good they are was not
         measured, and a run that is stopped early seems cheap.
         """
-        belief, acquisition = self.comparison.belief, self.acquisition
-        now, best = self.comparison.candidates.current, acquisition.incumbent
+        belief, acquisition, best = self.comparison.belief, self.acquisition, self.acquisition.incumbent
         if self.leeway.unproven and belief.runs[best]:
             return best
-        sure = bool(belief.only_failed[now]) or belief.runs[best] > 1 or clearly_better(belief, acquisition.mean, best, now)
-        better = sure and acquisition.expected[best] < acquisition.expected[now]
-        return best if better or not self._may_stay else now
+        sure = bool(belief.only_failed[self.now]) or belief.runs[best] > 1
+        sure = sure or clearly_better(belief, acquisition.mean, best, self.now)
+        better = sure and acquisition.expected[best] < acquisition.expected[self.now]
+        return best if better or not self.may_stay else self.now
 
     @property
-    def _may_stay(self) -> bool:
-        return bool(self.comparison.candidates.admissible[self.comparison.candidates.current])
+    def may_stay(self) -> bool:
+        """Whether today's values may be run once more."""
+        return bool(self.comparison.candidates.admissible[self.now])
 
-    def _is(self, row: int) -> Bools:
+    def is_row(self, row: int) -> Bools:
         return np.equal(np.arange(len(self.open_rows)), row)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Rule of what may be run: the rows that it takes away, (K,), by a condition that a person can read.
+
+    Attributes:
+        condition: of the rows that are taken away, after "what"; `code`: reason code of what looks better and is taken away.
+    """
+
+    name: str
+    code: str
+    condition: str
+    takes_away: Callable[[Exploration], Bools]
+
+
+def _of_trials(condition: Callable[[Exploration], Bools | bool]) -> Callable[[Exploration], Bools]:
+    return lambda e: np.asarray(e.trials & condition(e))
+
+
+ASKED_FOR = Rule(
+    "asked for",
+    "JPO-I626",
+    "is not the most informative of what was never run, where a trial was asked for",
+    lambda e: ~e.is_row(e.now if e.asked_for is None else e.asked_for),
+)
+MEASURED = Rule(
+    "measured",
+    "JPO-I607",
+    'is not the best that was measured, where `explore` is "off"',
+    lambda e: ~e.is_row(e.known_best if e.open_rows[e.known_best] or not e.may_stay else e.now),
+)
+WITHIN_BUDGET = Rule(
+    "within the budget",
+    "JPO-I608",
+    "may cost more than what is left of `budget`, with a chance above 1 - `confidence`",
+    lambda e: e.p_over_budget > 1 - e.boldness.confidence,
+)
+RULES = (
+    Rule(
+        "confidence",
+        "JPO-I624",
+        "ran before, and is neither better than today's values with `min_confidence` nor a return: values that ended well as "
+        "often as today's, and are likelier than not to be better",
+        lambda e: e.comparison.belief.tried & ~e.likely_better & ~e.returns & ~e.is_row(e.now),
+    ),
+    Rule(
+        "settled",
+        "JPO-I625",
+        f"is a trial, where nothing is better with a chance of {SETTLED:.0%}",
+        _of_trials(lambda e: e.settled),
+    ),
+    Rule("budget", "JPO-W606", "is a trial, where `budget` is overspent", _of_trials(lambda e: e.leeway.budget_left < 0)),
+    Rule(
+        "number of trials", "JPO-I672", "is a trial, where `trials` are used up", _of_trials(lambda e: e.leeway.trials_left < 1)
+    ),
+    Rule(
+        "worth trying",
+        "JPO-I602",
+        f"is a trial that is not expected to pay off over the runs to come, or to gain {LEAST_GAIN:.0%} of a run",
+        _of_trials(lambda e: ~e.worth_trying),
+    ),
+    Rule(
+        "risk",
+        "JPO-I608",
+        f"is a trial that is expected to cost more than {math.expm1(DEARER):.0%} more tonight, or ends well and costs at most a "
+        f"tenth more with less than even odds, or costs {math.expm1(FAR_DEARER):.0%} more with a chance above 1 - `confidence`",
+        _of_trials(lambda e: e.too_risky),
+    ),
+    Rule(
+        "more resources",
+        "JPO-I673",
+        "is a trial with more GPUs or memory than any run had, that is not expected to gain a tenth, or comes before a cheaper "
+        "trial of batch or rate",
+        _of_trials(lambda e: e.unearned_resources),
+    ),
+)
+"""Rules under `explore` "safe", in order. Those of trials never take away an improvement or a return."""

@@ -46,6 +46,6 @@ def changed(some: Sequence[Follower]) -> tuple[tuple[Run, Parameters], ...]:
 
 
 def trials(store: Store, recorded: Sequence[RecordedRun]) -> int:
-    """How many of the newest LAST runs followed a trial."""
-    newest = [entry.suggestion_id for entry in recorded[-LAST:] if entry.suggestion_id]
-    return sum(store.suggestion(made).decision.kind == "trial" for made in newest)
+    """How many of the newest LAST runs followed a trial of the agent's."""
+    newest = (store.suggestion(entry.suggestion_id).decision for entry in recorded[-LAST:] if entry.suggestion_id)
+    return sum(made.kind == "trial" and made.decided_by not in FOUND for made in newest)

@@ -99,12 +99,8 @@ def _refusal(scene: DecisionScene, values: Parameters) -> str:
 
 def _too_bold(scene: DecisionScene, row: int) -> Iterator[str]:
     """What `explore` says against a configuration."""
-    new = "" if scene.belief.tried[row] else "it was not run yet, and "
-    if scene.problem.exploration.only_measured:
-        spent = "exploring is off" if scene.request.boldness.explore == "off" else "what exploring may cost is spent"
-        yield new + spent if new else "its runs are too few to tell it from noise"
-    elif not scene.problem.allowed[row]:
-        yield f"{new or 'it '}may cost more than exploring may"
+    if not scene.problem.allowed[row] and (rule := scene.problem.exploration.why_not(row)):
+        yield f"rule {rule.name}: what {rule.condition}"
 
 
 def trade(scene: DecisionScene, row: int, *, than: int | None = None) -> str:

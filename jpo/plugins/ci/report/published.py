@@ -22,6 +22,7 @@ from jpo.records import (
     Identity,
     Interval,
     Preference,
+    RuleApplied,
     SlaCheck,
     TrackRecord,
     reasons_as_stored,
@@ -97,6 +98,9 @@ def report_of(given: Mapping[str, object]) -> Report:
         seen=document.seen,
         policy=document.policy,
         undoes=document.undoes,
+        kind=document.kind,
+        trial=document.trial,
+        rules=tuple(RuleApplied(**rule.model_dump()) for rule in document.rules),
         pinned_until=document.pinned_until,
         as_run=tuple(document.as_run),
     )
