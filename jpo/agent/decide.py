@@ -62,7 +62,9 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     if policy is not None and policy.decides(explore, *problem.context.scenarios):
         decided_by, pick = policy.name, partial(by_policy, problem, policy)
     choice, rule = chosen(problem, pick)
-    favourite = choice if rule != "kept" else least_loss_among_equals(problem, problem.open_rows, pick(problem.open_rows))
+    favourite = choice
+    if explore == "safe" and choice == candidates.current and problem.open_rows.any():
+        favourite = least_loss_among_equals(problem, problem.open_rows, pick(problem.open_rows))
     notes = reasons.decision_reasons(problem, choice, favourite, by=decided_by)
     if policy is not None and decided_by == policy.name:
         notes = (*notes, override_note(problem, policy, problem.allowed, choice))

@@ -98,7 +98,7 @@ def _choice(problem: Problem, choice: int, by: str) -> Iterator[Note]:
             yield Note("JPO-I602", f"nothing that may be tried is expected {better}")
         else:  # what it likes need not be what is expected
             yield Note("JPO-I602", f"policy {by} likes nothing that may be tried better than today's values")
-    elif kind == "return":
+    elif problem.belief.tried[choice]:
         yield Note("JPO-I603", f"{name}, all else as now, {measured(problem, choice)}")
     else:
         text = f"is expected to {_difference(problem, choice)}; {_chances(problem, choice)}"
@@ -174,7 +174,7 @@ def _guard(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:
         if kind == "kept":
             yield Note("JPO-I607", "exploring is off: only measured values are considered")
         return
-    if left < 0:
+    if left < 0 and problem.boldness.explore == "safe" and kind != "trial":
         lost = f"the last suggestions cost {_runs(problem.boldness.budget - left)} of today's configuration more than keeping it"
         yield Note("JPO-W606", f"{lost}, and {problem.boldness.budget:g} is allowed; nothing is tried for now")
     elif favourite != choice:

@@ -123,8 +123,12 @@ class Exploration:
 
     @cached_property
     def settled(self) -> bool:
-        """Whether nothing that may be run is better than today's values by more than noise, with a chance of SETTLED."""
+        """Whether nothing that may be run is better than today's values by more than noise, with a chance of SETTLED, or may lower
+        a promised loss: that counts for nothing in what is better here.
+        """
         comparison, others = self.comparison, self.open_rows & ~self.is_row(self.now)
+        if comparison.promise and (comparison.promise.lowering & others).any():
+            return False
         factor = comparison.calibration.interval_factor
         return p_nothing_better(comparison.belief, comparison.against_today, others, interval_factor=factor) >= SETTLED
 
