@@ -13,8 +13,8 @@ from tests.asked import a_problem
 BALANCED = Preference()
 
 
-def p_claim(belief, candidates, preference, *, reference, tolerance=None):
-    return a_problem(candidates, belief, preference, reference=reference, quality_floor=tolerance).comparison.p_claim
+def comparison(believed, candidates, preference=BALANCED, tolerance=None):
+    return a_problem(candidates, believed, preference, reference=0, quality_floor=tolerance).comparison
 
 
 def p_nothing_better(belief, candidates, preference, rows, *, reference):
@@ -27,28 +27,30 @@ def with_loss(believed, log_loss):
     return replace(believed, log_loss=np.array(log_loss, float), val_loss=0.3)
 
 
-def test_a_measured_change_claims_to_be_better_and_a_trial_to_be_safe(grid, belief):
+def test_a_change_claims_to_be_better_and_a_trial_to_cost_at_most_a_tenth_more(grid, belief):
     logs = [[0, 0.05, 0.05], [0, -0.1, -0.1], [0, -0.1, -0.1], [0, 0.4, 0.4]]
-    claims = p_claim(belief(logs, runs=(1, 1, 0)), grid(), BALANCED, reference=0)
-    assert claims.tolist() == pytest.approx([0, 0.5, 0.75])
+    for runs in ((1, 1, 0), (1, 0, 0)):
+        claims = comparison(belief(logs, runs=runs), grid())
+        assert claims.p_better.tolist() == pytest.approx([0, 0.5, 0.5])
+        assert claims.p_safe.tolist() == pytest.approx([MOST, 0.75, 0.75])
 
 
 def test_what_may_fail_or_lose_claims_less(grid, belief):
     one_loses = [[0, 0.1, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
     believed = with_loss(belief([[0, -0.1, -0.1]] * 4, runs=(1, 1, 1), p_fail=(0, 0, 0.5)), one_loses)
-    kept = p_claim(believed, grid(), BALANCED, reference=0, tolerance=0.02)
-    assert kept.tolist()[1:] == pytest.approx([0.75, 0.5])
-    assert p_claim(believed, grid(), Preference(1, 0), reference=0)[2] == pytest.approx(0.5)
+    assert comparison(believed, grid(), tolerance=0.02).p_better.tolist()[1:] == pytest.approx([0.75, 0.5])
+    assert comparison(believed, grid(), Preference(1, 0)).p_better[2] == pytest.approx(0.5)
 
 
 def test_the_floor_judges_the_loss_of_a_trial_and_its_claim_is_of_time_and_cost(grid, belief):
     believed = with_loss(belief([[0, -0.1, 0.3]] * 4), [[0, 0.3, 0]] * 4)
-    assert p_claim(believed, grid(), BALANCED, reference=0, tolerance=0.02).tolist() == [0, MOST, 0]
-    assert p_claim(believed, grid(), BALANCED, reference=0)[1] == 0, "without a floor it counts as the preference has it"
+    assert comparison(believed, grid(), tolerance=0.02).p_safe.tolist() == [MOST, MOST, 0]
+    assert comparison(believed, grid(), tolerance=0.02).p_better.tolist() == [0, 0, 0], "better values keep the loss"
+    assert comparison(believed, grid()).p_safe[1] == 0, "without a floor it counts as the preference has it"
 
 
 def test_nothing_is_claimed_beyond_what_the_belief_carries(grid, belief):
-    assert p_claim(belief([[0, -1, -1]]), grid(), BALANCED, reference=0)[1] == MOST
+    assert comparison(belief([[0, -1, -1]]), grid()).p_better[1] == MOST
     assert p_nothing_better(belief([[0, 1, 1]]), grid(), BALANCED, np.array([False, True, True]), reference=0) == MOST
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from jpo.agent.decide import decide
 from jpo.agent.safety.promise import TRIED, promise_of
 from jpo.records import Preference
 from tests.asked import a_problem, changed
@@ -29,7 +30,7 @@ def test_what_lowers_the_loss_with_enough_confidence_comes_first_and_claims_just
     assert promise.p_lower.tolist() == [0, 0.75, 0]
     assert promise.first(0.7).tolist() == [False, True, False]
     assert not promise.first(0.8).any()
-    assert a_problem(grid(), believed(belief, LIKELY), TIME, promise=promise).comparison.p_claim[1] == 0.75
+    assert a_problem(grid(), believed(belief, LIKELY), TIME, promise=promise).comparison.p_better[1] == 0.75
 
 
 def test_a_lower_loss_is_worth_half_as_much_time_again_until_the_promise_seems_out_of_reach(grid, belief):
@@ -48,10 +49,13 @@ def test_it_is_said_what_was_reached_and_that_it_seems_out_of_reach(grid, belief
     assert (note.code, "the best of 3 models that were tried reached 0.5" in note.text) == ("JPO-W639", True)
 
 
-def test_where_nothing_is_sure_enough_today_stays_and_the_trial_that_it_earns_is_of_the_loss(grid, belief):
+def test_where_nothing_is_sure_enough_what_is_tried_is_of_the_loss_though_nothing_else_is_better(grid, belief):
     even = believed(belief, [[0, -0.1, 0], [0, -0.1, 0], [0, 0.05, 0], [0, 0.05, 0]])
     promise = promise_of(grid(), even, 0, 0.1)
     problem = a_problem(grid(), even, TIME, promise=promise, min_confidence=0.7)
-    assert not problem.allowed[1]
-    assert problem.comparison.p_claim[1] == pytest.approx(0.5)
-    assert changed(problem, repeated=2).allowed.tolist() == [False, True, False]
+    assert problem.comparison.p_better[1] == pytest.approx(0.5)
+    assert problem.allowed.tolist() == [True, True, False]
+    assert changed(problem, promise=None).exploration.settled
+    found = decide(problem, None, 1)
+    assert (found.choice, found.kind, found.codes[0]) == (1, "trial", "JPO-I640")
+    assert decide(changed(problem, trials_earned=1, trials_made=1), None, 1).kind == "kept"
