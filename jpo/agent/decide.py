@@ -63,8 +63,8 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
         decided_by, pick = policy.name, partial(by_policy, problem, policy)
     choice, rule = chosen(problem, pick)
     favourite = choice
-    if explore == "safe" and choice == candidates.current and problem.open_rows.any():
-        favourite = least_loss_among_equals(problem, problem.open_rows, pick(problem.open_rows))
+    if explore != "off" and choice == candidates.current and candidates.admissible.any():
+        favourite = least_loss_among_equals(problem, candidates.admissible, pick(candidates.admissible))
     notes = reasons.decision_reasons(problem, choice, favourite, by=decided_by)
     if policy is not None and decided_by == policy.name:
         notes = (*notes, override_note(problem, policy, problem.allowed, choice))

@@ -4,7 +4,16 @@ import math
 
 import pytest
 
-from jpo.agent.budget import BUDGET, BUDGET_RUNS, budget_left, compared_costs, reference_values, replenished_budget
+from jpo.agent.budget import (
+    BUDGET,
+    BUDGET_RUNS,
+    Leeway,
+    budget_left,
+    compared_costs,
+    reference_values,
+    replenished_budget,
+    trials_earned,
+)
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
 JOB = Identity("d", "m", "f")
@@ -101,3 +110,21 @@ def test_one_bad_trial_takes_half_of_the_budget_at_most_and_less_with_every_run_
     assert replenished_budget([(9.0, BUDGET_RUNS // 2)], 2.0) == 1.5
     assert replenished_budget([(9.0, BUDGET_RUNS)], 2.0) == 2.0
     assert replenished_budget([(0.5, 0), (9.0, 1)], 2.0) == pytest.approx(2.0 + 0.5 - 0.95)
+
+
+@pytest.mark.parametrize(
+    ("runs", "earned"), [(0, 5), (5, 5), (10, 5), (15, 5.5), (20, 6), (25, 0.5 * 5 + 0.1 * 15), (30, 2), (300, 2)], ids=str
+)
+def test_half_of_the_first_ten_runs_may_be_trials_in_advance_and_one_in_ten_of_later_ones(runs, earned):
+    assert trials_earned(runs, 0.1) == pytest.approx(earned)
+
+
+def test_a_larger_share_earns_more_trials_at_most_all_runs_and_none_earns_none():
+    assert [trials_earned(runs, 0.0) for runs in (0, 10, 30)] == [0, 0, 0]
+    assert [trials_earned(runs, 0.5) for runs in (0, 10, 20, 30)] == pytest.approx([10, 10, 15, 10])
+    assert [trials_earned(runs, 1.0) for runs in (0, 20, 30)] == pytest.approx([10, 20, 20])
+
+
+def test_trials_are_left_until_as_many_were_made_and_without_a_count_always():
+    assert Leeway(trials_earned=5.5, trials_made=5).trials_left == 0.5
+    assert Leeway(trials_made=100).trials_left == math.inf

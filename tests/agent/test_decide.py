@@ -10,8 +10,9 @@ from hypothesis.extra.numpy import arrays
 from jpo.agent.alternatives.judges import on_average
 from jpo.agent.budget import budget_left
 from jpo.agent.context import UNKNOWN, Context
-from jpo.agent.decide import decide, lies_between
+from jpo.agent.decide import BEST, decide
 from jpo.agent.policy import SHAPES, Policy
+from jpo.agent.safety.vetoes import Veto
 from jpo.agent.state import OWN
 from jpo.records import Belief, Candidates, Preference, texts_of
 from tests.asked import a_problem
@@ -45,7 +46,7 @@ def test_a_measured_better_candidate_is_taken_and_explained_with_numbers(grid, b
         found.reasons[0].text
         == "batch_size 64, all else as now, was run 3 times and is expected to take 21% less time and cost 21% less"
     )
-    assert (found.decided_by, found.step, found.confidence) == ("belief", "known", 0.99)
+    assert (found.decided_by, found.kind, found.confidence) == ("belief", "return", 0.99)
 
 
 def test_the_best_on_average_is_not_taken_if_it_is_not_admissible(grid, belief):
@@ -69,7 +70,7 @@ def test_off_needs_more_than_the_noise_or_a_second_run(grid, belief):
 
 def test_one_lucky_run_is_run_again_and_called_unconfirmed(grid, belief):
     lucky, confirmed = (ask(grid(), belief([[0, -0.04, 1]], runs=(5, n, 1), noise=0.06)) for n in (1, 2))
-    assert (lucky.choice, lucky.step, confirmed.choice) == (1, "known", 1)
+    assert (lucky.choice, lucky.kind, confirmed.choice) == (1, "return", 1)
     assert "batch_size 64 has one run so far; that it is better than today's configuration is to be confirmed" in texts_of(
         lucky.reasons
     )
@@ -79,7 +80,7 @@ def test_one_lucky_run_is_run_again_and_called_unconfirmed(grid, belief):
 
 def test_today_with_one_run_is_to_be_confirmed_against_what_ran_before(grid, belief):
     found = ask(grid(current=1), belief([[0.05, 0, 1]], runs=(5, 1, 1), noise=0.06))
-    assert (found.choice, found.step) == (1, "keep")
+    assert (found.choice, found.kind) == (1, "kept")
     assert "today's configuration has one run so far; that it is better than batch_size 32 is to be confirmed" in texts_of(
         found.reasons
     )
@@ -89,61 +90,104 @@ LIKELY_GOOD = [[0, -0.1, 3 * HALF], [0, -0.1, 3 * HALF], [0, -0.1, 3 * HALF], [0
 """The favourite is batch_size 128; a quarter of the jobs take four times as long with it."""
 
 
-def test_a_smaller_step_is_taken_where_the_favourite_may_cost_too_much(grid, belief):
+def test_where_the_favourite_may_cost_too_much_the_best_of_what_is_left_is_taken(grid, belief):
     found = ask(grid(), belief(LIKELY_GOOD))
-    assert (found.choice, found.step, found.confidence) == (1, "halve", 0.99)
+    assert (found.choice, found.kind, found.confidence) == (1, "improvement", 0.99)
     assert found.reasons[0].text.startswith("batch_size 64 was not run yet and is expected to take 10% less time")
-    smaller = "it is a smaller step than to batch_size 128, which may cost more than exploring may"
-    assert f"{smaller}; chance of being more than 10% worse than today: 25%" in texts_of(found.reasons)
-    assert "JPO-I614" in found.codes
-    assert "JPO-I608" not in found.codes
+    assert found.reasons[0].text.endswith("chance that it is better than today: 99%")
+    assert [(rule.name, rule.removed, rule.left) for rule in found.rules[1:]] == [("within the budget", 1, 2), (BEST, 1, 1)]
 
 
-def test_it_is_kept_where_no_smaller_step_pays_off(grid, belief):
+def test_where_nothing_else_pays_off_it_is_kept_and_said_what_the_favourite_risks(grid, belief):
     worse_between = [[0, 0.1, log] for _, _, log in LIKELY_GOOD]
     found = ask(grid(), belief(worse_between))
-    assert (found.choice, found.step, found.confidence) == (0, "keep", 0.25)
-    held = "batch_size 128 looks promising but may cost more than exploring may"
-    assert f"{held}; chance of being more than 10% worse than today: 25%" in texts_of(found.reasons)
-    assert "JPO-I608" in found.codes
+    assert (found.choice, found.kind, found.confidence) == (0, "kept", 0.25)
+    held = "batch_size 128 looks promising, but it is too much of a risk"
+    safe = "chance that it ends well and costs no more than a tenth more: 75%"
+    assert f"{held}: expected -70% tonight; {safe}" in texts_of(found.reasons)
 
 
-def test_another_way_is_no_smaller_step(grid, belief):
-    elsewhere = grid((32, 16, 128))
-    found = ask(elsewhere, belief(LIKELY_GOOD))
-    assert (found.choice, found.step) == (1, "try")
-    assert "JPO-I608" in found.codes
-
-
-def test_a_row_is_between_if_all_its_parameters_are():
-    values = np.array([[32.0, 1.0], [128.0, 4.0], [64.0, 1.0], [64.0, 8.0], [128.0, 1.0]])
-    assert [lies_between(values, 0, 1, row) for row in range(5)] == [False, False, True, False, True]
-    assert lies_between(values, 1, 0, 2)
-
-
-def test_on_tries_it_and_says_what_for(grid, belief):
+def test_on_tries_it(grid, belief):
     half = [[0, -0.1, 3 * HALF]] * 2 + [[0, -0.1, DOUBLE], [0, -0.1, DOUBLE * 2]]
-    found = ask(grid(), belief(half), explore="on")
-    assert (found.choice, found.step) == (2, "try")
+    found = ask(grid(), belief(half), explore="on", min_confidence=0.7)
+    assert (found.choice, found.kind) == (2, "trial")
     assert found.confidence == pytest.approx(0.5)
     assert "not run yet" in found.reasons[0].text
-    assert "JPO-I605" in found.codes
 
 
-def test_what_exploring_may_still_cost_is_said_with_a_trial(grid, belief):
-    good = belief([[0, HALF, 1]])
-    assert "exploring may still cost 1 run of today's configuration" in texts_of(ask(grid(), good).reasons)
-    assert "exploring may still cost 0.6 runs of today's configuration" in texts_of(ask(grid(), good, recent=[1.7, 0.7]).reasons)
-    assert "JPO-I615" not in ask(grid(), belief([[0, HALF, 1]], runs=(1, 2, 0))).codes
+TRIAL = [[0, -0.4, 1]] * 2 + [[0, 0.04, 1]] * 2
+"""Batch size 64 is better with even odds, and hardly dearer."""
 
 
-def test_an_overspent_budget_leaves_only_what_was_measured(grid, belief):
-    found = ask(grid(), belief(LIKELY_GOOD), explore="on", recent=[1.2, 1.9])
-    assert (found.choice, found.step) == (0, "keep")
+def test_what_trials_may_still_cost_is_said_with_a_trial(grid, belief):
+    found = ask(grid(), belief(TRIAL), min_confidence=0.7)
+    assert (found.choice, found.kind, found.confidence) == (1, "trial", 0.99)
+    assert "trials may still cost 1 run of today's configuration" in texts_of(found.reasons)
+    spent = ask(grid(), belief(TRIAL), min_confidence=0.7, recent=[1.7, 0.7])
+    assert "trials may still cost 0.6 runs of today's configuration" in texts_of(spent.reasons)
+    assert "JPO-I615" not in ask(grid(), belief([[0, HALF, 1]]), min_confidence=0.7).codes, "an improvement costs nothing"
+
+
+def test_what_may_gain_most_is_run_a_trial_or_an_improvement(grid, belief):
+    def found(better):
+        answer = ask(grid(), belief([[0, better, trial] for _, trial, _ in TRIAL]), min_confidence=0.7)
+        return answer.choice, answer.kind, answer.rules[-1].name
+
+    assert found(-0.1) == (2, "trial", "the trial that may gain most"), "half of 33% is more than 9.5%"
+    assert found(-0.2) == (1, "improvement", BEST), "18% is more than half of 33%"
+
+
+def test_a_return_goes_before_a_trial_that_may_gain_less(grid, belief):
+    def found(back, **more):
+        believed = belief([[0, back, trial] for _, trial, _ in TRIAL], runs=(1, 1, 0))
+        return ask(grid(), believed, min_confidence=0.7, **more)
+
+    assert (found(-0.2).choice, found(-0.2).kind) == (1, "return")
+    assert (found(-0.2).codes[0], found(-0.2).confidence) == ("JPO-I603", 0.99)
+    assert (found(-0.01).choice, found(-0.01).kind) == (2, "trial")
+    assert found(-0.01, trials_earned=0).choice == 1
+
+
+def test_of_several_trials_the_one_that_may_gain_most_is_made(grid, belief):
+    riskier = [[0, -0.4, -0.5]] * 2 + [[0, 0.04, 0.09]] * 2
+    assert ask(grid(), belief(riskier), min_confidence=0.7).choice == 2
+
+
+def test_a_hold_on_what_is_liked_best_is_said_where_today_stays(grid, belief):
+    dear = Veto(np.array([False, True, False]), "asks for more gpus than any run so far", "JPO-I622", lasting=False)
+    found = ask(grid(), belief([[0, HALF, 1]]), min_confidence=0.7, holds=(dear,))
+    assert (found.choice, found.kind) == (0, "kept")
+    assert "batch_size 64 looks promising but asks for more gpus than any run so far" in texts_of(found.reasons)
+
+
+def test_without_a_trial_left_today_stays_and_it_is_said_what_is_waited_for(grid, belief):
+    found = ask(grid(), belief(TRIAL), min_confidence=0.7, trials_earned=5.5, trials_made=5)
+    assert (found.choice, found.kind) == (0, "kept")
+    assert "batch_size 64 looks promising, but 5 of the 5.5 trials that the last runs earned are made" in texts_of(found.reasons)
+    assert [(rule.code, rule.removed) for rule in found.rules if rule.removed] == [("JPO-I672", 2)]
+
+
+def test_an_overspent_budget_leaves_what_was_measured_and_with_a_confidence_what_is_better(grid, belief):
+    found = ask(grid(), belief(LIKELY_GOOD), recent=[1.2, 1.9])
+    assert (found.choice, found.kind) == (0, "kept")
     lost = "the last suggestions cost 1.1 runs of today's configuration more than keeping it, and 1 is allowed"
-    assert f"{lost}; only measured values are used for now" in texts_of(found.reasons)
-    assert "JPO-W606" in found.codes
+    assert f"{lost}; nothing is tried for now" in texts_of(found.reasons)
     assert ask(grid(), belief([[0, HALF, 1]], runs=(1, 2, 0)), recent=[1.2, 1.9]).choice == 1
+    assert ask(grid(), belief(TRIAL), recent=[1.2, 1.9], min_confidence=0.7).kind == "kept"
+    assert ask(grid(), belief([[0, HALF, 1]]), recent=[1.2, 1.9], min_confidence=0.7).kind == "improvement"
+
+
+def test_it_is_not_said_that_nothing_is_tried_where_something_is(grid, belief):
+    on = ask(grid(), belief(TRIAL), explore="on", recent=[1.2, 1.9], min_confidence=0.7)
+    asked_for = ask(grid(), belief(TRIAL), exploration_runs_left=1, recent=[1.2, 1.9], min_confidence=0.7)
+    assert [(found.kind, "JPO-W606" in found.codes) for found in (on, asked_for)] == [("trial", False)] * 2
+
+
+def test_what_failed_before_is_not_called_new(grid, belief):
+    failed_once = belief([[0, HALF, 1]], failures=(0, 1, 0), p_fail=(0, 0.2, 0))
+    found = ask(grid(), failed_once, min_confidence=0.7)
+    assert (found.choice, found.kind, found.codes[0]) == (1, "improvement", "JPO-I603")
+    assert found.reasons[0].text.startswith("batch_size 64, all else as now, failed once and is expected to take 50% less time")
 
 
 def test_what_may_be_risked_grows_with_what_is_left(grid, belief):
@@ -163,8 +207,8 @@ def test_values_that_only_ever_failed_are_left_even_if_nothing_good_is_within_on
     out_of_reach = grid(admissible=[True, True, False])
     believed = belief([[0, 0, 0]], runs=(0, 0, 2), failures=(3, 0, 0), p_fail=(0.9, 0.4, 0))
     for recent in ((), (2.0, 2.0, 2.0)):
-        decision = ask(out_of_reach, believed, recent=recent)
-        assert (decision.choice, decision.step, decision.codes[0]) == (1, "try", "JPO-W617")
+        decision = ask(out_of_reach, believed, recent=recent, min_confidence=0.7)
+        assert (decision.choice, decision.kind, decision.codes[0]) == (1, "trial", "JPO-W617")
     assert ask(out_of_reach, believed, explore="off").choice == 0
 
 
@@ -180,7 +224,7 @@ def test_after_failures_it_moves_towards_what_ended_well_regardless_of_forecasts
 def test_where_today_may_not_stay_and_all_else_is_risky_the_least_risk_is_taken(grid, belief):
     risky = belief([[0, 2, HALF]] * 2 + [[0, 2, 2]] * 2, runs=(0, 0, 0))
     found = ask(grid(admissible=[False, True, True]), risky)
-    assert (found.choice, found.step) == (2, "try")
+    assert (found.choice, found.kind) == (2, "improvement")
     assert "JPO-W609" in found.codes
 
 
@@ -227,9 +271,9 @@ def test_the_policy_ranks_only_what_is_safe(grid, belief):
 
 def test_the_guard_names_the_policys_favourite_not_the_rules(grid, belief):
     found = [ask(grid(), belief(LIKELY_GOOD), policy=random_policy(True, seed)) for seed in range(40)]
-    held = [one for one in found if {"JPO-I608", "JPO-I614"} & set(one.codes)]
+    held = [one for one in found if "JPO-I608" in one.codes]
     assert 0 < len(held) < len(found)
-    assert {one.step for one in held} <= {"keep", "halve"}
+    assert {one.kind for one in held} == {"kept"}
 
 
 logs = arrays(np.float64, (5, 4), elements=st.floats(-5, 5))
@@ -250,8 +294,8 @@ def test_the_choice_is_admissible_and_the_same_each_time(time, runs, failures, a
     assert 0 <= found.confidence <= 1
     assert found.reasons
     assert len(found.reasons) == len(found.codes)
-    assert (found.step == "keep") is (found.choice == now)
-    assert (found.step in ("try", "halve")) is (found.choice != now and not believed.tried[found.choice])
+    assert (found.kind == "kept") is (found.choice == now)
+    assert (found.kind == "return") is bool(found.choice != now and believed.runs[found.choice] > 0)
     assert found == ask(candidates, believed, Preference(0.5, 0.5, 0), explore=explore, policy=policy)
     if explore == "off":
         assert found.choice == now or runs[found.choice] > 0

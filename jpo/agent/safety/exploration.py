@@ -53,13 +53,15 @@ class Exploration:
     @cached_property
     def allowed(self) -> Bools:
         """Rows that may be run next. Where no rule leaves any, since today's values may not stay, something must be run: what ended
-        well before, or else the row of least risk.
+        well before, or else the row of least risk; where only what was measured may be, the best of that, admissible or not.
         """
         allowed = self.open_rows
         for rule in self.rules:
             allowed = allowed & ~rule.takes_away(self)
         if allowed.any():
             return allowed
+        if self.rules == (MEASURED,):
+            return self.is_row(self.known_best)
         rows = self.open_rows if self.open_rows.any() else self.comparison.candidates.admissible
         well = rows & (self.comparison.belief.runs > 0)
         rows = well if well.any() else rows
@@ -123,8 +125,8 @@ class Exploration:
 
     @cached_property
     def settled(self) -> bool:
-        """Whether nothing that may be run is better than today's values by more than noise, with a chance of SETTLED, or may lower
-        a promised loss: that counts for nothing in what is better here.
+        """Whether nothing that may be run is better than today's values by more than noise, with a chance of SETTLED, or may
+        lower a promised loss, which counts for nothing in that.
         """
         comparison, others = self.comparison, self.open_rows & ~self.is_row(self.now)
         if comparison.promise and (comparison.promise.lowering & others).any():

@@ -181,6 +181,12 @@ def test_a_trial_that_was_stopped_is_not_stayed_at_however_cheap_its_run_seems(g
     assert a_problem(grid(), nothing, TIME, unproven=True).exploration.known_best == 0
 
 
+def test_off_never_runs_what_was_not_measured_though_today_may_not_stay(grid, belief):
+    nothing_else = belief([[0, -0.5, -0.5]], runs=(1, 0, 0))
+    problem = a_problem(grid(admissible=[False, True, True]), nothing_else, TIME, explore="off", min_confidence=0.7)
+    assert problem.allowed.tolist() == [True, False, False], "which is for the user to be told"
+
+
 def hold(*rows, lasting=True):
     return Veto(np.array(rows), "asks for too much", "JPO-I622", lasting)
 
