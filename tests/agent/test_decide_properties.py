@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from jpo.agent.budget import Boldness, Leeway
+from jpo.agent.comparison import Comparison
 from jpo.agent.decide import BEST, decide
+from jpo.agent.problem import Problem
 from jpo.agent.safety.confidence import MOST
 from jpo.agent.safety.exploration import RULES
 from jpo.agent.safety.promise import promise_of
 from jpo.records import Belief, Candidates, Preference
-from tests.asked import a_problem
 
 ROWS, PARTICLES, PROBLEMS = 12, 30, 2_000
 LEAST, CONFIDENCE = 0.7, 0.9
@@ -30,19 +32,11 @@ def a_random_problem(rng, explore="safe"):
     believed = a_random_belief(rng, now)
     limit = 0.9 * (believed.val_loss or 0.0)
     promise = promise_of(candidates, believed, now, limit) if believed.val_loss and rng.random() < 0.2 else None
-    return a_problem(
-        candidates,
-        believed,
-        Preference(*rng.dirichlet([1, 1]), 0),
-        explore=explore,
-        confidence=CONFIDENCE,
-        min_confidence=LEAST,
-        budget_left=float(rng.choice([-0.5, 0.5, 2])),
-        trials_earned=float(rng.choice([0.5, 2, 5.5])),
-        trials_made=int(rng.integers(3)),
-        quality_floor=FLOOR if believed.val_loss else None,
-        promise=promise,
-    )
+    floor, preference = FLOOR if believed.val_loss else None, Preference(*rng.dirichlet([1, 1]), 0)
+    comparison = Comparison(candidates, believed, preference, quality_floor=floor, promise=promise)
+    earned, made = float(rng.choice([0.5, 2, 5.5])), int(rng.integers(3))
+    leeway = Leeway(float(rng.choice([-0.5, 0.5, 2])), trials_earned=earned, trials_made=made)
+    return Problem(comparison, Boldness(explore, CONFIDENCE, LEAST), leeway)
 
 
 def a_random_belief(rng, now):

@@ -53,7 +53,8 @@ class Exploration:
     @cached_property
     def allowed(self) -> Bools:
         """Rows that may be run next. Where no rule leaves any, since today's values may not stay, something must be run: what
-        ended well before, or else the row of least risk; where only what was measured may be, the best of that, admissible or not.
+        ended well before, or else the row of least risk; where only what was measured may be, the best of that, though it be not
+        admissible.
         """
         allowed = self.open_rows
         for rule in self.rules:
