@@ -66,6 +66,13 @@ def more_resources(problem, row):
     return gpus[row] > max(gpus[problem.belief.tried].max(initial=0), gpus[problem.candidates.current])
 
 
+def nothing_better(problem):
+    """Chance that no other open row is better than today's by more than the noise of a run."""
+    others = problem.open_rows & (np.arange(ROWS) != problem.candidates.current)
+    better = (problem.comparison.against_today < -problem.belief.noise) & ~problem.belief.fails & others
+    return 1 - problem.belief.weights @ better.any(axis=1)
+
+
 def broken_bounds(problem, row):
     """The bounds of a trial that running a row would break, from the belief alone."""
     belief, comparison, leeway = problem.belief, problem.comparison, problem.leeway
@@ -82,6 +89,7 @@ def broken_bounds(problem, row):
         "overspent": leeway.budget_left < 0,
         "trials left": leeway.trials_earned - leeway.trials_made < 1,
         "a tenth": more_resources(problem, row) and expected > math.log(0.9) + 1e-9,
+        "settled": not lowers and nothing_better(problem) >= 0.8,
         "gains": not lowers and problem.acquisition.improvement[row] < 0.03,
     }
     return [name for name, broken in bounds.items() if broken]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
@@ -125,17 +126,28 @@ def test_in_a_pipeline_one_bad_trial_does_not_use_up_the_budget() -> None:
     assert (once.leeway.budget_left < 0, nightly.leeway.budget_left) == (True, 1.0)
 
 
+def test_trials_are_counted_in_a_job_of_every_night_alone() -> None:
+    known = Known(FASTER, trials=3)
+    surrogate = surrogate_of(request(), known, seed=0)
+    once, nightly = (
+        problem_of(surrogate.candidates, surrogate.belief, request(trials=0.1, nightly=each), known).leeway
+        for each in (False, True)
+    )
+    assert (once.trials_left, nightly.trials_earned, nightly.trials_left) == (math.inf, 5, 2)
+
+
 def test_a_promised_loss_is_chased_up_and_down_but_not_below_the_least_confidence() -> None:
     runs = with_losses({0.01: 0.5, 0.02: 0.4})
     asked = request(targets={"val_loss_max": 0.05}, free=("learning_rate",))
     surrogate = surrogate_of(asked, Known(tuple(runs)), seed=0)
     problem, beyond = (
-        problem_within_sla(surrogate, changed(asked, min_confidence=least), Known(tuple(runs))) for least in (0.7, 0.999)
+        problem_within_sla(surrogate, changed(asked, min_confidence=least, nightly=True, trials=0.0), Known(tuple(runs)))
+        for least in (0.7, 0.999)
     )
     assert beyond.allowed.tolist() == (np.arange(len(beyond.allowed)) == beyond.candidates.current).tolist()
     rates = problem.candidates.values[problem.allowed, problem.candidates.names.index("learning_rate")]
     assert (rates > 0.01).all()
-    assert (problem.comparison.p_claim[problem.allowed] >= 0.7).all()
+    assert (problem.comparison.p_better[problem.allowed] >= 0.7).all()
 
 
 def test_a_promise_that_no_tried_model_comes_near_is_said_to_be_out_of_reach() -> None:
