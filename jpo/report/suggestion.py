@@ -12,7 +12,7 @@ from typing import Any
 from jpo.records import (
     BETTER_QUALITY,
     FORECAST,
-    MEASURED,
+    RAN_BEFORE,
     UNTRIED,
     WIDENED,
     WORTH,
@@ -31,7 +31,7 @@ from jpo.wording import names, numbers
 
 SCHEMA_VERSION = 1
 LEFT_OUT = ("as_run", "committed", "instance", "queue")  # where there is nothing to say
-TOLD = (MEASURED, UNTRIED, BETTER_QUALITY)
+TOLD = (RAN_BEFORE, UNTRIED, BETTER_QUALITY)
 """Reasons of a change whose numbers the headline and the table have."""
 BY_POLICY_AS_THE_RULE = ("JPO-I602", "JPO-I630", "JPO-I632")
 """Reasons that say of a policy what only `jpo explain` shows."""

@@ -13,7 +13,7 @@ from jpo.history.canonical import canonical
 from jpo.records import RISK, Suggestion, TrackRecord, texts_of, uncoded
 from jpo.report import headline, suggestion
 from jpo.report.answer import Report
-from jpo.report.document import Cell, Column, Document, Items, Row, Span, Table, estimate
+from jpo.report.document import Block, Cell, Column, Document, Items, Row, Span, Table, estimate
 from jpo.report.forms import markdown
 from jpo.wording import names, numbers
 from jpo.wording.printable import printable
@@ -61,7 +61,7 @@ def document(comment: Comment) -> Document:
     decided = report.suggestion
     more = len(decided.changes[MOST_CHANGES:])
     kind, text = headline.headline(decided)
-    blocks = (
+    blocks: tuple[Block, ...] = (
         (kind, short(text)),
         forecasts(decided),
         changes(decided),
