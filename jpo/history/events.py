@@ -16,8 +16,21 @@ from jpo.records import Evidence, Run, Suggestion, Workload, as_stored, texts_of
 MADE, SETTLED = ("suggested", "rolled back"), ("written", "conflict", "not written")
 """Events of a suggestion that changes something, and those that say what became of it."""
 AS_STORED = (
-    *("suggestion_id", "keys", "current", "suggested", "texts", "as_run", "checkout", "guard", "kind", "trial", "decided_by"),
-    *("policy", "confidence", "reasons", "codes", "sla", "preference", "seed", "seen", "would_change", "undoes", "pinned_until"),
+    *("suggestion_id", "keys", "current", "suggested", "texts", "as_run", "checkout", "guard", "kind", "trial", "rules"),
+    *(
+        "decided_by",
+        "policy",
+        "confidence",
+        "reasons",
+        "codes",
+        "sla",
+        "preference",
+        "seed",
+        "seen",
+        "would_change",
+        "undoes",
+        "pinned_until",
+    ),
 )
 """What the account of a suggestion has as the store has it."""
 MOST_REASONS = 20

@@ -29,10 +29,10 @@ HOLDS = {
     "JPO-I870": ("phases", "asks for less than the phases of the last runs need"),
     "JPO-I623": ("quality", "is too likely to end below the quality floor (`quality_floor`, `quality_risk`)"),
     "JPO-I660": ("quality unknown", "trains another model, where runs do not report how good it is"),
-    "JPO-I653": ("near a miss", "of trials that were asked for: is within a factor of 2 of values that never ended well"),
+    "JPO-I653": ("near a miss", "is, of trials that were asked for, within a factor of 2 of values that never ended well"),
     "JPO-I654": (
         "no way back",
-        "of trials that were asked for: from there the best that was measured is more than one step away",
+        "is, of trials that were asked for, more than one step away from the best that was measured",
     ),
     "JPO-I647": ("engine's most", "asks for more than the engine of `[launch]` gives to a run"),
     "JPO-I646": ("deadline", "would be done after `--deadline`"),
