@@ -150,10 +150,10 @@ def test_who_decided_under_which_preference_and_with_which_compliance(project):
     made = json.loads(answer.out)
     project.jpo("observe", "--csv", str(project.log_now(64, 40.0)))
     rows = table(project, "--epochs", "epochs.csv")
-    assert [rows["run-now"][name] for name in DECISION] == ["user", "time=1", "ok", "trial"]
+    assert [rows["run-now"][name] for name in DECISION] == ["user", "time=1", "ok", "return"]
     assert [rows["run-0"][name] for name in DECISION] == ["", "", "broken", ""]
     recorded = {row["run_id"]: row for row in csv.DictReader(io.StringIO(project.jpo("history", "-o", "csv").out))}
-    assert [recorded["run-now"][name] for name in DECISION] == ["user", "time=1", "ok", "trial"]
+    assert [recorded["run-now"][name] for name in DECISION] == ["user", "time=1", "ok", "return"]
     assert list(recorded["run-now"])[-4:] == list(rows["run-now"])[-4:] == list(DECISION)
     epochs = list(csv.DictReader(io.StringIO((project.folder / "epochs.csv").read_text())))
     assert [row["run_id"] for row in epochs].count("run-0") == 1
