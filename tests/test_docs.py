@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 import click
+import decision_page
 import pytest
 from command_lines import leaves
 from pydantic import BaseModel
@@ -312,3 +313,8 @@ def test_every_number_of_a_decision_leads_to_a_page_or_a_line_of_the_history() -
         (number, source.name) for source in sources for number in re.findall(r"decisions?[ /](\d{4})", source.read_text("utf-8"))
     }
     assert [one for one in sorted(cited) if one[0] not in there] == []
+
+
+def test_the_page_on_the_decision_has_the_rules_of_the_code() -> None:
+    page = decision_page.PAGE.read_text()
+    assert page == decision_page.renewed(page), "python tests/decision_page.py renews it"

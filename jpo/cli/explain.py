@@ -14,9 +14,12 @@ from jpo.cli.subject import config_and_suggestion
 
 @click.command()
 @config_and_suggestion
+@click.option("--rules", "of_rules", is_flag=True, help="Only the rules of the decision: what each removed, and which one chose.")
 @output_options(*READABLE)
 @options(network_options, settings_options)
-def explain(suggestion_id: str | None, given: Path | None, toml: Path | None, *, network: Network, output: Output) -> None:
+def explain(
+    suggestion_id: str | None, given: Path | None, toml: Path | None, *, of_rules: bool, network: Network, output: Output
+) -> None:
     """Why these values, and what came of them?
 
     Explains a suggestion, by default the newest (of CONFIG.INI): evidence, alternatives, limits, who decided, its
@@ -25,11 +28,18 @@ def explain(suggestion_id: str | None, given: Path | None, toml: Path | None, *,
     \b
     Examples:
       jpo explain
-      jpo explain train/config.ini
+      jpo explain train/config.ini --rules
       jpo explain 20261121-060000-3fa9c1 -o markdown
     """
     from jpo.commands.explain import explain as command
-    from jpo.report import explanation
 
     settings = load_settings(given, toml, {"prometheus": network.flags})
+    if of_rules:
+        from jpo.commands.explain import rules
+        from jpo.report import rules as subject
+
+        output.show(subject, rules(suggestion_id, settings, given))
+        return
+    from jpo.report import explanation
+
     output.show(explanation, command(suggestion_id, settings, given, offline=network.offline))

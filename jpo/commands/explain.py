@@ -45,6 +45,16 @@ def explain(
         return replace(explained(job, made), going_on=going, unasked=unasked)
 
 
+def rules(suggestion_id: str | None, settings: LoadedSettings, config: Path | None = None) -> Suggestion:
+    """The suggestion, of which `explain` says the same, for its rules.
+
+    Raises:
+        UsageError: JPO-E507, nothing is on record under this id, or at all.
+    """
+    with open_project_store(settings) as job:
+        return job.store.suggestion(suggestion_id) if suggestion_id else newest(job, only_of(config, settings))
+
+
 def now_going_on(
     job: ProjectStore, suggestion: Suggestion, settings: LoadedSettings
 ) -> tuple[Sequence[tuple[Running, bool]], str]:

@@ -36,9 +36,12 @@ from jpo.records.ranges import Range
 from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
 from jpo.records.suggestions import (
     BETTER_QUALITY,
+    FAILS_OFTEN,
     NO_EVIDENCE,
+    RAN_BEFORE,
     RISK,
     SET_BY_HAND,
+    UNTRIED,
     WIDENED,
     WORTH,
     Alternative,

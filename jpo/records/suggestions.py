@@ -16,6 +16,8 @@ WIDENED = ("JPO-W616", "JPO-W816")
 OF_POLICY = ("JPO-I630", "JPO-I631", "JPO-I632", "JPO-W633", "JPO-I635")
 WORTH, BETTER_QUALITY = "JPO-I634", "JPO-I640"
 """Reasons that weigh time against money, and that put a promised quality first."""
+RAN_BEFORE, UNTRIED, FAILS_OFTEN = "JPO-I603", "JPO-I604", "JPO-W649"
+"""Reasons of a choice that was run, of one that was not, and that leave values which fail more often than by chance."""
 SET_BY_HAND, RISK = "set by hand", "risk of failure"
 """Reasons without a public code: the first one of what the user set, and the last one of every change."""
 

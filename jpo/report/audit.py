@@ -169,8 +169,15 @@ def maker(data: Data) -> str:
 
 
 def _suggested(data: Data) -> str:
-    sure = "" if data.get("confidence") is None else f", confidence {numbers.confidence(data['confidence'])}"
-    return f"{_changes(data)}; decided by {DECIDERS[data['decided_by']]}{sure}{_expected(data)} ({data['suggestion_id']})"
+    sure = "" if data.get("confidence") is None else f", chance of its claim {numbers.likely(data['confidence'])}"
+    decider = f"decided by {DECIDERS[data['decided_by']]}"
+    return f"{_kind(data)}{_changes(data)}; {decider}{sure}{_expected(data)} ({data['suggestion_id']})"
+
+
+def _kind(data: Data) -> str:
+    """The first word, "TRIAL 2 of 5: "; empty in records of earlier versions."""
+    which = "" if data.get("trial") is None else " {} of {}".format(*data["trial"])
+    return f"{data['kind'].upper()}{which}: " if data.get("kind") else ""
 
 
 def _changes(data: Data) -> str:
@@ -188,12 +195,12 @@ def _rolled_back(data: Data) -> str:
         what = f"{_changes(data) or data['config'] + ' as it is'}, as before {data['undoes']}"
     until = data.get("pinned_until")
     pinned = f", pinned until {datetime.fromtimestamp(until, UTC).date()}" if until is not None else ""
-    return f"{what}{pinned} ({data['suggestion_id']})"
+    return f"{_kind(data)}{what}{pinned} ({data['suggestion_id']})"
 
 
 def _kept(data: Data) -> str:
     reason = next(iter(data.get("reasons", ())), f"decided by {DECIDERS[data['decided_by']]}")
-    return f"{data['config']} as it is: {reason} ({data['suggestion_id']})"
+    return f"{_kind(data)}{data['config']} as it is: {reason} ({data['suggestion_id']})"
 
 
 def _refused(data: Data) -> str:

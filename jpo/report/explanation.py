@@ -51,8 +51,8 @@ class Explanation:
 def document(explained: Explanation) -> Document:
     """The report, then a section for each question that it leaves."""
     suggestion = explained.report.suggestion
-    blocks = (*report.body(suggestion, in_full=True), *report.notes(suggestion), *sections(explained))
-    return Document(report.headline(suggestion), blocks, report.verdict(explained.report), explained.report.currency)
+    blocks = (*report.body(suggestion), *report.notes(suggestion), *sections(explained))
+    return Document(headline.headline(suggestion), blocks, report.verdict(explained.report), explained.report.currency)
 
 
 def _seen(name: str, suggestion: Suggestion) -> str:
@@ -71,7 +71,7 @@ def sections(explained: Explanation) -> tuple[Section, ...]:
     return (
         Section("Where it stands now", (Items(explained.standing),)),
         Section("What runs now", (Items((*now, *filter(None, (explained.unasked,)))),)),
-        Section("Why", (Items(reasons if reasons[1:] else ()),)),  # a single one is in the report
+        Section("Why", (Items(reasons),)),
         came_of_it(explained),
         Section("Who decided", (Items(tuple(who(suggestion))),)),
         Section("What held it back", (Items(tuple(limits(suggestion))),)),
@@ -110,6 +110,8 @@ def who(suggestion: Suggestion) -> Iterator[str]:
     digest = suggestion.decision.policy
     policy = "" if digest in (None, BELIEF_RULE) else f" (policy {str(digest)[:DIGEST]})"
     yield f"{names.DECIDERS.get(suggestion.decision.decided_by, suggestion.decision.decided_by)}{policy}"
+    if suggestion.decision.kind == "kept" and (sure := headline.how_likely(suggestion)):
+        yield sure
     weights = ", ".join(f"{name} {weight:g}" for name, weight in asdict(suggestion.decision.preference).items() if weight)
     yield f"preference: {weights}; seed {suggestion.decision.seed}"
     guard = suggestion.guard

@@ -1,4 +1,4 @@
-"""What is said of a suggestion in a line: its confidence, what was done to config.ini, and how right earlier forecasts were."""
+"""What is said of a suggestion in a line: what it is, what was done to config.ini, and how right earlier forecasts were."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from jpo.cost.sla import check_sla, sla_target
-from jpo.records import BETTER_QUALITY, Currency, Seen, SlaCheck, Suggestion, TrackRecord
+from jpo.records import BETTER_QUALITY, FAILS_OFTEN, Currency, SlaCheck, Suggestion, TrackRecord
 from jpo.records.from_plugins import Queued
-from jpo.report.document import Cell, Column, Emphasis
+from jpo.report.document import Cell, Column, Emphasis, Span
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
@@ -18,12 +18,46 @@ if TYPE_CHECKING:
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
 """Emphasis of the words on a target."""
 AT_ONCE_SECONDS = 1.0
+MOST_CHANGES = 3
+"""Changed values that a sentence names; the table has all."""
 
 
-def with_confidence(suggestion: Suggestion) -> str:
-    """The confidence and what it is about; empty where it is unknown."""
+def headline(suggestion: Suggestion) -> tuple[Span, str]:
+    """What a suggestion is, and what is expected of it: "TRIAL 2 of 5: training.batch_size 64 → 128, expected time -8%  cost -8%,
+    62% likely to cost at most a tenth more"; of today's values, why they are kept.
+    """
+    return Span(f"{kind(suggestion)}:"), f" {_of_change(suggestion) if suggestion.changes else _of_kept(suggestion)}"
+
+
+def kind(suggestion: Suggestion) -> str:
+    """The first word of all that is said of a suggestion: "IMPROVEMENT", or "TRIAL 2 of 5"."""
+    which = suggestion.decision.trial if suggestion.decision.kind == "trial" else None
+    return suggestion.decision.kind.upper() + (f" {which[0]} of {which[1]}" if which else "")
+
+
+def _of_kept(suggestion: Suggestion) -> str:
+    reasons = suggestion.decision.reasons
+    return reasons[0].text if reasons else "today's values"
+
+
+def _of_change(suggestion: Suggestion) -> str:
+    named = [f"{changed.key} {changed.old_text} → {changed.new_text}" for changed in suggestion.changes]
+    more = [f"{numbers.counted(len(named) - MOST_CHANGES, 'more value')}"] if len(named) > MOST_CHANGES else []
+    expected = in_short(suggestion)
+    parts = (", ".join((*named[:MOST_CHANGES], *more)), f"expected {expected}" if expected else "", how_likely(suggestion))
+    return ", ".join(filter(None, parts))
+
+
+def in_short(suggestion: Suggestion) -> str:
+    """What a change is expected to do: "time -22%  cost +51%  loss ±0%"."""
+    parts = [f"{name} {said}" for quantity, name in names.OBJECTIVES.items() if (said := change(suggestion, quantity))]
+    return "  ".join((*parts, *other_qualities(suggestion)))
+
+
+def how_likely(suggestion: Suggestion) -> str:
+    """The chance of what the answer claims: "83% likely to be better"; empty where it is unknown."""
     sure = suggestion.decision.confidence
-    return "" if sure is None else f"confidence {numbers.confidence(sure)}{of(suggestion)}"
+    return "" if sure is None else f"{numbers.likely(sure)} likely {claim(suggestion)}"
 
 
 def what_was_done(suggestion: Suggestion, *, written: bool) -> str:
@@ -38,18 +72,18 @@ def what_was_done(suggestion: Suggestion, *, written: bool) -> str:
     return f"{count} {done}" if suggestion.changes_file else f"{count} back at what the file has"
 
 
-def of(suggestion: Suggestion) -> str:
-    """What the confidence of a trial is about, and the chance that it leaves out; nothing of other changes."""
+def claim(suggestion: Suggestion) -> str:
+    """What a suggestion claims with its confidence, after "likely"."""
     if promised := suggestion.having(BETTER_QUALITY):
         target = names.target(promised[0].about or _broken(suggestion))
         quality = names.quantity(target.quantity).long or target.quantity
-        return f" that it {'lowers' if target.sign == '≤' else 'raises'} the {quality}"
-    if not suggestion.having("JPO-I604"):
-        return ""
-    if (kept := suggestion.prospects.seen.get(Seen.LOSS_KEPT)) is None:
-        return " that it ends well and is no more than a tenth worse"
-    costs = "that it ends well and costs no more than a tenth more"
-    return f" {costs}, {numbers.chance(kept)} that it keeps the {judged(suggestion)}"
+        return f"to {'lower' if target.sign == '≤' else 'raise'} the {quality}"
+    if suggestion.decision.kind == "kept":
+        return "that nothing which may be tried is better"
+    if suggestion.decision.kind == "trial":
+        return "to end well and cost at most a tenth more"
+    left = suggestion.decision.decided_by != "rollback" and suggestion.having(FAILS_OFTEN)
+    return "to end well" if left else "to be better"
 
 
 def _broken(suggestion: Suggestion) -> str:

@@ -41,9 +41,9 @@ HEAD = (
     *("hardware", *LATER),
 )
 """The columns of a run as CSV."""
-DECISION = ("decided_by", "preference", "sla")
-"""Further columns, last of all: who made the suggestion that the run followed, under which preference; whether it kept what [sla]
-promises."""
+DECISION = ("decided_by", "preference", "sla", "kind")
+"""Further columns, last of all: who made the suggestion that the run followed, under which preference; whether the run kept what
+[sla] promises; what the suggestion was: kept, improvement, trial or return."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +204,13 @@ def against(compared: Compared | None) -> str:
 
 def _suggestions(suggestions: Sequence[Suggestion]) -> Table:
     columns = (
-        *(Column("suggestion", "key"), Column("made (UTC)", quantity="moment"), Column("changes", "prose")),
-        *(Column("expected duration", "prose", "duration_seconds"), Column("decided by")),
+        *(Column("suggestion", "key"), Column("made (UTC)", quantity="moment"), Column("kind"), Column("changes", "prose")),
+        *(Column("expected duration", "prose", "duration_seconds"), Column("decided by", optional=True)),
     )
     rows: list[Row] = []
     for made in suggestions:
         changes = (f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in made.changes)
-        said = (", ".join(changes) or "kept", estimate(made.next.duration_seconds), made.decision.decided_by)
+        said = (made.decision.kind, ", ".join(changes), estimate(made.next.duration_seconds), made.decision.decided_by)
         rows.append((made.suggestion_id, made.created_at, *said))
     return Table(columns, tuple(rows), name="suggestions")
 
@@ -288,6 +288,7 @@ def suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) -
         "suggested": plain_values(suggestion.values.suggested),
         "forecast": suggestion.next.document,
         "decided_by": suggestion.decision.decided_by,
+        "kind": suggestion.decision.kind,
         "outcome": [
             {"run_id": follower.run.run_id, "status": follower.run.status.value, "inside": dict(follower.inside)}
             for follower in followers
@@ -313,7 +314,8 @@ def decision_of(suggestion: Suggestion | None, sla: str) -> list[Raw]:
     """The cells under DECISION; the preference as "time=0.5 cost=0.5"."""
     weights = asdict(suggestion.decision.preference).items() if suggestion else ()
     preference = " ".join(f"{name}={weight:g}" for name, weight in weights if weight)
-    return [suggestion.decision.decided_by if suggestion else None, preference or None, sla or None]
+    decision = suggestion.decision if suggestion else None
+    return [decision.decided_by if decision else None, preference or None, sla or None, decision.kind if decision else None]
 
 
 def own_parameters(runs: Iterable[Run]) -> tuple[str, ...]:

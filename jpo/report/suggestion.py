@@ -1,15 +1,28 @@
 """A suggestion and what became of it: for people in ten seconds, and the document that pipelines read.
 
-People see what changes, what that is expected to do, one confidence and one sentence why.
+People see first what it is, what that is expected to do and how likely, then what changes, and why. Each thing is said once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from jpo.records import FORECAST, WIDENED, WORTH, Change, Note, Suggestion, as_stored, in_order, same
+from jpo.records import (
+    BETTER_QUALITY,
+    FORECAST,
+    RAN_BEFORE,
+    UNTRIED,
+    WIDENED,
+    WORTH,
+    Change,
+    Note,
+    Suggestion,
+    as_stored,
+    in_order,
+    same,
+)
 from jpo.report import headline as headlines
 from jpo.report.answer import Report
 from jpo.report.document import Block, Cell, Column, Document, Inline, Row, Span, Table, Verbatim, estimate
@@ -18,6 +31,10 @@ from jpo.wording import names, numbers
 
 SCHEMA_VERSION = 1
 LEFT_OUT = ("as_run", "committed", "instance", "queue")  # where there is nothing to say
+TOLD = (RAN_BEFORE, UNTRIED, BETTER_QUALITY)
+"""Reasons of a change whose numbers the headline and the table have."""
+BY_POLICY_AS_THE_RULE = ("JPO-I602", "JPO-I630", "JPO-I632")
+"""Reasons that say of a policy what only `jpo explain` shows."""
 STEADY = (0.9, 1.1)
 """Ratios next / now between which a forecast next to the usual ones is not worth a row, unless it was promised."""
 
@@ -27,17 +44,17 @@ def document(report: Report) -> Document:
     diff = Verbatim(report.diff, "diff") if report.diff else ""
     queue = f"Next {headlines.done_by(report.queue)}." if report.queue else ""
     place = (headlines.now_and_next(*report.instances, report.currency), queue)
-    blocks = (*body(suggestion, in_full=False), *place, headlines.track_record(report.track), *notes(suggestion), diff)
-    return Document(headline(suggestion), blocks, verdict(report), report.currency)
+    track = headlines.track_record(report.track)
+    blocks = (*body(suggestion, why(suggestion)), *place, track, *notes(suggestion), diff)
+    return Document(headlines.headline(suggestion), blocks, verdict(report), report.currency)
 
 
-def body(suggestion: Suggestion, *, in_full: bool) -> tuple[Block, ...]:
-    """The values, the summary with its reason, and the forecasts; `in_full`: further reasons follow below."""
-    reasons = tuple(why(suggestion))
-    return (changes(suggestion), *in_short(suggestion), *(reasons[:1] if in_full else reasons), forecasts(suggestion))
+def body(suggestion: Suggestion, reasons: Iterable[Inline] = ()) -> tuple[Block, ...]:
+    """The workload, its values, the reasons that are given, and the forecasts."""
+    return (workload(suggestion), changes(suggestion), *reasons, forecasts(suggestion))
 
 
-def headline(suggestion: Suggestion) -> Inline:
+def workload(suggestion: Suggestion) -> Inline:
     """Which workload, and how much evidence there is."""
     evidence = suggestion.evidence
     runs = f"{numbers.counted(evidence.runs_used, 'finished run')} used"
@@ -77,32 +94,30 @@ def why_unchanged(name: str, suggestion: Suggestion) -> str:
     return ""
 
 
-def in_short(suggestion: Suggestion) -> Iterator[Inline]:
-    """What a change is expected to do: "time -22%  cost +51%  loss ±0%   confidence high (95%)"; nothing of what is kept."""
-    if suggestion.status == "kept":
-        return
-    parts = [f"{name} {said}" for quantity, name in names.OBJECTIVES.items() if (said := headlines.change(suggestion, quantity))]
-    expected = "  ".join((*parts, *headlines.other_qualities(suggestion)))
-    sure = headlines.with_confidence(suggestion)
-    if expected or sure:
-        yield (Span(expected), "   " if expected and sure else "", sure)
-
-
 def why(suggestion: Suggestion) -> Iterator[Inline]:
     """The reasons that come first, and how many more there are; widened intervals have a note."""
-    first = first_reasons(suggestion)
+    first, told = first_reasons(suggestion), told_above(suggestion)
     undone = suggestion.decision.decided_by == "rollback"  # its first sentence is the reason; the others say what was undone
     yield from (reason.text if undone and at else f"because {reason.text}" for at, reason in enumerate(first))
-    if more := sum(reason.code not in WIDENED for reason in suggestion.decision.reasons[len(first) :]):
+    others = (reason for reason in suggestion.decision.reasons if reason not in (*told, *first))
+    if more := sum(reason.code not in WIDENED for reason in others):
         yield (Span(f"{numbers.counted(more, 'more reason')}: jpo explain, or -o json", "dim"),)
 
 
 def first_reasons(suggestion: Suggestion) -> tuple[Note, ...]:
-    """The reason that counts most, and whether a trade-off is acceptable; all of a rollback's, which say what is undone."""
+    """The reason that counts most and is not in the headline, and whether a trade-off is acceptable; all of a rollback's, which
+    say what is undone.
+    """
     reasons = suggestion.decision.reasons
     if suggestion.decision.decided_by == "rollback":
-        return reasons
-    return (*reasons[:1], *(reason for reason in reasons[1:] if reason.code == WORTH))
+        return tuple(reason for reason in reasons if reason not in told_above(suggestion))
+    first = tuple(reason for reason in reasons[:1] if reason not in told_above(suggestion))
+    return (*first, *(reason for reason in reasons[1:] if reason.code == WORTH))
+
+
+def told_above(suggestion: Suggestion) -> Sequence[Note]:
+    """The reasons that the headline says."""
+    return suggestion.having(*TOLD) if suggestion.changes else suggestion.decision.reasons[:1]
 
 
 def forecasts(suggestion: Suggestion) -> Table:
@@ -140,8 +155,8 @@ def notes(suggestion: Suggestion) -> tuple[Note, ...]:
 def verdict(report: Report) -> str:
     suggestion, done = report.suggestion, headlines.what_was_done(report.suggestion, written=report.written)
     policy = suggestion.decision.policy_reason
-    decider = policy.text if policy else f"decided by {names.DECIDERS[suggestion.decision.decided_by]}"
-    return f"{report.path}: {done}; {decider}. Suggestion {suggestion.suggestion_id}"
+    otherwise = f"; {policy.text}" if policy and policy.code not in BY_POLICY_AS_THE_RULE else ""
+    return f"{report.path}: {done}{otherwise}. Suggestion {suggestion.suggestion_id}"
 
 
 def as_json(report: Report) -> dict[str, object]:

@@ -149,9 +149,6 @@ def expected(name: str, interval: Interval | None, *, bounds: bool, currency: Cu
     return f"{mean} ({between(name, interval.low, interval.high, currency)})" if bounds else mean
 
 
-def confidence(probability: float | None) -> str:
-    """A probability in a word and as a number."""
-    if probability is None:
-        return "not stated"
-    word = "high" if probability >= 0.9 else "medium" if probability >= 0.7 else "low"
-    return f"{word} ({'> 99%' if probability > 0.99 else percent(probability)})"
+def likely(probability: float) -> str:
+    """The chance of a claim: never 0%, nor 100%."""
+    return "more than 99%" if probability > 0.99 else chance(probability)

@@ -136,7 +136,7 @@ def test_json_keeps_to_the_published_schema_and_markdown_and_diff_are_there(proj
     document = json.loads(project.jpo("rollback", "-o", "json", "--dry-run", "--diff").out)
     jsonschema.validate(document, schema)
     assert "-batch_size = 64      # from the tutorial" in document["diff"]
-    assert project.jpo("rollback", "-o", "markdown").out.startswith("### Workload **digits/cnn/pytorch**: ")
+    assert project.jpo("rollback", "-o", "markdown").out.startswith("### **RETURN:** ")
 
 
 def test_dry_run_writes_nothing_anywhere(project: Project) -> None:

@@ -175,7 +175,7 @@ def test_the_report_names_status_and_id_and_annotates_each_changed_key_once(mach
     assert result.stdout.count(suggestion["reasons"][0].replace("%", "%25")) == len(changes), (
         "the reason, not how many runs there were"
     )
-    assert (tmp_path / "summary").read_text().startswith("### Workload **digits/cnn/pytorch**: ")
+    assert (tmp_path / "summary").read_text().split("\n\n")[2].startswith("Workload **digits/cnn/pytorch**: ")
     lines = (machine.repository / "config.ini").read_text().split("\n")
     noted = re.findall(r"^::notice file=config.ini,line=(\d+),title=JPO::(\S+): ", result.stdout, re.MULTILINE)
     assert [key for _, key in noted] == [change["key"] for change in suggestion["changes"]]

@@ -186,7 +186,7 @@ def test_suggest_changes_config_ini_and_the_guard_approves(machine: Any, shell: 
     assert (said["JPO_STATUS"], said["JPO_SUGGESTION_ID"]) == ("changed", suggestion["suggestion_id"])
     for when, values in (("OLD", suggestion["current"]), ("NEW", suggestion["suggested"])):
         assert {name: float(said[f"JPO_{when}_{name.upper()}"]) for name in values} == values
-    assert (report / "summary.md").read_text().startswith("### Workload **digits/cnn/pytorch**: ")
+    assert (report / "summary.md").read_text().split("\n\n")[2].startswith("Workload **digits/cnn/pytorch**: ")
     (machine.repository / "config.ini").write_bytes(before)  # the guard's job has a checkout of its own
     approved = run_job(machine, guard, shell=shell)
     assert (approved.returncode, approved.stdout.partition(":")[0]) == (0, "approved")

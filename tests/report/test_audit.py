@@ -27,7 +27,7 @@ FORECAST = {"now": {"duration_seconds": {"mean": 13920.0}}, "next": {"duration_s
         (
             "suggested",
             {**DECIDED, "changes": [{"key": "training.batch_size", "old": "64", "new": "128"}], "forecast": FORECAST},
-            "training.batch_size 64 → 128; decided by the SAC agent, confidence high (93%), 3h 52m → 2h 58m expected (s1)",
+            "training.batch_size 64 → 128; decided by the SAC agent, chance of its claim 93%, 3h 52m → 2h 58m expected (s1)",
         ),
         ("kept", {**DECIDED, "config": "c.ini", "reasons": ["nothing is better"]}, "c.ini as it is: nothing is better (s1)"),
         (

@@ -3,22 +3,40 @@ from __future__ import annotations
 from dataclasses import replace
 
 from jpo.cost.price import Rented
-from jpo.records import Checkout, Currency, Note, Seen
+from jpo.records import Checkout, Currency, Note, Suggestion, uncoded
 from jpo.records.from_plugins import Queued
 from jpo.report import headline
+from jpo.report.document import plain_text
 from tests.made import a_suggestion, altered
 
-TRIAL = Note("JPO-I604", "it was not run yet")
+
+def said(made: Suggestion) -> str:
+    return plain_text(headline.headline(made))
 
 
-def test_a_trial_says_what_its_confidence_is_about_and_the_chance_that_it_leaves_out() -> None:
-    known = a_suggestion("s1")
-    trial = altered(known, reasons=(TRIAL,))
-    assert headline.of(known) == ""
-    assert headline.of(trial) == " that it ends well and is no more than a tenth worse"
-    both = " that it ends well and costs no more than a tenth more, 61% that it keeps the loss"
-    assert headline.of(altered(trial, seen={Seen.LOSS_KEPT: 0.61})) == both
-    assert headline.of(altered(trial, reasons=(Note("JPO-I640", "it is better"), TRIAL))) == " that it lowers the validation loss"
+def test_the_first_word_says_what_it_is_and_the_chance_stands_once() -> None:
+    made = altered(a_suggestion("s1"), confidence=0.62, kind="trial", trial=(2, 5))
+    assert said(made) == "TRIAL 2 of 5: training.batch_size 32 → 64, 62% likely to end well and cost at most a tenth more"
+    better = altered(made, kind="improvement", confidence=0.996)
+    assert said(better) == "IMPROVEMENT: training.batch_size 32 → 64, more than 99% likely to be better"
+    assert said(altered(made, kind="return", confidence=None)) == "RETURN: training.batch_size 32 → 64"
+    kept = altered(made, kind="kept", status="kept", changes=(), reasons=uncoded(["it is settled", "all was tried"]))
+    assert said(kept) == "KEPT: it is settled"
+
+
+def test_a_claim_is_about_what_the_change_is_made_for() -> None:
+    back = altered(a_suggestion("s1"), kind="return", reasons=(Note("JPO-W649", "it fails"),))
+    assert headline.claim(back) == "to end well"
+    assert headline.claim(altered(back, decided_by="rollback")) == "to be better"
+    assert headline.claim(altered(back, reasons=(Note("JPO-I640", "it is better"),))) == "to lower the validation loss"
+    raised = Note("JPO-I640", "it is better", about="accuracy_min")
+    assert headline.claim(altered(back, reasons=(raised,))) == "to raise the validation accuracy"
+
+
+def test_a_sentence_names_the_first_values_of_many() -> None:
+    made = a_suggestion("s1")
+    many = altered(made, changes=made.changes * 5, kind="improvement")
+    assert said(many).endswith(", training.batch_size 32 → 64, 2 more values")
 
 
 def test_what_was_done_is_told_by_the_file_that_was_there() -> None:

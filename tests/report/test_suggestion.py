@@ -43,6 +43,7 @@ SUGGESTION = suggestion_from(
     decided_by="belief",
     confidence=0.95,
     reasons=(Note("JPO-I603", "batch_size 128 was run 6 times"),),
+    kind="return",
     created_at=1_795_000_000.0,
     preference=Preference(),
     seed=0,
@@ -67,14 +68,13 @@ def test_a_report_is_read_in_ten_seconds() -> None:
     then = Forecast(Interval(10680, 9660, 12000), Interval(7.1, 6.4, 8), Interval(0.403, 0.395, 0.414))
     known = replace(SUGGESTION, changes=(change,), now=now, next=then)
     assert shown(replace(REPORT, suggestion=known, diff=None)) == (
+        "RETURN: training.batch_size 64 → 128, expected time -23%  cost -24%  loss ±0%, 95% likely to be better\n"
+        "\n"
         "Workload cifar10/resnet18/pytorch: 18 finished runs used, 1 skipped (no end); Prometheus 0.1s\n"
         "\n"
         "key                  now     next  why\n"
         "training.batch_size  64   →  128   6 runs at 128; capped by max_change\n"
         "resources.gpus       2       2\n"
-        "\n"
-        "time -23%  cost -24%  loss ±0%   confidence high (95%)\n"
-        "because batch_size 128 was run 6 times\n"
         "\n"
         "forecast      now       next (90% interval)        SLA\n"
         "duration      3h 52m    2h 58m (2h 41m to 3h 20m)  ≤ 6h 00m  ok\n"
@@ -85,25 +85,25 @@ def test_a_report_is_read_in_ten_seconds() -> None:
         "Last 10 forecasts: duration off by 6% (median), 9 of 10 inside the interval.\n"
         "Note: the history is old\n"
         "\n"
-        "config.ini: 1 value written; decided by the belief rule. Suggestion 20261121-120000-abcdef\n"
+        "config.ini: 1 value written. Suggestion 20261121-120000-abcdef\n"
     )
 
 
 def test_what_is_not_known_is_called_unknown_and_no_change_is_made_of_it() -> None:
-    assert "time -23% confidence high (95%)" in lines()
+    assert lines()[0] == "RETURN: training.batch_size 64 → 128, expected time -23%, 95% likely to be better"
     assert "cost unknown unknown" in lines()
     assert shown().endswith("--- a\n+++ b\n\n" + suggestion.verdict(REPORT) + "\n")
 
 
 def test_of_several_reasons_the_first_is_shown_and_of_a_rollback_all() -> None:
     several = altered(SUGGESTION, reasons=uncoded(["it is faster", "it was run", "intervals are widened"]))
-    assert lines(replace(REPORT, suggestion=several))[7:10] == [
+    assert lines(replace(REPORT, suggestion=several))[8:11] == [
         "because it is faster",
         "2 more reasons: jpo explain, or -o json",
         "",
     ]
     undone = altered(several, decided_by="rollback")
-    assert lines(replace(REPORT, suggestion=undone))[7:10] == ["because it is faster", *texts_of(several.decision.reasons[1:])]
+    assert lines(replace(REPORT, suggestion=undone))[8:11] == ["because it is faster", *texts_of(several.decision.reasons[1:])]
 
 
 def test_an_unchanged_parameter_says_what_another_value_of_it_alone_would_mean() -> None:
@@ -162,23 +162,29 @@ def test_brackets_in_names_are_shown_and_not_taken_for_markup() -> None:
     assert ":smile:.gpus" in text
 
 
-def test_a_confidence_is_stated_once_of_a_change_and_of_todays_values_in_json_alone() -> None:
-    assert (shown().count("confidence"), shown(form="markdown").count("confidence")) == (1, 1)
-    kept = replace(
-        REPORT, suggestion=altered(SUGGESTION, status="kept", changes=(), suggested=SUGGESTION.values.current, confidence=0.97)
-    )
-    assert "config.ini: kept as it is; decided by the belief rule. Suggestion 20261121-120000-abcdef" in lines(kept)
-    assert "confidence" not in shown(kept) + shown(kept, "markdown"), "that today is not worse than today is no claim"
+def test_a_chance_is_stated_once_of_a_change_and_of_todays_values_in_json_alone() -> None:
+    assert (shown().count("95%"), shown(form="markdown").count("95%")) == (1, 1)
+    today = {"changes": (), "suggested": SUGGESTION.values.current, "status": "kept", "kind": "kept"}
+    kept = replace(REPORT, suggestion=altered(SUGGESTION, **today, confidence=0.97))
+    assert lines(kept)[0] == "KEPT: batch_size 128 was run 6 times"
+    assert "config.ini: kept as it is. Suggestion 20261121-120000-abcdef" in lines(kept)
+    assert "97%" not in shown(kept) + shown(kept, "markdown"), "that today is not worse than today is no claim"
     assert json.loads(shown(kept, "json"))["confidence"] == 0.97
     unknown = altered(SUGGESTION, confidence=None, decided_by="no evidence")
-    assert "decided by the lack of evidence. Suggestion" in shown(replace(REPORT, suggestion=unknown))
-    assert "time -23%" in lines(replace(REPORT, suggestion=unknown))
+    assert lines(replace(REPORT, suggestion=unknown))[0] == "RETURN: training.batch_size 64 → 128, expected time -23%"
+
+
+def test_who_decided_is_said_where_it_is_no_routine() -> None:
+    as_rule = altered(SUGGESTION, reasons=(*SUGGESTION.decision.reasons, Note("JPO-I630", "SAC: as the rule")))
+    assert "SAC" not in shown(replace(REPORT, suggestion=as_rule))
+    other = altered(SUGGESTION, reasons=(*SUGGESTION.decision.reasons, Note("JPO-I631", "SAC: saves 3 runs")))
+    assert "config.ini: 1 value written; SAC: saves 3 runs. Suggestion" in shown(replace(REPORT, suggestion=other))
 
 
 def test_a_narrow_terminal_loses_no_value_and_breaks_no_key() -> None:
     text = shown(columns=50)
     assert max(map(len, text.split("\n"))) <= 50
-    assert all(value in text for value in ("training.batch_size", "128", "high (95%)", "2h 58m", "2h 41m"))
+    assert all(value in text for value in ("training.batch_size", "128", "95%", "2h 58m", "2h 41m"))
 
 
 def test_markdown_and_html_cannot_be_broken_out_of() -> None:

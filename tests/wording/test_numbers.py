@@ -76,12 +76,9 @@ def test_a_forecast_says_a_shared_unit_once() -> None:
     assert numbers.expected("cost_usd", None, bounds=True) == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("probability", "text"),
-    [(None, "not stated"), (0.5, "low (50%)"), (0.7, "medium (70%)"), (0.93, "high (93%)"), (0.999, "high (> 99%)")],
-)
-def test_a_confidence_is_a_word_and_a_number(probability: float | None, text: str) -> None:
-    assert numbers.confidence(probability) == text
+@pytest.mark.parametrize(("probability", "text"), [(0.001, "less than 1%"), (0.5, "50%"), (0.93, "93%"), (0.999, "more than 99%")])
+def test_the_chance_of_a_claim_is_never_0_nor_1(probability: float, text: str) -> None:
+    assert numbers.likely(probability) == text
 
 
 @pytest.mark.parametrize(

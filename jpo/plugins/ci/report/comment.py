@@ -1,4 +1,4 @@
-"""A suggestion as a note on a merge request: in ten lines what changes, what that is expected to do, why, and how sure that is.
+"""A suggestion as a note on a merge request: in ten lines what it is, what is expected of it, how likely, what changes and why.
 
 Markdown alone. Every line begins with words of ours, so that none is a command to whoever reads notes (/close, !test, bors).
 """
@@ -13,7 +13,7 @@ from jpo.history.canonical import canonical
 from jpo.records import RISK, Suggestion, TrackRecord, texts_of, uncoded
 from jpo.report import headline, suggestion
 from jpo.report.answer import Report
-from jpo.report.document import Cell, Column, Document, Items, Row, Span, Table, estimate
+from jpo.report.document import Block, Cell, Column, Document, Items, Row, Span, Table, estimate
 from jpo.report.forms import markdown
 from jpo.wording import names, numbers
 from jpo.wording.printable import printable
@@ -60,8 +60,9 @@ def document(comment: Comment) -> Document:
     report = comment.report
     decided = report.suggestion
     more = len(decided.changes[MOST_CHANGES:])
-    blocks = (
-        *suggestion.in_short(decided),
+    kind, text = headline.headline(decided)
+    blocks: tuple[Block, ...] = (
+        (kind, short(text)),
         forecasts(decided),
         changes(decided),
         f"and {numbers.counted(more, 'more value')}: {ELSEWHERE}" if more else "",
@@ -74,12 +75,11 @@ def document(comment: Comment) -> Document:
 def verdict(report: Report) -> str:
     """What became of it, in one line."""
     decided = report.suggestion
-    decider = f"decided by {names.DECIDERS.get(decided.decision.decided_by, decided.decision.decided_by)}"
     if decided.status == "kept":
         done = "values kept as they are"
     else:
         done = f"{numbers.counted(len(decided.changes), 'value')} {'written' if report.written else 'proposed, not written'}"
-    return f"{short(str(report.path))}: {done}; {short(decider)}. Suggestion {short(decided.suggestion_id)}"
+    return f"{short(str(report.path))}: {done}. Suggestion {short(decided.suggestion_id)}"
 
 
 def forecasts(decided: Suggestion) -> Table:
@@ -118,8 +118,6 @@ def reasons(decided: Suggestion, track: tuple[TrackRecord, ...]) -> Iterator[str
     yield from (f"why: {reason}" for reason in shortened(texts_of(first)))
     risks = [reason.text for reason in decided.having(RISK) if reason not in first]
     yield from (f"risk: {reason}" for reason in shortened(risks))
-    if decided.status == "kept" and (sure := headline.with_confidence(decided)):
-        yield sure
     if said := headline.track_record(track):
         yield f"track record: {said[0].lower()}{said[1:]}"
 

@@ -172,8 +172,8 @@ def left_out(some: Sequence[object], newest: int | None) -> str:
 
 def _decisions(workload: WorkloadReview, newest: int | None) -> Table:
     columns = (
-        *(Column("made (UTC)", quantity="moment"), Column("suggestion", "key"), Column("changes", "prose"), Column("result")),
-        Column("decided by"),
+        *(Column("made (UTC)", quantity="moment"), Column("suggestion", "key"), Column("kind"), Column("changes", "prose")),
+        *(Column("result"), Column("decided by")),
         *(Column("forecast", "prose", "duration_seconds"), Column("actual (median)", "figure", "duration_seconds")),
         *(Column("runs", "figure", optional=True), Column("inside"), Column("asked by", optional=True)),
     )
@@ -185,7 +185,7 @@ def _decision(made: ReviewedSuggestion) -> Row:
     suggestion = made.suggestion
     changes = [f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in suggestion.changes]
     return (
-        *(suggestion.created_at, suggestion.suggestion_id, ", ".join(changes) or "as it is"),
+        *(suggestion.created_at, suggestion.suggestion_id, suggestion.decision.kind, ", ".join(changes)),
         Span(made.fate, FATES.get(made.fate, "")),
         decider(suggestion.decision.decided_by),
         estimate(suggestion.next.duration_seconds),

@@ -15,9 +15,9 @@ from jpo.records import RISK, Evidence, Identity, Note, SlaCheck, uncoded
 
 
 def test_it_says_in_a_few_lines_what_changes_what_for_why_and_how_sure_that_is() -> None:
-    text = comment.body(note(suggested(sla=(SlaCheck("time_max", 90.0, "ok"),)), link="https://ci.example/7"))
+    text = comment.body(note(suggested(sla=(SlaCheck("time_max", 90.0, "ok"),), kind="improvement"), link="https://ci.example/7"))
     for line in (
-        "**time -22% cost +51% loss ±0%** confidence high (95%)",
+        "**IMPROVEMENT:** training.batch\\_size 16 → 64, expected time -22% cost +51% loss ±0%, 95% likely to be better",
         "| time | **-22%** | 1m 40s | 1m 18s (1m 10s to 1m 30s) | ok |",
         "| cost | **+51%** | 2.00 USD | 3.02 USD (2.80 to 3.30) |  |",
         "| `training.batch_size` | 16 | **64** | 3 runs at 64; capped by max\\_change |",
@@ -70,7 +70,7 @@ def test_every_line_begins_with_words_or_signs_of_ours() -> None:
         "<!-- jpo:",
         "### JPO: ",
         "**config.ini: ",
-        "**time ",
+        "**TRIAL:** ",
         "| ",
         "- why: ",
         "- risk: ",

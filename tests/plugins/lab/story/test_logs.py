@@ -10,7 +10,7 @@ import os
 
 import pytest
 
-DECISION = ("decided_by", "preference", "sla")
+DECISION = ("decided_by", "preference", "sla", "kind")
 TOML = """
 [sla]
 time_max = "60s"
@@ -150,11 +150,11 @@ def test_who_decided_under_which_preference_and_with_which_compliance(project):
     made = json.loads(answer.out)
     project.jpo("observe", "--csv", str(project.log_now(64, 40.0)))
     rows = table(project, "--epochs", "epochs.csv")
-    assert [rows["run-now"][name] for name in DECISION] == ["user", "time=1", "ok"]
-    assert [rows["run-0"][name] for name in DECISION] == ["", "", "broken"]
+    assert [rows["run-now"][name] for name in DECISION] == ["user", "time=1", "ok", "return"]
+    assert [rows["run-0"][name] for name in DECISION] == ["", "", "broken", ""]
     recorded = {row["run_id"]: row for row in csv.DictReader(io.StringIO(project.jpo("history", "-o", "csv").out))}
-    assert [recorded["run-now"][name] for name in DECISION] == ["user", "time=1", "ok"]
-    assert list(recorded["run-now"])[-3:] == list(rows["run-now"])[-3:] == list(DECISION)
+    assert [recorded["run-now"][name] for name in DECISION] == ["user", "time=1", "ok", "return"]
+    assert list(recorded["run-now"])[-4:] == list(rows["run-now"])[-4:] == list(DECISION)
     epochs = list(csv.DictReader(io.StringIO((project.folder / "epochs.csv").read_text())))
     assert [row["run_id"] for row in epochs].count("run-0") == 1
     (now,) = (row for row in epochs if row["run_id"] == "run-now")
@@ -168,7 +168,7 @@ def test_who_decided_under_which_preference_and_with_which_compliance(project):
 
 def test_without_targets_and_suggestions_the_columns_are_empty(project):
     rows = table(project)
-    assert {tuple(row[name] for name in DECISION) for row in rows.values()} == {("", "", "")}
+    assert {tuple(row[name] for name in DECISION) for row in rows.values()} == {("", "", "", "")}
 
 
 def test_the_epochs_of_a_long_log_are_all_there(project):

@@ -39,7 +39,7 @@ def test_savings_have_their_interval_and_what_is_not_known_is_unknown() -> None:
 
 def test_a_suggestion_says_who_decided_who_asked_what_became_of_it_and_what_came() -> None:
     (line,) = [line for line in told().split("\n") if " s1 " in line]
-    for said in ("batch 32 → 64", "written", "the SAC agent", "ada github", "50s", "1 of 2"):
+    for said in ("trial", "batch 32 → 64", "written", "the SAC agent", "ada github", "50s", "1 of 2"):
         assert said in line
 
 
