@@ -70,7 +70,7 @@ NO_UNITS = (
 )
 """Tests of commands, servers, installations, learning; all others are unit tests, of which a thousand take a few seconds."""
 LONGEST = (
-    "pipelines/test_twenty_pipelines",
+    "pipelines/test_pipelines_in_a_row",
     "pipelines/test_github",
     "pipelines/test_learning",
     "pipelines/test_gitlab",

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from attacks import ATTACKS, steered
 from code_hosts import TOKEN, code_host, refuses
+from schemas import broken
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "pipelines" / "github"
@@ -62,9 +63,7 @@ def outputs(tmp_path: Path) -> dict[str, str]:
     ],
 )
 def test_files_follow_githubs_schema(file: str, schema: str) -> None:
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", str(FOLDER / file)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stdout
+    assert broken(schema, FOLDER / file) == ""
 
 
 def test_no_expression_is_part_of_a_script() -> None:
