@@ -2,8 +2,10 @@
 
 SLA_TARGETS says which quantity each target of [sla] limits. A new target is also a key in
 project/tables/promises.py, a sign in wording/names.py, words in optimizer/sla.py and a limit, a fact
-and a rule of the guard (constraints/limits.py, rules.py; facts come from project/proposal.py); its quantity is a field of
-records.Forecast. An unknown value neither meets nor breaks a target.
+and a rule of the guard (constraints/limits.py, rules.py; facts come from project/proposal.py); of runs that go on _sla and
+_warnings in plugins/launch/story/watch/standing.py. Its quantity is a field of records.Forecast and Outcome; a new one is also in
+wording/names.OUTCOMES, forecast/demand.py, report/suggestion_schema.py, history/migrations.py and postgres/schema.py, and
+constraints/own.py. An unknown value neither meets nor breaks a target.
 """
 
 from __future__ import annotations

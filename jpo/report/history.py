@@ -1,4 +1,7 @@
-"""The history: runs and suggestions on record, and the ledger of the last forecasts, workload by workload."""
+"""The history: runs and suggestions on record, and the ledger of the last forecasts, workload by workload.
+
+Columns as CSV are HEAD and DECISION, also those of `jpo lab logs --extended` and of the page's performance_metrics.csv.
+"""
 
 from __future__ import annotations
 
