@@ -20,7 +20,6 @@ from jpo.agent.reasons import interval_warnings, loss_interval_warnings
 from jpo.agent.safety import failing, recovery
 from jpo.agent.safety.setback import outlasting, setback
 from jpo.cost import usd_per_hour
-from jpo.cost.sla import sla_target
 from jpo.errors import NothingAdmissible
 from jpo.forecast import predict
 from jpo.optimizer.candidates import with_followers
@@ -29,7 +28,7 @@ from jpo.optimizer.request import Request
 from jpo.optimizer.sla import TargetForecast, memory_vetoes, target_forecasts, to_be_lowered, trade_vetoes, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import SET_BY_HAND, Belief, Candidates, Decision, Forecast, Known, Note, Parameters, Run, RunStatus, Undo
-from jpo.wording import numbers
+from jpo.wording import names, numbers
 
 BASELINE = "JPO-I645"
 FIRST_VALUES = "JPO-W651"
@@ -192,7 +191,7 @@ def back_to_the_first(candidates: Candidates, request: Request, runs: Sequence[R
 
 def as_good(surrogate: Surrogate, target: TargetForecast, row: int, now: int) -> bool:
     """Whether a row is expected to miss a quality target by no more than today's, up to noise."""
-    belief = surrogate.belief_about(sla_target(target.name).quantity)
+    belief = surrogate.belief_about(names.target(target.name).quantity)
     assert belief is not None, "its quality was measured"
     log_error = belief.weights @ belief.log_loss
     return bool(log_error[row] <= log_error[now] + math.log1p(LOSS_NOISE))

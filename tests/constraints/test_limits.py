@@ -8,8 +8,8 @@ from constraints.limit import Limit
 from constraints.limits import DEFAULTS, SLA, Limits, Quota, limits_from, seconds
 from constraints.rules import Facts
 from jpo import records
-from jpo.cost.sla import SLA_TARGETS
 from jpo.project.tables.promises import SlaTable
+from jpo.wording.names import TARGETS
 
 
 def limits(toml: str) -> Limits:
@@ -146,11 +146,11 @@ def test_a_machine_caps_only_what_it_has_less_of():
 @pytest.mark.parametrize("name", SLA)
 def test_every_target_of_sla_that_is_read_is_enforced(name: str) -> None:
     """Known to the reader alone, it would be accepted in jpo.toml and never held."""
-    target = SLA_TARGETS[name]
+    target = TARGETS[name]
     beyond = Facts(**{f"{target.quantity}_next": 0.9 if target.at_most else 0.1})
     verdict = check({"batch_size": 32.0}, {"batch_size": 64.0}, limits_from({"sla": {name: 0.5}}), beyond)
     assert [f"[sla] {name} is 0.5" in violation.message for violation in verdict.violations] == [True]
 
 
 def test_guard_and_settings_know_the_same_targets() -> None:
-    assert set(SLA) == SLA_TARGETS.keys() == SlaTable.model_fields.keys()
+    assert set(SLA) == TARGETS.keys() == SlaTable.model_fields.keys()

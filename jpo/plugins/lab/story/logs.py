@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from jpo.cost import Prices, run_cost_usd
-from jpo.cost.sla import SLA_TARGETS, check_run
+from jpo.cost.sla import check_run
 from jpo.errors import TelemetryError, UsageError
 from jpo.files import whole
 from jpo.files.reading import beginning, same_file
@@ -37,6 +37,7 @@ from jpo.records import Identity, Preference, Quality, Run, Suggestion, Track
 from jpo.telemetry.csv.folder import log_files, read_each
 from jpo.telemetry.csv.lines import COLUMNS, Log
 from jpo.telemetry.csv.log import whole_lines
+from jpo.wording.names import TARGETS
 
 Rewards = tuple[dict[str, float], float | None]
 """What a run earned: its vector by name, as far as it is known, and the scalar."""
@@ -61,7 +62,7 @@ def logs(
     if not paths:
         place = ", ".join(map(str, patterns)) or "jpo lab logs"
         raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
-    for file, head in ((extended, extended_head(SLA_TARGETS)), (epochs, epochs_head(COLUMNS))):
+    for file, head in ((extended, extended_head(TARGETS)), (epochs, epochs_head(COLUMNS))):
         if file:
             refuse_among_logs(file, [*patterns, *usual_logs], paths, head)
     own = own_names(settings)
@@ -74,7 +75,7 @@ def logs(
     if extended or epochs:
         found = list(judged(runs, settings, prices))
         if extended:
-            write_extended(extended, extended_csv(found, tuple(SLA_TARGETS)))
+            write_extended(extended, extended_csv(found, tuple(TARGETS)))
         if epochs:
             files = {(log.run.identity, log.run.run_id): log.path for log in usable}
             rows = ((run, rows_of(files[run.run.identity, run.run.run_id])) for run in found)
