@@ -1,10 +1,10 @@
 """Runs that other tools recorded: tables, Hugging Face, Lightning and others -> records.Run.
 
 foreign.py       what each format makes of its files: runs as cells of text, by the tool's own names
-recognise.py     which format a file or folder has; a further one stands in READERS and _of_tool, and in cli.py,
-                 or in a package of its own under the entry point jpo.importers
+recognise.py     which format a file or folder has; a further one is a module, a line of FORMATS there and its name in OWN,
+                 or a package of its own that names function(file or folder) -> ForeignRuns under GROUP
 table.py         a CSV file with a row per run
-hugging_face.py  trainer_state.json, and what lies beside it
+huggingface.py   trainer_state.json, and what lies beside it
 lightning.py     metrics.csv and hparams.yaml
 tensorboard.py   event files, by tensorboard's own reader
 mlflow.py        MLflow's file store and SQLite database
@@ -22,6 +22,10 @@ unknown, never a default. Nothing is stored here.
 
 from jpo.plugin import Plugin
 
+OWN = ("table", "huggingface", "lightning", "tensorboard", "mlflow", "wandb")
+"""JPO's own formats, which the command line names without their readers."""
+GROUP = "jpo.importers"
+"""Entry points of others' formats."""
 PLUGIN = Plugin(
     "imports",
     summary="runs that other tools recorded",
