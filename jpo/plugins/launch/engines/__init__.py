@@ -1,5 +1,6 @@
-"""The engines that a run may start on. A further one takes a folder here, which describes itself as ENGINE, and its name in OWN;
-or a package of its own that names it under GROUP: function(settings, surroundings) -> Launcher.
+"""The engines that a run may start on. A further one takes a folder here, which describes itself as ENGINE, and its name in OWN,
+in the summary of ../__init__.py, in pyproject.toml (its extra), README and docs; tests/launches.py is its suite.
+Or a package of its own names it under GROUP: function(settings, surroundings) -> Launcher.
 """
 
 from __future__ import annotations
