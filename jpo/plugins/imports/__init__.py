@@ -18,8 +18,8 @@ cli.py  story.py  `jpo import`; project.py: what jpo.toml and the environment sa
 settings.py      [imports] of jpo.toml
 translate.py     cells -> Run, by the rules of outcome.py
 
-Each format only finds and splits what is there; what its names mean is KNOWN in its module, of a table columns.py guesses it. A value that nothing says is
-unknown, never a default. Nothing is stored here.
+Each format only finds and splits what is there; what its names mean is KNOWN in its module, of a table columns.py guesses it. A
+value that nothing says is unknown, never a default. Nothing is stored here.
 """
 
 from jpo.plugin import Plugin
