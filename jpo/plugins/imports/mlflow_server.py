@@ -37,10 +37,7 @@ Ask = Callable[[str, Fields], Mapping[str, object]]
 
 
 def read_server(source: Endpoint, experiments: Sequence[str], loss: str | None = None) -> ForeignRuns:
-    """The runs of experiments, by their names or ids.
-
-    Args:
-        loss: the cell that jpo.toml names as validation loss; its curve is read as well.
+    """The runs of experiments, by their names or ids; `loss`: the cell of validation loss, whose curve is read as well.
 
     Raises:
         UsageError: JPO-E158, no experiment is named, or the server has none of this name.

@@ -50,8 +50,7 @@ CHECKPOINT = "checkpoint-"
 def read_sources(paths: Sequence[Path], form: str | None) -> list[ForeignRuns]:
     """The runs of these files and folders; those of one tool together, each table by itself.
 
-    Args:
-        form: a name in FORMATS; None: as names and contents say.
+    `form`: a name in FORMATS; None: as names and contents say.
 
     Raises:
         UsageError: JPO-E155, nobody knows what one is.

@@ -102,12 +102,7 @@ class MarkovPhases:
 
 
 def fit_chain(scaled: Floats, labels: Ints, lengths: Sequence[int]) -> Chain:
-    """The sticky chain over given levels: their means stay.
-
-    Args:
-        scaled: shape (samples, d).
-        labels: the level of each sample, 0 .. k-1.
-    """
+    """The sticky chain over given levels, 0 .. k-1 of each sample: their means stay."""
     k = int(labels.max()) + 1
     firsts = [0, *accumulate(lengths)][:-1]
     weights = np.eye(k)[labels]

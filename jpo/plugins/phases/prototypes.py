@@ -37,11 +37,7 @@ class Prototype:
 
 
 def prototypes(paths: Sequence[Ints]) -> tuple[Prototype, ...]:
-    """The kinds among executions, the largest first.
-
-    Args:
-        paths: the phases of each execution, each of shape (samples,).
-    """
+    """The kinds among executions, given by the phases of each, the largest first."""
     away = np.array([[distance(one, other) for other in paths] for one in paths])
     clusters = [[at] for at in range(len(paths))]
     while len(clusters) > 1:
@@ -68,12 +64,7 @@ def distance(one: Ints, other: Ints) -> float:
 
 
 def nearest_prototype(path: Ints, known: Sequence[Prototype], paths: Sequence[Ints]) -> int:
-    """The prototype that an execution follows: that of the nearest medoid.
-
-    Args:
-        path: its phases.
-        paths: those of the executions in which the prototypes were found.
-    """
+    """The prototype whose medoid, of the paths in which it was found, is nearest to that of an execution."""
     return int(np.argmin([distance(path, paths[prototype.medoid]) for prototype in known]))
 
 

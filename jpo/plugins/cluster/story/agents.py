@@ -97,9 +97,7 @@ def train(
 ) -> TrainedModel:
     """Let an agent learn on the first part of the workloads, and keep what did best on sequences that it did not learn from.
 
-    Args:
-        begin: a model to go on from.
-        own: in place of an agent that comes along.
+    `begin`: a model to go on from; `own`: in place of an agent that comes along.
     """
     turns = range(lessons.tries * lessons.rounds)
     if own is None:
@@ -194,12 +192,7 @@ class Contestant:
 
 
 def test(
-    scenarios: Sequence[Scenario],
-    contestant: Contestant,
-    rules: Sequence[Rule],
-    by: ContestOptions,
-    *,
-    track: Track,
+    scenarios: Sequence[Scenario], contestant: Contestant, rules: Sequence[Rule], by: ContestOptions, *, track: Track
 ) -> ContestResult:
     """An agent beside rules on sequences of the last part of the workloads."""
     own, seed = contestant.own, contestant.seed

@@ -19,15 +19,7 @@ from jpo.errors import TelemetryError, UsageError
 from jpo.files import whole
 from jpo.files.reading import beginning, same_file
 from jpo.history.figures import figures, usual_values
-from jpo.plugins.lab.report.logs import (
-    REWARDS,
-    Judged,
-    LogFigures,
-    epochs_csv,
-    epochs_head,
-    extended_csv,
-    extended_head,
-)
+from jpo.plugins.lab.report.logs import REWARDS, Judged, LogFigures, epochs_csv, epochs_head, extended_csv, extended_head
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history, preference_of, targets_of
@@ -46,11 +38,9 @@ Rewards = tuple[dict[str, float], float | None]
 def logs(
     given: Sequence[Path], settings: LoadedSettings, extended: Path | None, epochs: Path | None, *, now: float, track: Track
 ) -> LogFigures:
-    """Read the logs, and write the tables that are wanted.
+    """Read the logs, those of [csv] logs where none is given, and write the tables that are wanted, as CSV.
 
-    Args:
-        given: files, folders and patterns; none: those of [csv] logs.
-        extended, epochs: where the CSVs of all runs go, a row per run and a row per row of each log; None: nowhere.
+    `extended`, `epochs`: where a row per run and a row per row of each log go; None: nowhere.
 
     Raises:
         UsageError: JPO-E133, no log is named; JPO-E132 or E307, a table cannot be written.

@@ -290,11 +290,7 @@ def _opened(
 
 
 def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] = ()) -> Traces:
-    """Traces of files, or of a config.ini's own runs on record.
-
-    Args:
-        features: that a model asks for; those on the command line come first.
-    """
+    """Traces of files, or of a config.ini's own runs; `features`: that a model asks for, after those on the command line."""
     from jpo.plugins.phases.files.read import read_traces
     from jpo.plugins.phases.story import phases as command
 
