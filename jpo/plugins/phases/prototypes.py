@@ -59,17 +59,13 @@ def prototypes(paths: Sequence[Ints]) -> tuple[Prototype, ...]:
 
 def distance(one: Ints, other: Ints) -> float:
     """Share of the time at which two paths are in phases that the other is not in, then or a little before or after."""
-    a, b = _at_points(one), _at_points(other)
+    a, b = (path[np.linspace(0, len(path) - 1, POINTS).round().astype(np.int64)] for path in (one, other))
     return (_unmatched(a, b) + _unmatched(b, a)) / 2
 
 
 def nearest_prototype(path: Ints, known: Sequence[Prototype], paths: Sequence[Ints]) -> int:
     """The prototype whose medoid, of the paths in which it was found, is nearest to that of an execution."""
     return int(np.argmin([distance(path, paths[prototype.medoid]) for prototype in known]))
-
-
-def _at_points(phases: Ints) -> Ints:
-    return phases[np.linspace(0, len(phases) - 1, POINTS).round().astype(np.int64)]
 
 
 def _unmatched(a: Ints, b: Ints) -> float:

@@ -28,7 +28,8 @@ def trace_of(
         UsageError: JPO-E702, fewer than two configurations were run, or none of their runs ended well.
     """
     measured = [(run, execution) for run in runs if (execution := _execution(run, cost_of(run))) is not None]
-    knobs = _varied([run for run, _ in measured])
+    names = dict.fromkeys(name for run, _ in measured for name in run.parameters)
+    knobs = tuple(name for name in names if len({run.parameters.get(name) for run, _ in measured} - {None}) > 1)
     if not knobs:
         finding = f"its {len(measured)} usable runs have one configuration only: a replay chooses among those that were run"
         raise UsageError(place, finding, "run the job with other values first, or replay a trace", code="JPO-E702")
@@ -46,12 +47,6 @@ def _execution(run: Run, cost: float | None) -> Execution | None:
     if seconds is None or cost is None or min(seconds, cost) < SMALLEST or max(seconds, cost) > LARGEST:
         return None
     return Execution(seconds, cost, run.ended_well)
-
-
-def _varied(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Parameters in which the runs differ."""
-    names = dict.fromkeys(name for run in runs for name in run.parameters)
-    return tuple(name for name in names if len({run.parameters[name] for run in runs if name in run.parameters}) > 1)
 
 
 def _notes(trace: Trace, *, left_out: int) -> tuple[str, ...]:
