@@ -12,17 +12,10 @@ from jpo.records import Run
 def trace_of(
     name: str, place: str, runs: Sequence[Run], cost_of: Callable[[Run], float | None], *, cost_unit: CostUnit
 ) -> tuple[Trace, tuple[str, ...]]:
-    """The trace of a workload's runs, grouped by configuration.
+    """The trace of a workload's runs over the parameters in which they differ, and sentences that say what it does not contain.
 
-    Args:
-        name, place: of the workload, and where it is described.
-        runs: oldest first. The configuration of the oldest one is where a replay starts.
-        cost_of: cost of a run in `cost_unit`; None if it is unknown.
-
-    Returns:
-        The trace over the parameters in which the runs differ, and sentences that say what it does and does not contain. Runs
-        without a duration or a cost are left out; one that failed, was stopped or missed its target never reaches it in a replay
-        either, at the cost it had.
+    A replay starts from the configuration of the first run, the oldest. Runs without a duration or a cost are left out; one that
+    failed, was stopped or missed its target never reaches it in a replay either, at the cost it had. `place`: for errors.
 
     Raises:
         UsageError: JPO-E702, fewer than two configurations were run, or none of their runs ended well.
