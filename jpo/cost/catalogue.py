@@ -64,11 +64,7 @@ COLUMNS = tuple(f.name for f in fields(Instance))
 
 
 def read_catalogue(file: Path) -> tuple[Instance, ...]:
-    """The instances of a catalogue, in its order.
-
-    Raises:
-        UsageError: JPO-E802, the file or one of its lines cannot be used; the message names the line.
-    """
+    """The instances of a catalogue, in its order; UsageError JPO-E802, naming the line, where it cannot be used."""
     return parse(_text(file), str(file))
 
 

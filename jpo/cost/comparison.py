@@ -51,12 +51,7 @@ def compare(
     before_duration: Interval | None,
     after_duration: Interval | None,
 ) -> CostComparison:
-    """The comparison of two configurations.
-
-    Args:
-        before, after: values by parameter name.
-        before_duration, after_duration: seconds of one run each.
-    """
+    """The comparison of two configurations, by parameter name; durations in seconds of one run each."""
     named = [name for name in RESOURCES if name in before and name in after]
     return CostComparison(
         cost_usd_before=_cost(usd_per_hour(before, prices), before_duration),

@@ -42,11 +42,7 @@ Refusal = Callable[[str], JpoError]
 
 
 def opened(path: Path, refusal: Refusal) -> BufferedReader:
-    """A regular file open for reading, opened without waiting for a writer.
-
-    Args:
-        refusal: makes the error that names the file.
-    """
+    """A regular file open for reading, opened without waiting for a writer; else the error that `refusal` makes."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
@@ -167,11 +163,7 @@ def refuse_beyond_bounds(tables: Mapping[str, Any]) -> None:
 
 
 def json_object(text: str | bytes) -> dict[str, Any]:
-    """A JSON object as the standard has it: each key once, numbers finite.
-
-    Raises:
-        ValueError: it is something else; the finding in words.
-    """
+    """A JSON object as the standard has it: each key once, numbers finite; ValueError, in words, where it is something else."""
     try:
         text = text.decode() if isinstance(text, bytes) else text  # json itself would take UTF-16, and halves of characters
         document = json.loads(text, object_pairs_hook=_once, parse_float=finite, parse_int=_whole, parse_constant=finite)

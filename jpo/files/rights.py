@@ -31,14 +31,9 @@ class NotKept(PermissionError):
 
 
 def hand_on(old: Path, new: int) -> None:
-    """Give an open file what another one has besides its content.
+    """Give an open file of this process what another one, followed through links, has besides its content.
 
-    Args:
-        old: the file that will be replaced; links are followed.
-        new: descriptor of the new file, which belongs to this process.
-
-    Raises:
-        NotKept: some of it cannot be kept.
+    NotKept where some of it cannot be kept.
     """
     before = old.stat()
     _give_away(before, new)

@@ -160,12 +160,7 @@ def _number(text: str) -> float | None:
 
 
 def _answer(arguments: Sequence[str], timeout_seconds: float) -> str:
-    """Output of a program.
-
-    Raises:
-        ValueError: it fails, or does not answer in time.
-        OSError: it cannot be started.
-    """
+    """Output of a program; ValueError: it fails, or does not answer in time; OSError: it cannot be started."""
     try:
         answer = answer_of(arguments, seconds=timeout_seconds)
     except NoAnswerInTime as error:

@@ -84,11 +84,7 @@ class Tail:
         self._run_before: str | None = None
 
     def poll(self) -> LogUpdate:
-        """Read what was added; at most CHUNK_BYTES at once.
-
-        Raises:
-            TelemetryError: JPO-E110, it is not a log, or no longer one.
-        """
+        """Read what was added, at most CHUNK_BYTES at once; TelemetryError JPO-E110 where it is not a log, or no longer one."""
         try:
             if self._file is None:
                 if not self._path.exists():
@@ -177,10 +173,6 @@ def follow(tail: Tail, *, clock: Callable[[], float], sleep: Callable[[float], N
 
     A run whose end is logged is over once nothing follows for one poll. Silence is timed by the clock here, so that a training
     machine with a slow clock does not look dead; of a file that existed before, from its modification.
-
-    Args:
-        clock: unix seconds.
-        sleep: waits for a number of seconds.
     """
     state, changed_at = "running", None
     while True:

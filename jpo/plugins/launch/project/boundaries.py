@@ -48,10 +48,6 @@ def longest_usual_seconds(settings: LoadedSettings, reached: Sequence[Run], valu
 
     A run that is no trial is to deliver a model, and the shortest of many runs was lucky: twice its time would end every other
     run of a job that reaches its target after two epochs, or after nine.
-
-    Args:
-        reached: runs that reached their target.
-        values: of the run.
     """
     stop_at, taken = launch_table(settings).stop_at, dict[tuple[tuple[str, float], ...], list[float]]()
     for run in reached:

@@ -58,11 +58,7 @@ class Boundary:
 
 
 def made(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Boundary) -> Waiting:
-    """The run of this id, from wherever it is to its record.
-
-    Raises:
-        LaunchError: JPO-E753 to E755, the engine refuses it, or stays unreachable.
-    """
+    """The run of this id, from wherever it is to its record; LaunchError JPO-E753 to E755, the engine refuses it, or is away."""
     entry = read(task.ledger, run_id)
     launcher = outside.engine(task.settings, entry.engine if entry else task.engine)
     if entry is None:
