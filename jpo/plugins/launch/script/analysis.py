@@ -65,7 +65,7 @@ class EntryFunction:
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """How a script comes to its config.ini: by an option ("": an argument without a name; None: none), or by names in it."""
+    """How a script comes to its config.ini: by an option ("": an argument without a name), or by names that it has."""
 
     option: str | None
     names: tuple[str, ...]
