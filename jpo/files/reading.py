@@ -72,11 +72,7 @@ def beginning(path: Path, size_bytes: int, refusal: Refusal) -> bytes:
 
 
 def soon_read(path: Path, most_bytes: int, *, seconds: float) -> bytes:
-    """The bytes of a small file, which may be a pipe that is written meanwhile.
-
-    Raises:
-        OSError: it cannot be read, nothing is written into it in time, or it is larger.
-    """
+    """The bytes of a small file, which may be a pipe that is written meanwhile; OSError: unreadable, too slow or too large."""
     deadline, data = time.monotonic() + seconds, b""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -116,11 +112,7 @@ class NotToml(ValueError):
 
 
 def toml(text: str) -> dict[str, Any]:
-    """The tables of a TOML text.
-
-    Raises:
-        ValueError: it is not TOML, is nested deeper than DEEPEST, or holds a whole number beyond 64 bits; the finding in words.
-    """
+    """The tables of a TOML text; ValueError, in words: no TOML, deeper than DEEPEST, or a whole number beyond 64 bits."""
     refuse_endless_keys(text)
     try:
         tables = tomllib.loads(text)

@@ -17,7 +17,7 @@ from jpo.errors import TelemetryError
 from jpo.records import Run
 from jpo.telemetry import contract
 from jpo.telemetry.csv.lines import LONGEST_LINE, Log, unreadable
-from jpo.telemetry.csv.log import LARGEST_LOG_BYTES, decoded, opened, run_of, too_large
+from jpo.telemetry.csv.log import LARGEST_LOG_BYTES, decoded, opened, run_of
 from jpo.telemetry.outcome import NONE_OWN, Own
 
 POLL_SECONDS = 1.0
@@ -134,7 +134,7 @@ class Tail:
             self._opening += raw[: OPENING_BYTES - len(self._opening)]
         self._read += len(raw)
         if self._read > LARGEST_LOG_BYTES:
-            raise too_large(self._path)
+            raise unreadable(self._path, f"is larger than {LARGEST_LOG_BYTES // 2**20} MiB")
         rows = tuple(self._rows(raw))
         return LogUpdate(rows, self._change(), bytes_read=len(raw))
 

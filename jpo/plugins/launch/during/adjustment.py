@@ -120,10 +120,10 @@ def is_new(adjustment: Adjustment, before: Sequence[Adjustment]) -> bool:
     return all(new.kept < other.kept for other in done if other and other.resource == new.resource)
 
 
-def must_wait(before: Sequence[Adjustment], *, now: float, cooldown: float = COOLDOWN_SECONDS) -> float:
+def must_wait(before: Sequence[Adjustment], *, now: float) -> float:
     """Seconds until the next decision may be carried out; 0: at once."""
     last = max((other.at for other in before if other.applied), default=None)
-    return 0.0 if last is None else max(0.0, cooldown - (now - last))
+    return 0.0 if last is None else max(0.0, COOLDOWN_SECONDS - (now - last))
 
 
 def settled(adjustment: Adjustment, *, ended_at: float, usd_per_hour: float | None, won: bool | None) -> Adjustment:

@@ -39,7 +39,6 @@ class Watched:
     Attributes:
         pods: with all that their labels say.
         started, busy: by pod and container, unix seconds and CPU seconds.
-        last_seen: by pod and container, when it was measured last, of those of which nothing better is known.
     """
 
     pods: Mapping[PodId, Mapping[str, str]]
@@ -50,11 +49,7 @@ class Watched:
 
 
 def labelled_runs(scope: Scope, seen: Collection[PodId], going: Collection[PodId]) -> NewRuns:
-    """Runs of labelled pods that ended since the scope's watermark.
-
-    Args:
-        seen, going: the pods that discovery found, and those of them that surely go on; nothing is asked where no other is left.
-    """
+    """Runs of labelled pods that ended since the scope's watermark; nothing is asked where all that are `seen` are `going`."""
     new = frozenset(seen) - frozenset(going)
     if not new:
         return NewRuns()

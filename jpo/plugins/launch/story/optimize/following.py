@@ -85,11 +85,7 @@ def room_for(needs: Needs, launcher: Launcher, plan: LoopPlan) -> Generator[floa
 
 
 def job_for(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Boundary) -> LaunchJob:
-    """The job that runs the command with what config.ini has now.
-
-    Raises:
-        UsageError: JPO-E756, there is no command; JPO-E773, JPO-E774, the script cannot be started.
-    """
+    """The job that runs the command with what config.ini has now; UsageError JPO-E756: no command, E773, E774: a bad script."""
     workload = read_workload(task.path, task.settings, now=outside.clock())  # as the run will read it
     here = (outside.folder, outside.environ)
     invocation = invocation_of(plan.command, workload, task.settings, *here, engine=task.engine)
