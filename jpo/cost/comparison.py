@@ -54,15 +54,16 @@ def compare(
     """The comparison of two configurations, by parameter name; durations in seconds of one run each."""
     named = [name for name in RESOURCES if name in before and name in after]
     return CostComparison(
-        cost_usd_before=_cost(usd_per_hour(before, prices), before_duration),
-        cost_usd_after=_cost(usd_per_hour(after, prices), after_duration),
+        cost_usd_before=usd_of(before_duration, usd_per_hour(before, prices)),
+        cost_usd_after=usd_of(after_duration, usd_per_hour(after, prices)),
         changes={name: after[name] - before[name] for name in named if after[name] != before[name]},
         seconds_saved=_saved(before_duration, after_duration),
     )
 
 
-def _cost(usd_per_hour: float | None, seconds: Interval | None) -> Interval | None:
-    if usd_per_hour is None or seconds is None:
+def usd_of(seconds: Interval | None, usd_per_hour: float | None) -> Interval | None:
+    """The cost of a duration."""
+    if seconds is None or usd_per_hour is None:
         return None
     rate = usd_per_hour / 3600
     return Interval(seconds.mean * rate, seconds.low * rate, seconds.high * rate)

@@ -135,9 +135,7 @@ class LaunchObserver:
                 ended_at=(status.ended_at or times.ended_at) if status.over else None,
             ),
             use=replace(
-                use,
-                cpu_seconds=status.cpu_seconds,
-                memory_gib=status.memory_gib if use.memory_gib is None else use.memory_gib,
+                use, cpu_seconds=status.cpu_seconds, memory_gib=status.memory_gib if use.memory_gib is None else use.memory_gib
             ),
         )
 

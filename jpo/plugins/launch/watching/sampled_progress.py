@@ -42,13 +42,7 @@ NOTHING = SampledProgress()
 
 
 def read_progress(
-    source: Endpoint,
-    identity: Identity,
-    run_id: str,
-    started_at: float,
-    *,
-    names: Names,
-    known: SampledProgress = NOTHING,
+    source: Endpoint, identity: Identity, run_id: str, started_at: float, *, names: Names, known: SampledProgress = NOTHING
 ) -> SampledProgress:
     """The progress of a run up to now.
 
