@@ -81,13 +81,7 @@ NEGLIGIBLE = 0.005
 
 @dataclass(frozen=True, slots=True)
 class TradeOff:
-    """Trade-off of time against money, against today's values.
-
-    Attributes:
-        usd_per_hour: money for each hour: paid for an hour saved, or saved by an hour that it takes longer.
-        saves_time: which of the two.
-        acceptable: by what an hour is worth to the user.
-    """
+    """Trade-off against today's values: USD paid for an hour saved, or saved by one longer; acceptable by what one is worth."""
 
     usd_per_hour: float
     saves_time: bool

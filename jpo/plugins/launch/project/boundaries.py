@@ -19,12 +19,7 @@ from jpo.telemetry.csv.log import parsed
 
 @dataclass(frozen=True, slots=True)
 class TrainingSoFar:
-    """How long a run has been training, by its own log.
-
-    Attributes:
-        started_at: unix seconds; None: it has no log yet, or none that is seen from here.
-        over: it has ended its log, and saves or tests now.
-    """
+    """Since when a run trains (unix seconds; None: no log seen), and whether that is over: it has ended its log."""
 
     started_at: float | None
     over: bool = False

@@ -34,12 +34,7 @@ ALL, REPORTING = "labelled pods", "reporting pods"
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Pods of a scope and what the cluster knows of them.
-
-    Attributes:
-        pods: with all that their labels say.
-        started, busy: by pod and container, unix seconds and CPU seconds.
-    """
+    """Pods of a scope with all that their labels say, their lives, and by container when it started and its CPU seconds."""
 
     pods: Mapping[PodId, Mapping[str, str]]
     lifetimes: Mapping[PodId, PodLife]

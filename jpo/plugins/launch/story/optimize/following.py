@@ -39,12 +39,7 @@ FAILED = (RunStatus.FAILED, RunStatus.OOM_KILLED, RunStatus.DIVERGED)
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """After how long a run is of no use.
-
-    Attributes:
-        training_seconds: by its own log; None: none is set.
-        startup_seconds: what runs of this job take besides training, at most; None: not known, and an engine is told nothing.
-    """
+    """After how long a run is of no use, by its own log (None: none is set), and what it takes besides (None: not known)."""
 
     training_seconds: float | None = None
     startup_seconds: float | None = None
