@@ -14,7 +14,7 @@ FEW = 0.5
 
 
 def thinned_out(current: Mapping[str, float], proposed: Mapping[str, float], runs: Sequence[Run]) -> str | None:
-    """A note where another number of GPUs leaves each far less of the global batch than any run had that ended well; else None."""
+    """A note where another number of GPUs leaves each far less of the global batch than runs that ended well had; else None."""
     gpus, share = proposed.get("gpus", 0.0), _batch_per_gpu(proposed)
     if share is None or gpus < 2 or gpus == current.get("gpus"):
         return None

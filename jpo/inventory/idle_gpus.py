@@ -66,7 +66,7 @@ class GpuUse:
 
 
 def diagnose(run: Run, series: Sequence[Series] = (), others: Sequence[Run] = ()) -> IdleGpus | None:
-    """The cause of idle GPUs in a finished run that did not fail; None where they were not idle, or nobody knows whether they were.
+    """The cause of idle GPUs in a finished run that did not fail; None where they were not idle, or nobody knows.
 
     `series` are its time series, if they were kept; `others`: runs of the same workload to compare it with, oldest first.
     """
