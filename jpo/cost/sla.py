@@ -77,12 +77,7 @@ def slack(targets: Mapping[str, float], run: Run, prices: Prices) -> float | Non
 
 @dataclass(frozen=True, slots=True)
 class ComplianceRate:
-    """The share of cases in which targets were met.
-
-    Attributes:
-        kept, known: cases in which they were met, of those in which that is known.
-        share: the ratio with its 90% interval; None when nothing is known.
-    """
+    """The share of cases in which targets were met: `kept` of `known` ones, with its 90% interval; None when nothing is known."""
 
     kept: int
     known: int

@@ -57,12 +57,7 @@ class Threshold:
 
 
 def thresholds(runs: Sequence[Run], prices: Prices, *, share: float) -> Iterator[Threshold]:
-    """The thresholds of all targets of [sla].
-
-    Args:
-        runs: similar runs that ended well.
-        share: of runs like them that shall meet it, each target by itself, in 0.5..1.
-    """
+    """The thresholds of all targets of [sla], by runs that ended well; a share of them, in 0.5..1, shall meet each by itself."""
     for name in TARGETS:
         values = [value for run in runs if (value := measured(name, run, prices)) is not None]
         if values or name != "accuracy_min":  # most jobs have none, and need no line about it
