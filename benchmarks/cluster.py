@@ -60,7 +60,9 @@ ACCASIM = {"fcfs": "fifo", "sjf": "sjf", "fcfs+easy": "easy"}
 
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Jobs per second of the cluster lab beside a usual simulator.")
-    parser.add_argument("--jobs", type=int, default=5000, help="jobs to draw (default: 5000)")
+    parser.add_argument(
+        "--jobs", type=int, default=5000, help="jobs to draw (default: 5000); twice on platforms, 20 in long queues"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each; the median counts (default: 5)")
     parser.add_argument("--log", type=Path, help="a log of the Standard Workload Format in place of drawn jobs")
     parser.add_argument("--procs", type=int, default=128, help="processors of the machine (default: 128)")
@@ -70,9 +72,9 @@ def main(argv: list[str]) -> int:
     jobs = read_swf(options.log).jobs if options.log else draw_jobs(options.jobs, options.procs, load=0.65, seed=0)
     measured = {
         **queues(jobs, options.procs, options.rounds),
-        **long_queues(),
-        **platforms(options.rounds),
-        **many_tasks(options.rounds),
+        **long_queues(options.jobs),
+        **platforms(2 * options.jobs, options.rounds),
+        **many_tasks(2 * options.jobs, options.rounds),
         **decisions(),
     }
     if options.accasim != sys.executable or find_spec("accasim"):
@@ -119,16 +121,16 @@ def as_objects(jobs: JobTable) -> list[event_scheduler.Job]:
     return [event_scheduler.Job(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def platforms(rounds: int) -> dict[str, dict[str, float]]:
+def platforms(count: int, rounds: int) -> dict[str, dict[str, float]]:
     """Jobs per second on nodes that differ; jobs of one task of 1 to 8 GPUs."""
     cpu = ProcessorType("cpu", "cpu", 64, 1.0, 3.0)
     gpus = [
         ProcessorType(name, "gpu", 8, speed, watts) for name, speed, watts in (("a", 1.0, 400), ("b", 0.5, 300), ("c", 2.0, 700))
     ]
     platform = Platform("three types", tuple(NodeGroup("c", NodeType(gpu.name, (cpu, gpu), 512), 8) for gpu in gpus))
-    drawn = draw_jobs(10_000, 192, load=0.9, seed=1)
+    drawn = draw_jobs(count, 192, load=0.9, seed=1)
     jobs = drawn.with_processors(np.minimum(drawn.processors, 8))
-    count, devices = len(jobs), jobs.processors
+    devices = jobs.processors
     nothing = np.zeros(count)
     ones = np.ones(count, dtype=np.int64)
     demand = DemandTable(ones, 4 * devices, devices, 8.0 * devices, nothing, ("",) * count, ("",) * count, nothing + np.inf)
@@ -143,12 +145,12 @@ def platforms(rounds: int) -> dict[str, dict[str, float]]:
     }
 
 
-def many_tasks(rounds: int) -> dict[str, dict[str, float]]:
+def many_tasks(count: int, rounds: int) -> dict[str, dict[str, float]]:
     """Jobs per second on 8 nodes of 8 fast cores and 8 nodes of 2 x 4 slow ones; each processor of a drawn job is a task."""
     fast, slow = ProcessorType("fast", "cpu", 8), ProcessorType("slow", "cpu", 4, 0.8)
     nodes = NodeType("fast", (fast,), 256), NodeType("slow", (slow, slow), 256)
     platform = Platform("two types", tuple(NodeGroup("c", node, 8) for node in nodes))
-    jobs = draw_jobs(10_000, 128, load=0.65, seed=0)
+    jobs = draw_jobs(count, 128, load=0.65, seed=0)
     return on_platform("many tasks", jobs, one_core_each(jobs), platform, rounds, ("first", "best_fit", "spread"))
 
 
@@ -175,17 +177,17 @@ def on_platform(
     return found
 
 
-def long_queues() -> dict[str, dict[str, float]]:
+def long_queues(jobs: int) -> dict[str, dict[str, float]]:
     """Jobs per second where tens of thousands wait, and for conservative backfilling; once each."""
     found = {}
     for label, count, load, rules in (
-        ("long queue", 100_000, 5.0, (Rule("wfp3", "easy"), Rule("saf", "easy"))),
-        ("", 5_000, 0.9, (Rule("fcfs", "conservative"), Rule("saf", "conservative"))),
+        ("long queue", 20 * jobs, 5.0, (Rule("wfp3", "easy"), Rule("saf", "easy"))),
+        ("", jobs, 0.9, (Rule("fcfs", "conservative"), Rule("saf", "conservative"))),
     ):
-        jobs = draw_jobs(count, 128, load=load, seed=0)
+        drawn = draw_jobs(count, 128, load=load, seed=0)
         for rule in rules:
             began = time.perf_counter()
-            simulate(jobs, 128, rule)
+            simulate(drawn, 128, rule)
             found[f"{rule.name} {label}".strip()] = {"per_second": count / (time.perf_counter() - began)}
     return found
 
@@ -240,9 +242,9 @@ def table(measured: dict[str, dict[str, float]], jobs: int, options: argparse.Na
         "",
         f"`python benchmarks/cluster.py`: {jobs} jobs on {options.procs} processors, median of {options.rounds}, one core. The",
         "peer is a simulator as they are usually written (objects, everything sorted anew); every start is the same. AccaSim",
-        "1.1.3 replays the same jobs once. Platform: 10,000 jobs, 24 nodes of three GPU types. Many tasks: 10,000 jobs, each",
-        "processor a task, 8 nodes of 8 fast cores and 8 of 2 x 4 slow ones. Long queue: 100,000 jobs, five times what the",
-        "machine can do. Decisions: through Gymnasium.",
+        f"1.1.3 replays the same jobs once. Platform: {2 * options.jobs:,} jobs, 24 nodes of three GPU types. Many tasks: as",
+        "many, each processor a task, 8 nodes of 8 fast cores and 8 of 2 x 4 slow ones. Long queue, five times what the machine",
+        f"can do: {20 * options.jobs:,} jobs. Decisions: through Gymnasium.",
         "",
         "| what | per second | peer | ratio | AccaSim | ratio | at least |",
         "|---|---|---|---|---|---|---|",

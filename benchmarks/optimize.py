@@ -316,7 +316,7 @@ def trained(
 
 def forked(words: list[str], output: int, start: float | None, allowed: float | None) -> int:
     """The id of a fork that trains by the CPU clock, and whose words go to a file."""
-    import torch  # noqa: F401 - before the fork
+    import torch  # noqa: F401
 
     child = os.fork()
     if child == 0:

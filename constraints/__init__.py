@@ -5,6 +5,7 @@
     limits.py            limits: built-in defaults, and jpo.toml's tables; numbers.py: numbers in them
     unknown.py           unknown sections and keys, and the names that were meant; the tables that are checked for them
     own.py               parameters of a team's own, which it declares in [parameters]; words.py: their words as numbers
+    sla.py               the targets of [sla]; a new one is a line there
     rules.py             one function per rule; RULES is the tuple of them
     counting.py          batch and GPUs that a file says per device and per node
     check.py             check(current, proposed, limits) -> Verdict

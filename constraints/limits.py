@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from constraints.amounts import gib, seconds, share, usd
 from constraints.counting import Counting
 from constraints.limit import Limit
 from constraints.names import WHOLE
 from constraints.numbers import number_of as _number
 from constraints.own import own_limit
 from constraints.quoted import quoted
+from constraints.sla import sla_limits
 from constraints.unknown import refuse_unknown_sections, table_of
 
 DEFAULTS: Mapping[str, Limit] = {
@@ -75,28 +75,18 @@ class Prices:
     catalogue: bool = False
 
 
-SLA = ("time_max", "cost_max", "throughput_min", "memory_max_gib", "gpu_util_min", "cpu_util_min", "val_loss_max", "accuracy_min")
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """All limits of one workload; `counting` says in which terms its file has batch and GPUs.
 
-    SLA targets are compared with the forecast for a proposal; None: no target."""
+    `sla`: by the names of its targets, which are compared with the forecast for a proposal."""
 
     parameters: Mapping[str, Limit] = field(default_factory=lambda: dict(DEFAULTS))
     counting: Counting = field(default_factory=Counting)
     quota: Quota = Quota()
     card: Card = Card()
     prices: Prices = Prices()
-    cost_max_usd: float | None = None
-    time_max_seconds: float | None = None
-    throughput_min: float | None = None
-    memory_max_gib: float | None = None
-    gpu_util_min: float | None = None
-    cpu_util_min: float | None = None
-    val_loss_max: float | None = None
-    accuracy_min: float | None = None
+    sla: Mapping[str, float] = field(default_factory=dict)
 
     def holding(self, names: Iterable[str], why: str = "pinned in config.ini") -> Limits:
         """The same limits with the values of these parameters held as they are; an earlier reason stays."""
@@ -113,21 +103,14 @@ def limits_from(tables: Mapping[str, object]) -> Limits:
         ValueError: an unknown name, a wrong type or an impossible limit; one line, `[table] key: finding; remedy`.
     """
     refuse_unknown_sections(tables)
-    given, sla = table_of(tables, "parameters"), table_of(tables, "sla", SLA)
+    given = table_of(tables, "parameters")
     known = {name: _limit(name, given) if given.get(name) is not None else DEFAULTS[name] for name in DEFAULTS}
     limits = Limits(
         parameters={**known, **{name: own_limit(name, given) for name in given if name not in known}},
         quota=_quota(tables),
         card=Card(**_numbers(tables, "card", Card)),
         prices=_prices(tables),
-        cost_max_usd=usd(sla.get("cost_max"), table_of(tables, "prices"), "[sla] cost_max"),
-        time_max_seconds=seconds(sla.get("time_max"), "[sla] time_max"),
-        throughput_min=_number(sla.get("throughput_min"), "[sla] throughput_min", above=0),
-        memory_max_gib=gib(sla.get("memory_max_gib"), "[sla] memory_max_gib"),
-        gpu_util_min=share(sla.get("gpu_util_min"), "[sla] gpu_util_min"),
-        cpu_util_min=share(sla.get("cpu_util_min"), "[sla] cpu_util_min"),
-        val_loss_max=_number(sla.get("val_loss_max"), "[sla] val_loss_max"),
-        accuracy_min=share(sla.get("accuracy_min"), "[sla] accuracy_min"),
+        sla=sla_limits(tables),
     )
     if limits.quota.usd_per_hour < math.inf and limits.prices == Prices():
         raise ValueError("[quota] usd_per_hour: no price is known; write [prices]")

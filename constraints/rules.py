@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from constraints.limit import Limit
 from constraints.limits import Limits
 from constraints.names import LARGEST_WHOLE, WHOLE
+from constraints.sla import SLA
 from constraints.verdict import Violation, number
 
 HEADROOM = 0.1
@@ -18,40 +19,32 @@ HEADROOM = 0.1
 ROUNDING = 1e-9
 """Relative difference that counts as floating-point rounding."""
 
-LOSS_NOISE = 0.02
-"""Relative; equal runs differ by so much, and no proposal is refused for what noise explains."""
-LOSSES = ("val_loss_next", "val_loss_now")
-
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known besides the values; None: unknown, and the rules that need it find nothing.
+    """What is known besides the values; None, or left out: unknown, and the rules that need it find nothing.
 
     Attributes:
         gpu_memory_gib_now: the most memory of one card that a run with today's values used.
         usd_per_hour_next: price of the proposal's resources by a catalogue, which the guard does not read.
-        duration_seconds_next ... val_loss_next: the forecast for the proposal.
-        val_loss_now, val_accuracy_now: the validation loss and accuracy that are expected of today's values.
+        next: the forecast for the proposal, by quantities of SLA.
+        now: what is expected of today's values, likewise.
     """
 
     gpu_memory_gib_now: float | None = None
     usd_per_hour_next: float | None = None
-    duration_seconds_next: float | None = None
-    cost_usd_next: float | None = None
-    throughput_samples_per_second_next: float | None = None
-    memory_gib_next: float | None = None
-    gpu_utilisation_next: float | None = None
-    cpu_utilisation_next: float | None = None
-    val_loss_next: float | None = None
-    val_loss_now: float | None = None
-    val_accuracy_next: float | None = None
-    val_accuracy_now: float | None = None
+    next: Mapping[str, float] = field(default_factory=dict)
+    now: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
-            value, least = getattr(self, name), -math.inf if name in LOSSES else 0
+        if unknown := {*self.next, *self.now} - {target.quantity for target in SLA.values()}:
+            raise ValueError(f"{min(unknown)} is no quantity that a target of [sla] bounds")
+        forecasts = {f"{name}_{when}": value for when in ("next", "now") for name, value in getattr(self, when).items()}
+        for name in ("gpu_memory_gib_now", "usd_per_hour_next", *forecasts):
+            value = forecasts[name] if name in forecasts else getattr(self, name)
+            least = -math.inf if name.startswith("val_loss_") else 0
             if value is not None and not (math.isfinite(value) and value >= least):
-                kind = "finite number" if name in LOSSES else "finite number of at least 0"
+                kind = "finite number of at least 0" if least == 0 else "finite number"
                 raise ValueError(f"{name} = {value} is not a {kind}; leave out what is not known")
 
 
@@ -198,71 +191,25 @@ def price_within_quota(current: Values, proposed: Values, limits: Limits, facts:
         yield Violation("price", f"{price:.4g} USD per hour", f"<= {most}", "price_within_quota", message, involved)
 
 
-def cost_within_budget(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    """The forecast cost keeps cost_max."""
-    words = ("cost", "cost", "USD")
-    yield from _missed(proposed, facts.cost_usd_next, limits.cost_max_usd, "cost_within_budget", "cost_max", words)
+def keeps(*names: str) -> Rule:
+    """The rule that the forecast keeps these targets of [sla]."""
+
+    def kept(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+        for name in names:
+            if name in limits.sla:
+                yield from _missed(name, proposed, limits.sla[name], facts)
+
+    return kept
 
 
-def time_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    """The forecast duration keeps time_max."""
-    words = ("time", "take", "s")
-    yield from _missed(proposed, facts.duration_seconds_next, limits.time_max_seconds, "time_within_sla", "time_max", words)
-
-
-def throughput_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    """The forecast throughput keeps throughput_min."""
-    expected, words = facts.throughput_samples_per_second_next, ("throughput", "do", "samples/s")
-    yield from _missed(proposed, expected, limits.throughput_min, "throughput_within_sla", "throughput_min", words)
-
-
-def memory_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    """The forecast memory keeps memory_max_gib."""
-    words = ("memory", "need", "GiB")
-    yield from _missed(proposed, facts.memory_gib_next, limits.memory_max_gib, "memory_within_sla", "memory_max_gib", words)
-
-
-def gpu_utilisation_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    """The forecast GPU utilisation keeps gpu_util_min."""
-    expected, words = facts.gpu_utilisation_next, ("GPU utilisation", "use", "of its GPUs")
-    yield from _missed(proposed, expected, limits.gpu_util_min, "gpu_utilisation_within_sla", "gpu_util_min", words)
-
-
-def cpu_utilisation_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    """The forecast CPU utilisation keeps cpu_util_min."""
-    expected, words = facts.cpu_utilisation_next, ("CPU utilisation", "use", "of its CPUs")
-    yield from _missed(proposed, expected, limits.cpu_util_min, "cpu_utilisation_within_sla", "cpu_util_min", words)
-
-
-def val_loss_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    """The forecast validation loss keeps val_loss_max, or is no worse than a loss of today that does not."""
-    now, then, most = facts.val_loss_now, facts.val_loss_next, limits.val_loss_max
-    if now is not None and then is not None and most is not None and most < now and then <= now + LOSS_NOISE * abs(now):
-        return
-    words = ("validation loss", "end with a validation loss of", "")
-    yield from _missed(proposed, facts.val_loss_next, limits.val_loss_max, "val_loss_within_sla", "val_loss_max", words)
-
-
-def accuracy_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    """The forecast validation accuracy keeps accuracy_min, or is no worse than one of today that does not."""
-    now, then, least = facts.val_accuracy_now, facts.val_accuracy_next, limits.accuracy_min
-    if now is not None and then is not None and least is not None and now < least and 1 - then <= (1 - now) * (1 + LOSS_NOISE):
-        return
-    words = ("validation accuracy", "end with a validation accuracy of", "")
-    yield from _missed(proposed, then, least, "accuracy_within_sla", "accuracy_min", words)
-
-
-def model_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    """The forecast quality of the model, its validation loss and accuracy, keeps what was promised."""
-    yield from val_loss_within_sla(current, proposed, limits, facts)
-    yield from accuracy_within_sla(current, proposed, limits, facts)
-
-
+OF_MODEL = tuple(name for name, target in SLA.items() if target.no_worse)
+SLA_RULES = (*(keeps(name) for name in SLA if name not in OF_MODEL), keeps(*OF_MODEL))
+"""One of each target, but of all that bound the quality of the model."""
 RULES: tuple[Rule, ...] = (
     *(known_parameter, finite_number, whole_number, at_least_min, at_most_max, one_of_choices, power_of_two, multiple_of),
     *(largest_change, not_held, batch_divisible_by_gpus, batch_per_gpu, gpu_memory_within_card),
-    *(within_quota, price_within_quota, cost_within_budget, time_within_sla),
-    *(throughput_within_sla, memory_within_sla, gpu_utilisation_within_sla, cpu_utilisation_within_sla, model_within_sla),
+    *(within_quota, price_within_quota),
+    *SLA_RULES,
 )
 
 
@@ -294,17 +241,18 @@ def price_usd_per_hour(values: Values, limits: Limits) -> float:
     )
 
 
-def _missed(
-    proposed: Values, expected: float | None, limit: float | None, rule: str, target: str, words: tuple[str, str, str]
-) -> Iterator[Violation]:
-    """The violation of an SLA target that the forecast misses; words: what, the verb, the unit. It involves all values."""
-    if expected is None or limit is None:
+def _missed(name: str, proposed: Values, limit: float, facts: Facts) -> Iterator[Violation]:
+    """The violation of an SLA target that the forecast misses, and today's values do not miss as well. It involves all values."""
+    target, at_least = SLA[name], name.endswith("_min")
+    expected, now = facts.next.get(target.quantity), facts.now.get(target.quantity)
+    if expected is None or not (_above(limit, expected) if at_least else _above(expected, limit)):
         return
-    (what, verb, unit), at_least = words, target.endswith("_min")
-    if _above(limit, expected) if at_least else _above(expected, limit):
-        wanted, allowed = _distinct(expected, limit, unit)
-        message = f"the run is expected to {verb} {wanted}; [sla] {target} is {allowed}"
-        yield Violation(what, wanted, f"{'>=' if at_least else '<='} {allowed}", rule, message, tuple(proposed))
+    if target.no_worse and now is not None and (now < limit if at_least else now > limit) and target.no_worse(now, expected):
+        return
+    what, verb, unit = target.words
+    wanted, allowed = _distinct(expected, limit, unit)
+    message = f"the run is expected to {verb} {wanted}; [sla] {name} is {allowed}"
+    yield Violation(what, wanted, f"{'>=' if at_least else '<='} {allowed}", target.rule, message, tuple(proposed))
 
 
 def _distinct(expected: float, limit: float, unit: str) -> tuple[str, str]:

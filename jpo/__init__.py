@@ -39,10 +39,20 @@ write it; then the agent learns (commands/learn.py). The map, floor by floor; im
     files/           files that appear whole or not at all; reading.py: files that others wrote
     timeouts.py      programs and clients that are asked: waited for so long, then ended with all they started
 
-    records/         the vocabulary: what the parts hand to each other; policies.py: the names of those who may decide
+    records/         the vocabulary: what the parts hand to each other
+    policies.py      the names of those who may decide
     errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means;
-                     `git grep CODE jpo` finds its text
+                     `git grep CODE jpo` finds its text, or the constant to look for next; numbers and phrases come from
+                     wording/
     version.py  runlog.py (what a training script imports: standard library only)
+
+What is often added, and whose docstring lists the places (tests/golden/renew.py writes the golden files anew):
+
+    an engine  plugins/launch/engines/__init__.py    a column of history  report/history.py
+    an importer  plugins/imports/__init__.py         a key of jpo.toml  project/settings.py
+    an SLA target  cost/sla.py                       a policy of the cluster lab  plugins/cluster/queueing/__init__.py
+
+The chance of harm is chance_of_harm in agent/safety/risk.py, called by agent/acquisition.py and agent/safety/exploration.py.
 
 The eight from agent to inventory are the parts: none imports another, only optimizer and the floors above combine them. The four
 of project, learning, advisor and report do not know each other. Next to this package is `constraints`, the guard: standard

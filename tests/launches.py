@@ -1,5 +1,6 @@
-"""The contract suite of launchers: what every engine must do, whatever it is. tests/launch/test_*.py runs it on each.
+"""The contract suite of launchers: what every engine must do, whatever it is.
 
+It runs on each in tests/plugins/launch/engines/*/test_launcher.py.
 An engine's test gives a Bench: the launcher, commands that behave as named, and a way to let time pass.
 """
 

@@ -512,6 +512,7 @@ def test_whoever_starts_a_process_ends_it() -> None:
     assert {name_of(path) for path in SOURCES if STARTING.search(without_texts(path))} == {*MAY_START_PROCESSES}
 
 
+@cache
 def without_texts(path: Path) -> str:
     """A module's code without docstrings and comments."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

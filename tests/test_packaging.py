@@ -48,31 +48,35 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 # --- the wheel and the lock files -------------------------------------------------------------------------------------------
 
 
-def test_the_wheel_holds_both_packages_with_their_data_and_nothing_else(clone: Path, tmp_path: Path) -> None:
-    built = run([sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)], clone)
+@pytest.fixture(scope="module")
+def wheel(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    built = run([sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)], clone)
     assert built.returncode == 0, built.stderr
-    names = zipfile.ZipFile(next(tmp_path.glob("jpo-*.whl"))).namelist()
+    return next(folder.glob("jpo-*.whl"))
+
+
+def test_the_wheel_holds_both_packages_with_their_data_and_nothing_else(clone: Path, wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0] for name in names} == {"jpo", "constraints", f"jpo-{PROJECT['version']}.dist-info"}
     tracked = {
         str(path.relative_to(clone)) for top in ("jpo", "constraints") for path in (clone / top).rglob("*") if path.is_file()
     }
     assert tracked <= set(names)
     carried = {"gitlab": "gitlab/.gitlab-ci.yml", "github": "github/example-workflow.yml"}
-    with zipfile.ZipFile(next(tmp_path.glob("jpo-*.whl"))) as wheel:  # one source: the templates of `jpo init` are those files
+    with zipfile.ZipFile(wheel) as archive:  # one source: the templates of `jpo init` are those files
         for host, source in carried.items():
-            assert wheel.read(f"jpo/plugins/ci/start/{host}.yml") == (clone / "pipelines" / source).read_bytes()
+            assert archive.read(f"jpo/plugins/ci/start/{host}.yml") == (clone / "pipelines" / source).read_bytes()
 
 
-def test_the_wheel_suggests_without_being_installed(clone: Path, tmp_path: Path) -> None:
+def test_the_wheel_suggests_without_being_installed(wheel: Path, tmp_path: Path) -> None:
     """uvx: from the wheel alone, in an environment of its own that nobody prepared."""
-    built = run([sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)], clone)
-    assert built.returncode == 0, built.stderr
     job = tmp_path / "job"
     shutil.copytree(ROOT / "examples" / "nightly", job)
     (job / "before.ini").write_bytes((job / "config.ini").read_bytes())
     index = [f"UV_DEFAULT_INDEX={address}"] if (address := os.environ.get("PIP_INDEX_URL")) else []  # uv does not read pip's
     fresh = ["env", *index, f"UV_CACHE_DIR={tmp_path / 'cache'}", f"UV_PYTHON={sys.executable}"]
-    uvx = [*fresh, sys.executable, "-m", "uv", "tool", "run", "--quiet", "--from", str(next(tmp_path.glob("jpo-*.whl")))]
+    uvx = [*fresh, sys.executable, "-m", "uv", "tool", "run", "--quiet", "--from", str(wheel)]
     for command in (
         ["python", "nights.py", "3"],
         ["jpo", "suggest", "config.ini"],

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,8 +17,12 @@ CODES = re.findall(r"^\*\*(JPO-[EWI]\d{3})\*\*: ", (ROOT / "docs/codes.md").read
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
+def site(shared: Callable[[str, Callable[[], str]], str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built once for all workers: test_website_in_a_browser.py reads it, too."""
+    return Path(shared("site", lambda: str(built(tmp_path_factory.mktemp("site")))))
+
+
+def built(folder: Path) -> Path:
     command = [
         sys.executable,
         "-m",

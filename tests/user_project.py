@@ -112,7 +112,11 @@ def learning(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def short_practice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Learning practises on short jobs, and a release test ends within a second: for what does not ask how much was learnt."""
+    """Learning practises on short jobs, and a release test ends within a second: for what does not ask how much was learnt.
+
+    It saves at its end alone: on a slow machine it would save between, too.
+    """
+    monkeypatch.setattr("jpo.commands.learn.SAVED_SECONDS", 1e9)
     monkeypatch.setattr("jpo.learning.scenarios.RUNS", 4)
     monkeypatch.setattr("jpo.learning.forks.AHEAD", 1)
     for name, value in (("RELEASE_JOBS", 12), ("MOST_JOBS", 3)):

@@ -161,8 +161,7 @@ def named(options: Iterable[IniOption], names: Collection[str]) -> list[IniOptio
 def keyed(options: Iterable[IniOption], entry: str, key: str, place: str) -> IniOption:
     """The option that jpo.toml's `entry` names by "section.option"; both parts may contain dots.
 
-    Raises:
-        UsageError: there is none, or dots make it two.
+    UsageError where there is none, or dots make it two.
     """
     matching = [o for o in options if key.startswith(f"{o.section}.") and key[len(o.section) + 1 :].lower() == o.name.lower()]
     if len(matching) == 1:

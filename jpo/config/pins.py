@@ -22,11 +22,7 @@ MEANT = re.compile(r"(pin|ignore)\b", re.IGNORECASE)
 
 
 def held(option: IniOption, place: str, today: datetime.date) -> str | None:
-    """The reason why an option must not be changed now, or None.
-
-    Raises:
-        UsageError: a `jpo:` comment that cannot be understood.
-    """
+    """The reason why an option must not be changed now, or None; UsageError: a `jpo:` comment that cannot be understood."""
     for line, comment in (*option.above, (option.line, option.tail)):
         for words in DIRECTIVE.findall(comment):
             reason = _reason(words, place, line, today)

@@ -41,7 +41,8 @@ def contents(path: Path) -> bytes:
     """The bytes of a regular file. Raises UsageError when there is none, it cannot be read, or it is too large."""
     place = str(path)
     try:
-        with open(path, "rb", opener=_without_waiting) as file:  # Path.open takes no opener
+        # Path.open takes no opener; without O_NONBLOCK, opening a pipe would wait for its writer.
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise UsageError(place, "is not a file", "name the training job's config.ini", code="JPO-E201")
             data = file.read(LARGEST_BYTES + 1)
@@ -65,10 +66,6 @@ def _similar(path: Path) -> str:
         here = [one.name for one in islice(path.parent.iterdir(), MOST_BESIDE) if one.suffix == ".ini"]
         return next((str(path.with_name(name)) for name in difflib.get_close_matches(path.name, here, n=1, cutoff=0.7)), "")
     return ""
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)  # otherwise opening a pipe waits for its writer
 
 
 def decode(data: bytes, place: str) -> Source:

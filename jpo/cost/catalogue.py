@@ -64,12 +64,14 @@ COLUMNS = tuple(f.name for f in fields(Instance))
 
 
 def read_catalogue(file: Path) -> tuple[Instance, ...]:
-    """The instances of a catalogue, in its order.
-
-    Raises:
-        UsageError: JPO-E802, the file or one of its lines cannot be used; the message names the line.
-    """
-    return parse(_text(file), str(file))
+    """The instances of a catalogue, in its order; UsageError JPO-E802, naming the line, where it cannot be used."""
+    remedy = f"name a catalogue, or one of {', '.join(SHIPPED)}; `jpo prices refresh` writes one"
+    data = contents(file, MAX_BYTES, lambda finding: UsageError(str(file), finding, remedy, code="JPO-E802"))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(str(file), "is not a text in UTF-8", "name another file", code="JPO-E802") from error
+    return parse(text, str(file))
 
 
 def parse(text: str, place: str) -> tuple[Instance, ...]:
@@ -139,15 +141,6 @@ def with_gpu_type(instances: Sequence[Instance], gpu_type: str, *, place: str) -
 def _listed(names: Sequence[str]) -> str:
     """The first names of a list; a catalogue of all regions has dozens."""
     return ", ".join(quoted(name).strip("'") for name in names[:12]) + (" ..." if len(names) > 12 else "")
-
-
-def _text(file: Path) -> str:
-    remedy = f"name a catalogue, or one of {', '.join(SHIPPED)}; `jpo prices refresh` writes one"
-    data = contents(file, MAX_BYTES, lambda finding: UsageError(str(file), finding, remedy, code="JPO-E802"))
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(str(file), "is not a text in UTF-8", "name another file", code="JPO-E802") from error
 
 
 def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:

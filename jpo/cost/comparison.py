@@ -51,23 +51,19 @@ def compare(
     before_duration: Interval | None,
     after_duration: Interval | None,
 ) -> CostComparison:
-    """The comparison of two configurations.
-
-    Args:
-        before, after: values by parameter name.
-        before_duration, after_duration: seconds of one run each.
-    """
+    """The comparison of two configurations, by parameter name; durations in seconds of one run each."""
     named = [name for name in RESOURCES if name in before and name in after]
     return CostComparison(
-        cost_usd_before=_cost(usd_per_hour(before, prices), before_duration),
-        cost_usd_after=_cost(usd_per_hour(after, prices), after_duration),
+        cost_usd_before=usd_of(before_duration, usd_per_hour(before, prices)),
+        cost_usd_after=usd_of(after_duration, usd_per_hour(after, prices)),
         changes={name: after[name] - before[name] for name in named if after[name] != before[name]},
         seconds_saved=_saved(before_duration, after_duration),
     )
 
 
-def _cost(usd_per_hour: float | None, seconds: Interval | None) -> Interval | None:
-    if usd_per_hour is None or seconds is None:
+def usd_of(seconds: Interval | None, usd_per_hour: float | None) -> Interval | None:
+    """The cost of a duration."""
+    if seconds is None or usd_per_hour is None:
         return None
     rate = usd_per_hour / 3600
     return Interval(seconds.mean * rate, seconds.low * rate, seconds.high * rate)
@@ -85,13 +81,7 @@ NEGLIGIBLE = 0.005
 
 @dataclass(frozen=True, slots=True)
 class TradeOff:
-    """Trade-off of time against money, against today's values.
-
-    Attributes:
-        usd_per_hour: money for each hour: paid for an hour saved, or saved by an hour that it takes longer.
-        saves_time: which of the two.
-        acceptable: by what an hour is worth to the user.
-    """
+    """Trade-off against today's values: USD paid for an hour saved, or saved by one longer; acceptable by what one is worth."""
 
     usd_per_hour: float
     saves_time: bool

@@ -1,9 +1,11 @@
 """SLA targets: their meaning, and their checks against forecasts and against the outcomes of runs.
 
-SLA_TARGETS says which quantity each target of [sla] limits. A new target is also a key in
-project/tables/promises.py, a sign in wording/names.py, words in optimizer/sla.py and a limit, a fact
-and a rule of the guard (constraints/limits.py, rules.py; facts come from project/proposal.py); its quantity is a field of
-records.Forecast. An unknown value neither meets nor breaks a target.
+A new target is a line of TARGETS in wording/names.py, one of SLA in constraints/sla.py, which is the guard's, and a key in
+project/tables/promises.py and docs/jpo-toml.md; a row in the test_sla.py of tests/cost and tests/constraints. Of runs that go
+on also _sla and _warnings in plugins/launch/story/watch/standing.py; of qualities of the model facts_of in project/proposal.py,
+to_be_lowered in optimizer/sla.py, cost/thresholds.py and project/unreported.py. Its quantity is a field of records.Forecast and
+Outcome; a new one is also in OUTCOMES of wording/names.py, forecast/demand.py, report/suggestion_schema.py,
+history/migrations.py, history/postgres/schema.py and constraints/own.py. An unknown value neither meets nor breaks a target.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Literal
 
 from jpo.cost.price import Prices, outcome_of
 from jpo.records import Forecast, Interval, Run, RunStatus, SlaCheck, share_interval
+from jpo.wording import names
 
 MOST_MISSED = 1.0
 """Largest miss of one target, as a natural log: beyond e times the limit, worse is equally to be avoided."""
@@ -22,45 +25,14 @@ ROUNDING = 1e-9
 """Relative, as in the guard: a forecast is a mean of logs, and differs in the last digit from the equal runs that it rests on."""
 
 
-@dataclass(frozen=True, slots=True)
-class SlaTarget:
-    """The meaning of a target of [sla].
-
-    Attributes:
-        quantity: the field of Outcome and Forecast that it limits.
-        at_most: the limit is the largest value that meets it; else the smallest.
-        only_grows: a run that did not reach its end may have broken it already; about other targets such a run says nothing.
-    """
-
-    quantity: str
-    at_most: bool
-    only_grows: bool = False
-
-    def edge(self, limit: float) -> float:
-        """The last value that meets the target: one that is beyond the limit by rounding alone breaks nothing."""
-        return limit + (ROUNDING if self.at_most else -ROUNDING) * abs(limit)
-
-    def keeps(self, value: float, limit: float) -> bool:
-        """Whether a value meets the target at this limit."""
-        return value <= self.edge(limit) if self.at_most else value >= self.edge(limit)
+def edge(target: names.Target, limit: float) -> float:
+    """The last value that meets a target: one that is beyond the limit by rounding alone breaks nothing."""
+    return limit + (ROUNDING if target.at_most else -ROUNDING) * abs(limit)
 
 
-SLA_TARGETS: Mapping[str, SlaTarget] = {
-    "time_max": SlaTarget("duration_seconds", at_most=True, only_grows=True),
-    "cost_max": SlaTarget("cost_usd", at_most=True, only_grows=True),
-    "throughput_min": SlaTarget("throughput_samples_per_second", at_most=False),
-    "memory_max_gib": SlaTarget("memory_gib", at_most=True, only_grows=True),
-    "gpu_util_min": SlaTarget("gpu_utilisation", at_most=False),
-    "cpu_util_min": SlaTarget("cpu_utilisation", at_most=False),
-    "val_loss_max": SlaTarget("val_loss", at_most=True),
-    "accuracy_min": SlaTarget("val_accuracy", at_most=False),
-}
-"""The targets by their name in [sla], in the order of reports."""
-
-
-def sla_target(name: str) -> SlaTarget:
-    """The target of a name in [sla]; of another name, NAME_min or NAME_max, that of a metric of the user's own."""
-    return SLA_TARGETS.get(name) or SlaTarget(name[: -len("_min")], at_most=name.endswith("_max"))
+def keeps(target: names.Target, value: float, limit: float) -> bool:
+    """Whether a value meets a target at this limit."""
+    return value <= edge(target, limit) if target.at_most else value >= edge(target, limit)
 
 
 def check_sla(targets: Mapping[str, float], expected: Forecast) -> tuple[SlaCheck, ...]:
@@ -81,7 +53,7 @@ def kept_all(verdicts: Iterable[str]) -> str:
 
 def measured(name: str, run: Run, prices: Prices) -> float | None:
     """The value of a run that a target limits: measured, or the cost from time and prices; None: unknown."""
-    return outcome_of(run, sla_target(name).quantity, prices)
+    return outcome_of(run, names.target(name).quantity, prices)
 
 
 def missed(targets: Mapping[str, float], run: Run, prices: Prices) -> float:
@@ -99,18 +71,13 @@ def slack(targets: Mapping[str, float], run: Run, prices: Prices) -> float | Non
     for name, limit in targets.items():
         value = measured(name, run, prices)
         if value is not None and value > 0 and limit > 0:
-            logs.append(math.log(limit / value) if sla_target(name).at_most else math.log(value / limit))
+            logs.append(math.log(limit / value) if names.target(name).at_most else math.log(value / limit))
     return min(logs, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class ComplianceRate:
-    """The share of cases in which targets were met.
-
-    Attributes:
-        kept, known: cases in which they were met, of those in which that is known.
-        share: the ratio with its 90% interval; None when nothing is known.
-    """
+    """The share of cases in which targets were met: `kept` of `known` ones, with its 90% interval; None when nothing is known."""
 
     kept: int
     known: int
@@ -141,8 +108,8 @@ class Compliance:
 
 def compliance(checked: Iterable[Iterable[SlaCheck]]) -> Compliance:
     runs = [list(checks) for checks in checked]
-    names = {check.name for checks in runs for check in checks}
-    ordered = [*(name for name in SLA_TARGETS if name in names), *sorted(names - SLA_TARGETS.keys())]  # as in reports
+    held = {check.name for checks in runs for check in checks}
+    ordered = [*(name for name in names.TARGETS if name in held), *sorted(held - names.TARGETS.keys())]  # as in reports
     verdicts = [{check.name: check.verdict != "broken" for check in checks if check.verdict != "unknown"} for checks in runs]
     return Compliance(
         runs=_rate(all(kept.values()) for kept in verdicts if kept),
@@ -157,27 +124,27 @@ def _rate(answers: Iterable[bool]) -> ComplianceRate:
 
 
 def _expected(name: str, limit: float, expected: Forecast) -> Literal["ok", "at risk", "broken", "unknown"]:
-    target = sla_target(name)
+    target = names.target(name)
     interval: Interval | None = expected.of(target.quantity)
     if interval is None:
         return "unknown"
-    if not target.keeps(interval.mean, limit):
+    if not keeps(target, interval.mean, limit):
         return "broken"
-    return "ok" if target.keeps(interval.high if target.at_most else interval.low, limit) else "at risk"
+    return "ok" if keeps(target, interval.high if target.at_most else interval.low, limit) else "at risk"
 
 
 def _measured(name: str, limit: float, run: Run, prices: Prices) -> Literal["ok", "broken", "unknown"]:
-    target, value = sla_target(name), measured(name, run, prices)
+    target, value = names.target(name), measured(name, run, prices)
     if value is None:
         return "unknown"
-    if target.keeps(value, limit):
+    if keeps(target, value, limit):
         return "ok" if run.status is RunStatus.SUCCEEDED else "unknown"
     return "broken" if run.status is RunStatus.SUCCEEDED or target.only_grows else "unknown"
 
 
 def _beyond(check: SlaCheck, value: float | None) -> float:
     assert value is not None, "an unknown value breaks nothing"
-    worse, better = (value, check.limit) if sla_target(check.name).at_most else (check.limit, value)
+    worse, better = (value, check.limit) if names.target(check.name).at_most else (check.limit, value)
     if better > 0:
         return min(MOST_MISSED, math.log(worse) - math.log(better))
     return min(MOST_MISSED, (worse - better) / abs(check.limit)) if check.limit else MOST_MISSED

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from jpo.cost.price import Prices
-from jpo.cost.sla import SLA_TARGETS, measured
+from jpo.cost.sla import measured
 from jpo.records import Run
+from jpo.wording.names import TARGETS
 
 FEWEST = 3
 """Fewest runs for a threshold: with two the bound is at six times their spread."""
@@ -56,13 +57,8 @@ class Threshold:
 
 
 def thresholds(runs: Sequence[Run], prices: Prices, *, share: float) -> Iterator[Threshold]:
-    """The thresholds of all targets of [sla].
-
-    Args:
-        runs: similar runs that ended well.
-        share: of runs like them that shall meet it, each target by itself, in 0.5..1.
-    """
-    for name in SLA_TARGETS:
+    """The thresholds of all targets of [sla], by runs that ended well; a share of them, in 0.5..1, shall meet each by itself."""
+    for name in TARGETS:
         values = [value for run in runs if (value := measured(name, run, prices)) is not None]
         if values or name != "accuracy_min":  # most jobs have none, and need no line about it
             yield threshold(name, values, share)
@@ -78,7 +74,7 @@ def threshold(name: str, values: Sequence[float], share: float) -> Threshold:
         most = next_run_bound([1 - value for value in values], share, at_most=True)
         limit = None if most is None or most >= 1 else float(f"{1 - rounded('val_loss_max', most):.10g}")
     else:
-        bound = next_run_bound(values, share, at_most=SLA_TARGETS[name].at_most)
+        bound = next_run_bound(values, share, at_most=TARGETS[name].at_most)
         limit = None if bound is None else rounded(name, bound)
     if limit is None or (limit <= 0 and name != "val_loss_max"):
         why_not = "the runs differ too much" if any(values) else "the runs measured nothing but 0"
@@ -133,7 +129,7 @@ def rounded(name: str, bound: float) -> float:
     if step == 0:
         return bound
     steps = bound / step
-    whole = math.ceil(steps - 1e-9) if SLA_TARGETS[name].at_most else math.floor(steps + 1e-9)
+    whole = math.ceil(steps - 1e-9) if TARGETS[name].at_most else math.floor(steps + 1e-9)
     return float(f"{whole * step:.10g}")
 
 

@@ -42,11 +42,7 @@ Refusal = Callable[[str], JpoError]
 
 
 def opened(path: Path, refusal: Refusal) -> BufferedReader:
-    """A regular file open for reading, opened without waiting for a writer.
-
-    Args:
-        refusal: makes the error that names the file.
-    """
+    """A regular file open for reading, opened without waiting for a writer; else the error that `refusal` makes."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
@@ -76,11 +72,7 @@ def beginning(path: Path, size_bytes: int, refusal: Refusal) -> bytes:
 
 
 def soon_read(path: Path, most_bytes: int, *, seconds: float) -> bytes:
-    """The bytes of a small file, which may be a pipe that is written meanwhile.
-
-    Raises:
-        OSError: it cannot be read, nothing is written into it in time, or it is larger.
-    """
+    """The bytes of a small file, which may be a pipe that is written meanwhile; OSError: unreadable, too slow or too large."""
     deadline, data = time.monotonic() + seconds, b""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -120,11 +112,7 @@ class NotToml(ValueError):
 
 
 def toml(text: str) -> dict[str, Any]:
-    """The tables of a TOML text.
-
-    Raises:
-        ValueError: it is not TOML, is nested deeper than DEEPEST, or holds a whole number beyond 64 bits; the finding in words.
-    """
+    """The tables of a TOML text; ValueError, in words: no TOML, deeper than DEEPEST, or a whole number beyond 64 bits."""
     refuse_endless_keys(text)
     try:
         tables = tomllib.loads(text)
@@ -167,11 +155,7 @@ def refuse_beyond_bounds(tables: Mapping[str, Any]) -> None:
 
 
 def json_object(text: str | bytes) -> dict[str, Any]:
-    """A JSON object as the standard has it: each key once, numbers finite.
-
-    Raises:
-        ValueError: it is something else; the finding in words.
-    """
+    """A JSON object as the standard has it: each key once, numbers finite; ValueError, in words, where it is something else."""
     try:
         text = text.decode() if isinstance(text, bytes) else text  # json itself would take UTF-16, and halves of characters
         document = json.loads(text, object_pairs_hook=_once, parse_float=finite, parse_int=_whole, parse_constant=finite)

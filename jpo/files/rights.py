@@ -31,17 +31,15 @@ class NotKept(PermissionError):
 
 
 def hand_on(old: Path, new: int) -> None:
-    """Give an open file what another one has besides its content.
+    """Give an open file of this process what another one, followed through links, has besides its content.
 
-    Args:
-        old: the file that will be replaced; links are followed.
-        new: descriptor of the new file, which belongs to this process.
-
-    Raises:
-        NotKept: some of it cannot be kept.
+    NotKept where some of it cannot be kept.
     """
     before = old.stat()
-    _give_away(before, new)
+    for uid, gid in ((before.st_uid, before.st_gid), (-1, before.st_gid)):  # owner and group, as far as this process may
+        with suppress(OSError):  # not permitted, or a number that this user namespace does not have
+            os.fchown(new, uid, gid)
+            break
     attributes = _attributes(old)
     lost = [*_hand_on_attributes(attributes, new)]
     os.fchmod(new, stat.S_IMODE(before.st_mode))  # last: a change of the owner clears bits of it
@@ -67,14 +65,6 @@ def immutable(path: Path) -> bool:
     finally:
         os.close(handle)
     return bool(flags[0] & IMMUTABLE)
-
-
-def _give_away(before: os.stat_result, new: int) -> None:
-    """Owner and group, as far as this process may."""
-    for uid, gid in ((before.st_uid, before.st_gid), (-1, before.st_gid)):
-        with suppress(OSError):  # not permitted, or a number that this user namespace does not have
-            os.fchown(new, uid, gid)
-            return
 
 
 def _lost_by_ownership(before: os.stat_result, after: os.stat_result, *, with_acl: bool) -> Iterator[str]:

@@ -14,12 +14,7 @@ FEW = 0.5
 
 
 def thinned_out(current: Mapping[str, float], proposed: Mapping[str, float], runs: Sequence[Run]) -> str | None:
-    """A note where another number of GPUs leaves each far fewer samples than any run that ended well had; else None.
-
-    Args:
-        current, proposed: configurations by parameter name; batch_size is global.
-        runs: finished runs of the workload.
-    """
+    """A note where another number of GPUs leaves each far less of the global batch than runs that ended well had; else None."""
     gpus, share = proposed.get("gpus", 0.0), _batch_per_gpu(proposed)
     if share is None or gpus < 2 or gpus == current.get("gpus"):
         return None

@@ -106,11 +106,7 @@ def type_of(name: str) -> str:
 
 
 def _reported_by(program: str, timeout_seconds: float) -> Iterator[Gpu]:
-    """All GPUs of the machine in the order of nvidia-smi; a partitioned one is replaced by its slices.
-
-    Raises:
-        ValueError: it fails, does not answer in time, or answers something else; OSError: it cannot be started.
-    """
+    """All GPUs in nvidia-smi's order, a partitioned one as its slices; errors as of `_answer`, ValueError for another answer."""
     query = [program, f"--query-gpu={','.join(FIELDS)}", "--format=csv,noheader,nounits"]
     answer = _answer(query, timeout_seconds)
     gpus = [gpu for line in answer.splitlines() if (gpu := _card(line))]
@@ -160,12 +156,7 @@ def _number(text: str) -> float | None:
 
 
 def _answer(arguments: Sequence[str], timeout_seconds: float) -> str:
-    """Output of a program.
-
-    Raises:
-        ValueError: it fails, or does not answer in time.
-        OSError: it cannot be started.
-    """
+    """Output of a program; ValueError: it fails, or does not answer in time; OSError: it cannot be started."""
     try:
         answer = answer_of(arguments, seconds=timeout_seconds)
     except NoAnswerInTime as error:

@@ -66,12 +66,9 @@ class GpuUse:
 
 
 def diagnose(run: Run, series: Sequence[Series] = (), others: Sequence[Run] = ()) -> IdleGpus | None:
-    """The cause of idle GPUs in a finished run; None where they were not idle, or it is not known whether they were.
+    """The cause of idle GPUs in a finished run that did not fail; None where they were not idle, or nobody knows.
 
-    Args:
-        run: one that succeeded or was stopped; runs that failed are not diagnosed.
-        series: its time series, if they were kept.
-        others: runs of the same workload to compare it with, oldest first.
+    `series` are its time series, if they were kept; `others`: runs of the same workload to compare it with, oldest first.
     """
     gpus, utilisation, seconds = run.parameters.get("gpus", 0.0), run.outcome.gpu_utilisation, run.outcome.duration_seconds
     if gpus < 1 or utilisation is None or run.status not in (RunStatus.SUCCEEDED, RunStatus.STOPPED):

@@ -20,7 +20,6 @@ from jpo.agent.reasons import interval_warnings, loss_interval_warnings
 from jpo.agent.safety import failing, recovery
 from jpo.agent.safety.setback import outlasting, setback
 from jpo.cost import usd_per_hour
-from jpo.cost.sla import sla_target
 from jpo.errors import NothingAdmissible
 from jpo.forecast import predict
 from jpo.optimizer.candidates import with_followers
@@ -43,7 +42,7 @@ from jpo.records import (
     RunStatus,
     Undo,
 )
-from jpo.wording import numbers
+from jpo.wording import names, numbers
 
 BASELINE = "JPO-I645"
 FIRST_VALUES = "JPO-W651"
@@ -296,7 +295,7 @@ def kind_by_hand(surrogate: Surrogate, row: int) -> ChangeKind:
 
 def as_good(surrogate: Surrogate, target: TargetForecast, row: int, now: int) -> bool:
     """Whether a row is expected to miss a quality target by no more than today's, up to noise."""
-    belief = surrogate.belief_about(sla_target(target.name).quantity)
+    belief = surrogate.belief_about(names.target(target.name).quantity)
     assert belief is not None, "its quality was measured"
     log_error = belief.weights @ belief.log_loss
     return bool(log_error[row] <= log_error[now] + math.log1p(LOSS_NOISE))

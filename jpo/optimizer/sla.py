@@ -17,27 +17,15 @@ import numpy as np
 from jpo.agent.safety.host_memory import MEMORY
 from jpo.agent.safety.vetoes import Veto, too_little_memory_vetoes
 from jpo.cost.comparison import trade_off
-from jpo.cost.sla import SLA_TARGETS, sla_target
+from jpo.cost.sla import edge
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
 from jpo.records import USD, Belief, Candidates, Currency, Forecast, Interval
-from jpo.wording import numbers
+from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats
-
-AT_BEST = {
-    "time_max": "takes at least",
-    "cost_max": "costs at least",
-    "throughput_min": "does at most, in samples/s,",
-    "memory_max_gib": "needs at least, in GiB,",
-    "gpu_util_min": "has a GPU utilisation of at most",
-    "cpu_util_min": "has a CPU utilisation of at most",
-    "val_loss_max": "ends with a validation loss of at least",
-    "accuracy_min": "ends with a validation accuracy of at most",
-}
-"""What is expected of configurations that keep another target."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,7 +40,7 @@ class TargetForecast:
 
     def best(self, rows: Bools) -> float:
         """What comes nearest to the limit among these candidates."""
-        best = np.nanmin if sla_target(self.name).at_most else np.nanmax
+        best = np.nanmin if names.target(self.name).at_most else np.nanmax
         return float(best(self.expected[rows]))
 
     def written(self, value: float) -> str:
@@ -63,11 +51,11 @@ class TargetForecast:
 def target_forecasts(surrogate: Surrogate, request: Request) -> Iterator[TargetForecast]:
     """Forecasts of the SLA targets about which something is known; where nothing is known of a candidate (NaN), it keeps them."""
     for name, limit in request.wanted.targets.items():
-        target = sla_target(name)
+        target = names.target(name)
         expected = surrogate.expected(target.quantity)
         if expected is not None:
-            edge = target.edge(limit)
-            kept = ~(expected > edge if target.at_most else expected < edge)
+            last = edge(target, limit)
+            kept = ~(expected > last if target.at_most else expected < last)
             yield TargetForecast(name, limit, expected, kept, request.currency)
 
 
@@ -125,16 +113,16 @@ def _certain(mean: float) -> Interval | None:
 
 def to_be_lowered(surrogate: Surrogate, target: TargetForecast) -> bool:
     """Whether it is a quality of the model that today's values break: what makes that better is welcome, see `loss_first`."""
-    of_model = target.name in ("val_loss_max", "accuracy_min") or target.name not in SLA_TARGETS
+    of_model = target.name in ("val_loss_max", "accuracy_min") or target.name not in names.TARGETS
     return of_model and not target.kept[surrogate.candidates.current]
 
 
 def promised(belief: Belief, targets: Mapping[str, float]) -> tuple[str, float] | None:
     """The target that bounds the quality of a belief, and its last error that keeps it; None where there is none."""
     for name, limit in targets.items():
-        target = sla_target(name)
-        if target.quantity == belief.quality.name and (edge := belief.quality.error_of(target.edge(limit))) is not None:
-            return name, edge
+        target = names.target(name)
+        if target.quantity == belief.quality.name and (error := belief.quality.error_of(edge(target, limit))) is not None:
+            return name, error
     return None
 
 
@@ -142,7 +130,7 @@ def _out_of_reach(target: TargetForecast, allowed: Bools) -> str:
     """That nothing keeps a target, and what comes nearest."""
     limit, nearest = target.written(target.limit), target.written(target.best(allowed))
     if nearest == limit:
-        nearest = f"a little {'more' if sla_target(target.name).at_most else 'less'}"
+        nearest = f"a little {'more' if names.target(target.name).at_most else 'less'}"
     return f"no admissible configuration is expected to keep {limit}; the nearest expects {nearest}"
 
 
@@ -154,8 +142,7 @@ def _contradiction(targets: Sequence[TargetForecast], allowed: Bools) -> str:
     target, other = pairs[0]
     texts = []
     for kept, broken in ((target, other), (other, target)):
-        of = sla_target(broken.name)
-        at_best = AT_BEST.get(broken.name) or f"ends with {of.quantity} of {'at least' if of.at_most else 'at most'}"
+        at_best = names.target(broken.name).at_best
         texts.append(f"what keeps {kept.name} {at_best} {broken.written(broken.best(allowed & kept.kept))}")
-    names = " and ".join(f"{each.name} ({each.written(each.limit)})" for each in (target, other))
-    return f"{names} contradict each other: {'; '.join(texts)}"
+    both = " and ".join(f"{each.name} ({each.written(each.limit)})" for each in (target, other))
+    return f"{both} contradict each other: {'; '.join(texts)}"

@@ -88,18 +88,18 @@ def executed_with(workload: Workload, edits: Sequence[Edit]) -> dict[str, float]
 
 def facts_of(workload: Workload, advice: Advice, runs: Sequence[Run]) -> Facts:
     """What the guard cannot read in two files: the forecast, and the GPU memory that today's values need."""
-    expected = {f"{name}_next": interval.mean for name in FORECAST if (interval := advice.next.of(name))}
     rate = usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None
-    loss, accuracy = advice.now.val_loss, advice.now.val_accuracy
+    then, now = ({name: one.mean for name in FORECAST if (one := each.of(name))} for each in (advice.next, advice.now))
+    of_model = ("val_loss", "val_accuracy")
     if {"JPO-W617", "JPO-W618"} & {*advice.decision.codes}:
-        for name in ("val_loss_next", "val_accuracy_next"):
-            expected.pop(name, None)  # values that only ever failed have no loss that another could be worse than
+        then = {
+            name: mean for name, mean in then.items() if name not in of_model
+        }  # nothing could be worse than only ever failing
     return Facts(
         gpu_memory_gib_now=gpu_memory_gib_now(workload.current, runs),
         usd_per_hour_next=rate,
-        val_loss_now=loss.mean if loss else None,
-        val_accuracy_now=accuracy.mean if accuracy else None,
-        **expected,
+        next=then,
+        now={name: mean for name, mean in now.items() if name in of_model},
     )
 
 

@@ -1,8 +1,10 @@
 """Settings as jpo.toml may have them: one model per table, with defaults, units and limits.
 
 Everything has a default, so that no jpo.toml is needed. Only commands read settings; parts get the values they need. How the
-sources of settings are merged is in load.py. A new key stands here or in tables/; of a table that the guard reads ([parameters],
-[quota], [card], [prices], [sla]) in constraints/limits.py, too; then in docs/jpo-toml.md.
+sources of settings are merged is in load.py. A new key stands here or in tables/; of a table that the guard reads
+([parameters], [quota], [card], [prices], [sla]) in constraints/ too (limits.py, sla.py); then in docs/jpo-toml.md.
+project/request.py hands values on: of [agent] in agent/budget.Boldness or optimizer/request.Goals or Request;
+advisor/advisor.py does where the library has them.
 """
 
 from __future__ import annotations

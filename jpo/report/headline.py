@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from jpo.cost.sla import check_sla, sla_target
+from jpo.cost.sla import check_sla
 from jpo.records import BETTER_QUALITY, FAILS_OFTEN, Currency, SlaCheck, Suggestion, TrackRecord
 from jpo.records.from_plugins import Queued
 from jpo.report.document import Cell, Column, Emphasis, Span
@@ -90,7 +90,7 @@ def _broken(suggestion: Suggestion) -> str:
     """The target about the model that today's values are expected to break: no more of a promise is on record."""
     qualities = ("val_loss", "val_accuracy", *suggestion.now.metrics)
     checks = check_sla({check.name: check.limit for check in suggestion.prospects.sla}, suggestion.now)
-    broken = {sla_target(check.name).quantity: check.name for check in checks if check.verdict == "broken"}
+    broken = {names.target(check.name).quantity: check.name for check in checks if check.verdict == "broken"}
     return next((broken[quality] for quality in qualities if quality in broken), "val_loss_max")
 
 

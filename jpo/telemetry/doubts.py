@@ -42,11 +42,7 @@ MORE_IS_SAID = frozenset(
 
 
 def ending_doubts(measured: MeasuredRun, run: Run) -> tuple[Doubt, ...]:
-    """That a job says that it ended in another way than the cluster saw, or than its loss shows.
-
-    Args:
-        run: what was made of it.
-    """
+    """That a job says that it ended in another way than the cluster saw, or than its loss shows."""
     said, seen = next(iter(measured.statuses), None), measured.seen_to_end
     if said is None:
         return ()

@@ -24,12 +24,7 @@ LONGEST_WORD = 64
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """Names of the team's own under which runs report something.
-
-    Attributes:
-        parameters: by name, whether their values are words.
-        metrics: of the model, as qualities.
-    """
+    """Names of the team's own: of parameters, with whether their values are words, and of metrics of the model, as qualities."""
 
     parameters: Mapping[str, bool] = field(default_factory=dict)
     metrics: Mapping[str, Quality] = field(default_factory=dict)
@@ -131,14 +126,7 @@ class MeasuredRun:
 
 
 def to_run(measured: MeasuredRun, source: str, own: Own = NONE_OWN) -> Run:
-    """The record of an ended run.
-
-    Args:
-        own: names of the team's own.
-
-    Raises:
-        NoEvidence: the reason why nothing can be learnt from it, for Skipped.
-    """
+    """The record of an ended run; NoEvidence, the reason for Skipped, where nothing can be learnt from it."""
     start, end = measured.started_at, measured.ended_at
     if not 0 <= end < math.inf or (start is not None and not 0 <= start <= end):
         raise NoEvidence(f"it ends before it starts, or has no time ({start} to {end})", UNTIMELY)

@@ -37,10 +37,23 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An SLA target: the quantity that it bounds, and on which side."""
+    """The meaning of a target of [sla].
+
+    Attributes:
+        quantity: the field of Outcome and Forecast that it limits.
+        at_most: the limit is the largest value that meets it; else the smallest.
+        at_best: what is said of configurations that keep another target, before the value that comes nearest.
+        only_grows: a run that did not reach its end may have broken it already; about other targets such a run says nothing.
+    """
 
     quantity: str
-    sign: Literal["≤", "≥"]
+    at_most: bool
+    at_best: str
+    only_grows: bool = False
+
+    @property
+    def sign(self) -> Literal["≤", "≥"]:
+        return "≤" if self.at_most else "≥"
 
 
 OUTCOMES: Mapping[str, Quantity] = {
@@ -80,16 +93,17 @@ PARAMETERS: Mapping[str, Quantity] = {
 """What a run is given, in the order of records.PARAMETERS."""
 
 TARGETS: Mapping[str, Target] = {
-    "time_max": Target("duration_seconds", "≤"),
-    "cost_max": Target("cost_usd", "≤"),
-    "throughput_min": Target("throughput_samples_per_second", "≥"),
-    "memory_max_gib": Target("memory_gib", "≤"),
-    "gpu_util_min": Target("gpu_utilisation", "≥"),
-    "cpu_util_min": Target("cpu_utilisation", "≥"),
-    "val_loss_max": Target("val_loss", "≤"),
-    "accuracy_min": Target("val_accuracy", "≥"),
+    "time_max": Target("duration_seconds", True, "takes at least", only_grows=True),
+    "cost_max": Target("cost_usd", True, "costs at least", only_grows=True),
+    "throughput_min": Target("throughput_samples_per_second", False, "does at most, in samples/s,"),
+    "memory_max_gib": Target("memory_gib", True, "needs at least, in GiB,", only_grows=True),
+    "gpu_util_min": Target("gpu_utilisation", False, "has a GPU utilisation of at most"),
+    "cpu_util_min": Target("cpu_utilisation", False, "has a CPU utilisation of at most"),
+    "val_loss_max": Target("val_loss", True, "ends with a validation loss of at least"),
+    "accuracy_min": Target("val_accuracy", False, "ends with a validation accuracy of at most"),
 }
-"""The targets that [sla] can have; people know a target by its name in jpo.toml."""
+"""The targets that [sla] can have, in the order of reports; people know a target by its name in jpo.toml. cost/sla.py says where
+else a new one stands."""
 
 DERIVED: Mapping[str, Quantity] = {
     "failed": Quantity("runs that failed", "failed", "", "percent"),
@@ -118,8 +132,9 @@ def heading(name: str) -> str:
 
 
 def target(name: str) -> Target:
-    """The target of a name in reports: of [sla], or NAME_min and NAME_max of a metric of the user's own."""
-    return TARGETS.get(name) or Target(name[: -len("_min")], "≤" if name.endswith("_max") else "≥")
+    """The target of a name in [sla]; of another name, NAME_min or NAME_max, that of a metric of the user's own."""
+    metric, at_most = name[: -len("_min")], name.endswith("_max")
+    return TARGETS.get(name) or Target(metric, at_most, f"ends with {metric} of {'at least' if at_most else 'at most'}")
 
 
 def objectives(known: Collection[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Mutated real files: 200 for each reader, and some of them through whole commands. `make bench` plays 10,000."""
+"""Mutated real files: 100 for each reader, and some of them through whole commands. `make bench` plays 10,000."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from apparatus.readers import LOG, Misread, Reader, project, readers  # noqa: E4
 from jpo.errors import UsageError  # noqa: E402
 
 FUZZ = runpy.run_path(str(BENCHMARKS / "fuzz.py"))
-CASES, SEED = 200, 13
+CASES, SEED = 100, 13
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ def search(policy, *seconds, seed=1, allowed=None):
 
 
 @pytest.mark.skipif(bool(MISSING) and os.environ.get("CI") != "true", reason=f"{', '.join(MISSING)} not installed")
-@pytest.mark.parametrize(("clock", "policies"), [(("cpu",), "jpo,random"), (("wall", "--cpus", "2"), "jpo,tpe")])
+@pytest.mark.parametrize(("clock", "policies"), [(("cpu",), "jpo,tpe"), (("wall", "--cpus", "2"), "jpo")])
 def test_it_really_trains_with_every_policy(clock, policies, tmp_path):
     plan = f"--seeds 7, --runs 1 --baseline 1 --target 0.3 --policies {policies} --json"
     options = ("--clock", *clock, *plan.split())

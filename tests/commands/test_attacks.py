@@ -286,7 +286,6 @@ LINES = (
         "state gc --dry-run",
         "state export -",
     ),
-    "report ATTACK.ini",
     *("import tables", "import tables --write", "import tables/huggingface", "import tables/ATTACK.csv", "import broken"),
     *("import tables --for ATTACK", "import tables --set ATTACK", "import tables --dataset ATTACK"),
     "import http://SERVED --experiment ATTACK",

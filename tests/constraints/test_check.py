@@ -43,7 +43,7 @@ def test_a_value_beyond_its_limits_may_come_back_in_one_step_and_not_halfway():
 
 
 def test_keeping_is_approved_even_if_its_forecast_breaks_the_sla():
-    limits, facts = Limits(cost_max_usd=1, gpu_util_min=0.5), Facts(cost_usd_next=2, gpu_utilisation_next=0.1)
+    limits, facts = Limits(sla={"cost_max": 1, "gpu_util_min": 0.5}), Facts(next={"cost_usd": 2, "gpu_utilisation": 0.1})
     kept = check(NOW, NOW, limits, facts)
     assert kept.approved
     assert [notice.rule for notice in kept.notices] == ["cost_within_budget", "gpu_utilisation_within_sla"]

@@ -8,10 +8,8 @@ from dataclasses import fields
 import pytest
 from made import a_run
 
-from constraints import limits
 from jpo.cost import Prices
-from jpo.cost.sla import MOST_MISSED, SLA_TARGETS, check_run, check_sla, compliance, measured, missed
-from jpo.optimizer.sla import AT_BEST
+from jpo.cost.sla import MOST_MISSED, check_run, check_sla, compliance, measured, missed
 from jpo.project.settings import SlaTable
 from jpo.records import Forecast, Interval, Outcome, RunStatus, SlaCheck
 from jpo.wording import names
@@ -35,15 +33,14 @@ def verdicts(targets: dict[str, float], status: RunStatus = RunStatus.SUCCEEDED,
 
 
 def test_the_table_names_every_target_of_jpo_toml_and_quantities_that_are_forecast_and_measured() -> None:
-    assert list(SLA_TARGETS) == list(SlaTable.model_fields) == list(ALL) == list(AT_BEST) == list(names.TARGETS)
-    assert set(SLA_TARGETS) == set(limits.SLA)
+    assert list(SlaTable.model_fields) == list(ALL) == list(names.TARGETS)
     for record in (Forecast, Outcome):
-        assert {target.quantity for target in SLA_TARGETS.values()} <= {f.name for f in fields(record)}
+        assert {target.quantity for target in names.TARGETS.values()} <= {f.name for f in fields(record)}
 
 
 @pytest.mark.parametrize(("name", "limit"), ALL.items())
 def test_a_forecast_keeps_risks_or_breaks_a_target_on_its_own_side(name: str, limit: float) -> None:
-    target = SLA_TARGETS[name]
+    target = names.TARGETS[name]
     worse = 1.1 if target.at_most else 1 / 1.1
 
     def verdict(mean: float, worst: float) -> str:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from made import a_run
 
 from jpo.cost import Prices
-from jpo.cost.sla import SLA_TARGETS
+from jpo.cost.sla import keeps
 from jpo.cost.thresholds import next_run_bound, rounded, student_quantile, threshold, thresholds
 from jpo.records import Outcome
+from jpo.wording.names import TARGETS
 
 
 @pytest.mark.parametrize(
@@ -61,10 +62,10 @@ def test_limits_are_numbers_that_people_write(name: str, bound: float, expected:
     assert rounded(name, bound) == expected
 
 
-@given(st.sampled_from(sorted(SLA_TARGETS)), st.floats(1e-12, 1e12))
+@given(st.sampled_from(sorted(TARGETS)), st.floats(1e-12, 1e12))
 def test_rounding_goes_outwards_and_not_far(name: str, bound: float) -> None:
     limit = rounded(name, bound)
-    assert SLA_TARGETS[name].keeps(bound, limit * (1 + 1e-8) if SLA_TARGETS[name].at_most else limit * (1 - 1e-8))
+    assert keeps(TARGETS[name], bound, limit * (1 + 1e-8) if TARGETS[name].at_most else limit * (1 - 1e-8))
     assert limit == pytest.approx(bound, rel=0.13)
 
 

@@ -35,6 +35,7 @@ def run_job(folder: Path, run_id: str, batch_size: int, learning_rate: float, po
     text = re.sub(r"(?m)^(batch_size\s*=) \S+", rf"\1 {batch_size}", text)
     text = re.sub(r"(?m)^(learning_rate\s*=) \S+", rf"\1 {learning_rate}", text)
     text = re.sub(r"(?m)^(cpus\s*=) \S+", r"\1 1", text)
+    text = re.sub(r"(?m)^(target_accuracy\s*=) \S+", r"\1 0.9", text)  # some epochs show what a dozen would
     (folder / "config.ini").write_text(text)
     command = [sys.executable, str(DIGITS / "train.py"), str(folder / "config.ini"), "--run-id", run_id]
     settings = {"JPO_RUNLOG_DIR": str(folder / "logs"), "JPO_METRICS_PORT": str(port), "PYTHONPATH": str(ROOT)}

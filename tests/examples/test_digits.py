@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import signal
@@ -143,10 +144,9 @@ def test_metrics_agree_with_the_log(seen, read_log):
         assert f'{parameter}="{log.facts[parameter]}"' in seen.after
 
 
-def test_a_loss_that_is_no_number_ends_the_run_as_diverged(tmp_path, read_log):
-    done = subprocess.run(command(tmp_path, learning_rate=1e9), stdout=subprocess.DEVNULL, env=environment(), check=False)
-    log = read_log(tmp_path / "run-1.csv")
-    assert (done.returncode, log.facts["status"], log.facts["converged"]) == (1, "diverged", "false")
+def test_a_loss_that_is_no_number_ends_the_run_as_diverged(ended, read_log):
+    log = read_log(ended.folder / "diverged" / "run-1.csv")
+    assert (ended.codes["diverged"], log.facts["status"], log.facts["converged"]) == (1, "diverged", "false")
     assert len(log.rows) < 40
 
 
@@ -162,45 +162,62 @@ def test_sigterm_ends_the_run_as_stopped(tmp_path, read_log):
     assert 1 <= len(log.rows) < 40
 
 
-def test_an_error_during_training_ends_the_run_as_failed(tmp_path, read_log):
-    arguments = command(tmp_path, epochs=1)
-    broken = [sys.executable, "-c", "import train; train.validate = None; train.main()", *arguments[2:]]
-    done = subprocess.run(broken, cwd=DIGITS, capture_output=True, text=True, env=environment(), check=False)
-    assert "TypeError" in done.stderr
-    assert read_log(tmp_path / "run-1.csv").facts["status"] == "failed"
+REFUSED_SHARES = ["0", "1.5", "nan", "half"]
+TRAIN_EACH = """
+import json, os, sys, train
+codes = {}
+for name, words in json.load(sys.stdin).items():
+    if os.fork() == 0:
+        sys.argv[1:] = words
+        train.validate = None if name == "failed" else train.validate
+        sys.exit(train.main())
+    codes[name] = os.waitstatus_to_exitcode(os.wait()[1])
+print(json.dumps(codes))
+"""
+"""torch is imported once, which takes longer than to train; each run is a process of its own."""
 
 
-def test_a_trial_on_part_of_the_data_says_so_and_separates_evaluation(tmp_path, read_log):
-    subprocess.run(command(tmp_path, "--fraction", "0.1", epochs=3), stdout=subprocess.DEVNULL, env=environment(), check=True)
-    log = read_log(tmp_path / "run-1.csv")
-    assert log.facts["data_fraction"] == "0.1"
+@dataclass
+class Ended:
+    folder: Path
+    codes: dict[str, int]
+    stderr: str
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+    """Runs that end in different ways, each in a folder of its name."""
+    folder = tmp_path_factory.mktemp("ended")
+    runs: dict[str, tuple[tuple[str, ...], dict[str, object]]] = {
+        "diverged": ((), {"learning_rate": 1e9}),
+        "failed": ((), {"epochs": 1}),
+        "trial": (("--fraction", "0.1"), {"epochs": 3}),
+        **{share: (("--fraction", share), {}) for share in REFUSED_SHARES},
+    }
+    for name in runs:
+        (folder / name).mkdir()
+    words = json.dumps({name: command(folder / name, *options, **values)[2:] for name, (options, values) in runs.items()})
+    program = [sys.executable, "-c", TRAIN_EACH]
+    done = subprocess.run(program, cwd=DIGITS, capture_output=True, text=True, env=environment(), check=True, input=words)
+    return Ended(folder, json.loads(done.stdout.splitlines()[-1]), done.stderr)
+
+
+def test_an_error_during_training_ends_the_run_as_failed(ended, read_log):
+    assert "TypeError" in ended.stderr
+    assert read_log(ended.folder / "failed" / "run-1.csv").facts["status"] == "failed"
+
+
+def test_a_trial_on_part_of_the_data_says_so_and_separates_evaluation(ended, read_log):
+    path = ended.folder / "trial" / "run-1.csv"
+    log = read_log(path)
+    assert (ended.codes["trial"], log.facts["data_fraction"]) == (0, "0.1")
     assert [row[1:3] for row in log.rows] == [[0.5, 144], [1, 144], [1.5, 288], [2, 288], [2.5, 432], [3, 432]]
     identity = Identity(log.facts["dataset"], log.facts["model"], log.facts["framework"])
-    (trial,) = read_trials([tmp_path / "run-1.csv"], identity, None, now=time.time())
+    (trial,) = read_trials([path], identity, None, now=time.time())
     assert (trial.fraction, trial.samples) == (0.1, 144)
     assert trial.evaluation is not None
 
 
-REFUSED_SHARES = ["0", "1.5", "nan", "half"]
-TRAIN_ON_EACH_SHARE = f"""
-import os, sys, train
-for share in {REFUSED_SHARES}:
-    if os.fork() == 0:
-        sys.argv[-1] = share
-        sys.exit(train.main())
-    print(share, os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
-"""
-"""torch is imported once; each share is refused by a process of its own."""
-
-
-@pytest.fixture(scope="module")
-def exit_codes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    arguments = command(tmp_path_factory.mktemp("shares"), "--fraction", "1")[2:]
-    program = [sys.executable, "-c", TRAIN_ON_EACH_SHARE, *arguments]
-    done = subprocess.run(program, cwd=DIGITS, capture_output=True, text=True, env=environment(), check=True)
-    return dict(line.split() for line in done.stdout.splitlines())
-
-
 @pytest.mark.parametrize("share", REFUSED_SHARES)
-def test_a_share_that_cannot_be_is_refused(exit_codes: dict[str, str], share: str) -> None:
-    assert exit_codes[share] == "2"
+def test_a_share_that_cannot_be_is_refused(ended: Ended, share: str) -> None:
+    assert ended.codes[share] == 2

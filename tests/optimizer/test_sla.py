@@ -78,8 +78,8 @@ def test_what_is_beyond_a_limit_by_rounding_alone_does_not_break_it() -> None:
     ]
     (check,) = check_sla(targets, Forecast(duration_seconds=Interval(expected, 11.0, expected)))
     assert check.verdict == "ok"
-    facts = Facts(duration_seconds_next=expected)
-    assert approves({"cpus": 1.0}, {"cpus": 2.0}, Limits(time_max_seconds=12.3), facts)
+    facts = Facts(next={"duration_seconds": expected})
+    assert approves({"cpus": 1.0}, {"cpus": 2.0}, Limits(sla={"time_max": 12.3}), facts)
 
 
 def test_amounts_are_named_in_the_users_currency() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 import yaml
 from attacks import ATTACKS
 from code_hosts import TOKEN, code_host, refuses
+from schemas import broken
 
 FOLDER = Path(__file__).parents[2] / "pipelines" / "gitlab"
 HEADER, JOBS = yaml.safe_load_all((FOLDER / "templates" / "jpo.yml").read_text("utf-8"))
@@ -58,9 +58,7 @@ def run_job(machine: Any, job: dict[str, Any], *, shell: str = "bash", **variabl
 def schema_check(text: str, tmp_path: Path) -> None:
     file = tmp_path / ".gitlab-ci.yml"
     file.write_text(text)
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(file)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stdout
+    assert broken("gitlab-ci", file) == ""
 
 
 def test_header_jobs_and_example_follow_gitlabs_schema(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from importlib.metadata import distribution
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
+from schemas import broken
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted((ROOT / "pipelines").rglob("*.yml"))
@@ -149,13 +149,11 @@ def test_the_pipelines_in_the_documentation_follow_the_published_schemas(place: 
     given = yaml.safe_load(text)
     schema = ""
     if isinstance(given, list) and "uses" in given[0]:
-        schema, given = "vendor.github-workflows", {"on": "push", "jobs": {"a": {"runs-on": "ubuntu-24.04", "steps": given}}}
+        schema, given = "github-workflows", {"on": "push", "jobs": {"a": {"runs-on": "ubuntu-24.04", "steps": given}}}
     elif isinstance(given, dict) and {"include", "stages"} & given.keys():
-        schema = "vendor.gitlab-ci"
+        schema = "gitlab-ci"
     elif isinstance(given, dict) and "jobs" in given:
-        schema = "vendor.github-workflows"
+        schema = "github-workflows"
     if schema:
         (tmp_path / "p.yml").write_text(yaml.safe_dump(given))
-        command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(tmp_path / "p.yml")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{place}: {done.stdout}"
+        assert broken(schema, tmp_path / "p.yml") == "", place

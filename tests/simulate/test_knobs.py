@@ -25,22 +25,26 @@ def test_batch_rate_layers_and_epochs_are_doublings_relative_to_today() -> None:
 def test_a_parameter_that_is_no_column_stays_as_it_is() -> None:
     coordinates = knobs(("batch_size",), (32,), (64,))
     assert [list(row) for row in (coordinates.rate, coordinates.layers, coordinates.epochs)] == [[0, 0]] * 3
-    assert (list(coordinates.gpus), list(coordinates.cpus), list(coordinates.memory)) == ([0, 0], [1, 1], [1, 1])
-    assert (coordinates.epochs_now, coordinates.has_cpus, coordinates.others.shape) == (None, False, (0, 2))
+    assert (list(coordinates.resources.gpus), list(coordinates.resources.cpus), list(coordinates.resources.memory)) == (
+        [0, 0],
+        [1, 1],
+        [1, 1],
+    )
+    assert (coordinates.epochs_now, coordinates.resources.has_cpus, coordinates.others.shape) == (None, False, (0, 2))
 
 
 def test_amounts_are_as_they_are_and_absurd_ones_are_made_possible() -> None:
     coordinates = knobs(("epochs", "gpus", "cpus", "memory_gib"), (0, 2, 0, 8), (5, -1, 4, -3))
-    assert list(coordinates.gpus) == [2, 0]
-    assert list(coordinates.cpus) == [0.1, 4]
-    assert list(coordinates.memory) == [8, 1e-6]
+    assert list(coordinates.resources.gpus) == [2, 0]
+    assert list(coordinates.resources.cpus) == [0.1, 4]
+    assert list(coordinates.resources.memory) == [8, 1e-6]
     assert coordinates.epochs_now == 1
-    assert coordinates.has_cpus
+    assert coordinates.resources.has_cpus
 
 
 def test_nothing_is_farther_than_sixty_doublings() -> None:
     assert list(knobs(("batch_size",), (0,), (1e308,)).batch) == [0, 60]
-    assert list(knobs(("gpus",), (1,), (1e308,)).gpus) == [1, 1e12]
+    assert list(knobs(("gpus",), (1,), (1e308,)).resources.gpus) == [1, 1e12]
 
 
 def test_unknown_parameters_are_scaled_to_zero_to_one() -> None:

@@ -76,7 +76,9 @@ def test_a_forecast_says_a_shared_unit_once() -> None:
     assert numbers.expected("cost_usd", None, bounds=True) == "unknown"
 
 
-@pytest.mark.parametrize(("probability", "text"), [(0.001, "less than 1%"), (0.5, "50%"), (0.93, "93%"), (0.999, "more than 99%")])
+@pytest.mark.parametrize(
+    ("probability", "text"), [(0.001, "less than 1%"), (0.5, "50%"), (0.93, "93%"), (0.999, "more than 99%")]
+)
 def test_the_chance_of_a_claim_is_never_0_nor_1(probability: float, text: str) -> None:
     assert numbers.likely(probability) == text
 

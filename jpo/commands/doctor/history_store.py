@@ -89,10 +89,8 @@ def in_force(store: Store, case: Case) -> list[Line]:
 
 def gpus_at_work(case: Case) -> Iterator[Line]:
     """Whether the newest runs made use of the GPUs that they had; nothing where that was not measured."""
-    if case.identity is None:
-        return
-    with case.history() as store:
-        runs = store.runs_of(case.identity)
+    with case.history() as store:  # first: settings that cannot be read get a line of this check, too
+        runs = store.runs_of(case.identity) if case.identity else []
         newest = [run for run in runs if run.parameters.get("gpus") and run.outcome.gpu_utilisation is not None][-NEWEST:]
         diagnoses = [diagnose(run, store.series_of(run), runs) for run in newest]
     if not newest:

@@ -18,7 +18,5 @@ Nothing here reads a clock for its results: jobs_per_second alone is measured. t
 from jpo.plugin import Plugin
 
 PLUGIN = Plugin(
-    "cluster",
-    summary="policies of workload management on clusters",
-    commands={"cluster": "jpo.plugins.cluster.cli:cluster"},
+    "cluster", summary="policies of workload management on clusters", commands={"cluster": "jpo.plugins.cluster.cli:cluster"}
 )

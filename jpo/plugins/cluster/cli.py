@@ -11,6 +11,8 @@ import click
 from jpo.cli.gate import put, save
 from jpo.cli.options import FILE, ExplainingGroup, options, output_options, seed_option, verbose_option
 from jpo.cli.output import READABLE, Output, can_be_kept, track
+from jpo.errors import UsageError
+from jpo.files.reading import same_file
 from jpo.plugins.cluster.cli_workloads import RESOURCES_HELP, policy_options, workload_options
 
 if TYPE_CHECKING:
@@ -262,8 +264,7 @@ def train(
         lessons = command.lessons_of(given, seed)
         scenarios = scenarios_of(sources, (), range(seed, seed + 1), [])
     own = command.OwnAgent(agent_file, agent_limit) if agent_file else None
-    found = command.train(scenarios, lessons, model, begin=begin, own=own, track=track)
-    answer(command.learnt(found))
+    answer(command.train(scenarios, lessons, model, begin=begin, own=own, track=track))
 
 
 @cluster.command("test")
@@ -331,8 +332,8 @@ def test(
 
 
 def _keepable(results: Sequence[Path], sources: Sources, *others: Path | None) -> None:
-    """Find out before anything is computed that a result could not be kept, or would destroy what it is made of."""
-    from jpo.plugins.cluster.story.scenarios import refuse_inputs
-
-    refuse_inputs(results, sources, *others)
+    """Find out before anything is computed that a result could not be kept, or would destroy what it is made of: JPO-E307."""
+    for file in results:
+        if any(given is not None and same_file(file, given) for given in (*sources.logs, sources.platform, *others)):
+            raise UsageError(str(file), "is what the result is made of", "name another file", code="JPO-E307")
     can_be_kept(results)

@@ -141,8 +141,7 @@ def evaluate_all(
 ) -> tuple[Evaluation, ...]:
     """Every rule on every scenario, scenario by scenario.
 
-    Args:
-        processes: at once; None: one per core where joblib is installed and there is enough to do.
+    `processes`: at once; None: one per core where joblib is installed and there is enough to do.
 
     Raises:
         UsageError: JPO-E743, several processes were asked for without joblib, or Ray is missing.

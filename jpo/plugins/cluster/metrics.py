@@ -67,12 +67,8 @@ def queue_metrics(
 ) -> QueueMetrics:
     """The metrics of a schedule of at least one job.
 
-    Args:
-        starts: shape (jobs,), when each started.
-        processors: of the machine.
-        run_seconds: how long each ran; None: as the table says.
-        held: how many of the processors each held; None: as the table says.
-        besides: begins, ends and processors of what jobs that were resized held for a while.
+    `run_seconds`, `held`: how long each ran, and how many of the machine's processors it held; None: as the table says.
+    `besides`: begins, ends and processors of what jobs that were resized held for a while.
     """
     held = jobs.processors if held is None else held
     run = jobs.run_seconds if run_seconds is None else run_seconds

@@ -104,11 +104,7 @@ def device_schedule(scenario: Scenario, rule: Rule) -> DeviceSchedule:
 def assigned(
     starts: Seconds, ends: Seconds, held: Sequence[Sequence[tuple[int, int]]], sizes: Sequence[int]
 ) -> tuple[tuple[int, ...], ...]:
-    """The numbers of the devices that each stay of a job held, from 0.
-
-    Args:
-        held: by stay (processor, how many) pairs. sizes: devices of each processor.
-    """
+    """The numbers of the devices, from 0, that each stay of a job held, as (processor, how many) pairs; `sizes`: by processor."""
     first = np.concatenate(([0], np.cumsum(sizes))).tolist()
     free = [list(range(first[place], first[place + 1])) for place in range(len(sizes))]
     running: list[tuple[float, int]] = []

@@ -15,6 +15,7 @@ from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer
 from jpo.cli.options import ChoiceOrInstalled, path, settings_options
 from jpo.cli.subject import config_first, for_option, named_once
+from jpo.plugins.imports import GROUP, OWN
 
 if TYPE_CHECKING:
     from jpo.http.endpoint import Endpoint
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 ADDRESS = re.compile(r"[a-z][a-z0-9+]*:/", re.IGNORECASE)
 OF_THE_PAGE = re.compile(r"/?#/experiments/([0-9]+)[^#]*")
 """What follows the address of MLflow in a browser that shows an experiment."""
-FORMATS = ["table", "huggingface", "lightning", "tensorboard", "mlflow", "wandb"]
-IMPORTERS = "jpo.importers"
-"""Entry points of others' formats: function(file or folder) -> ForeignRuns."""
 
 
 def place(text: str) -> Path | str:
@@ -35,7 +33,7 @@ def place(text: str) -> Path | str:
 @click.command("import")
 @click.argument("words", nargs=-1, metavar="[CONFIG.INI] FILE|FOLDER|URL...")
 @click.option("--write", is_flag=True, help="Put the runs on record; without it nothing is written.")
-@click.option("--format", "form", type=ChoiceOrInstalled(FORMATS, IMPORTERS), help="What the files are; default: as they look.")
+@click.option("--format", "form", type=ChoiceOrInstalled(OWN, GROUP), help="What the files are; default: as they look.")
 @click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Of an MLflow server: name or id.")
 @click.option("--dataset", metavar="NAME", help="Dataset of all these runs.")
 @click.option("--model", metavar="NAME", help="Model of all these runs.")

@@ -60,6 +60,11 @@ Points = list[tuple[float, float]]
 """Step and value, as they were logged."""
 
 
+def read_mlflow(path: Path) -> ForeignRuns:
+    """The runs of the folder of one, or of a database; raises as `read_run_folder`."""
+    return read_run_folder(path) if path.is_dir() else read_database(path)
+
+
 def read_run_folder(path: Path) -> ForeignRuns:
     """The run of a folder of a file store.
 

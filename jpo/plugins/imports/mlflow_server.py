@@ -37,10 +37,7 @@ Ask = Callable[[str, Fields], Mapping[str, object]]
 
 
 def read_server(source: Endpoint, experiments: Sequence[str], loss: str | None = None) -> ForeignRuns:
-    """The runs of experiments, by their names or ids.
-
-    Args:
-        loss: the cell that jpo.toml names as validation loss; its curve is read as well.
+    """The runs of experiments, by their names or ids; `loss`: the cell of validation loss, whose curve is read as well.
 
     Raises:
         UsageError: JPO-E158, no experiment is named, or the server has none of this name.
@@ -189,15 +186,12 @@ def _run(
     }
     metrics = {point[0]: [point[1:]] for point in _points(place, data) if point}
     over = own.get("status", "").lower() not in NOT_OVER
-    for name in [name for name in metrics if over and _tells_more(name, loss)]:
+    cells = {name: f"metrics.{name}" for name in metrics if over}
+    for name in [name for name, cell in cells.items() if cell == loss or usual_for("val_loss", cell) or is_of_a_gpu(name)]:
         answer = ask("metrics/get-history", {"run_id": run_id, "metric_key": name, "max_results": MOST_POINTS})
         curve: Points = [(step, value) for _, step, value in _points(place, answer)]
         metrics[name] = [*curve, *(metrics[name] if len(curve) in (0, MOST_POINTS) else [])]
     return run_of(place, {"run_id": run_id, **own, **texts}, metrics)
-
-
-def _tells_more(metric: str, loss: str | None) -> bool:
-    return f"metrics.{metric}" == loss or usual_for("val_loss", f"metrics.{metric}") or is_of_a_gpu(metric)
 
 
 def _points(place: str, data: Mapping[str, object]) -> Iterator[tuple[str, float, float]]:

@@ -4,30 +4,42 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from jpo import plugin
 from jpo.errors import UsageError
+from jpo.plugin import from_package
+from jpo.plugins.imports import GROUP, OWN
 from jpo.plugins.imports.foreign import ForeignRuns, joined, unreadable
-from jpo.plugins.imports.hugging_face import STATE, read_trainer_state
+from jpo.plugins.imports.huggingface import STATE, read_trainer_state
 from jpo.plugins.imports.lightning import METRICS, read_lightning
-from jpo.plugins.imports.mlflow import META, is_database, read_database, read_run_folder
+from jpo.plugins.imports.mlflow import META, is_database, read_mlflow
 from jpo.plugins.imports.table import read_table
 from jpo.plugins.imports.tensorboard import EVENTS, read_tensorboard
 from jpo.plugins.imports.wandb import FILES, read_wandb
 
-READERS: Mapping[str, Callable[[Path], ForeignRuns]] = {
-    "table": read_table,
-    "huggingface": read_trainer_state,
-    "lightning": read_lightning,
-    "tensorboard": read_tensorboard,
-    "mlflow": lambda path: read_run_folder(path) if path.is_dir() else read_database(path),
-    "wandb": read_wandb,
-}
-"""By the name of a format, what reads a file or folder of it."""
 MLFLOW_FOLDERS = {"params", "metrics", "tags"}
 """In the folder of a run in a file store; that of an experiment has none of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignFormat:
+    """A format: what reads a file or folder of it, and whether its tool wrote a folder with these files and folders."""
+
+    read: Callable[[Path], ForeignRuns]
+    wrote: Callable[[Sequence[str], Sequence[str]], bool]
+
+
+FORMATS: Mapping[str, ForeignFormat] = {
+    "mlflow": ForeignFormat(read_mlflow, lambda files, folders: META in files and not MLFLOW_FOLDERS.isdisjoint(folders)),
+    "wandb": ForeignFormat(read_wandb, lambda files, folders: any(fnmatchcase(name, FILES) for name in files)),
+    "huggingface": ForeignFormat(read_trainer_state, lambda files, folders: STATE in files),
+    "lightning": ForeignFormat(read_lightning, lambda files, folders: METRICS in files),
+    "tensorboard": ForeignFormat(read_tensorboard, lambda files, folders: any(name.startswith(EVENTS) for name in files)),
+    "table": ForeignFormat(read_table, lambda files, folders: False),
+}
+"""By the name of a format; the tool that knows most of a run first."""
 MOST_FILES = 100_000
 """Looked at in one folder; more are not runs alone."""
 TABLES = (".csv", ".tsv")
@@ -38,8 +50,7 @@ CHECKPOINT = "checkpoint-"
 def read_sources(paths: Sequence[Path], form: str | None) -> list[ForeignRuns]:
     """The runs of these files and folders; those of one tool together, each table by itself.
 
-    Args:
-        form: one of READERS; None: as names and contents say.
+    `form`: a name in FORMATS; None: as names and contents say.
 
     Raises:
         UsageError: JPO-E155, nobody knows what one is.
@@ -48,7 +59,7 @@ def read_sources(paths: Sequence[Path], form: str | None) -> list[ForeignRuns]:
     found: dict[str, list[ForeignRuns]] = {}
     for path in paths:
         for file, which in _files(path, form):
-            reader = READERS.get(which) or plugin.from_package("jpo.importers", which)
+            reader = FORMATS[which].read if which in FORMATS else from_package(GROUP, which)
             assert reader is not None, "the command line has looked for it"
             found.setdefault(which if which != "table" else f"table {file}", []).append(reader(file))
     return [joined(sources) for sources in found.values()]
@@ -56,7 +67,7 @@ def read_sources(paths: Sequence[Path], form: str | None) -> list[ForeignRuns]:
 
 def _files(path: Path, form: str | None) -> Iterator[tuple[Path, str]]:
     """What is to be read, and as what: the file itself, or the folders of runs in a folder, without what lies below those."""
-    if form is not None and form not in READERS:
+    if form is not None and form not in FORMATS:
         yield path, form  # a package of others looks itself
         return
     if not path.is_dir():
@@ -72,7 +83,7 @@ def _files(path: Path, form: str | None) -> Iterator[tuple[Path, str]]:
             yield folder, tool
     if not found:
         what = f"runs of {form}" if form else "runs that jpo import knows"
-        raise UsageError(str(path), f"holds no {what}", f"name a file, or --format {'|'.join(READERS)}", code="JPO-E155")
+        raise UsageError(str(path), f"holds no {what}", f"name a file, or --format {'|'.join(OWN)}", code="JPO-E155")
 
 
 def loose_tables(path: Path) -> list[Path]:
@@ -93,14 +104,7 @@ def _folders(
 
 def _writing_tool(files: Sequence[str], form: str | None = None, folders: Sequence[str] = ()) -> str | None:
     """The tool, of those wanted, that wrote a folder with these files and folders; the one that knows most of a run first."""
-    wrote = {
-        "mlflow": META in files and not MLFLOW_FOLDERS.isdisjoint(folders),
-        "wandb": any(fnmatchcase(name, FILES) for name in files),
-        "huggingface": STATE in files,
-        "lightning": METRICS in files,
-        "tensorboard": any(name.startswith(EVENTS) for name in files),
-    }
-    return next((tool for tool, here in wrote.items() if here and form in (None, tool)), None)
+    return next((name for name, one in FORMATS.items() if form in (None, name) and one.wrote(files, folders)), None)
 
 
 def _refused(error: OSError) -> None:

@@ -53,9 +53,7 @@ def import_runs(
 ) -> list[str]:
     """Read everything, then record all of its runs in one transaction, or none; returns what was found, for people.
 
-    Args:
-        sources: files, folders, and MLflow servers.
-        config: its identity is that of runs that do not say theirs; it need not exist.
+    The identity of config.ini is that of runs that do not say theirs; it need not exist.
 
     Raises:
         UsageError: JPO-E155, E156, E158: what the files are, a package that reads them, or an experiment that is not there.

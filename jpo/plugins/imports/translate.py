@@ -133,8 +133,7 @@ class _Row:
     def derived_id(self, form: str, alike: dict[str, int]) -> str:
         """An id that stays the same wherever the file lies, and whatever rows or columns are added to it, or names declared.
 
-        Args:
-            alike: how many runs so far look like each; two rows that agree in everything are two runs.
+        `alike`: how many runs so far look like each; two rows that agree in everything are two runs.
         """
         mapped = ((name, self.text(name)) for name in self.columns if not name.startswith((GIVEN_OWN, OWN)))
         digest = self.run.key or digest_of((name, text) for name, text in mapped if text)

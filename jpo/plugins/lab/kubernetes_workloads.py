@@ -77,11 +77,9 @@ class SimulatedWorkload:
 def draw_workload(
     number: int, runs: int, rng: np.random.Generator, *, drift: bool = False, installation: Installation = AS_SIMULATED
 ) -> SimulatedWorkload:
-    """A random workload whose first configuration works.
+    """A random workload whose first configuration works; the drift depends on the number of runs.
 
-    Args:
-        runs: number of runs, for the drift.
-        installation: where it runs; the same generator draws the same workload for each.
+    The same generator draws the same workload for each installation.
     """
     while True:
         choices = _choices(rng)
@@ -109,10 +107,8 @@ def draw_workload(
 def execute(workload: SimulatedWorkload, values: Parameters, run: int, rng: np.random.Generator) -> tuple[RunStatus, Outcome]:
     """One run with some values: its status, and the outcome that telemetry would measure, without a cost.
 
-    Args:
-        values: at least the workload's own parameters, each one of its choices.
-        run: number of the run, from 0; drift depends on it.
-        rng: the noise of the run. A generator of the same seed gives the same noise for any values.
+    `values`: at least the workload's own parameters, each one of its choices; `run`: its number, from 0, on which drift depends.
+    A generator of the same seed gives the same noise for any values.
     """
     row, batch = row_of(workload, values), float(np.log2(values["batch_size"] / workload.first["batch_size"]))
     simulated = observe(workload.draws, 0, row, rng, noise=workload.noise)

@@ -97,10 +97,7 @@ def trace(demand: Demand, cpus: float, log_pace: float, batch: float, rng: np.ra
 
     While it trains or validates, a job needs CPUs in proportion to its pace (samples per second), and never has more than were
     requested. Loading takes what is free. Memory: base, data that fill up while loading, batches, a copy at each checkpoint.
-
-    Args:
-        cpus: that the run requests.
-        log_pace, batch: relative to today ln of its pace, doublings of its batch.
+    `log_pace`, `batch`: relative to today ln of its pace, doublings of its batch.
     """
     time, load = (np.arange(POINTS) + 0.5) / POINTS, demand.load
     within = np.clip((time - load) / (1 - load), 0.0, None) * demand.epochs % 1.0  # position in the epoch, (T,)

@@ -112,8 +112,7 @@ def put(file: Path, content: bytes) -> None:
 def read(ledger: Path, run_id: str) -> Entry | None:
     """The entry of a run, also of one whose folder was cleaned up; None where none was ever launched here.
 
-    Raises:
-        LaunchError: JPO-E752, it is damaged, or of another version.
+    LaunchError JPO-E752 where it is damaged, or of another version.
     """
     file = past_file(ledger, run_id) if is_past(ledger, run_id) else folder_of(ledger, run_id) / "launch.json"
     if not file.exists():

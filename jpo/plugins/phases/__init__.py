@@ -16,6 +16,8 @@ requests/      what is requested by them, beside simpler ways
 extra.py       optional packages
 project/       what jpo.toml and the store say of them
 cli/  story/  report/   `jpo phases`: options and help, what it does, what it shows
+
+In all of them `scaled` has shape (samples, d), `phases` and `labels` (samples,), execution after execution, of k phases.
 """
 
 from jpo.plugin import Plugin

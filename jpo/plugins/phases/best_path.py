@@ -79,12 +79,9 @@ def in_blocks(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> In
 
 
 def _scores(batch: Floats, entered: Floats, moves: Floats) -> Floats:
-    """Log densities of the best paths to each phase at each sample, shape (time, k, rows).
+    """Log densities of the best paths to each phase at each sample, shape (time, k, rows), as `batch`, the log emissions, has.
 
-    Args:
-        batch: log emissions, shape (time, k, rows).
-        entered: shape (k, rows), log densities of the best paths that enter each phase at the first sample.
-        moves: shape (k, k), log probabilities from phase to phase.
+    `entered`: shape (k, rows), of the best paths that enter each phase at the first sample; `moves`: log probabilities, (k, k).
     """
     scores, ways = np.empty_like(batch), np.empty((len(moves), *entered.shape))
     np.add(entered, batch[0], out=scores[0])

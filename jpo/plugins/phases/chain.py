@@ -93,13 +93,9 @@ def entries(phases: Ints) -> Ints:
 
 
 def forward(chain: Chain, log_emissions: Floats, lengths: Sequence[int]) -> tuple[Floats, Floats]:
-    """The filter: probabilities of the phases given all samples so far.
+    """The filter: probabilities of the phases given all samples so far, from log emissions; both of shape (samples, k).
 
-    Args:
-        log_emissions: shape (samples, k), execution after execution.
-
-    Returns:
-        Probabilities, shape (samples, k), and the log density of each sample given those before it, shape (samples,).
+    Beside them the log density of each sample given those before it, shape (samples,).
     """
     filtered, densities = np.empty_like(log_emissions), np.empty(len(log_emissions))
     for rows, some in alike(lengths):

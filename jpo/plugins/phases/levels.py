@@ -48,9 +48,7 @@ class _Cluster:
 def find_levels(scaled: Floats, n_phases: int | None, seed: int) -> Ints:
     """Labels of the samples, shape (samples,): 0 .. k-1 in the order of their first sample.
 
-    Args:
-        scaled: shape (samples, d).
-        n_phases: how many levels; None: as the criterion has it, FEWEST to MOST.
+    `n_phases`: how many levels; None: as the criterion has it, FEWEST to MOST.
     """
     labels = _many_levels(scaled, MOST if n_phases is None else max(MOST, n_phases), seed)
     clusters = {

@@ -83,10 +83,6 @@ class MarkovPhases:
         """Probabilities of the phases given whole executions, shape (samples, k)."""
         return smooth(self.chain_, self._emissions(X), lengths or (len(X),))[0]
 
-    def filter_proba(self, X: Floats, lengths: Sequence[int] | None = None) -> Floats:  # noqa: N803
-        """Probabilities of the phases given the samples so far: what a stream says, shape (samples, k)."""
-        return forward(self.chain_, self._emissions(X), lengths or (len(X),))[0]
-
     def transform(self, X: Floats) -> Floats:  # noqa: N803
         """Distances of scaled samples to the level of each phase, shape (samples, k)."""
         scaled = self.scaler_.transform(X)
@@ -102,12 +98,7 @@ class MarkovPhases:
 
 
 def fit_chain(scaled: Floats, labels: Ints, lengths: Sequence[int]) -> Chain:
-    """The sticky chain over given levels: their means stay.
-
-    Args:
-        scaled: shape (samples, d).
-        labels: the level of each sample, 0 .. k-1.
-    """
+    """The sticky chain over given levels, 0 .. k-1 of each sample: their means stay."""
     k = int(labels.max()) + 1
     firsts = [0, *accumulate(lengths)][:-1]
     weights = np.eye(k)[labels]

@@ -37,11 +37,7 @@ class Prototype:
 
 
 def prototypes(paths: Sequence[Ints]) -> tuple[Prototype, ...]:
-    """The kinds among executions, the largest first.
-
-    Args:
-        paths: the phases of each execution, each of shape (samples,).
-    """
+    """The kinds among executions, given by the phases of each, the largest first."""
     away = np.array([[distance(one, other) for other in paths] for one in paths])
     clusters = [[at] for at in range(len(paths))]
     while len(clusters) > 1:
@@ -63,22 +59,13 @@ def prototypes(paths: Sequence[Ints]) -> tuple[Prototype, ...]:
 
 def distance(one: Ints, other: Ints) -> float:
     """Share of the time at which two paths are in phases that the other is not in, then or a little before or after."""
-    a, b = _at_points(one), _at_points(other)
+    a, b = (path[np.linspace(0, len(path) - 1, POINTS).round().astype(np.int64)] for path in (one, other))
     return (_unmatched(a, b) + _unmatched(b, a)) / 2
 
 
 def nearest_prototype(path: Ints, known: Sequence[Prototype], paths: Sequence[Ints]) -> int:
-    """The prototype that an execution follows: that of the nearest medoid.
-
-    Args:
-        path: its phases.
-        paths: those of the executions in which the prototypes were found.
-    """
+    """The prototype whose medoid, of the paths in which it was found, is nearest to that of an execution."""
     return int(np.argmin([distance(path, paths[prototype.medoid]) for prototype in known]))
-
-
-def _at_points(phases: Ints) -> Ints:
-    return phases[np.linspace(0, len(phases) - 1, POINTS).round().astype(np.int64)]
 
 
 def _unmatched(a: Ints, b: Ints) -> float:

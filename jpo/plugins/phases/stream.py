@@ -40,12 +40,7 @@ class Update:
 
 
 class Stream:
-    """The filter of one execution.
-
-    Args:
-        model: whose phases.
-        quantiles: levels at which the next need is asked for.
-    """
+    """The filter of one execution; `quantiles`: levels at which the next need is asked for."""
 
     def __init__(self, model: PhaseModel, quantiles: Sequence[float] = QUANTILES) -> None:
         self._model = model
@@ -55,11 +50,7 @@ class Stream:
         self._levels, self._below = _distributions(model)
 
     def update(self, t: float, sample: Mapping[str, float] | Floats) -> Update:
-        """Take note of a sample.
-
-        Args:
-            t: Unix seconds, later than the one before.
-            sample: values by feature, or in the order of the model's features.
+        """Take note of a sample at `t`, Unix seconds: values by feature, or in the order of the model's features.
 
         Raises:
             UsageError: JPO-E730, time goes back, or a value cannot be a measurement.

@@ -46,11 +46,7 @@ class PhaseFigures:
 
 
 def phase_figures(traces: Traces, phases: Ints, k: int) -> tuple[PhaseFigures, ...]:
-    """The figures of k phases in these traces; of a phase without samples there are no uses.
-
-    Args:
-        phases: shape (samples,), execution after execution.
-    """
+    """The figures of k phases in these traces; of a phase without samples there are no uses."""
     values, entered = traces.stacked(), list[int]()
     changes: list[tuple[int, int, float]] = []  # from which phase to which, and how long the first one lasted
     for execution, own in zip(traces.executions, traces.split(phases), strict=True):

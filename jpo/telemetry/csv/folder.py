@@ -25,11 +25,7 @@ MOST_DIFFERING = 3
 
 @dataclass(frozen=True, slots=True)
 class LoggedRun:
-    """A finished run, its log file, and what contradicts itself in it.
-
-    Attributes:
-        early: it says that it succeeded before its last epoch.
-    """
+    """A finished run, its log file, and what contradicts itself in it; `early`: it says it succeeded before its last epoch."""
 
     path: Path
     run: Run

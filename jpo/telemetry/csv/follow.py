@@ -17,7 +17,7 @@ from jpo.errors import TelemetryError
 from jpo.records import Run
 from jpo.telemetry import contract
 from jpo.telemetry.csv.lines import LONGEST_LINE, Log, unreadable
-from jpo.telemetry.csv.log import LARGEST_LOG_BYTES, decoded, opened, run_of, too_large
+from jpo.telemetry.csv.log import LARGEST_LOG_BYTES, decoded, opened, run_of
 from jpo.telemetry.outcome import NONE_OWN, Own
 
 POLL_SECONDS = 1.0
@@ -84,11 +84,7 @@ class Tail:
         self._run_before: str | None = None
 
     def poll(self) -> LogUpdate:
-        """Read what was added; at most CHUNK_BYTES at once.
-
-        Raises:
-            TelemetryError: JPO-E110, it is not a log, or no longer one.
-        """
+        """Read what was added, at most CHUNK_BYTES at once; TelemetryError JPO-E110 where it is not a log, or no longer one."""
         try:
             if self._file is None:
                 if not self._path.exists():
@@ -138,7 +134,7 @@ class Tail:
             self._opening += raw[: OPENING_BYTES - len(self._opening)]
         self._read += len(raw)
         if self._read > LARGEST_LOG_BYTES:
-            raise too_large(self._path)
+            raise unreadable(self._path, f"is larger than {LARGEST_LOG_BYTES // 2**20} MiB")
         rows = tuple(self._rows(raw))
         return LogUpdate(rows, self._change(), bytes_read=len(raw))
 
@@ -177,10 +173,6 @@ def follow(tail: Tail, *, clock: Callable[[], float], sleep: Callable[[float], N
 
     A run whose end is logged is over once nothing follows for one poll. Silence is timed by the clock here, so that a training
     machine with a slow clock does not look dead; of a file that existed before, from its modification.
-
-    Args:
-        clock: unix seconds.
-        sleep: waits for a number of seconds.
     """
     state, changed_at = "running", None
     while True:

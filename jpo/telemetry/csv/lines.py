@@ -122,8 +122,7 @@ class Log:
     def take(self, line: str) -> dict[str, float] | None:
         """Take one more line, without its line break; returns the measured values of known columns if it is a row.
 
-        Raises:
-            TelemetryError: JPO-E110, names the line.
+        TelemetryError JPO-E110 names the line.
         """
         self.lines += 1
         if len(line) > LONGEST_LINE:

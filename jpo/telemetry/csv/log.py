@@ -154,11 +154,7 @@ def whole_lines(path: Path) -> list[str]:
 
 
 def opened(path: Path) -> BufferedReader:
-    """A regular file opened for reading. A pipe or device, which would be read for ever, is refused without waiting.
-
-    Raises:
-        TelemetryError: JPO-E110, also when there is none.
-    """
+    """A regular file opened for reading without waiting; TelemetryError JPO-E110 where it is something else, or is not there."""
     return reading.opened(path, partial(_refused, path))
 
 
@@ -173,8 +169,3 @@ def decoded(raw: bytes) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         return raw.decode("latin-1")
-
-
-def too_large(path: Path) -> TelemetryError:
-    """JPO-E110 for a file above LARGEST_LOG_BYTES."""
-    return unreadable(path, f"is larger than {LARGEST_LOG_BYTES // 2**20} MiB")

@@ -19,12 +19,7 @@ AHEAD_SECONDS = 6 * 3600.0
 
 
 def doubts(log: Log, run: Run, *, now: float | None) -> Iterator[Doubt]:
-    """What contradicts itself in the log of a run that is used.
-
-    Args:
-        run: what was made of it.
-        now: unix seconds, None where it is not known.
-    """
+    """What contradicts itself in the log of a run that is used; `now` in unix seconds, None where it is not known."""
     yield from _time_doubts(log, run, now)
     yield from _loss_doubts(log, run)
     yield from _count_doubts(log, run)

@@ -105,7 +105,8 @@ def reading_of(own: Own, version: str) -> str:
 
 def packed(memory: Memory) -> bytes:
     """What is to be remembered of the logs that were read now."""
-    named = {each: at for at, each in enumerate(dict.fromkeys(each for log in memory.current.values() for each in _named(log)))}
+    each_name = (name for log in memory.current.values() for name in (log.identity, log.whose) if name)
+    named = {name: at for at, name in enumerate(dict.fromkeys(each_name))}
     logs = {
         path: [*log.stamp, named[log.identity], log.run_id, named[log.whose] if log.whose else None, log.content, int(log.early)]
         for path, log in memory.current.items()
@@ -125,10 +126,6 @@ def unpacked(state: bytes | None, reading: str) -> Memory:
         return Memory(reading, {path: _log(entry, workloads) for path, entry in document["logs"].items()})
     except (zlib.error, ValueError, LookupError, TypeError, AttributeError):
         return Memory(reading)
-
-
-def _named(log: ReadLog) -> tuple[Identity, ...]:
-    return (log.identity,) if log.whose is None else (log.identity, log.whose)
 
 
 def _log(entry: list[object], workloads: list[Identity]) -> ReadLog:

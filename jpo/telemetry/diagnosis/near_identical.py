@@ -38,9 +38,7 @@ def joining(identity: Identity, other: Identity) -> str:
 def sentences(identity: Identity, seen: Mapping[Identity, int], where: str) -> tuple[Note, ...]:
     """What reports say of near-identical workloads; about: the lines that join them.
 
-    Args:
-        seen: how many runs of each other workload there are.
-        where: where they were seen, such as "on record".
+    `seen` has the number of runs of each other workload, `where` says where these were seen, such as "on record".
     """
     found = near_identical(identity, seen)
     named = []

@@ -48,10 +48,9 @@ class ReportTimes:
 
 
 def seen(scope: Scope) -> tuple[Mapping[str, Marks], Collection[PodId], Collection[PodId]]:
-    """Everything that was seen since the scope's watermark. One request.
+    """Everything that was seen since the scope's watermark, by one request.
 
-    Returns:
-        Marks by run id of runs that report, pods that are runs by their labels, and those of the pods that surely go on.
+    These are marks by run id of runs that report, pods that are runs by their labels, and those of the pods that surely go on.
     """
     span = queries.window(max(scope.begin, min(scope.mark, scope.until - OVERLAP_SECONDS)), scope.until)
     mark_seconds = max(0.0, scope.until - scope.mark) if math.isfinite(scope.mark) else None

@@ -41,12 +41,7 @@ class ClusterFacts:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Values of the cluster for one run.
-
-    Attributes:
-        values: fields of outcome.MeasuredValues.
-        container: the trainer's, if it is known.
-    """
+    """Values of the cluster for one run, by fields of outcome.MeasuredValues; `container`: the trainer's, if it is known."""
 
     values: Mapping[str, float] = field(default_factory=dict)
     seen_to_end: RunStatus | None = None

@@ -79,11 +79,7 @@ def described(rows: Iterable[tuple[str, AnswerRow]], names: Names) -> dict[str, 
 
 
 def values(scope: Scope, rows: Sequence[tuple[str, AnswerRow]]) -> dict[str, dict[str, float]]:
-    """Values that runs report, by run id, as far as outcome.MeasuredValues has a field for them.
-
-    Args:
-        rows: those of queries.quantities.
-    """
+    """Values that runs report, in rows of queries.quantities, by run id, where outcome.MeasuredValues has a field."""
     by_run: dict[str, dict[str, float]] = defaultdict(dict)
     contradictory: dict[str, set[str]] = defaultdict(set)
     for quantity, row in rows:

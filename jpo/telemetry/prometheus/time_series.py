@@ -56,11 +56,7 @@ def newest(runs: Iterable[MeasuredRun]) -> list[MeasuredRun]:
 
 
 def read(scope: Scope, runs: Sequence[MeasuredRun], labellings: Sequence[Labelling]) -> list[Series]:
-    """Time series of these runs, every sample; what neither the cluster nor the job measured is missing.
-
-    Args:
-        labellings: where the cluster has the pods of these runs.
-    """
+    """Time series of these runs, every sample; what neither the cluster, under these labels, nor the job measured is missing."""
     series: dict[tuple[str, str], list[Point]] = {}
     pods = sorted({name for run in runs for _, name in run.pods})
     names = queries.one_of(pods, queries.LONGEST_PATTERN_ALONE)

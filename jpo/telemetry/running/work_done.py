@@ -19,11 +19,7 @@ LIKE_IT = 5
 
 
 def with_progress(running: Running, past: Sequence[Run]) -> Running:
-    """The run with how far it is and when it may end, None where nothing tells.
-
-    Args:
-        past: finished runs of its workload, oldest first.
-    """
+    """The run with how far it is and when it may end, by past runs of its workload, oldest first; None where nothing tells."""
     share = share_done(running, past)
     return replace(running, share_done=share, ends_at=_end(running, share, past))
 

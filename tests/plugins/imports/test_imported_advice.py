@@ -70,32 +70,29 @@ def as_tensorboard(folder: Path) -> None:
                 writer.add_scalar(name, value, 1, walltime=start + seconds)
 
 
-def _as_mlflow(uri: str) -> None:
-    runs = [
-        {
-            "name": f"night-{start}",
-            "start": start * 1000,
-            "end": round((start + seconds) * 1000),
-            "status": "FINISHED",
-            "params": {**CONFIG, "batch_size": batch},
-            "metrics": [
-                (name, start * 1000, 1, value)
-                for name, value in {"train_loss": 0.2, "val_loss": loss, "samples": 1500, "epoch": 1}.items()
-            ],
-        }
-        for start, batch, seconds, loss in RUNS
-    ]
-    log_runs((uri, "thirty runs", runs))
+MLFLOW_RUNS = [
+    {
+        "name": f"night-{start}",
+        "start": start * 1000,
+        "end": round((start + seconds) * 1000),
+        "status": "FINISHED",
+        "params": {**CONFIG, "batch_size": batch},
+        "metrics": [
+            (name, start * 1000, 1, value)
+            for name, value in {"train_loss": 0.2, "val_loss": loss, "samples": 1500, "epoch": 1}.items()
+        ],
+    }
+    for start, batch, seconds, loss in RUNS
+]
 
 
-def as_mlflow_files(folder: Path) -> None:
-    pytest.importorskip("mlflow")
-    _as_mlflow((folder / "theirs").as_uri())
-
-
-def as_mlflow_database(folder: Path) -> None:
-    pytest.importorskip("mlflow")
-    _as_mlflow(f"sqlite:///{folder / 'theirs.db'}")
+@pytest.fixture(scope="module")
+def in_mlflow(mlflow_server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file store and a database of MLflow. They and the server have the runs, logged by one process."""
+    folder = tmp_path_factory.mktemp("mlflow")
+    stores = ((folder / "files").as_uri(), f"sqlite:///{folder / 'theirs.db'}", mlflow_server)
+    log_runs(*((uri, "thirty runs", MLFLOW_RUNS) for uri in stores))
+    return folder
 
 
 def as_wandb(folder: Path) -> None:
@@ -137,9 +134,7 @@ def own(empty, decisions, monkeypatch):
     return decisions
 
 
-@pytest.mark.parametrize(
-    "tool", [as_table, as_huggingface, as_lightning, as_tensorboard, as_mlflow_files, as_mlflow_database, as_wandb]
-)
+@pytest.mark.parametrize("tool", [as_table, as_huggingface, as_lightning, as_tensorboard, as_wandb])
 def test_thirty_foreign_runs_advise_as_jpos_own_logs_of_them(empty, own, monkeypatch, tool):
     """The answer differs in none of what was decided, nor in what is forecast."""
     tool(empty.folder)
@@ -147,8 +142,13 @@ def test_thirty_foreign_runs_advise_as_jpos_own_logs_of_them(empty, own, monkeyp
     assert_same(advice(empty, "imported", monkeypatch, "import", theirs.name, "--write"), own)
 
 
+@pytest.mark.parametrize("store", ["files", "theirs.db"])
+def test_thirty_runs_in_mlflows_own_stores_advise_the_same(empty, own, monkeypatch, in_mlflow, store):
+    assert_same(advice(empty, "imported", monkeypatch, "import", str(in_mlflow / store), "--write"), own)
+
+
+@pytest.mark.usefixtures("in_mlflow")
 def test_thirty_runs_of_an_mlflow_server_advise_the_same(empty, own, monkeypatch, mlflow_server):
-    _as_mlflow(mlflow_server)
     given = ("import", mlflow_server, "--experiment", "thirty runs", "--write")
     assert_same(advice(empty, "imported", monkeypatch, *given), own)
 

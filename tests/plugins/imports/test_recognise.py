@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import TelemetryError, UsageError
-from jpo.plugins.imports import recognise
-from jpo.plugins.imports.cli import FORMATS
-from jpo.plugins.imports.recognise import READERS, read_sources
+from jpo.plugins.imports import OWN, recognise
+from jpo.plugins.imports.recognise import FORMATS, read_sources
 
 DATA = Path(__file__).parent / "data"
 
@@ -44,5 +43,14 @@ def test_a_folder_of_something_else_and_one_without_end_are_refused(tmp_path, mo
         read_sources([tmp_path], None)
 
 
+def test_the_tool_that_knows_most_of_a_run_is_the_one_that_is_read(tmp_path):
+    shutil.copytree(DATA / "huggingface" / "run", tmp_path / "run")
+    (tmp_path / "run" / "events.out.tfevents.1").touch()
+    assert [source.format for source in read_sources([tmp_path], None)] == ["huggingface"]
+    (tmp_path / "run" / "run-1.wandb").touch()
+    with pytest.raises(TelemetryError, match="wandb"):
+        read_sources([tmp_path], None)
+
+
 def test_the_command_line_offers_every_format_that_is_read():
-    assert list(READERS) == FORMATS
+    assert set(OWN) == FORMATS.keys()

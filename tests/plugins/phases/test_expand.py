@@ -34,7 +34,7 @@ def test_what_is_new_gets_a_number_behind_the_old_ones(model: PhaseModel) -> Non
     phases = more.predict(new)
     ends = np.cumsum(new.lengths)
     assert (phases[ends[0] - 15 : ends[0]] == model.chain.phases).all()
-    assert more.peak[1] == 60e9
+    assert more.most.ever[1] == 60e9
     assert (more.executions, more.samples) == (model.executions + 2, model.samples + new.samples)
 
 

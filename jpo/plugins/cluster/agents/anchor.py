@@ -24,12 +24,9 @@ FEWEST = 8
 
 
 def anchor(agent: LearningAgent, past: Sequence[JobSequence], objective: str, turns: Iterable[int]) -> None:
-    """Give an agent its margin for a workload.
+    """Give an agent its margin for a workload, by sequences that do not overlap, so that each says something of its own.
 
-    Args:
-        past: sequences that do not overlap, so that each says something of its own.
-        objective: of METRICS.
-        turns: one for each of MARGINS and one for the rule; shows how far it is.
+    `turns`: one for each of MARGINS and one for the rule; shows how far it is.
     """
     if len(past) < FEWEST:
         agent.margin = math.inf

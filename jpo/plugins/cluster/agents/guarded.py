@@ -83,10 +83,7 @@ class AgentWatch:
 def guarded(work: Callable[[AgentWatch], T], place: str, limit_seconds: float, shown: Iterable[int]) -> T:
     """Do something with a user's agent in a process of its own; what came of it. Where there is no fork (Windows), in this one.
 
-    Args:
-        place: of the agent, as errors name it.
-        limit_seconds: for each answer.
-        shown: goes on by one with each turn.
+    The limit is that of each answer; `shown` goes on by one with each turn.
 
     Raises:
         JpoError: what the work raised.

@@ -21,10 +21,8 @@ CLOSED = -1e9
 class JobScores(nn.Module):
     """A number for each action: of each job from its row and the figures of the whole, and of void from those of all jobs.
 
-    Args:
-        actions: how many, void included.
-        pairs: whether actions are not jobs but pairs of policies.
-        by_rule: begin with the order of the queue, as the rule does that it learns to be better than.
+    `pairs`: actions are not jobs but pairs of policies; `by_rule`: begin with the order of the queue, as the rule does that it
+    learns to be better than.
     """
 
     def __init__(self, actions: int, hidden: int, *, pairs: bool, by_rule: bool = False) -> None:

@@ -46,11 +46,8 @@ Source = Callable[[np.random.Generator], tuple[JobTable, DemandTable, Platform]]
 class ClusterEnv(gymnasium.Env["Seen", "np.int64"]):
     """Decisions about one sequence of jobs after the other.
 
-    Args:
-        source: draws the jobs of an episode.
-        options: what is decided.
-        objective: of METRICS, which the scalar reward is about; its scale divides it.
-        scale: e.g. the metric under another policy, so that rewards are near -1.
+    The scalar reward is about the `objective`, of METRICS, divided by the `scale`, e.g. the metric under another policy, so that
+    rewards are near -1.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 - gymnasium's own

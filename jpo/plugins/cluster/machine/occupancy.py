@@ -131,11 +131,7 @@ class Occupancy:
     def rooms(self, places: Iterable[int], need: Need) -> Iterator[tuple[int, int]]:
         """How many tasks of a job could start with each of some processors as the one that does their main work.
 
-        Args:
-            places: with GPUs where the job needs some, else with CPU cores.
-
-        Yields:
-            (processor, tasks) pairs, in the order of the places, without those where no task fits.
+        The processors have GPUs where the job needs some, else CPU cores. Those where no task fits are left out.
         """
         free, node, free_cpus, memory = self.free, self.node, self.free_cpus, self.memory
         gpus, cpus, gib, gpu_type = need.gpus, need.cpus, need.memory_gib, need.gpu_type

@@ -93,8 +93,7 @@ class Simulation:
     def advance(self, until: float = NEVER) -> tuple[list[int], list[int]]:
         """Go to the next moment at which something happens, and let all of it happen: the jobs that ended, and that came.
 
-        Args:
-            until: if nothing happens before, nothing does; the clock is there then.
+        If nothing happens before `until`, nothing does, and the clock is there then.
 
         Raises:
             StopIteration: nothing will happen any more.
@@ -232,8 +231,7 @@ class Simulation:
     def resize(self, job: int, before: Holding, after: Holding, *, factor: float, pause_seconds: float) -> None:
         """A running job pauses, then goes on with other devices, which the state knows already.
 
-        Args:
-            factor: how much faster its tasks are by then than those it began with, on equal devices.
+        `factor`: how much faster its tasks are by then than those it began with, on equal devices.
         """
         self._note_rate(job)
         expected = self.end_with(job, after, factor=factor, pause_seconds=pause_seconds)

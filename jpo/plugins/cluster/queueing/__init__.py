@@ -1,7 +1,7 @@
 """Queues before a machine whose processors are all alike: which job next, and which may go before its turn.
 
-    selection.py     which job next: the keys that sort a queue; a further policy stands in SELECTIONS there, and in the help of
-                     ../cli_workloads.py
+    selection.py     which job next: the keys that sort a queue; a further policy stands in STEADY there (in SELECTIONS if it
+                     changes with time), in the help of ../cli_workloads.py and in docs/plugins/cluster.md
     processors.py    what is free and who runs; reservations of EASY
     ranked.py        keys that do not change: the queue stays sorted; without backfilling, or EASY
     timed.py         keys that change with time: the queue is sorted at each pass

@@ -149,9 +149,7 @@ def conservative(jobs: JobTable, processors: int, selection: JobSelection) -> li
 def could_begin(counts: Whole, ends: Seconds, until: Seconds) -> int:
     """How many of the waiting jobs, in their order, there are up to the last one that could begin now if it were the next.
 
-    Args:
-        counts, ends: processors of each, and when it would end as requested.
-        until: of Profile.
+    Each takes `counts` processors and would end as requested; `until`: of Profile.
     """
     fitting = np.flatnonzero(counts < len(until))
     fitting = fitting[ends[fitting] <= until[counts[fitting]]]

@@ -59,8 +59,7 @@ class ProcessorPool:
     def pass_by(self, candidates: Iterable[int], now: float, shadow: float, extra: int) -> tuple[list[int], int]:
         """Start those, in their order, that fit and delay no reservation: they end by its time, or take what it leaves over.
 
-        Returns:
-            Who started, and what is left over by then.
+        Who started, and what is left over by then.
         """
         begun, needed, requested = [], self.needed, self.requested
         for job in candidates:

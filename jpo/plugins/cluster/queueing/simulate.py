@@ -41,11 +41,7 @@ class Rule:
 
 
 def simulate(jobs: JobTable, processors: int, rule: Rule, *, seed: int = 0) -> Seconds:
-    """When each job starts, in seconds; shape (jobs,).
-
-    Args:
-        processors: of the machine.
-        seed: of the selection `random`; the same seed gives the same schedule.
+    """When each job starts, in seconds; shape (jobs,). `seed`: of the selection `random`.
 
     Raises:
         ValueError: a job needs more processors than there are, so that it could never run.

@@ -23,7 +23,7 @@ from jpo.plugins.cluster.agents.sequences import Sequences, SeveralWorkloads
 from jpo.plugins.cluster.agents.training import live, reference, train_once
 from jpo.plugins.cluster.environment.episode import Episode, EpisodeOptions
 from jpo.plugins.cluster.environment.rewards import METRICS
-from jpo.plugins.cluster.grid import Scenario
+from jpo.plugins.cluster.grid import Scenario, Site
 from jpo.plugins.cluster.machine.placement import RESOURCES
 from jpo.plugins.cluster.platform.platform import equal_processors
 from jpo.plugins.cluster.queueing.selection import NAMES, SELECTIONS
@@ -65,15 +65,6 @@ class OwnAgent:
     limit_seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class TrainedModel:
-    """Figures of each round, and the mean of the kept weights on validation: -1 is what taking the first open action brings."""
-
-    rounds: tuple[Mapping[str, float], ...]
-    score: float
-    model: Path
-
-
 class Exam:
     """Sequences for validation, and the weights that did best there, without exploring."""
 
@@ -94,12 +85,10 @@ class Exam:
 
 def train(
     scenarios: Sequence[Scenario], lessons: Lessons, output: Path, *, begin: Path | None, own: OwnAgent | None, track: Track
-) -> TrainedModel:
+) -> tuple[str, str]:
     """Let an agent learn on the first part of the workloads, and keep what did best on sequences that it did not learn from.
 
-    Args:
-        begin: a model to go on from.
-        own: in place of an agent that comes along.
+    `begin`: a model to go on from; `own`: in place of an agent that comes along. What came of it, in lines for people.
     """
     turns = range(lessons.tries * lessons.rounds)
     if own is None:
@@ -114,7 +103,9 @@ def train(
         )
     with whole(output) as file:
         file.write(data)
-    return TrainedModel(tuple(rounds), score, output)
+    first, last = rounds[0]["return"], rounds[-1]["return"]
+    said = f"mean return {first:.3f} in the first round, {last:.3f} in the last one, {score:.3f} on validation"
+    return f"{said} (-1: as the rule)", f"kept in {output}"
 
 
 def _lived(
@@ -152,7 +143,7 @@ def _own_learner(lessons: Lessons, own: OwnAgent, watch: AgentWatch) -> tuple[Le
                 "--agent", f"{found.__name__} does not learn", "jpo cluster test judges it as it is", code="JPO-E748"
             )
         agent = found(hidden=lessons.hidden, lr=lessons.lr, gamma=lessons.gamma, seed=lessons.seed)
-    return watch.over(agent), f"{Path(own.file).name}"
+    return watch.over(agent), Path(own.file).name
 
 
 def _learner(lessons: Lessons, begin: Path | None) -> tuple[LearningAgent, str]:
@@ -194,12 +185,7 @@ class Contestant:
 
 
 def test(
-    scenarios: Sequence[Scenario],
-    contestant: Contestant,
-    rules: Sequence[Rule],
-    by: ContestOptions,
-    *,
-    track: Track,
+    scenarios: Sequence[Scenario], contestant: Contestant, rules: Sequence[Rule], by: ContestOptions, *, track: Track
 ) -> ContestResult:
     """An agent beside rules on sequences of the last part of the workloads."""
     own, seed = contestant.own, contestant.seed
@@ -267,9 +253,8 @@ def sequences_of(scenarios: Sequence[Scenario], length: int, begin: float, end: 
         if int((end - begin) * len(scenario.jobs)) < max(length, SHORTEST):
             finding = f"has {len(scenario.jobs)} jobs, and a part of {end - begin:.0%} is shorter than {length}"
             raise UsageError(scenario.name, finding, "give a smaller --length, or more jobs", code="JPO-E744")
-        platform = scenario.site.platform if scenario.site else equal_processors(scenario.processors)
-        demand = scenario.site.demand if scenario.site else one_core_each(scenario.jobs)
-        several.append(Sequences(scenario.jobs, demand, platform, length, begin, end))
+        site = scenario.site or Site(equal_processors(scenario.processors), one_core_each(scenario.jobs))
+        several.append(Sequences(scenario.jobs, site.demand, site.platform, length, begin, end))
     return SeveralWorkloads(tuple(several))
 
 
@@ -299,10 +284,3 @@ def lessons_of(given: Mapping[str, Any], seed: int) -> Lessons:
         **{name: given[name] for name in ("tries", "rounds", "episodes", "length", "split", "hidden", "lr", "gamma")},
         seed=seed,
     )
-
-
-def learnt(found: TrainedModel) -> tuple[str, str]:
-    """What came of it, in lines for people."""
-    first, last = found.rounds[0]["return"], found.rounds[-1]["return"]
-    said = f"mean return {first:.3f} in the first round, {last:.3f} in the last one, {found.score:.3f} on validation"
-    return f"{said} (-1: as the rule)", f"kept in {found.model}"

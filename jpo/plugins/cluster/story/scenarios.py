@@ -13,7 +13,6 @@ from typing import Literal
 import numpy as np
 
 from jpo.errors import UsageError, quoted
-from jpo.files.reading import same_file
 from jpo.plugins.cluster.grid import Scenario, Site
 from jpo.plugins.cluster.machine.discipline import never_fitting
 from jpo.plugins.cluster.machine.placement import RESOURCES
@@ -65,17 +64,6 @@ def scenarios_of(sources: Sources, rules: Sequence[Rule], seeds: range, notes: l
     return scenarios
 
 
-def refuse_inputs(results: Sequence[Path], sources: Sources, *others: Path | None) -> None:
-    """Find out before anything is done that a result would destroy what it is made of.
-
-    Raises:
-        UsageError: JPO-E307.
-    """
-    for file in results:
-        if any(given is not None and same_file(file, given) for given in (*sources.logs, sources.platform, *others)):
-            raise UsageError(str(file), "is what the result is made of", "name another file", code="JPO-E307")
-
-
 def on_equal_processors(sources: Sources, rules: Sequence[Rule], seeds: range, notes: list[str]) -> list[Scenario]:
     """Logs and drawn jobs on machines of equal processors."""
     for path in sources.logs:
@@ -91,7 +79,8 @@ def on_equal_processors(sources: Sources, rules: Sequence[Rule], seeds: range, n
         return scenarios
     if sources.procs is None:
         raise UsageError("--draw", "has no machine to draw jobs for", "give --procs", code="JPO-E744")
-    return scenarios + [Scenario("drawn", drawn(sources, sources.procs, seed), sources.procs, seed) for seed in seeds]
+    drawn = ((seed, draw_jobs(sources.draw, sources.procs, load=sources.load, seed=seed)) for seed in seeds)
+    return scenarios + [Scenario("drawn", jobs, sources.procs, seed) for seed, jobs in drawn]
 
 
 def on_a_platform(sources: Sources, rules: Sequence[Rule], seeds: range, notes: list[str]) -> list[Scenario]:
@@ -120,7 +109,7 @@ def on_a_platform(sources: Sources, rules: Sequence[Rule], seeds: range, notes: 
                 "--draw", "has jobs of CPU cores, and the platform has none", "name a table of jobs", code="JPO-E744"
             )
         for seed in seeds:
-            jobs = drawn(sources, cores, seed)
+            jobs = draw_jobs(sources.draw, cores, load=sources.load, seed=seed)
             scenarios.append(Scenario("drawn", jobs, cores, seed, Site(platform, one_core_each(jobs), sources.kill)))
     return scenarios
 
@@ -196,12 +185,6 @@ def logged(path: Path, sources: Sources, seeds: range, notes: list[str]) -> list
     if not len(jobs):
         raise UsageError(str(path), f"has no job that fits {processors} processors", "give more --procs", code="JPO-E741")
     return [Scenario(path.name, jobs, processors, seed) for seed in seeds]
-
-
-def drawn(sources: Sources, processors: int, seed: int) -> JobTable:
-    """Jobs drawn at random for a machine, others for each seed."""
-    assert sources.draw is not None
-    return draw_jobs(sources.draw, processors, load=sources.load, seed=seed)
 
 
 def named_rules(policies: Sequence[str], backfillings: Sequence[str], resources: Sequence[str] = ("",)) -> tuple[Rule, ...]:

@@ -49,9 +49,7 @@ Durations = Mapping[str, float]
 def convert(path: Path, form: str, durations: Durations, *, jpo: bool = True) -> tuple[list[ConvertedJob], int]:
     """Jobs in the order of their arrival, counted from the first, and how many were left out: they never ran, or still do.
 
-    Args:
-        form: of FORMS.
-        jpo: a history as it was; else as it would have been without JPO, see without_jpo.
+    `jpo`: a history as it was; else as it would have been without JPO, see without_jpo.
 
     Raises:
         UsageError: JPO-E740, the file is none of this form; names line or job.

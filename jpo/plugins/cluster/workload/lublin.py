@@ -29,13 +29,9 @@ USERS = 40
 
 
 def draw_jobs(count: int, processors: int, *, load: float, seed: int) -> JobTable:
-    """Jobs for a machine.
+    """At least one job for a machine; none needs more processors than it has.
 
-    Args:
-        count: how many, at least 1.
-        processors: of the machine; no job needs more.
-        load: processor seconds that they need / those that pass until the last comes; 0.9 fills queues.
-        seed: the same seed gives the same jobs.
+    `load`: processor seconds that they need / those that pass until the last comes; 0.9 fills queues.
     """
     rng = np.random.default_rng(seed)
     needed = _sizes(rng, count, processors)

@@ -93,8 +93,7 @@ def simulate(
         raise UsageError("--plot", "shows one fleet, not several", "leave out --policies", code="JPO-E714")
     if picture:
         can_plot(picture)
-    results = [*output.files, *([picture] if picture else [])]
-    can_be_kept(results)
+    can_be_kept([*output.files, *([picture] if picture else [])])
     plan = command.Plan(workloads, runs, seed=seed, drift=drift, preference=prefer, explore=explore, installation=installation)
     if compared:
         each: dict[str, command.Suggest] = {policy: partial(decided_by, policy) for policy in compared}

@@ -64,8 +64,7 @@ Piece = tuple[Trace, PolicyFactory, Objective, range]
 def hold(contest: Contest, *, jobs: int, backend: Backend, track: Track) -> Result:
     """The result of a contest: every replay played and scored.
 
-    Args:
-        jobs: processes or threads at once; -1: one per core. With Ray: tasks at once.
+    `jobs`: processes or threads at once; -1: one per core. With Ray: tasks at once.
 
     Raises:
         UsageError: JPO-E703, a package is missing.

@@ -12,23 +12,17 @@ from jpo.records import Run
 def trace_of(
     name: str, place: str, runs: Sequence[Run], cost_of: Callable[[Run], float | None], *, cost_unit: CostUnit
 ) -> tuple[Trace, tuple[str, ...]]:
-    """The trace of a workload's runs, grouped by configuration.
+    """The trace of a workload's runs over the parameters in which they differ, and sentences that say what it does not contain.
 
-    Args:
-        name, place: of the workload, and where it is described.
-        runs: oldest first. The configuration of the oldest one is where a replay starts.
-        cost_of: cost of a run in `cost_unit`; None if it is unknown.
-
-    Returns:
-        The trace over the parameters in which the runs differ, and sentences that say what it does and does not contain. Runs
-        without a duration or a cost are left out; one that failed, was stopped or missed its target never reaches it in a replay
-        either, at the cost it had.
+    A replay starts from the configuration of the first run, the oldest. Runs without a duration or a cost are left out; one that
+    failed, was stopped or missed its target never reaches it in a replay either, at the cost it had. `place`: for errors.
 
     Raises:
         UsageError: JPO-E702, fewer than two configurations were run, or none of their runs ended well.
     """
     measured = [(run, execution) for run in runs if (execution := _execution(run, cost_of(run))) is not None]
-    knobs = _varied([run for run, _ in measured])
+    names = dict.fromkeys(name for run, _ in measured for name in run.parameters)
+    knobs = tuple(name for name in names if len({run.parameters.get(name) for run, _ in measured} - {None}) > 1)
     if not knobs:
         finding = f"its {len(measured)} usable runs have one configuration only: a replay chooses among those that were run"
         raise UsageError(place, finding, "run the job with other values first, or replay a trace", code="JPO-E702")
@@ -46,12 +40,6 @@ def _execution(run: Run, cost: float | None) -> Execution | None:
     if seconds is None or cost is None or min(seconds, cost) < SMALLEST or max(seconds, cost) > LARGEST:
         return None
     return Execution(seconds, cost, run.ended_well)
-
-
-def _varied(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Parameters in which the runs differ."""
-    names = dict.fromkeys(name for run in runs for name in run.parameters)
-    return tuple(name for name in names if len({run.parameters[name] for run in runs if name in run.parameters}) > 1)
 
 
 def _notes(trace: Trace, *, left_out: int) -> tuple[str, ...]:

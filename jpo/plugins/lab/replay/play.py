@@ -54,13 +54,11 @@ class ReplayPolicy(Protocol):
         """The next choice."""
 
     def tell(self, choice: int, outcome: Outcome, charge: float) -> None:
-        """The outcome of a run, in the order of the runs.
+        """The outcome of a run, in the order of the runs, and its value under the objective.
 
-        Args:
-            outcome: duration up to the end or the stop, energy in joules or a cost in USD (a GPU hour counts 1 USD),
-                whether it converged, whether it was stopped.
-            charge: its value under the objective. A run that delivers nothing counts as at least twice the cheapest that did: a
-                quick failure is no bargain.
+        Of the outcome are known: duration up to the end or the stop, energy in joules or a cost in USD (a GPU hour counts 1 USD),
+        whether it converged, whether it was stopped. A run that delivers nothing is charged at least twice the cheapest that
+        did: a quick failure is no bargain.
         """
 
 

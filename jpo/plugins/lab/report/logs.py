@@ -209,11 +209,7 @@ def extended_csv(runs: Iterable[Judged], targets: Sequence[str]) -> str:
 
 
 def epochs_head(columns: Sequence[str]) -> tuple[str, ...]:
-    """The column names of the CSV of epochs.
-
-    Args:
-        columns: those of a log.
-    """
+    """The column names of the CSV of epochs, by those of a log."""
     return (
         *OF_RUN,
         *columns,

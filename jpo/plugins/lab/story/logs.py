@@ -14,20 +14,12 @@ from itertools import groupby
 from pathlib import Path
 
 from jpo.cost import Prices, run_cost_usd
-from jpo.cost.sla import SLA_TARGETS, check_run
+from jpo.cost.sla import check_run
 from jpo.errors import TelemetryError, UsageError
 from jpo.files import whole
 from jpo.files.reading import beginning, same_file
 from jpo.history.figures import figures, usual_values
-from jpo.plugins.lab.report.logs import (
-    REWARDS,
-    Judged,
-    LogFigures,
-    epochs_csv,
-    epochs_head,
-    extended_csv,
-    extended_head,
-)
+from jpo.plugins.lab.report.logs import REWARDS, Judged, LogFigures, epochs_csv, epochs_head, extended_csv, extended_head
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history, preference_of, targets_of
@@ -37,6 +29,7 @@ from jpo.records import Identity, Preference, Quality, Run, Suggestion, Track
 from jpo.telemetry.csv.folder import log_files, read_each
 from jpo.telemetry.csv.lines import COLUMNS, Log
 from jpo.telemetry.csv.log import whole_lines
+from jpo.wording.names import TARGETS
 
 Rewards = tuple[dict[str, float], float | None]
 """What a run earned: its vector by name, as far as it is known, and the scalar."""
@@ -45,11 +38,9 @@ Rewards = tuple[dict[str, float], float | None]
 def logs(
     given: Sequence[Path], settings: LoadedSettings, extended: Path | None, epochs: Path | None, *, now: float, track: Track
 ) -> LogFigures:
-    """Read the logs, and write the tables that are wanted.
+    """Read the logs, those of [csv] logs where none is given, and write the tables that are wanted, as CSV.
 
-    Args:
-        given: files, folders and patterns; none: those of [csv] logs.
-        extended, epochs: where the CSVs of all runs go, a row per run and a row per row of each log; None: nowhere.
+    `extended`, `epochs`: where a row per run and a row per row of each log go; None: nowhere.
 
     Raises:
         UsageError: JPO-E133, no log is named; JPO-E132 or E307, a table cannot be written.
@@ -61,7 +52,7 @@ def logs(
     if not paths:
         place = ", ".join(map(str, patterns)) or "jpo lab logs"
         raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
-    for file, head in ((extended, extended_head(SLA_TARGETS)), (epochs, epochs_head(COLUMNS))):
+    for file, head in ((extended, extended_head(TARGETS)), (epochs, epochs_head(COLUMNS))):
         if file:
             refuse_among_logs(file, [*patterns, *usual_logs], paths, head)
     own = own_names(settings)
@@ -74,7 +65,7 @@ def logs(
     if extended or epochs:
         found = list(judged(runs, settings, prices))
         if extended:
-            write_extended(extended, extended_csv(found, tuple(SLA_TARGETS)))
+            write_extended(extended, extended_csv(found, tuple(TARGETS)))
         if epochs:
             files = {(log.run.identity, log.run.run_id): log.path for log in usable}
             rows = ((run, rows_of(files[run.run.identity, run.run.run_id])) for run in found)

@@ -88,11 +88,9 @@ class ReplayOptions:
 def replay(
     files: Sequence[Path], own: Sequence[tuple[Path, LoadedSettings]], options: ReplayOptions, *, now: float, track: Track
 ) -> Played:
-    """Play every policy on every trace, and on the own history of every config.ini.
+    """Play every policy on every recorded trace, and on the own history of every config.ini.
 
-    Args:
-        files: recorded traces.
-        own: config.ini files with their settings; nothing is written, and the network is not used.
+    Nothing is written, and the network is not used.
     """
     histories = [own_runs(path, settings, now=now) for path, settings in own]
     traces = (*(read_trace(path, opened=options.opened) for path in files), *(trace for trace, _ in histories))

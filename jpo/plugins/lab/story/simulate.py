@@ -94,8 +94,7 @@ class WorkloadFolder:
 def simulate(plan: Plan, suggest: Suggest, *, keep: Path | None, track: Track) -> Fleet:
     """The fleet after all its nights. Same plan, same fleet.
 
-    Args:
-        keep: folder for the workloads and their store, which stay there; None: a temporary one.
+    `keep`: folder for the workloads and their store, which stay there; None: a temporary one.
 
     Raises:
         UsageError: JPO-E302 a preference that is none, JPO-E711 the folder is not empty or cannot be made.
@@ -123,11 +122,7 @@ def simulate(plan: Plan, suggest: Suggest, *, keep: Path | None, track: Track) -
 
 
 def simulate_each(plan: Plan, policies: Mapping[str, Suggest], *, keep: Path | None, track: Track) -> dict[str, Fleet]:
-    """The same fleet under several policies, each from the beginning and with a store of its own; see `simulate`.
-
-    Args:
-        policies: by name, which is that of a folder in `keep`.
-    """
+    """The same fleet under several policies, each from the beginning and with a store of its own, a folder in `keep`."""
     root = made(keep) if keep else None
     return {name: simulate(plan, suggest, keep=root / name if root else None, track=track) for name, suggest in policies.items()}
 
@@ -182,11 +177,9 @@ def jpo_toml(job: SimulatedWorkload, settings: LoadedSettings) -> str:
 
 
 def pass_night(folder: WorkloadFolder, number: int, seed: int, evening: float, suggest: Suggest) -> None:
-    """Suggest, run, record; and run the first configuration with the same luck.
+    """Suggest, run number `number` from 0, record; and run the first configuration with the same luck.
 
-    Args:
-        number: of the run of this workload, from 0.
-        evening: when it begins, unless an earlier run is not done by then.
+    It begins in the evening, unless an earlier run is not done by then.
     """
     now = max(folder.free_at, evening)
     name = f"w{folder.job.number:02}-r{number:02}"

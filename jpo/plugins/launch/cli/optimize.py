@@ -133,11 +133,7 @@ def optimize(
 
 
 def configs_and_command(words: Sequence[str]) -> tuple[list[Path], tuple[str, ...]]:
-    """The config.ini files that stand first, and the command after them.
-
-    Raises:
-        UsageError: JPO-E311, what stands first is no config.ini.
-    """
+    """The config.ini files that stand first, and the command after them; UsageError JPO-E311 where no config.ini stands first."""
     count = next((number for number, word in enumerate(words) if not word.lower().endswith(ENDINGS)), len(words))
     if words and not count:
         finding = "is no CONFIG.INI, which stands before the command"

@@ -120,20 +120,17 @@ def is_new(adjustment: Adjustment, before: Sequence[Adjustment]) -> bool:
     return all(new.kept < other.kept for other in done if other and other.resource == new.resource)
 
 
-def must_wait(before: Sequence[Adjustment], *, now: float, cooldown: float = COOLDOWN_SECONDS) -> float:
+def must_wait(before: Sequence[Adjustment], *, now: float) -> float:
     """Seconds until the next decision may be carried out; 0: at once."""
     last = max((other.at for other in before if other.applied), default=None)
-    return 0.0 if last is None else max(0.0, cooldown - (now - last))
+    return 0.0 if last is None else max(0.0, COOLDOWN_SECONDS - (now - last))
 
 
 def settled(adjustment: Adjustment, *, ended_at: float, usd_per_hour: float | None, won: bool | None) -> Adjustment:
-    """The decision with what came of it, once its run has ended.
+    """The decision with what came of it, once its run has ended; `won`: as the best of its workload, None: nobody can say.
 
     A stop that was carried out saved what had been expected less what ending took. A release saved its share of the price for
     as long as the run still went on. Of one that was not carried out it is what it would have saved.
-
-    Args:
-        won: whether the run ended as the best of its workload; None: nobody can say.
     """
     after = max(0.0, ended_at - adjustment.at)
     if adjustment.release:

@@ -25,11 +25,7 @@ LATEST = 0.9
 def releases(
     uses: Sequence[ResourceUse], progress: RunProgress, parameters: Mapping[str, float], prices: Prices, *, now: float
 ) -> Iterator[Adjustment]:
-    """What can be released, resource by resource.
-
-    Args:
-        parameters: those of the run, which say what it pays for.
-    """
+    """What can be released, resource by resource, of a run with these parameters, which say what it pays for."""
     if progress.share_done is not None and progress.share_done >= LATEST:
         return
     for use in uses:

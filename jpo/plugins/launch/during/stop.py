@@ -132,8 +132,7 @@ def _cost(seconds: float, usd: float | None, rival: Rival, preference: Preferenc
 def _chances(log_cost: float, rival: Rival, final: FinalError | None, preference: Preference) -> tuple[float, float, float]:
     """P(it wins), E[gain of one later run], P(its model is good enough), by the agent's objective.
 
-    Args:
-        log_cost: of the whole run against the rival's.
+    `log_cost` is that of the whole run against the rival's.
     """
     if final is None or rival.error is None:
         losses, weights = np.zeros(1), np.ones(1)

@@ -41,12 +41,9 @@ class TargetOutlook:
 
 
 def outlook(spent: float, to_target: EpochsToTarget, usual: float, most: float) -> TargetOutlook:
-    """What becomes of a trial.
+    """What becomes of a trial: at a cost of `most` it is stopped in any case.
 
-    Args:
-        spent: what it has cost so far, above 0, in runs of the rival.
-        usual: what the best configuration costs on average, likewise.
-        most: at what cost it is stopped in any case, likewise.
+    `spent`, above 0, is its cost so far, and `usual` what the best configuration costs on average, all in runs of the rival.
     """
     places = np.linspace(-REACH, REACH, POINTS)
     weights = np.exp(-(places**2) / 2)

@@ -19,12 +19,7 @@ from jpo.telemetry.csv.log import parsed
 
 @dataclass(frozen=True, slots=True)
 class TrainingSoFar:
-    """How long a run has been training, by its own log.
-
-    Attributes:
-        started_at: unix seconds; None: it has no log yet, or none that is seen from here.
-        over: it has ended its log, and saves or tests now.
-    """
+    """Since when a run trains (unix seconds; None: no log seen), and whether that is over: it has ended its log."""
 
     started_at: float | None
     over: bool = False
@@ -48,10 +43,6 @@ def longest_usual_seconds(settings: LoadedSettings, reached: Sequence[Run], valu
 
     A run that is no trial is to deliver a model, and the shortest of many runs was lucky: twice its time would end every other
     run of a job that reaches its target after two epochs, or after nine.
-
-    Args:
-        reached: runs that reached their target.
-        values: of the run.
     """
     stop_at, taken = launch_table(settings).stop_at, dict[tuple[tuple[str, float], ...], list[float]]()
     for run in reached:

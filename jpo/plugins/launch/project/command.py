@@ -52,13 +52,7 @@ class Invocation:
 
 
 def invocation_of(
-    words: Sequence[str],
-    workload: Workload,
-    settings: LoadedSettings,
-    folder: Path,
-    environ: Mapping[str, str],
-    *,
-    engine: str,
+    words: Sequence[str], workload: Workload, settings: LoadedSettings, folder: Path, environ: Mapping[str, str], *, engine: str
 ) -> Invocation:
     """What the words of a command line start.
 

@@ -22,7 +22,8 @@ def made_under(suggestion_id: str, store: Store, identity: Identity) -> Suggesti
 
     What was lost to another writer stands under the id itself, and its second try under ID-2.
     """
-    made = [each for each in store.suggestions_of(identity) if _is_of(each.suggestion_id, suggestion_id)]
+    tries = re.compile(rf"{re.escape(suggestion_id)}(-([2-9]|\d\d+))?(-2)?")
+    made = [each for each in store.suggestions_of(identity) if tries.fullmatch(each.suggestion_id)]
     return made[-1] if made else None
 
 
@@ -53,10 +54,6 @@ def finish_writing(job: Project, suggestion_id: str) -> bool:
         job.store.audit(AuditEvent("written", job.now, workload.identity, data))
         return True
     return False
-
-
-def _is_of(name: str, suggestion_id: str) -> bool:
-    return re.fullmatch(rf"{re.escape(suggestion_id)}(-([2-9]|\d\d+))?(-2)?", name) is not None
 
 
 def _known(suggestion_id: str, store: Store) -> bool:

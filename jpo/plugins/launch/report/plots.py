@@ -20,11 +20,7 @@ TINTS = {"baseline": "#777777", "well": "#2a7f3b", "stopped": "#c77700", "failed
 
 
 def plot(results: Sequence[OptimizedJob], file: Path) -> None:
-    """Draw the durations of all runs.
-
-    Raises:
-        UsageError: JPO-E789, no run measured any; JPO-E307, the file cannot be written.
-    """
+    """Draw the durations of all runs; UsageError JPO-E789: no run measured any, JPO-E307: the file cannot be written."""
     from matplotlib.figure import Figure
 
     jobs = [job for job in results if any(each.value("duration_seconds") for each in job.runs)]

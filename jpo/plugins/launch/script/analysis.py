@@ -65,12 +65,7 @@ class EntryFunction:
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """How a script comes to its config.ini.
-
-    Attributes:
-        option: that takes its path; "" where that is an argument without a name; None: neither.
-        names: of files of that kind which it names itself.
-    """
+    """How a script comes to its config.ini: by an option ("": an argument without a name), or by names that it has."""
 
     option: str | None
     names: tuple[str, ...]

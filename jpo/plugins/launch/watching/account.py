@@ -45,11 +45,7 @@ def deciding(ledger: Path, run_id: str) -> Iterator[list[Adjustment]]:
 
 
 def read(ledger: Path, run_id: str) -> list[Adjustment]:
-    """The adjustments of a run, oldest first; empty where there were none.
-
-    Raises:
-        LaunchError: JPO-E782, they are damaged.
-    """
+    """The adjustments of a run, oldest first; empty where there were none. LaunchError JPO-E782: they are damaged."""
     file = folder_of(ledger, run_id) / "watch" / FILE
     if not file.exists():
         return []

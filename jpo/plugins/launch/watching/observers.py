@@ -39,11 +39,7 @@ class LogObserver:
         self._rows: list[LogRow] = []
 
     def observe(self, now: float) -> SeenRun | None:
-        """The run of the log; None while there is none, or its head is not whole.
-
-        Raises:
-            TelemetryError: JPO-E110, it is no log.
-        """
+        """The run of the log; None while there is none, or its head is not whole. TelemetryError JPO-E110: it is no log."""
         while (update := self._tail.poll()).bytes_read:
             if update.change:
                 self._rows.clear()
@@ -139,9 +135,7 @@ class LaunchObserver:
                 ended_at=(status.ended_at or times.ended_at) if status.over else None,
             ),
             use=replace(
-                use,
-                cpu_seconds=status.cpu_seconds,
-                memory_gib=status.memory_gib if use.memory_gib is None else use.memory_gib,
+                use, cpu_seconds=status.cpu_seconds, memory_gib=status.memory_gib if use.memory_gib is None else use.memory_gib
             ),
         )
 

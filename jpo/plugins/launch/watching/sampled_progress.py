@@ -42,22 +42,9 @@ NOTHING = SampledProgress()
 
 
 def read_progress(
-    source: Endpoint,
-    identity: Identity,
-    run_id: str,
-    started_at: float,
-    *,
-    names: Names,
-    known: SampledProgress = NOTHING,
+    source: Endpoint, identity: Identity, run_id: str, started_at: float, *, names: Names, known: SampledProgress = NOTHING
 ) -> SampledProgress:
-    """The progress of a run up to now.
-
-    Args:
-        known: what an earlier look found, to which this one adds.
-
-    Raises:
-        TelemetryError: JPO-E101 to E109, E113.
-    """
+    """The progress of a run up to now, added to what an earlier look found; TelemetryError JPO-E101 to E109, E113."""
     from jpo.telemetry.prometheus.client import Client  # loads requests
 
     with Client(source) as client:

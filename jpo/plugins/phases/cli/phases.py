@@ -14,6 +14,8 @@ from jpo.cli.arguments import load_settings
 from jpo.cli.gate import complain, put, save, save_copy
 from jpo.cli.options import FILE, options, seed_option
 from jpo.cli.output import can_be_kept, track
+from jpo.errors import UsageError
+from jpo.files.reading import same_file
 from jpo.plugins.phases.cli.options import (
     PALETTES,
     Destination,
@@ -290,11 +292,7 @@ def _opened(
 
 
 def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] = ()) -> Traces:
-    """Traces of files, or of a config.ini's own runs on record.
-
-    Args:
-        features: that a model asks for; those on the command line come first.
-    """
+    """Traces of files, or of a config.ini's own runs; `features`: that a model asks for, after those on the command line."""
     from jpo.plugins.phases.files.read import read_traces
     from jpo.plugins.phases.story import phases as command
 
@@ -311,8 +309,7 @@ def _read(paths: Sequence[Path], selection: Selection, features: Sequence[str] =
 
 def _keepable(result: Path | None, given: Sequence[Path]) -> None:
     """Find out before anything is computed that a result could not be kept, or would destroy what it is made of."""
-    from jpo.plugins.phases.story.phases import refuse_overwriting
-
     if result:
-        refuse_overwriting(result, given)
+        if any(same_file(result, path) for path in given):
+            raise UsageError(str(result), "is a file that is read here", "name another one", code="JPO-E307")
         can_be_kept([result])

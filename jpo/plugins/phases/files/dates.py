@@ -38,10 +38,7 @@ class Moment(NamedTuple):
 
 
 def moment(where: str, text: str, *, day_first: bool | None = None) -> Moment:
-    """A number of any unit, or a date with a time, UTC unless it says otherwise.
-
-    Args:
-        day_first: how dates with slashes are meant; None: nobody knows.
+    """A number of any unit, or a date with a time, UTC unless it says otherwise; `day_first`: of slashes, None: nobody knows.
 
     Raises:
         UsageError: JPO-E730, it is neither.
@@ -115,9 +112,7 @@ def _written(text: str, day_first: bool | None) -> datetime | None:
 def unfolded(times: Floats, is_local: bool) -> tuple[Floats, int | None]:
     """Times with the hour that clocks are set back counted twice, and the place of the first one behind it; None: there is none.
 
-    Args:
-        times: shape (n,), Unix seconds of one execution, as written.
-        is_local: whether all of them were written without a zone.
+    `times`: Unix seconds of one execution; `is_local`: all of them were written without a zone.
     """
     steps = np.diff(times)
     back = np.flatnonzero(steps < 0)

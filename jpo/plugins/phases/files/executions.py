@@ -34,8 +34,7 @@ Part = tuple[str, str, str]
 def executions(series: Sequence[ExportedSeries], meanings: Sequence[Meaning], label: str | None = None) -> list[str | None]:
     """The execution of each series; "": nobody says, and the file has one; None: the series is a sum of others, or of no pod.
 
-    Args:
-        label: that the user names; None: the usual ones.
+    `label`: that the user names; None: the usual ones.
     """
     if label is not None and any(label in one.labels for one in series):
         return [one.labels.get(label) or None for one in series]

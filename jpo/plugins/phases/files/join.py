@@ -48,12 +48,7 @@ class Measured:
 
 
 def last_values(times: Floats, own: Floats, values: Floats) -> Floats:
-    """The last values that were measured by these times, NaN where there is none, or it is long ago.
-
-    Args:
-        times: shape (n,), at which they are wanted.
-        own, values: shape (m,), when they were measured, and what.
-    """
+    """The last values that were measured (at `own`) by these times, NaN where there is none, or it is long ago."""
     if not len(own):
         return np.full(len(times), np.nan)
     at = np.searchsorted(own, times, side="right") - 1

@@ -33,11 +33,7 @@ class _Sample(NamedTuple):
 
 
 def read_table(path: Path, width: int, places: Mapping[str, ColumnPlace], rows: Iterable[Row]) -> Traces:
-    """The executions in a table; without a column of them the file is one.
-
-    Args:
-        width: columns of the header.
-        places: of the quantities in a row.
+    """The executions in a table of `width` columns; without one of executions the file is one.
 
     Raises:
         UsageError: JPO-E730, a row says what cannot be: file, execution and row are named.

@@ -56,11 +56,9 @@ ODD = "JPO-W874"
 
 
 def in_seconds(times: Floats, is_date: NDArray[np.bool_], place: str, unit: str | None) -> tuple[Floats, str | None]:
-    """Times of a file in seconds, and what was done with them, None: nothing.
+    """Times of a file in seconds (dates are already), and what was done with them, None: nothing.
 
-    Args:
-        times: as written; dates are in Unix seconds already.
-        unit: of UNITS, that the column's name says; None: seconds, or what the size of the times says.
+    `unit`: of UNITS, that the column's name says; None: seconds, or what the size of the times says.
 
     Raises:
         UsageError: JPO-E730, some are too large for seconds, and others are not.
@@ -84,10 +82,7 @@ def in_seconds(times: Floats, is_date: NDArray[np.bool_], place: str, unit: str 
 
 
 def require_interval(seconds: Floats, place: str) -> str | None:
-    """What is odd about the time between samples, if anything.
-
-    Args:
-        seconds: between each two samples of an execution.
+    """What is odd about the seconds between each two samples of an execution, if anything.
 
     Raises:
         UsageError: JPO-E730, nobody samples so rarely or so often.

@@ -91,8 +91,7 @@ class Crbm:
     def activations(self, scaled: Floats, lengths: Sequence[int], *, parity: bool = False) -> Floats:
         """Probabilities of the hidden units for each sample, shape (samples, n).
 
-        Args:
-            parity: as AI4DL has them: 0 for the first samples, then those of the sample before.
+        `parity`: as AI4DL has them: 0 for the first samples, then those of the sample before.
         """
         found = self.hidden(scaled, _history(scaled, lengths, self.history))
         if not parity:
@@ -102,11 +101,7 @@ class Crbm:
         return np.concatenate([np.vstack([np.zeros_like(part[: t + 1]), part[t:-1]])[: len(part)] for part in parts])
 
     def sample(self, past: Floats, steps: int, seed: int = 0) -> Floats:
-        """A future of samples, drawn: shape (steps, d).
-
-        Args:
-            past: scaled samples, at least as many as the history; shape (m, d).
-        """
+        """A drawn future of scaled samples, shape (steps, d), after a past at least as long as the history."""
         rng = np.random.default_rng(seed)
         drawn = list(np.asarray(past, dtype=np.float64))
         for _ in range(steps):

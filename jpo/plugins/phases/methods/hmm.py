@@ -20,11 +20,7 @@ PASSES = 50
 
 
 def fit_hmm(scaled: Floats, labels: Ints, lengths: Sequence[int], seed: int) -> Chain:
-    """The chain that hmmlearn finds.
-
-    Args:
-        scaled: shape (samples, d).
-        labels: levels to begin with, shape (samples,).
+    """The chain that hmmlearn finds; `labels`: levels to begin with.
 
     Raises:
         UsageError: JPO-E733, hmmlearn is not installed.

@@ -15,8 +15,7 @@ from jpo.plugins.phases.traces import Traces
 def phases_of(model: PhaseModel, traces: Traces, *, parity: bool = False) -> Ints:
     """The phase of each sample, shape (samples,).
 
-    Args:
-        parity: labels as AI4DL shows them from the same weights: its first samples without any, the others one sample late.
+    `parity`: as AI4DL shows them from the same weights: its first samples without any, the others one sample late.
 
     Raises:
         UsageError: JPO-E734, parity of a method that AI4DL does not have; JPO-E732, the weights of the model do not go together;

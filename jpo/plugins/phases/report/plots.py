@@ -26,11 +26,7 @@ UNITS = {"cpu_cores": "CPU (cores)", "memory_bytes": "memory (GiB)", "gpu_memory
 
 
 def plot_resources(traces: Traces, phases: Ints, k: int, palette: str, file: Path) -> None:
-    """Draw each execution: a row for each, a panel for each feature, the phases behind it.
-
-    Args:
-        traces: MOST_ROWS executions at most are drawn.
-        phases: shape (samples,), execution after execution.
+    """Draw each execution, MOST_ROWS at most: a row for each, a panel for each feature, the phases behind it.
 
     Raises:
         UsageError: JPO-E307, the file cannot be written.

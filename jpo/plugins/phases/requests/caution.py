@@ -102,10 +102,7 @@ def cheapest(tried: Callable[[Sequence[Pair]], StepTrial]) -> Pair:
     """The steps for CPU and memory that allocate least and keep the promise; the most careful by phases where none does.
 
     A run climbs its ladder by the misses of both, so that what a step misses depends on the other one: each is tried for both,
-    and then the pairs that this promises, until one keeps it.
-
-    Args:
-        tried: what pairs of steps do on executions that the model has not seen.
+    and then the pairs that this promises, until one keeps it, all on executions that the model has not seen.
     """
     pairs = _promising(tried([(step, step) for step in range(len(LADDER))]))
     for at in range(0, len(pairs), TRIED_AT_ONCE):

@@ -139,12 +139,7 @@ def _no_positions(room: int) -> Positions:
 
 
 def positions_of(traces: Traces, phases: Ints, horizon_seconds: float) -> Positions:
-    """All positions of executions that have ended: what `Past` would say of each, at once.
-
-    Args:
-        traces: the first two features are CPU and memory.
-        phases: shape (samples,), execution after execution.
-    """
+    """All positions of executions that have ended: what `Past` would say of each, at once. First features: CPU and memory."""
     needs, lengths = traces.stacked()[:, :RESOURCES], traces.lengths
     times = np.concatenate([execution.times for execution in traces.executions])
     execution = np.repeat(np.arange(len(lengths)), lengths)
@@ -177,9 +172,7 @@ def thinned(positions: Positions) -> Positions:
 class Likely:
     """What may be needed: quantiles of CPU and memory are looked up, and sorted for where one is.
 
-    Args:
-        needs: shape (2, n), of each resource.
-        weights: shape (n,), how much each counts; total: their sum.
+    `needs`: shape (2, n), of each resource; `weights`: shape (n,), how much each counts; `total`: their sum.
     """
 
     def __init__(self, needs: Floats, weights: Floats, total: float) -> None:
@@ -206,10 +199,7 @@ class Likely:
 class Futures:
     """Futures of the positions in one phase, ready to be carried over to the level of the run that asks; more may come.
 
-    Args:
-        positions: in any phases.
-        resolution_seconds: dwell times that differ by less are alike.
-        least: shape (2,), below which levels are alike.
+    Dwell times that differ by less than the resolution are alike, and levels below `least`, shape (2,).
     """
 
     def __init__(self, positions: Positions, phase: int, resolution_seconds: float, least: Floats) -> None:
@@ -252,10 +242,8 @@ class Futures:
     def at(self, dwell_seconds: float, level: Floats) -> tuple[Likely, Likely] | None:
         """What may be needed next, and at most within the horizon; None where no position is like this one.
 
-        Futures that stayed in the phase are carried over to this run's level, CPU by a difference, memory by a factor.
-
-        Args:
-            level: shape (2,), the most that was used since the phase began.
+        Futures that stayed in the phase are carried over to this run's level, the most that was used since the phase began,
+        shape (2,): CPU by a difference, memory by a factor.
         """
         n = self._n
         weights = self._log_dwell[:n] - np.log(dwell_seconds + self.resolution_seconds)

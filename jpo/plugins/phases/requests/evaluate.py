@@ -87,11 +87,7 @@ def compare(
 def leave_out(
     traces: Traces, fit: Callable[[Traces], PhaseModel], *, per_hour: float = RESIZES_PER_HOUR, track: Track = silently
 ) -> Mapping[str, tuple[Allocation, ...]]:
-    """The same, each execution allocated for by a model that was fitted on the others.
-
-    Args:
-        fit: fits a model.
-    """
+    """The same, each execution allocated for by a model that was fitted on the others."""
     folds = min(MOST_LEFT_OUT, len(traces.executions))
     together: dict[str, tuple[Allocation, ...]] = {}
     for fold in track(range(folds), "executions left out"):

@@ -118,12 +118,7 @@ def _moving(training: Sequence[ExecutionTrace], seconds: float, factor: float, p
 
 
 def _percentiles(history: Floats, used: Floats, weights: Floats) -> Floats:
-    """Percentile 90 of the history and all samples before each one, shape (n,).
-
-    Args:
-        history: shape (h,), ascending; each counts 1.
-        used, weights: shape (n,), samples and how much each counts.
-    """
+    """Percentile 90 of an ascending history, each counting 1, and all weighted samples before each one, shape (n,)."""
     order = np.argsort(used, kind="stable")
     places = np.searchsorted(history, used[order], side="right") + np.arange(len(used))
     rank = np.empty_like(order)

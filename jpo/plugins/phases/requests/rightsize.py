@@ -60,11 +60,7 @@ class Sizes:
 
 
 def rightsize(traces: Traces, phases: Ints, *, headroom: float = HEADROOM) -> Sizes:
-    """Sizes for the workload of these traces.
-
-    Args:
-        phases: shape (samples,).
-        headroom: share above the peak.
+    """Sizes for the workload of these traces; `headroom`: share above the peak.
 
     Raises:
         UsageError: JPO-E731, the traces lack CPU or memory; JPO-E734, headroom below 0.

@@ -34,8 +34,7 @@ class ExecutionJob(NamedTuple):
 def phase_jobs(traces: Path, model: Path, gbps_per_core: float) -> list[tuple[ExecutionJob, str]]:
     """Each execution with its phases as a table of training jobs has them, counted from the first one.
 
-    Args:
-        gbps_per_core: memory bandwidth that a busy core wants.
+    `gbps_per_core`: memory bandwidth that a busy core wants.
 
     Raises:
         UsageError: JPO-E730, JPO-E731, of the traces; JPO-E732, of the model.

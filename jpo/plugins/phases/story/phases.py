@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from jpo.errors import UsageError
-from jpo.files.reading import same_file
 from jpo.plugins.phases.chain import Ints
 from jpo.plugins.phases.expand import expand
 from jpo.plugins.phases.files.columns import TraceColumns
@@ -142,13 +141,6 @@ def recorded(path: Path, settings: LoadedSettings, *, now: float, executions: Se
     with open_project(path, settings, now=now, read_only=True, judges=False) as job:
         runs = [(run.run_id, job.store.series_of(run)) for run in on_record(job.store, job.workload).runs]
     return traces_of(runs, str(path)).only(executions)
-
-
-def refuse_overwriting(result: Path, given: Sequence[Path]) -> None:
-    """Raise UsageError JPO-E307 for a result that would replace what it is made of."""
-    for path in given:
-        if same_file(result, path):
-            raise UsageError(str(result), "is a file that is read here", "name another one", code="JPO-E307")
 
 
 def _phases(model: PhaseModel, traces: Traces, phases: Ints) -> Phases:

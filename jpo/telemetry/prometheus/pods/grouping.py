@@ -124,8 +124,7 @@ def _gpus(request: Mapping[str, float]) -> float:
 def trainer(life: PodLife, busy: Mapping[str, float], named: str | None) -> str | None:
     """The container that trains: the one that settings name, else the only one, the only one with GPUs, or the busiest.
 
-    Args:
-        busy: CPU seconds by container, those of init containers among them.
+    `busy` has CPU seconds by container, those of init containers among them.
     """
     if named:
         return named

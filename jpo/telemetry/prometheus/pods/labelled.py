@@ -34,13 +34,7 @@ ALL, REPORTING = "labelled pods", "reporting pods"
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Pods of a scope and what the cluster knows of them.
-
-    Attributes:
-        pods: with all that their labels say.
-        started, busy: by pod and container, unix seconds and CPU seconds.
-        last_seen: by pod and container, when it was measured last, of those of which nothing better is known.
-    """
+    """Pods of a scope with all that their labels say, their lives, and by container when it started and its CPU seconds."""
 
     pods: Mapping[PodId, Mapping[str, str]]
     lifetimes: Mapping[PodId, PodLife]
@@ -50,11 +44,7 @@ class Watched:
 
 
 def labelled_runs(scope: Scope, seen: Collection[PodId], going: Collection[PodId]) -> NewRuns:
-    """Runs of labelled pods that ended since the scope's watermark.
-
-    Args:
-        seen, going: the pods that discovery found, and those of them that surely go on; nothing is asked where no other is left.
-    """
+    """Runs of labelled pods that ended since the scope's watermark; nothing is asked where all that are `seen` are `going`."""
     new = frozenset(seen) - frozenset(going)
     if not new:
         return NewRuns()

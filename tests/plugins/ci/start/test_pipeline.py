@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from schemas import broken
 
 from jpo.errors import UsageError
 from jpo.plugins.ci.start.pipeline import FILES, SOURCES, hosts_of, part_of, pipeline_file, template
@@ -30,9 +29,7 @@ def test_for_the_usual_path_it_is_the_example(host: Any) -> None:
 def test_it_follows_the_schema_of_its_host(host: Any, config: str, tmp_path: Path) -> None:
     file = tmp_path / Path(FILES[host]).name
     file.write_text(pipeline_file(host, config).text)
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{SCHEMAS[host]}", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    assert broken(SCHEMAS[host], file) == ""
 
 
 def test_gitlab_needs_the_include_alone_where_there_is_a_file() -> None:

@@ -49,7 +49,7 @@ def test_a_conflict_ends_when_one_of_two_ends(sockets: Platform, two: tuple[JobT
 
 @pytest.mark.parametrize("backfilling", BACKFILLINGS)
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(jobs=traces())
 def test_on_equal_processors_it_is_what_the_fast_loops_find(name: str, backfilling: Backfilling, jobs: JobTable) -> None:
     discipline = Discipline(selection(name, seed=1), "first", backfilling, seed=1)
@@ -82,7 +82,7 @@ def mixed_work(draw: st.DrawFn) -> tuple[JobTable, DemandTable]:
 
 @pytest.mark.parametrize("backfilling", BACKFILLINGS)
 @pytest.mark.parametrize("resources", RESOURCES)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(work=mixed_work())
 def test_no_core_and_no_memory_is_held_twice_and_each_job_gets_what_it_asked(
     resources: str, backfilling: Backfilling, work: tuple[JobTable, DemandTable]

@@ -126,7 +126,7 @@ def elastic_work(draw: st.DrawFn, bandwidth: float = 0.0) -> tuple[JobTable, Dem
 
 @pytest.mark.parametrize("resources", ["first", "spread", "best_fit", "random"])
 @pytest.mark.parametrize("backfilling", BACKFILLINGS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(work=elastic_work(), selected=st.sampled_from(["fcfs", "sjf", "wfp3"]))
 def test_work_and_capacity_are_conserved(
     backfilling: Backfilling, resources: str, selected: str, work: tuple[JobTable, DemandTable]
@@ -167,7 +167,7 @@ def done_seconds(schedule: Schedule, job: int, demand: DemandTable, least: int) 
 
 
 @pytest.mark.parametrize("backfilling", BACKFILLINGS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(work=elastic_work(bandwidth=12.0))
 def test_an_elastic_run_of_rigid_jobs_is_the_rigid_run(backfilling: Backfilling, work: tuple[JobTable, DemandTable]) -> None:
     """Also where a single job could be resized and comes when all others are gone: the rest of the run is that of Resizing."""

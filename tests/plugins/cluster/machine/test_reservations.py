@@ -60,7 +60,7 @@ JOBS = st.tuples(*(st.integers(low, high) for low, high in ((1, 30), (1, 4), (1,
 
 
 @pytest.mark.parametrize("resources", [name for name in RESOURCES if name != "random"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(rows=st.lists(JOBS, min_size=4, max_size=25))
 def test_reservations_are_those_of_a_look_at_every_moment(resources: str, rows: list[tuple[int, ...]]) -> None:
     """As many jobs as fit start now; all others are reserved for, in their order."""

@@ -19,7 +19,7 @@ RULES = [Rule(name, backfilling) for name in NAMES for backfilling in BACKFILLIN
 
 @pytest.mark.parametrize("backfilling", ["none", "easy"])
 @pytest.mark.parametrize("name", [*SELECTIONS])
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(jobs=traces())
 def test_a_schedule_is_that_of_a_brute_force(name: str, backfilling: Backfilling, jobs: JobTable) -> None:
     key = SELECTIONS[name].key
@@ -41,7 +41,7 @@ def test_long_queues_are_backfilled_as_short_ones(jobs: JobTable) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(jobs=traces())
 def test_every_job_starts_once_it_came_and_no_processor_is_held_twice(rule: Rule, jobs: JobTable) -> None:
     starts = simulate(jobs, MACHINE, rule, seed=3)

@@ -10,7 +10,8 @@ import os
 
 import pytest
 
-DECISION = ("decided_by", "preference", "sla", "kind")
+from jpo.report.history import DECISION
+
 TOML = """
 [sla]
 time_max = "60s"

@@ -6,8 +6,8 @@ from pathlib import Path
 from jpo.plugin import load as load_part
 from jpo.plugins.launch import engines
 from jpo.plugins.launch.engines import OWN, described
+from jpo.plugins.launch.engines.base_table import EngineTable
 from jpo.plugins.launch.engines.kubernetes.launcher import KubernetesLauncher
-from jpo.plugins.launch.engines.table import EngineTable
 from jpo.plugins.launch.job import LaunchJob
 from jpo.plugins.launch.project.engines import launcher_of, ledger_of
 from jpo.project.load import load

@@ -89,15 +89,15 @@ def test_by_the_last_minutes_phases_say_nothing(model: PhaseModel) -> None:
     last = allocation.resized[-1]
     recent = execution.times[:last] >= execution.times[last - 1] - 300
     peak = execution.values[:last][recent].max(0)
-    assert (allocation.requests[last] <= np.maximum(peak * 1.5, LEAST * model.peak)).all()
+    assert (allocation.requests[last] <= np.maximum(peak * 1.5, LEAST * model.most.ever)).all()
     assert (allocation.requests >= execution.values).all(1).mean() > 0.8
 
 
 def test_requests_never_fall_below_a_share_of_the_peak(model: PhaseModel) -> None:
     idle = ExecutionTrace("idle", 20.0 * np.arange(60), np.tile([0.001, 1e6], (60, 1)))
     (allocation,) = allocate(model, replace(others(), executions=(idle,)))
-    assert (allocation.requests >= LEAST * model.peak * 0.999).all()
-    assert (allocation.requests[-1] < 2 * LEAST * model.peak).all()
+    assert (allocation.requests >= LEAST * model.most.ever * 0.999).all()
+    assert (allocation.requests[-1] < 2 * LEAST * model.most.ever).all()
 
 
 @pytest.mark.parametrize("kept", [0, 2000])

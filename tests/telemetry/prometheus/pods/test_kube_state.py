@@ -6,7 +6,7 @@ import pytest
 
 from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.cluster import Pod
-from jpo.telemetry.prometheus.pods.kube_state import PodLife, lives
+from jpo.telemetry.prometheus.pods.kube_state import PodLife, by_pod
 from jpo.telemetry.prometheus.pods.seen_pods import PodId
 
 ID = PodId(Pod("ml", "p"), "u")
@@ -14,7 +14,7 @@ PLACE = {"namespace": "ml", "pod": "p", "uid": "u"}
 
 
 def life_of(*rows):
-    return lives([(f"{key}|m|0", AnswerRow({**PLACE, **labels}, ((0.0, value),))) for key, labels, value in rows], [ID])[ID]
+    return by_pod([(f"{key}|m|0", AnswerRow({**PLACE, **labels}, ((0.0, value),))) for key, labels, value in rows], [ID])[ID]
 
 
 def test_states_count_where_they_are_one():
@@ -30,9 +30,9 @@ def test_rows_of_another_pod_of_the_same_name_are_not_its_own():
 
 def test_rows_without_a_uid_are_of_the_only_pod_of_that_name():
     row = ("started_at|m|0", AnswerRow({"namespace": "ml", "pod": "p"}, ((0.0, 5.0),)))
-    assert lives([row], [ID])[ID].started_at == 5.0
+    assert by_pod([row], [ID])[ID].started_at == 5.0
     again = PodId(ID.pod, "v")
-    assert [life.started_at for life in lives([row], [ID, again]).values()] == [None, None]
+    assert [life.started_at for life in by_pod([row], [ID, again]).values()] == [None, None]
 
 
 @pytest.mark.parametrize(

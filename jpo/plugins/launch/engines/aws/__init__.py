@@ -17,7 +17,5 @@ Credentials are those of AWS' own tools; instances have those of their instance 
 from jpo.plugins.launch.engines import Engine
 
 ENGINE = Engine(
-    "jpo.plugins.launch.engines.aws.launcher:launcher",
-    table="jpo.plugins.launch.engines.aws.settings:AwsTable",
-    has_queue=False,
+    "jpo.plugins.launch.engines.aws.launcher:launcher", table="jpo.plugins.launch.engines.aws.settings:AwsTable", has_queue=False
 )

@@ -9,7 +9,7 @@ from pydantic import Field
 from jpo.cost import Instance, read_catalogue
 from jpo.cost.catalogue import SHIPPED, select
 from jpo.plugins.launch.engines import Surroundings
-from jpo.plugins.launch.engines.table import EngineTable, Name
+from jpo.plugins.launch.engines.base_table import EngineTable, Name
 
 REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 """Variables by which AWS' own tools know the region."""

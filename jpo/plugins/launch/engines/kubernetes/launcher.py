@@ -64,8 +64,6 @@ class KubernetesLauncher:
         self._session, self._setup = session, setup
         self._output = OutputSync(ledger, PAUSE_SECONDS)
 
-    # --- before a start ------------------------------------------------------------------------------------------------------
-
     def plan(self, job: LaunchJob, config: bytes = b"") -> dict[str, object]:
         """The objects that `submit` would make, as a List; nothing is asked but the namespace of kubeconfig."""
         return manifest(job, self._setup, namespace=self._session.namespace, config=config)
@@ -80,8 +78,6 @@ class KubernetesLauncher:
         if found := beyond(limits, job.needs, self._setup.gpu_resource):
             asked, most = found
             raise LaunchError(f"run {job.run_id}", f"{asked}; {most}", "ask for at most that", code="JPO-E755")
-
-    # --- start ---------------------------------------------------------------------------------------------------------------
 
     def submit(self, job: LaunchJob, folder: Path) -> str:
         config = b""
@@ -135,8 +131,6 @@ class KubernetesLauncher:
                     raise
                 self._session.ask("CoreV1Api", f"delete_namespaced_{kind}", name, namespace)
         raise LaunchError(f"{text(wanted, 'kind')} {name}", "of an earlier run does not go", "try again", code="JPO-E754")
-
-    # --- on the way ----------------------------------------------------------------------------------------------------------
 
     def status(self, engine_id: str) -> JobStatus:
         namespace, name, uid = _parts(engine_id)
@@ -217,8 +211,6 @@ class KubernetesLauncher:
         body = {"spec": {"containers": [{"name": CONTAINER, "resources": {"requests": changed, "limits": changed}}]}}
         for pod in running:
             self._session.ask("CoreV1Api", "patch_namespaced_pod_resize", *place(pod), body)
-
-    # --- the end -------------------------------------------------------------------------------------------------------------
 
     def cancel(self, engine_id: str) -> None:
         job = self._job(*_parts(engine_id))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from jpo.plugins.launch.engines.table import EngineTable, Name
+from jpo.plugins.launch.engines.base_table import EngineTable, Name
 
 
 class KubernetesTable(EngineTable):

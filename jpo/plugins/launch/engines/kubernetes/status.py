@@ -50,8 +50,7 @@ INDEX = "batch.kubernetes.io/job-completion-index"
 def status_of(job: Answer, pods: Sequence[Answer], *, now: float | None, events: Sequence[Answer] = ()) -> JobStatus:
     """The state of a run whose Job exists, with the Job's pods, or its events where it has none.
 
-    Args:
-        now: unix seconds of the server; None: how long something lasts is not known, and nothing is given up.
+    Without `now`, unix seconds of the server, how long something lasts is not known, and nothing is given up.
     """
     pods = sorted(pods, key=_index)
     if complete := condition(job, "Complete"):

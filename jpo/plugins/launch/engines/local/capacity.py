@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from jpo.errors import LaunchError
@@ -58,7 +57,9 @@ def refuse_needs(here: Machine, job: LaunchJob, folder: Path) -> None:
         raise _refused(run, finding, f"ask for at most {len(here.gpus)}, or name an engine with --on")
     unused = leases.free(folder, idle(here))
     if needs.gpus > len(unused):
-        finding = f"asks for {needs.gpus} GPUs, and {len(unused)} of {len(here.gpus)} are free: {_in_use(here, unused)}"
+        used = [(number, gib) for number, (name, gib) in enumerate(_gpus(here)) if name not in unused][:MOST_NAMED]
+        by = ", ".join(f"GPU {n} has {f'{gib:.2g} GiB in use' if gib >= BUSY_GIB else 'a run of JPO'}" for n, gib in used)
+        finding = f"asks for {needs.gpus} GPUs, and {len(unused)} of {len(here.gpus)} are free: {by}"
         raise _refused(run, finding, "wait until they are, or ask for fewer")
 
 
@@ -90,11 +91,6 @@ def cpu_names() -> list[str]:
 def _gpus(here: Machine) -> list[tuple[str, float]]:
     """Name and memory in use of each GPU, GiB; 0 where that is not known."""
     return [(gpu.uuid or str(number), gpu.memory_used_gib or 0.0) for number, gpu in enumerate(here.gpus or ())]
-
-
-def _in_use(here: Machine, unused: Sequence[str]) -> str:
-    used = [(number, gib) for number, (name, gib) in enumerate(_gpus(here)) if name not in unused][:MOST_NAMED]
-    return ", ".join(f"GPU {n} has {f'{gib:.2g} GiB in use' if gib >= BUSY_GIB else 'a run of JPO'}" for n, gib in used)
 
 
 def _refused(run: str, finding: str, remedy: str) -> LaunchError:

@@ -126,7 +126,8 @@ class SlurmLauncher:
         folder = folder_of(self._ledger, run_id)
         began, end = run_files.began(folder), run_files.ended(folder)
         if began and began.number != number:
-            if not self._is_duplicate(number, folder):
+            known = self._slurm.ask("scontrol", "--oneliner", "show", "job", number)
+            if f" Comment={folder} " not in known.text:  # else a second job of it, by an answer of sbatch that was lost
                 return JobStatus(JobState.UNKNOWN, reason=f"run {run_id} is job {began.number}, not {number}")
             number = began.number
         if not run_files.JOB_NUMBER.fullmatch(number):
@@ -189,10 +190,6 @@ class SlurmLauncher:
         found = [line.strip().partition("|") for line in self._slurm.answer("squeue", *asked).splitlines()]
         number = min((number for number, _, comment in found if comment == prepared.folder), key=int, default=None)
         return f"{number}_{prepared.task}" if number and prepared.task else number
-
-    def _is_duplicate(self, number: str, folder: Path) -> bool:
-        """Whether a job was made for this folder besides the one that runs it, by an answer of sbatch that was lost."""
-        return f" Comment={folder} " in self._slurm.ask("scontrol", "--oneliner", "show", "job", number).text
 
     def _as_slurm_says(self, number: str, name: str, *, enough: bool) -> JobStatus | None:
         """A job as the controller or the accounting has it; None: they have no such job (any more).

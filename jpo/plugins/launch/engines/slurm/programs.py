@@ -57,11 +57,7 @@ class Programs:
         self._environment, self._timeout_seconds = {**kept, **UNIX_SECONDS}, timeout_seconds
 
     def ask(self, program: str, *arguments: str) -> Reply:
-        """What a program answers.
-
-        Raises:
-            LaunchError: JPO-E754, SLURM cannot be reached; JPO-E761, its programs or its configuration are not here.
-        """
+        """What a program answers; LaunchError JPO-E754: SLURM is away, JPO-E761: its programs or configuration are not here."""
         try:
             done = answer_of([program, *arguments], seconds=self._timeout_seconds, environment=self._environment)
         except NoAnswerInTime as error:

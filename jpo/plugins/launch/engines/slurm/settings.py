@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jpo.errors import UsageError, quoted
-from jpo.plugins.launch.engines.table import EngineTable, Name
+from jpo.plugins.launch.engines.base_table import EngineTable, Name
 
 INSTEAD = {
     "write account = in [launch.slurm]": ("account",),

@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoopRun:
-    """One run of the loop that is over.
-
-    Attributes:
-        run: None: nothing is known of it.
-        cost_usd: None: without prices.
-        last: of the attempts of its step; those before it were cut off from outside.
-    """
+    """One run of the loop that is over; None: unknown. `last`: of the attempts of its step; those before it were cut off."""
 
     run_id: str
     engine: str

@@ -39,12 +39,7 @@ FAILED = (RunStatus.FAILED, RunStatus.OOM_KILLED, RunStatus.DIVERGED)
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """After how long a run is of no use.
-
-    Attributes:
-        training_seconds: by its own log; None: none is set.
-        startup_seconds: what runs of this job take besides training, at most; None: not known, and an engine is told nothing.
-    """
+    """After how long a run is of no use, by its own log (None: none is set), and what it takes besides (None: not known)."""
 
     training_seconds: float | None = None
     startup_seconds: float | None = None
@@ -58,11 +53,7 @@ class Boundary:
 
 
 def made(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Boundary) -> Waiting:
-    """The run of this id, from wherever it is to its record.
-
-    Raises:
-        LaunchError: JPO-E753 to E755, the engine refuses it, or stays unreachable.
-    """
+    """The run of this id, from wherever it is to its record; LaunchError JPO-E753 to E755, the engine refuses it, or is away."""
     entry = read(task.ledger, run_id)
     launcher = outside.engine(task.settings, entry.engine if entry else task.engine)
     if entry is None:
@@ -89,11 +80,7 @@ def room_for(needs: Needs, launcher: Launcher, plan: LoopPlan) -> Generator[floa
 
 
 def job_for(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Boundary) -> LaunchJob:
-    """The job that runs the command with what config.ini has now.
-
-    Raises:
-        UsageError: JPO-E756, there is no command; JPO-E773, JPO-E774, the script cannot be started.
-    """
+    """The job that runs the command with what config.ini has now; UsageError JPO-E756: no command, E773, E774: a bad script."""
     workload = read_workload(task.path, task.settings, now=outside.clock())  # as the run will read it
     here = (outside.folder, outside.environ)
     invocation = invocation_of(plan.command, workload, task.settings, *here, engine=task.engine)

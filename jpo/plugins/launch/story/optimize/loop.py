@@ -172,8 +172,7 @@ def in_short(suggestion: Suggestion) -> str:
 def boundary_of(task: Task, values: Parameters | None = None, before: float | None = None) -> Boundary:
     """After how long the next run is of no use, by all runs on record, or those that had ended before a moment.
 
-    Args:
-        values: that it has; None: those of a trial.
+    Without values it is a trial.
     """
     with open_history(task.settings) as store:
         runs = [run for run in store.runs_of(task.identity) if before is None or run.ended_at <= before]

@@ -82,8 +82,7 @@ def refuse_without_command(task: Task, plan: LoopPlan, outside: Outside) -> None
 def side_by_side(tasks: Sequence[Task], plan: LoopPlan, outside: Outside) -> dict[str, JpoError]:
     """Run the loops, `plan.at_once` of them at a time; by name the failures of those that ended early.
 
-    Raises:
-        KeyboardInterrupt: each loop has cancelled its run by then.
+    KeyboardInterrupt comes once each loop has cancelled its run.
     """
     waiting, going, failures = list(tasks), list[Going](), dict[str, JpoError]()
     try:

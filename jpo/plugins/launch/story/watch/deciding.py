@@ -87,11 +87,7 @@ class Handle:
 
 
 def is_due(seen: SeenRun, last: float | None, epochs: float | None, every: float | None) -> bool:
-    """Whether it is time for a decision: enough epochs have passed since the last one.
-
-    Args:
-        last: epochs done at the last decision; None: there was none.
-    """
+    """Whether it is time for a decision: enough epochs have passed since `last`; None: there was none."""
     done = seen.training.last_epoch
     if done is None:
         return last is None
@@ -127,11 +123,7 @@ def decide(
 
 
 def carried_out(adjustment: Adjustment, reach: Handle) -> Adjustment:
-    """Do it; what the engine does not do is said in the decision.
-
-    Raises:
-        LaunchError: JPO-E754, it cannot be reached, and nothing is known.
-    """
+    """Do it; what the engine does not do is said in the decision. LaunchError JPO-E754 where it cannot be reached."""
     entry = read(reach.ledger, reach.entry.job.run_id) or reach.entry
     if entry.engine_id is None or entry.end is not None:
         return replace(adjustment, answer="it is not running")

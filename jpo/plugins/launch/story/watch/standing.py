@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from jpo.cost import Prices, check_sla, usd_per_hour
+from jpo.cost.comparison import usd_of
 from jpo.forecast.curves.curve import curve_of
 from jpo.forecast.curves.target import epochs_to_target, epochs_to_target_by_pace
 from jpo.plugins.launch.during import stop
@@ -98,13 +99,7 @@ def standing(
 def _forecast(seen: SeenRun, progress: RunProgress, past: PastRuns, rate: float | None) -> RunForecast:
     total, start, final = progress.total_seconds, seen.times.started_at, stop.final_of(progress, past.finished)
     ends = None if start is None or total is None else Interval(start + total.mean, start + total.low, start + total.high)
-    return RunForecast(total, ends, _usd(total, rate), None if final is None else past.quality.interval_of(final.interval()))
-
-
-def _usd(seconds: Interval | None, rate: float | None) -> Interval | None:
-    if seconds is None or rate is None:
-        return None
-    return Interval(*(bound * (rate / 3600) for bound in (seconds.mean, seconds.low, seconds.high)))
+    return RunForecast(total, ends, usd_of(total, rate), None if final is None else past.quality.interval_of(final.interval()))
 
 
 def _compared(seen: SeenRun, past: PastRuns, usd: float | None) -> Iterator[BesideBaseline]:
@@ -154,7 +149,7 @@ def _sla(seen: SeenRun, forecast: RunForecast, rate: float | None, past: PastRun
 
     spent, memory = used(seen.elapsed_seconds), beyond("memory_max_gib", used(seen.use.memory_gib))
     time = forecast.total_seconds or (spent if seen.over else beyond("time_max", spent))
-    expected = Forecast(time, _usd(time, rate) or beyond("cost_max", _usd(spent, rate)), memory_gib=memory)
+    expected = Forecast(time, usd_of(time, rate) or beyond("cost_max", usd_of(spent, rate)), memory_gib=memory)
     return check_sla(terms.targets, expected.having({past.quality.name: forecast.final} if forecast.final else {}))
 
 

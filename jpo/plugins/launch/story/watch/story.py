@@ -67,11 +67,7 @@ class RunWatch:
     held: str = ""
 
     def observe(self, now: float, *, at_once: bool = False) -> WatchedRun | None:
-        """How the run stands, and what was decided at this look; None: there is nothing of it yet.
-
-        Args:
-            at_once: decide now, whatever number of epochs has passed.
-        """
+        """How the run stands, and what was decided at this look, at once or when due; None: there is nothing of it yet."""
         seen = self.see(now)
         if seen is None:
             return None
@@ -161,11 +157,7 @@ def _terms_of(settings: LoadedSettings) -> ProjectTerms:
 
 
 def launcher_for(entry: Entry, settings: LoadedSettings, environ: Mapping[str, str]) -> Launcher:
-    """The engine on which a run was launched.
-
-    Raises:
-        LaunchError: JPO-E753, this version knows no such engine, its package is broken, or it cannot be used as it is set up.
-    """
+    """The engine on which a run was launched; LaunchError JPO-E753, there is none, or it cannot be used as it is set up."""
     place, finding = f"run {entry.job.run_id}", f"was launched on {entry.engine!r:.80}, an engine that"
     try:
         installed = is_installed(entry.engine)
@@ -193,11 +185,7 @@ def _measured(run: str, config: Path, settings: LoadedSettings) -> PrometheusObs
 
 
 def once(watch: RunWatch, *, now: float) -> WatchedRun:
-    """How the run stands now.
-
-    Raises:
-        TelemetryError: JPO-E111, there is no log yet, or no run in it.
-    """
+    """How the run stands now; TelemetryError JPO-E111: there is no log yet, or no run in it."""
     found = watch.observe(now, at_once=True)
     if found is None:
         raise TelemetryError(str(watch.log), "has no run in it yet", "watch it without --once to wait for it", code="JPO-E111")
@@ -205,11 +193,7 @@ def once(watch: RunWatch, *, now: float) -> WatchedRun:
 
 
 def follow(watch: RunWatch, *, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[WatchedRun]:
-    """How the run stands, look by look, until it is over; before there is anything of it nothing comes.
-
-    Raises:
-        TelemetryError: JPO-E130, no log appeared.
-    """
+    """How the run stands, look by look, until it is over, once there is anything; TelemetryError JPO-E130: no log appeared."""
     pause, began = SOONEST_SECONDS, clock()
     before: WatchedRun | None = None
     while True:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from jpo.plugins.launch.engines.table import EngineTable, Name
+from jpo.plugins.launch.engines.base_table import EngineTable, Name
 
 
 class OneName(EngineTable):

@@ -10,7 +10,7 @@ import pytest
 
 from jpo.errors import TelemetryError
 from jpo.plugins.imports.columns import columns_of
-from jpo.plugins.imports.hugging_face import read_trainer_state
+from jpo.plugins.imports.huggingface import read_trainer_state
 from jpo.plugins.imports.translate import Said, translated
 
 DATA = Path(__file__).parent / "data" / "huggingface" / "run"
