@@ -42,7 +42,8 @@ def a_random_problem(rng, explore="safe"):
 def a_random_belief(rng, now):
     middle = rng.normal(0, rng.choice([0.05, 0.2, 0.5]), ROWS)
     spread = rng.uniform(0.01, 0.4, ROWS)
-    time = middle + spread * rng.normal(size=(PARTICLES, ROWS))
+    tails = rng.standard_t(1, (PARTICLES, ROWS)) if rng.random() < 0.5 else rng.normal(size=(PARTICLES, ROWS))
+    time = np.clip(middle + spread * tails, -2, 2)
     loss = 0.02 * rng.normal(size=ROWS) + 0.02 * rng.normal(size=(PARTICLES, ROWS))
     time[:, now] = loss[:, now] = 0.0
     ran = rng.random(ROWS) < 0.25

@@ -21,7 +21,6 @@ def test_it_says_in_a_few_lines_what_changes_what_for_why_and_how_sure_that_is()
         "| time | **-22%** | 1m 40s | 1m 18s (1m 10s to 1m 30s) | ok |",
         "| cost | **+51%** | 2.00 USD | 3.02 USD (2.80 to 3.30) |  |",
         "| `training.batch_size` | 16 | **64** | 3 runs at 64; capped by max\\_change |",
-        "- why: batch\\_size 64 takes 22% less time",
         "- risk: chance that it fails: 3%",
         "- track record: last 8 forecasts: duration off by 5% (median), 7 of 8 inside the interval.",
         "[Report and log](<https://ci.example/7>)",
