@@ -221,7 +221,6 @@ UNTESTED = {
     "jpo/plugins/launch/during/progress.py": "records alone; tests/plugins/launch/during/test_stop.py fills each",
     "jpo/plugins/launch/report/optimize/record.py": "records alone; test_result.py beside fills each",
     "jpo/plugins/page/report/record.py": "records alone; tests/plugins/page/test_story.py fills each",
-    "jpo/records/suggestions.py": "tests/history/test_rows.py and tests/history/test_undo.py hold them",
     "jpo/plugins/launch/cli/engine.py": "one option; tests/test_plugin.py uses it with an engine of another package",
     "jpo/records/from_plugins.py": "records alone; test_queued.py and test_events.py of tests/plugins/launch fill each",
     "jpo/version.py": "one constant; tests/test_packaging.py holds it to pyproject.toml",

@@ -26,9 +26,6 @@ Against one: 2% less after 10, 20 and 40 simulated runs, .3 to .5% less on recor
 SHARE = 0.5
 """Most of the budget that one trial uses up, however it ended: a single bad one must not end learning for 20 runs."""
 
-TRIALS = 0.1
-"""One night in ten, and half of the first ten."""
-
 Explore = Literal["off", "safe", "on"]
 
 
@@ -42,7 +39,7 @@ class Boldness:
         min_confidence: least chance to be better with which a change is an improvement under "safe", in 0..1; everything else is
             a trial. 0: no limit but the budget, as in the library.
         budget: how many runs of today's configuration exploring may cost in 20 runs.
-        trials: share of the runs after the first ten that may be trials.
+        trials: share of runs that may be trials; 0: none.
         nightly: whether runs are the nights of a pipeline: what a trial lost is forgotten with time, and `explore` "on" asks for
             something untried.
         exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
@@ -55,11 +52,16 @@ class Boldness:
     confidence: float = 0.9
     min_confidence: float = 0.0
     budget: float = BUDGET
-    trials: float = TRIALS
+    trials: float = 0.0
     nightly: bool = False
     exploration_runs: int = 0
     baseline_left: int = 0
     fallback: Parameters | None = None
+
+    @property
+    def chance_of_more(self) -> float:
+        """Largest chance with which a candidate may cost more than is tolerated."""
+        return 1 - self.confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,27 +82,24 @@ class Leeway:
     unproven: bool = False
 
     @property
-    def trials_left(self) -> float:
-        """How many more may be made; the next one needs a whole one."""
-        return self.trials_earned - self.trials_made
+    def used_up(self) -> bool:
+        """Whether no whole trial is left."""
+        return self.trials_earned - self.trials_made < 1
+
+    @property
+    def overspent(self) -> bool:
+        """Whether nothing is left of the budget."""
+        return self.budget_left < 0
 
 
-FIRST_RUNS = 10
-"""Runs of a job of which five times as many may be trials: there is most to learn."""
-EARLY = 5
+FIRST_TRIALS = 5
+"""Trials that a job of fewer than BUDGET_RUNS runs may make: there is most to learn."""
 
 
 def trials_earned(runs: int, share: float) -> float:
-    """How many of the newest BUDGET_RUNS runs may be trials: five times the share (at most all) of a job's first ten runs, which
-    count in advance, and the share of later ones.
-
-    Args:
-        runs: finished runs of the job.
-        share: of later runs, 0..1.
-    """
-    since = max(runs - BUDGET_RUNS, 0)
-    early = max(FIRST_RUNS - since, 0)
-    return min(EARLY * share, 1.0) * early + share * max(runs - max(since, FIRST_RUNS), 0)
+    """How many of the newest BUDGET_RUNS runs may be trials: FIRST_TRIALS of a young job, later a share; without one none."""
+    later = share * BUDGET_RUNS
+    return max(FIRST_TRIALS, later) if runs < BUDGET_RUNS and share else later
 
 
 def reference_values(followed_up: Sequence[tuple[Run, Parameters]], now: Parameters) -> Parameters:

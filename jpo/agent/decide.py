@@ -70,6 +70,7 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
         notes = (*notes, override_note(problem, policy, problem.allowed, choice))
     elif policy is not None and policy.withdrawn:
         notes = (*notes, Note("JPO-W633", policy.withdrawn))
+    rule = "today's values stay" if choice == candidates.current else rule
     rules = (*problem.rules, RuleApplied(rule, notes[0].code, int(problem.allowed.sum()) - 1, 1))
     return Decision(choice, _confidence(problem, choice), decided_by, notes, problem.exploration.kind(choice), rules)
 

@@ -174,7 +174,7 @@ def _guard(problem: Problem, choice: int, favourite: int) -> Iterator[Note]:
         if kind == "kept":
             yield Note("JPO-I607", "exploring is off: only measured values are considered")
         return
-    if left < 0 and problem.boldness.explore == "safe" and kind != "trial":
+    if problem.leeway.overspent and problem.boldness.explore == "safe" and kind != "trial":
         lost = f"the last suggestions cost {_runs(problem.boldness.budget - left)} of today's configuration more than keeping it"
         yield Note("JPO-W606", f"{lost}, and {problem.boldness.budget:g} is allowed; nothing is tried for now")
     elif favourite != choice:

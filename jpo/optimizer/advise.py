@@ -278,8 +278,8 @@ CHOICES = (
     Choice(
         "decide",
         "JPO-I601 to JPO-I604, JPO-I640",
-        "otherwise: of what the rules leave the best improvement or return; without one the trial that may gain most; else "
-        "today's values stay",
+        "otherwise: of what the rules leave the best improvement or return, or the trial that may gain more than it saves; "
+        "else today's values stay",
         lambda w: choose(w.problem, w.request, w.policy, len(w.known.runs)),
     ),
 )

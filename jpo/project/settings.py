@@ -190,7 +190,7 @@ class AgentTable(SettingsTable):
     than with the values before the agent's first change; "off": as the preference weighs it. `quality_risk`: chance of a loss
     five times as far below that holds a trial back.
     `min_confidence`: least chance to be better, with the loss kept, with which a change is an improvement under "safe"; other
-    changes are trials, of which `trials` is the share among the runs after the first ten, and half of these.
+    changes are trials: five of a job's first 20 runs, later the share `trials`.
     `horizon_runs`: how many runs the job will have in all, those on record included; `auto`: not known. `exploration_runs`: how
     many configurations besides the first are to be tried, even where none is expected to pay off. `baseline_runs`: how many runs
     with today's values are waited for before the first change, so that there is a "before" to compare with. `budget`: how many

@@ -8,7 +8,7 @@ One file per subject, each with `document(x)` and `as_json(x)`:
 
     suggestion.py    a suggestion and what became of it (answer.py); suggestion_schema.py: the published document; headline.py:
                      it in a line
-    explanation.py   the same in full
+    explanation.py   the same in full; rules.py: what each rule of its decision did
     check.py         a config.ini as JPO understands it; doctor.py: everything that JPO needs
     history.py       runs, suggestions and forecasts; before_after.py: before JPO and after
     prediction.py    what configurations would take; front.py: the trade-off front; prices.py; sla.py

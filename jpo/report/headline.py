@@ -26,7 +26,7 @@ def headline(suggestion: Suggestion) -> tuple[Span, str]:
     """What a suggestion is, and what is expected of it: "TRIAL 2 of 5: training.batch_size 64 → 128, expected time -8%  cost -8%,
     62% likely to cost at most a tenth more"; of today's values, why they are kept.
     """
-    return Span(f"{kind(suggestion)}:"), f" {_of_change(suggestion) if suggestion.changes else _of_kept(suggestion)}"
+    return Span(f"{kind(suggestion)}:"), f" {_what_changes(suggestion) if suggestion.changes else _why_kept(suggestion)}"
 
 
 def kind(suggestion: Suggestion) -> str:
@@ -35,14 +35,14 @@ def kind(suggestion: Suggestion) -> str:
     return suggestion.decision.kind.upper() + (f" {which[0]} of {which[1]}" if which else "")
 
 
-def _of_kept(suggestion: Suggestion) -> str:
+def _why_kept(suggestion: Suggestion) -> str:
     reasons = suggestion.decision.reasons
     return reasons[0].text if reasons else "today's values"
 
 
-def _of_change(suggestion: Suggestion) -> str:
+def _what_changes(suggestion: Suggestion) -> str:
     named = [f"{changed.key} {changed.old_text} → {changed.new_text}" for changed in suggestion.changes]
-    more = [f"{numbers.counted(len(named) - MOST_CHANGES, 'more value')}"] if len(named) > MOST_CHANGES else []
+    more = [numbers.counted(len(named[MOST_CHANGES:]), "more value")] if named[MOST_CHANGES:] else []
     expected = in_short(suggestion)
     parts = (", ".join((*named[:MOST_CHANGES], *more)), f"expected {expected}" if expected else "", how_likely(suggestion))
     return ", ".join(filter(None, parts))

@@ -133,7 +133,7 @@ def test_trials_are_counted_in_a_job_of_every_night_alone() -> None:
         problem_of(surrogate.candidates, surrogate.belief, request(trials=0.1, nightly=each), known).leeway
         for each in (False, True)
     )
-    assert (once.trials_left, nightly.trials_earned, nightly.trials_left) == (math.inf, 5, 2)
+    assert (once.trials_earned, nightly.trials_earned, nightly.trials_made) == (math.inf, 5, 3)
 
 
 def test_a_promised_loss_is_chased_up_and_down_but_not_below_the_least_confidence() -> None:

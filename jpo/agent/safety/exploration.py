@@ -19,7 +19,7 @@ from jpo.agent.acquisition import clearly_better
 from jpo.agent.candidate_rows import least
 from jpo.agent.safety.confidence import LIKELIER, p_nothing_better
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
-from jpo.agent.safety.risk import chance_of_harm
+from jpo.agent.safety.risk import WORSE, chance_of_harm
 from jpo.records import RESOURCES, RuleApplied
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ DEARER = math.log(1.05)
 """Tonight a trial is not expected to cost more than this above today's values (in ln of the objective)."""
 FAR_DEARER = math.log(1.5)
 """Half a run more is far dearer: the chance of it is at most 1 - `confidence`. Of 116 trials 2 came so (docs/decisions/0108)."""
-LARGE_GAIN = math.log(0.9)
-"""More GPUs, nodes or memory than any run had are tried for an expected gain of a tenth: a night on slow links costs several."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +68,13 @@ class Exploration:
         return np.asarray(rows & (risk <= risk.min(where=rows, initial=1.0)))
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> tuple[RunRule, ...]:
         """The rules that hold under this `explore`."""
         if self.boldness.explore != "off" and self.asked_for is not None:
             return (ASKED_FOR,)
         if self.boldness.explore == "on":
             return ()
-        if self.boldness.explore == "off" or (self.boldness.min_confidence <= 0 and self.leeway.budget_left < 0):
+        if self.boldness.explore == "off" or (self.boldness.min_confidence <= 0 and self.leeway.overspent):
             return (MEASURED,)
         return RULES if self.boldness.min_confidence > 0 else (WITHIN_BUDGET,)
 
@@ -89,7 +87,7 @@ class Exploration:
             applied.append(RuleApplied(rule.name, rule.code, int(taken.sum()), int(left.sum())))
         return tuple(applied)
 
-    def why_not(self, row: int) -> Rule | None:
+    def why_not(self, row: int) -> RunRule | None:
         """The first rule that takes a row away; None: none does."""
         return next((rule for rule in self.rules if rule.takes_away(self)[row]), None)
 
@@ -175,15 +173,15 @@ class Exploration:
         at = [i for i, name in enumerate(candidates.names) if name in ("batch_size", "learning_rate")]
         learning = candidates.values[:, at]
         if len(np.unique(learning[tried], axis=0)) > 1:
-            return np.asarray(more & (self.expected_log > LARGE_GAIN))
+            return np.asarray(more & (self.expected_log > -WORSE))
         other = (learning != learning[self.now]).any(axis=1)
         cheaper = self.open_rows & self.trials & ~more & other & self.worth_trying & ~self.too_risky
-        return np.asarray(more & ((self.expected_log > LARGE_GAIN) | cheaper.any()))
+        return np.asarray(more & ((self.expected_log > -WORSE) | cheaper.any()))
 
     @cached_property
     def too_risky(self) -> Bools:
         """Rows that are expected to be dearer tonight, or not likely enough to end well and cost about as much."""
-        seldom = self.p_far_dearer <= 1 - self.boldness.confidence
+        seldom = self.p_far_dearer <= self.boldness.chance_of_more
         return np.asarray((self.expected_log > DEARER) | (self.comparison.p_safe < LIKELIER) | ~seldom)
 
     @cached_property
@@ -225,7 +223,7 @@ class Exploration:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RunRule:
     """Rule of what may be run: the rows that it takes away, (K,), by a condition that a person can read.
 
     Attributes:
@@ -238,65 +236,63 @@ class Rule:
     takes_away: Callable[[Exploration], Bools]
 
 
-def _of_trials(condition: Callable[[Exploration], Bools | bool]) -> Callable[[Exploration], Bools]:
+def among_trials(condition: Callable[[Exploration], Bools | bool]) -> Callable[[Exploration], Bools]:
     return lambda e: np.asarray(e.trials & condition(e))
 
 
-ASKED_FOR = Rule(
+ASKED_FOR = RunRule(
     "asked for",
     "JPO-I626",
     "is not the most informative of what was never run, where a trial was asked for",
     lambda e: ~e.is_row(e.now if e.asked_for is None else e.asked_for),
 )
-MEASURED = Rule(
+MEASURED = RunRule(
     "measured",
     "JPO-I607",
     'is not the best that was measured, where `explore` is "off"',
     lambda e: ~e.is_row(e.known_best if e.open_rows[e.known_best] or not e.may_stay else e.now),
 )
-WITHIN_BUDGET = Rule(
+WITHIN_BUDGET = RunRule(
     "within the budget",
     "JPO-I608",
     "may cost more than what is left of `budget`, with a chance above 1 - `confidence`",
-    lambda e: e.p_over_budget > 1 - e.boldness.confidence,
+    lambda e: e.p_over_budget > e.boldness.chance_of_more,
 )
 RULES = (
-    Rule(
+    RunRule(
         "confidence",
         "JPO-I624",
         "ran before, and is neither better than today's values with `min_confidence` nor a return: values that ended well as "
         "often as today's, and are likelier than not to be better",
         lambda e: e.comparison.belief.tried & ~e.likely_better & ~e.returns & ~e.is_row(e.now),
     ),
-    Rule(
+    RunRule(
         "settled",
         "JPO-I625",
         f"is a trial, where nothing is better with a chance of {SETTLED:.0%}",
-        _of_trials(lambda e: e.settled),
+        among_trials(lambda e: e.settled),
     ),
-    Rule("budget", "JPO-W606", "is a trial, where `budget` is overspent", _of_trials(lambda e: e.leeway.budget_left < 0)),
-    Rule(
-        "number of trials", "JPO-I672", "is a trial, where `trials` are used up", _of_trials(lambda e: e.leeway.trials_left < 1)
-    ),
-    Rule(
+    RunRule("budget", "JPO-W606", "is a trial, where `budget` is overspent", among_trials(lambda e: e.leeway.overspent)),
+    RunRule("number of trials", "JPO-I672", "is a trial, where `trials` are used up", among_trials(lambda e: e.leeway.used_up)),
+    RunRule(
         "worth trying",
         "JPO-I602",
         f"is a trial that is not expected to pay off over the runs to come, or to gain {LEAST_GAIN:.0%} of a run",
-        _of_trials(lambda e: ~e.worth_trying),
+        among_trials(lambda e: ~e.worth_trying),
     ),
-    Rule(
+    RunRule(
         "risk",
         "JPO-I608",
         f"is a trial that is expected to cost more than {math.expm1(DEARER):.0%} more tonight, or ends well and costs at most a "
         f"tenth more with less than even odds, or costs {math.expm1(FAR_DEARER):.0%} more with a chance above 1 - `confidence`",
-        _of_trials(lambda e: e.too_risky),
+        among_trials(lambda e: e.too_risky),
     ),
-    Rule(
+    RunRule(
         "more resources",
         "JPO-I673",
         "is a trial with more GPUs or memory than any run had, that is not expected to gain a tenth, or comes before a cheaper "
         "trial of batch or rate",
-        _of_trials(lambda e: e.unearned_resources),
+        among_trials(lambda e: e.unearned_resources),
     ),
 )
 """Rules under `explore` "safe", in order. Those of trials never take away an improvement or a return."""
