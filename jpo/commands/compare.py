@@ -80,11 +80,7 @@ def change_of(identity: Identity, sides: Sides, prices: Prices, own: Mapping[str
 
 
 def compared(
-    before: Sequence[Run],
-    after: Sequence[Run],
-    prices: Prices,
-    own: Mapping[str, bool] = NOTHING,
-    expected: Forecast = UNKNOWN,
+    before: Sequence[Run], after: Sequence[Run], prices: Prices, own: Mapping[str, bool] = NOTHING, expected: Forecast = UNKNOWN
 ) -> list[BeforeAfter]:
     """Each quantity that was measured on some side, and how many runs failed.
 

@@ -28,13 +28,7 @@ from jpo.wording.printable import printable
 
 
 def check(
-    config: Path,
-    settings: LoadedSettings,
-    run_id: str | None,
-    logs: Sequence[Path],
-    *,
-    now: float,
-    environ: Mapping[str, str],
+    config: Path, settings: LoadedSettings, run_id: str | None, logs: Sequence[Path], *, now: float, environ: Mapping[str, str]
 ) -> SlaReport:
     """Hold runs against [sla]; where nothing is promised, nothing is violated.
 

@@ -38,12 +38,7 @@ ParameterTables = Mapping[str, ParameterTable]
 
 
 def request_of(
-    job: Project,
-    known: Known,
-    *,
-    chosen: Parameters | None = None,
-    policy: PolicyName | None = None,
-    done_by: bool = False,
+    job: Project, known: Known, *, chosen: Parameters | None = None, policy: PolicyName | None = None, done_by: bool = False
 ) -> Request:
     """The request that belief, agent and explanation work on.
 

@@ -99,10 +99,7 @@ def evidence_of(candidates: Candidates, siblings: Sequence[Run]) -> SiblingEvide
 
 
 def _quantity(
-    jobs: Sequence[Sequence[CandidateRun]],
-    value: Callable[[CandidateRun], float | None],
-    tau: float,
-    noise: float | None = None,
+    jobs: Sequence[Sequence[CandidateRun]], value: Callable[[CandidateRun], float | None], tau: float, noise: float | None = None
 ) -> SiblingQuantity:
     """One quantity of all siblings; `noise` between equal runs, None: as their durations show it, and runs stopped are bounds."""
     measured, bounds, variance = [], [], []
