@@ -62,11 +62,8 @@ def _interval(
     """The interval at a candidate in multiples of the level: spread of the particles relative to the candidates that were run,
     noise of one run and of the level, and the discrepancy where nothing was measured.
 
-    Relative to today's configuration the spread of its own duration would vanish, even if it has never been run.
-
-    Args:
-        logs: of the particles, (J, K).
-        measured: how many runs measured it, (K,).
+    Relative to today's configuration the spread of its own duration would vanish, even if it has never been run. `logs`: of the
+    particles, (J, K); `measured`: how many runs measured it, (K,).
     """
     counts = measured if measured.any() else np.ones_like(measured)
     ran = np.flatnonzero(counts)

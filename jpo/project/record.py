@@ -93,14 +93,9 @@ def withdrawn(job: Project, suggestion: Suggestion, data: Mapping[str, Json], er
 def after_a_lost_race(once: Callable[[str], T], suggestion_id: str) -> tuple[T, bool]:
     """The answer of a command that reads config.ini and writes it, made once more where somebody else wrote in between.
 
-    Args:
-        once: the command, given the id of its suggestion: what was lost is on record under the first one.
-
-    Returns:
-        The answer, and whether it is the second one.
-
-    Raises:
-        ConflictError: JPO-E220, it was lost again, or what somebody else wrote cannot be read; and whatever `once` raises.
+    `once`: the command, given the id of its suggestion: what was lost is on record under the first one. Returns the answer, and
+    whether it is the second one. Raises ConflictError: JPO-E220, it was lost again, or what somebody else wrote cannot be read;
+    and whatever `once` raises.
     """
     try:
         return once(suggestion_id), False

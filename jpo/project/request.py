@@ -206,8 +206,7 @@ def followed_parameters(job: Project) -> dict[str, str]:
 def approved_by_hand(job: Project, chosen: Parameters) -> Parameters:
     """The values of --set, in all, refused before anything is computed with them where the guard would refuse them anyway.
 
-    Raises:
-        NothingAdmissible: JPO-E401, the guard refuses; that is on record.
+    Raises NothingAdmissible: JPO-E401, the guard refuses; that is on record.
     """
     terms, current = job.workload.terms, job.workload.current
     in_all = terms.in_all_of(current, chosen)

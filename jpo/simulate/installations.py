@@ -135,8 +135,7 @@ def _in_flight(installation: Installation, knobs: Knobs) -> Floats:
 def _beyond(installation: Installation, knobs: Knobs, served: Floats | None) -> Floats:
     """Doublings beyond what the node, or its loaders, can do, (J, K) or (1, K).
 
-    Args:
-        served: doublings of today's demand that loaders can serve, (J, 1); None: the node's links are meant.
+    `served`: doublings of today's demand that loaders can serve, (J, 1); None: the node's links are meant.
 
     Loaders are asked for samples per second: by GPUs in proportion, by larger batches less; CPUs share the work.
     """

@@ -71,10 +71,7 @@ def plausible(runs: Sequence[Run]) -> tuple[tuple[Run, ...], tuple[Implausible, 
     """The runs of one workload without what cannot be believed, and what that was.
 
     A value out of its limits, or far from all other runs, is left out as if it had not been measured; a run with an impossible
-    parameter is left out as a whole, since nobody knows what was run.
-
-    Args:
-        runs: of one workload, in any order, which is kept.
+    parameter is left out as a whole, since nobody knows what was run. `runs`: of one workload, in any order, which is kept.
 
     Returns:
         The runs, the same objects where nothing was doubted; and one entry per run of which something was left out, with the

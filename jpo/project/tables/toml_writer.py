@@ -49,8 +49,7 @@ class EditedTable:
 def put_in(file: Path, table: str, lines: Mapping[str, TomlLine], *, replace: bool) -> EditedTable:
     """Put lines into a table of jpo.toml, which may have neither the table nor be there.
 
-    Args:
-        replace: also where the file has another value.
+    `replace`: also where the file has another value.
 
     Raises:
         UsageError: JPO-E301, the file cannot be read or is not TOML; JPO-E307, it cannot be written.
