@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 def non_dominated(points: Floats) -> Bools:
     """The points on the front: no other point is at least as good in every objective and better in one.
 
-    `points`: shape (n, m), smaller is better; n may be 0. Infinite values are compared as numbers.
-
-    Returns:
-        Shape (n,). Equal points do not dominate each other: all of them are on the front, or none. A point with a NaN (a
-        quantity that was not measured) is never on it and dominates nothing.
+    `points`: shape (n, m), smaller is better; n may be 0. Infinite values are compared as numbers. The result has shape (n,).
+    Equal points do not dominate each other: all of them are on the front, or none. A point with a NaN (a quantity that was not
+    measured) is never on it and dominates nothing.
     """
     beaten = [bool(((points <= point).all(axis=1) & (points < point).any(axis=1)).any()) for point in points]
     front: Bools = ~np.array(beaten, dtype=np.bool_) & ~np.isnan(points).any(axis=1)
@@ -35,10 +33,9 @@ def hypervolume(points: Floats, reference: Sequence[float] | Floats) -> float:
         points: shape (n, m) with m of at least 1, smaller is better; n may be 0.
         reference: shape (m,), finite: the worst value that counts in each objective.
 
-    Returns:
-        The exact volume, in the product of the objectives' units. A point that is not better than the reference in every
-        objective, or has a NaN, adds nothing, nor does a duplicate or a dominated point. Infinite where a point that counts is at
-        -infinity.
+    Returns the exact volume, in the product of the objectives' units. A point that is not better than the reference in every
+    objective, or has a NaN, adds nothing, nor does a duplicate or a dominated point. Infinite where a point that counts is at
+    -infinity.
 
     Raises ValueError: the shapes do not fit, or the reference point is not finite.
 

@@ -34,9 +34,8 @@ NOT_NOTED = "JPO-W524"
 def carry_out(job: Project, suggestion: Suggestion, proposal: Proposal, *, dry_run: bool) -> tuple[Suggestion, bool]:
     """Refuse what the guard refuses; else put it on record, and only then write.
 
-    Returns:
-        The suggestion for the report, with a note if the history could not be told what came of it; and whether config.ini was
-        written.
+    Returns the suggestion for the report, with a note if the history could not be told what came of it; and whether config.ini
+    was written.
     """
     if not proposal.guard.approved:
         refuse(job, proposal.executed, proposal.guard, now=suggestion.created_at, about=account(suggestion))

@@ -104,9 +104,8 @@ def epochs_to_target_by_pace(
         elapsed: seconds since its start.
         longest_epoch: seconds, the start included, of those that reached the target: what warms up is not slow; None: not known.
 
-    Returns:
-        None from FEWEST_EPOCHS on, where a curve says more; for one that is not SLOW; and where fewer than FEWEST_REACHED runs
-        have reached the target.
+    Returns None from FEWEST_EPOCHS on, where a curve says more; for one that is not SLOW; and where fewer than FEWEST_REACHED
+    runs have reached the target.
     """
     if done >= FEWEST_EPOCHS or len(reached) < FEWEST_REACHED or longest_epoch is None:
         return None

@@ -96,9 +96,7 @@ def seconds_of(run: CandidateRun) -> float | None:
 class MeasuredDurations:
     """What the runs say of the duration of each candidate.
 
-    Attributes:
-        seconds: at groups of candidates that take equally long.
-        runs: by their ends, with the rows of the groups.
+    `seconds`: at groups of candidates that take equally long; `runs`: by their ends, with the rows of the groups.
     """
 
     seconds: MeasuredQuantity

@@ -36,9 +36,7 @@ class TomlLine:
 class EditedTable:
     """What became of the lines, by their names.
 
-    Attributes:
-        put: those that stand in the file now.
-        kept: those of which the file had another value, which it keeps.
+    `put`: those that stand in the file now; `kept`: those of which the file had another value, which it keeps.
     """
 
     file: Path
