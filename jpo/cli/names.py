@@ -20,7 +20,7 @@ from jpo.records import COUNTS, PARAMETERS, Parameter, Word, Workload
 def values_given(option: str, given: Sequence[str], config: Path, settings: LoadedSettings) -> dict[str, float]:
     """NAME=VALUE texts as values by JPO's names; of one that nobody knows the number, by the name that was given.
 
-    `config`: is read only where a name is not JPO's. Raises UsageError: JPO-E305, a text is no pair or no value, or two mean one
+    `config` is read only where a name is not JPO's. Raises UsageError: JPO-E305, a text is no pair or no value, or two mean one
     parameter; or config.ini cannot be read.
     """
     values: dict[str, float] = {}

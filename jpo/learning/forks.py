@@ -35,7 +35,7 @@ DRAWN = 0.5
 
 
 def practise_with(policy: Policy | None, rng: np.random.Generator, *, preference: Preference | None = None) -> Practice:
-    """Play one fresh simulated job: what learning feeds on. Without a policy the belief rule plays; a preference may be drawn."""
+    """Play one fresh simulated job: what learning feeds on. `policy` None: the belief rule; `preference` None: one is drawn."""
     return practised(practice_job(rng, preference), policy, rng)
 
 
