@@ -32,8 +32,7 @@ def candidates_among(
 ) -> Candidates:
     """The candidate set of a space: all of it while it is small, else as `propose_candidates` says.
 
-    Args:
-        siblings: runs of the same job on other hardware, with a value for every parameter like `runs`.
+    `siblings`: runs of the same job on other hardware, with a value for every parameter like `runs`.
     """
     listed = None if choices.listed is None else [tuple(row.values()) for row in choices.listed]
     if listed is None and math.prod(map(len, choices.ladders.values())) <= LARGEST:

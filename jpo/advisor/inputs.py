@@ -16,9 +16,7 @@ from jpo.records import MEASURED, NAMED_PREFERENCES, POLICIES, Identity, Outcome
 def preference_of(given: object) -> Preference:
     """Preference by its name or from weights.
 
-    Raises:
-        UsageError: JPO-E720, an unknown name, or what is no weights.
-        ValueError: weights that do not sum to 1.
+    Raises UsageError: JPO-E720, an unknown name, or what is no weights; ValueError: weights that do not sum to 1.
     """
     if isinstance(given, Preference):
         return given
@@ -82,8 +80,7 @@ def budget_of(given: object) -> float:
 def policy_of(given: object) -> Policy | None:
     """Policy itself, or the one of that name as it came with JPO; None: the belief rule.
 
-    Raises:
-        UsageError: JPO-E720, an unknown name. StoreError: JPO-E601, JPO-E602, weights that cannot be used.
+    Raises UsageError: JPO-E720, an unknown name. StoreError: JPO-E601, JPO-E602, weights that cannot be used.
     """
     if given is None or isinstance(given, Policy):
         return given
@@ -109,8 +106,7 @@ def quality_of(
 ) -> tuple[str | None, tuple[str, Direction, float | None] | None]:
     """By what models are judged, and a metric of the caller's own: its name, direction, and the value of a perfect model.
 
-    Raises:
-        UsageError: JPO-E720, a metric without name or direction, and a quality that nobody has named.
+    Raises UsageError: JPO-E720, a metric without name or direction, and a quality that nobody has named.
     """
     own = None if metric is None else _metric(metric)
     known = ["val_loss", "val_accuracy", *([own[0]] if own else [])]

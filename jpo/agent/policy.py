@@ -188,8 +188,7 @@ def save_policy(*members: Weights, released: Sequence[str], card: Mapping[str, A
 def load_policy(source: bytes | Path = SHIPPED, shapes: Shapes = SHAPES) -> Policy:
     """Read a policy, whose members have tensors of these shapes.
 
-    Raises:
-        StoreError: JPO-E601 if it is missing, damaged or foreign; JPO-E602 if it was made for other features or networks.
+    Raises StoreError: JPO-E601 if it is missing, damaged or foreign; JPO-E602 if it was made for other features or networks.
     """
     place = str(source) if isinstance(source, Path) else "policy"
     unreadable = partial(StoreError, place, remedy=REMEDY, code="JPO-E601")

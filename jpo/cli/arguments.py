@@ -84,8 +84,7 @@ def as_value(name: str, text: str, settings: LoadedSettings, option: str = "--se
 def seconds_until(option: str, text: str, now: float) -> float:
     """How long there is left: '6h' is a duration, '2026-11-22T06:00Z' a moment.
 
-    Raises:
-        UsageError: JPO-E305, it is neither, has no time zone, or is past.
+    Raises UsageError: JPO-E305, it is neither, has no time zone, or is past.
     """
     from jpo.project.durations import seconds
 
@@ -120,8 +119,7 @@ def as_started(environ: Mapping[str, str]) -> dict[str, str]:
 def targets_for_once(deadline: str | None, max_cost: str | None, settings: LoadedSettings, now: float) -> dict[str, Any]:
     """The table [sla] that --deadline and --max-cost make; None for one that was not given.
 
-    Raises:
-        UsageError: JPO-E305, no deadline; JPO-E803, no amount in a currency that [prices] knows.
+    Raises UsageError: JPO-E305, no deadline; JPO-E803, no amount in a currency that [prices] knows.
     """
     from jpo.cost import usd_of_text
     from jpo.project.prices import currency_of

@@ -86,9 +86,7 @@ class Gate(TextIOBase):
     def _failing_once(self) -> Iterator[None]:
         """A stream that cannot be written is said once; what is left in its buffer then goes nowhere, or Python complains.
 
-        Raises:
-            ReaderGone: of stdout, it was a pipe whose reader left.
-            UsageError: JPO-E307, of stdout, it cannot be written.
+        Raises ReaderGone: of stdout, it was a pipe whose reader left; UsageError: JPO-E307, of stdout, it cannot be written.
         """
         try:
             yield
@@ -120,8 +118,7 @@ def at_the_gate() -> Iterator[None]:
 def put(text: str, *, remedy: str = ELSEWHERE) -> None:
     """A result in one of the forms, and nothing else, to stdout.
 
-    Raises:
-        UsageError: JPO-E307, it cannot be written; `remedy` says what to do then.
+    Raises UsageError: JPO-E307, it cannot be written; `remedy` says what to do then.
     """
     try:
         sys.stdout.write(text)
@@ -154,11 +151,7 @@ def explain_at_length(text: str) -> None:
 
 
 def save(file: Path, text: str, *, remedy: str = "name another one") -> None:
-    """A result in one of the forms to a file, whole or not at all.
-
-    Raises:
-        UsageError: JPO-E307, it cannot be written.
-    """
+    """A result in one of the forms to a file, whole or not at all. Raises UsageError: JPO-E307, it cannot be written."""
     with whole(file, remedy=remedy) as new:
         new.write(released(text).encode("utf-8", "replace"))
 
@@ -166,10 +159,8 @@ def save(file: Path, text: str, *, remedy: str = "name another one") -> None:
 def save_together(folder: Path, texts: Mapping[str, str]) -> None:
     """Results in one of the forms to files of a folder, which is made where it is missing: all of them, or none.
 
-    No file takes its place before every one is complete on disk.
-
-    Raises:
-        UsageError: JPO-E307, the folder cannot be made, or one of them cannot be written.
+    No file takes its place before every one is complete on disk. Raises UsageError: JPO-E307, the folder cannot be made, or one
+    of them cannot be written.
     """
     try:
         folder.mkdir(exist_ok=True)

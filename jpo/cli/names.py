@@ -20,11 +20,8 @@ from jpo.records import COUNTS, PARAMETERS, Parameter, Word, Workload
 def values_given(option: str, given: Sequence[str], config: Path, settings: LoadedSettings) -> dict[str, float]:
     """NAME=VALUE texts as values by JPO's names; of one that nobody knows the number, by the name that was given.
 
-    Args:
-        config: is read only where a name is not JPO's.
-
-    Raises:
-        UsageError: JPO-E305, a text is no pair or no value, or two mean one parameter; or config.ini cannot be read.
+    `config` is read only where a name is not JPO's. Raises UsageError: JPO-E305, a text is no pair or no value, or two mean one
+    parameter; or config.ini cannot be read.
     """
     values: dict[str, float] = {}
     for name, text, meant in _with_parameters(option, given, config, settings):
@@ -64,8 +61,7 @@ def parameter_named(name: str, workload: Workload) -> Parameter | None:
 def value_of_file(parameter: Parameter, name: str, text: str, option: str) -> float:
     """The value that the file would mean by a text; memory without a unit is in that of the file.
 
-    Raises:
-        UsageError: JPO-E305, it is none.
+    Raises UsageError: JPO-E305, it is none.
     """
     if isinstance(parameter.value, Word):
         return Word(text)

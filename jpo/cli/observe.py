@@ -22,11 +22,7 @@ STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
 @click.option("--csv", "logs", type=FILE, multiple=True, metavar="FILE", help="CSV log of a finished run; may be repeated.")
 @click.option("--follow", is_flag=True, help="Wait until the run of the one --csv FILE is over, showing how it goes.")
 @click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Outcome of RUN, e.g. val_accuracy=0.93; may be repeated.",
+    "--metric", "metrics", multiple=True, metavar="NAME=VALUE", help="Outcome of RUN, e.g. val_accuracy=0.93; may be repeated."
 )
 @click.option(
     "--param",

@@ -18,11 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def path(text: str) -> Path:
-    """The path that an option names, whether or not there is a file.
-
-    Raises:
-        UsageError: JPO-E309, no file can have this name.
-    """
+    """The path that an option names, whether or not there is a file. Raises UsageError: JPO-E309, no file can have this name."""
     found = Path(text)
     try:
         found.lstat()

@@ -83,8 +83,7 @@ def is_file(word: str) -> bool:
 def config_and_id(words: Sequence[str], metavar: str, is_config: Callable[[str], bool]) -> tuple[Path | None, str | None]:
     """CONFIG.INI and the id that the words of a command name.
 
-    Raises:
-        UsageError: JPO-E311, there are more words, or they are not in this order.
+    Raises UsageError: JPO-E311, there are more words, or they are not in this order.
     """
     config, rest = (words[0], words[1:]) if words and is_config(words[0]) else (None, words)
     if len(rest) > 1 or (rest and metavar == "ID" and is_config(rest[0])):

@@ -62,9 +62,7 @@ def source_of(settings: LoadedSettings) -> str:
 def verify_log(settings: LoadedSettings, *, head: str | None, anchor: bool) -> list[str]:
     """Walk the chain, and say what to note elsewhere, by which a later verification notices missing records.
 
-    Args:
-        head: an anchor noted earlier, in any of the forms that `noted` reads.
-        anchor: answer with the anchor of today alone.
+    `head`: an anchor noted earlier, in any of the forms that `noted` reads; `anchor`: answer with the anchor of today alone.
 
     Raises:
         StoreError: JPO-E504, there is no log; JPO-E511, the chain is broken: names the first bad record.
@@ -92,11 +90,7 @@ def verify_log(settings: LoadedSettings, *, head: str | None, anchor: bool) -> l
 def noted(text: str) -> tuple[int | None, str]:
     """An anchor as it was printed or noted: the last of several, the whole line, or the hash alone.
 
-    Returns:
-        The number of the record, None where only the hash is given; and its hash.
-
-    Raises:
-        UsageError: JPO-E520.
+    Returns the number of the record, None where only the hash is given; and its hash. Raises UsageError: JPO-E520.
     """
     lines = text.strip().split("\n")
     match = re.fullmatch(rf"(?:{ANCHOR}:)?\s*(?:(\d{{1,18}})\s+)?([0-9a-f]{{64}})", lines[-1].strip(), re.IGNORECASE)

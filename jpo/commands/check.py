@@ -24,11 +24,7 @@ MOST_LISTED = 10
 
 
 def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
-    """What JPO understands of the file.
-
-    Raises:
-        UsageError: the file or jpo.toml is invalid.
-    """
+    """What JPO understands of the file. Raises UsageError: the file or jpo.toml is invalid."""
     workload, prices = read_workload(path, settings, now=now), prices_of(settings)
     judged = judged_today(workload, limits_of(settings), prices)
     broken = (Note("JPO-W403", f"{finding}; suggest leaves it as it is, or brings it back") for finding in judged.broken)

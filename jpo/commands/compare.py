@@ -44,8 +44,7 @@ NOTHING: Mapping[str, bool] = {}
 def compare(path: Path | None, settings: LoadedSettings, *, picture: Path | None, now: float) -> WorkloadChanges:
     """Compare a workload, or (None) every one on record, and draw it where a picture is wanted.
 
-    Raises:
-        UsageError: JPO-E712, JPO-E713 or JPO-E852, the picture cannot be drawn; JPO-E851, it would show several workloads.
+    Raises UsageError: JPO-E712, JPO-E713 or JPO-E852, the picture cannot be drawn; JPO-E851, it would show several workloads.
     """
     if picture:
         can_plot(picture)
@@ -80,16 +79,11 @@ def change_of(identity: Identity, sides: Sides, prices: Prices, own: Mapping[str
 
 
 def compared(
-    before: Sequence[Run],
-    after: Sequence[Run],
-    prices: Prices,
-    own: Mapping[str, bool] = NOTHING,
-    expected: Forecast = UNKNOWN,
+    before: Sequence[Run], after: Sequence[Run], prices: Prices, own: Mapping[str, bool] = NOTHING, expected: Forecast = UNKNOWN
 ) -> list[BeforeAfter]:
     """Each quantity that was measured on some side, and how many runs failed.
 
-    Args:
-        expected: of a run with the values before, which stands in where fewer than FEWEST runs measured a quantity.
+    `expected`: of a run with the values before, which stands in where fewer than FEWEST runs measured a quantity.
     """
     sides = before[-MOST:], after[-MOST:]
     well = [[run for run in side if run.ended_well] for side in sides]

@@ -36,8 +36,7 @@ def explain(
         config: the file whose newest suggestion is meant; None: the newest of all.
         offline: ask no server what goes on.
 
-    Raises:
-        UsageError: JPO-E507, nothing is on record under this id, or at all.
+    Raises UsageError: JPO-E507, nothing is on record under this id, or at all.
     """
     with open_project_store(settings) as job:
         made = job.store.suggestion(suggestion_id) if suggestion_id else newest(job, only_of(config, settings))
@@ -48,8 +47,7 @@ def explain(
 def rules(suggestion_id: str | None, settings: LoadedSettings, config: Path | None = None) -> Suggestion:
     """The suggestion, of which `explain` says the same, for its rules.
 
-    Raises:
-        UsageError: JPO-E507, nothing is on record under this id, or at all.
+    Raises UsageError: JPO-E507, nothing is on record under this id, or at all.
     """
     with open_project_store(settings) as job:
         return job.store.suggestion(suggestion_id) if suggestion_id else newest(job, only_of(config, settings))
@@ -126,9 +124,8 @@ def standing(
 ) -> tuple[str, ...]:
     """What became of it: written or why not, undone, superseded, and by how many runs it was followed.
 
-    Args:
-        effective: the suggestions of the workload that reached config.ini, as they went on record.
-        unsettled: its record, where none says what became of it.
+    `effective`: the suggestions of the workload that reached config.ini, as they went on record; `unsettled`: its record, where
+    none says what became of it.
     """
     became = [in_words(event, content_now) for event in unsettled] or _written(suggestion, events)
     badly = sum(not run.ended_well for run in followers)

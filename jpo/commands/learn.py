@@ -65,11 +65,8 @@ def learn(path: Path, settings: LoadedSettings, options: LearnOptions, track: Tr
 def learn_after_suggestion(path: Path, settings: LoadedSettings, *, now: float, seed: int) -> str:
     """Let the agent take in what is new, for as long as [agent] learn_budget says; it puts no policy in charge.
 
-    Args:
-        settings: without targets and a preference that hold for this once: an agent that learnt from others begins anew.
-
-    Returns:
-        Why nothing was learnt, with its reason code; "" where it was, or need not be. The suggestion stands either way.
+    `settings`: without targets and a preference that hold for this once: an agent that learnt from others begins anew. Returns
+    why nothing was learnt, with its reason code; "" where it was, or need not be. The suggestion stands either way.
     """
     seconds, (policy, *_) = learn_seconds_of(settings), decider_of(settings)
     if seconds <= 0 or policy not in LEARNING or find_spec("torch") is None:
@@ -101,8 +98,7 @@ def by_and_by(store: Store, identity: Identity, known: Known, request: Request, 
     """Learn in parts, each saved, so that neither a kill nor another process that learns costs more than one; half of the time
     is for the release test.
 
-    Returns:
-        What was learnt, and whether another process learnt at the same time until there was no time left.
+    Returns what was learnt, and whether another process learnt at the same time until there was no time left.
     """
     total, rebuild, end, seconds = Learnt(0, 0, 0, 0, 0), options.rebuild, options.until.half_way, SAVED_SECONDS
     while True:

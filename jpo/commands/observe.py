@@ -29,8 +29,7 @@ TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no":
 def ask_sources(config: Path, settings: LoadedSettings, *, now: float, offline: bool, again_seconds: float | None) -> list[str]:
     """Ask all configured sources about the workload of config.ini; trouble with one is an error here.
 
-    Args:
-        again_seconds: how far back the server is asked for runs that are not on record; None: as settings say.
+    `again_seconds`: how far back the server is asked for runs that are not on record; None: as settings say.
     """
     with open_project(config, settings, now=now, judges=False) as job:
         known = collect(job, offline=offline, strict=True, again_seconds=again_seconds)
@@ -122,12 +121,8 @@ def follow(
 ) -> list[str]:
     """Follow one CSV log until its run is over, and record that; until then nothing is recorded, so it can be repeated.
 
-    Args:
-        clock, sleep: as `telemetry.follow` wants them.
-        live: shows every epoch, and what happens to the file.
-
-    Raises:
-        TelemetryError: JPO-E130, the log is gone; JPO-E110 to E112 as `read_log`.
+    `clock`, `sleep`: as `telemetry.follow` wants them; `live`: shows every epoch, and what happens to the file. Raises
+    TelemetryError: JPO-E130, the log is gone; JPO-E110 to E112 as `read_log`.
     """
     with open_history(settings):
         pass  # a store that cannot be used is reported now, not after hours

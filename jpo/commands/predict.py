@@ -43,8 +43,7 @@ def verdicts(rows: Sequence[Row], request: Request) -> Iterator[Note]:
 def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: int, now: float) -> Prediction:
     """Read, forecast, tabulate, answer.
 
-    Raises:
-        UsageError: JPO-E823, values that cannot be, too many rows; JPO-E824, a budget where no price is known.
+    Raises UsageError: JPO-E823, values that cannot be, too many rows; JPO-E824, a budget where no price is known.
     """
     with open_project(path, settings, now=now, read_only=True) as job:
         workload, currency = job.workload, job.currency

@@ -28,10 +28,8 @@ LONGEST_HEAD = 1000
 def show(config: Path | None, settings: LoadedSettings, *, gpu_type: str | None, now: float) -> PriceList:
     """The prices in force, today's hourly price, and the catalogue's instances.
 
-    Without a config.ini it is the prices alone; without a catalogue in [prices] JPO's own if a GPU type is asked for.
-
-    Raises:
-        UsageError: JPO-E801, an unknown GPU type or region; JPO-E802, the catalogue cannot be read.
+    Without a config.ini it is the prices alone; without a catalogue in [prices] JPO's own if a GPU type is asked for. Raises
+    UsageError: JPO-E801, an unknown GPU type or region; JPO-E802, the catalogue cannot be read.
     """
     workload = None if config is None else read_workload(config, settings, now=now)
     prices, today = prices_of(settings), datetime.fromtimestamp(now, UTC).date()

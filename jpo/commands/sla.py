@@ -28,13 +28,7 @@ from jpo.wording.printable import printable
 
 
 def check(
-    config: Path,
-    settings: LoadedSettings,
-    run_id: str | None,
-    logs: Sequence[Path],
-    *,
-    now: float,
-    environ: Mapping[str, str],
+    config: Path, settings: LoadedSettings, run_id: str | None, logs: Sequence[Path], *, now: float, environ: Mapping[str, str]
 ) -> SlaReport:
     """Hold runs against [sla]; where nothing is promised, nothing is violated.
 
@@ -42,8 +36,7 @@ def check(
         run_id: of one on record; None: the runs of `logs`, or without them the newest on record.
         environ: says which of this machine's GPUs are visible; they are asked where gpu_util_min is promised.
 
-    Raises:
-        UsageError: JPO-E813, a run of another workload was named; E814, it is not on record.
+    Raises UsageError: JPO-E813, a run of another workload was named; E814, it is not on record.
     """
     targets = targets_of(settings)
     with open_project(config, settings, now=now, read_only=True, judges=False) as job:
@@ -123,9 +116,8 @@ def suggest(config: Path, settings: LoadedSettings, *, share: float, now: float)
 def write(config: Path, settings: LoadedSettings, proposal: SlaProposal, *, replace_old: bool) -> SlaProposal:
     """Put the lines into jpo.toml; what is promised already stays, unless `replace_old`.
 
-    Raises:
-        UsageError: JPO-E301, JPO-E302, JPO-E307, jpo.toml cannot be read, would contradict itself, or cannot be written.
-        EditError: JPO-E226, it cannot be changed without loss; JPO-E220, somebody else changes it.
+    Raises UsageError: JPO-E301, JPO-E302, JPO-E307, jpo.toml cannot be read, would contradict itself, or cannot be written;
+    EditError: JPO-E226, it cannot be changed without loss; JPO-E220, somebody else changes it.
     """
     file = settings.toml or config.parent / "jpo.toml"
     promised = {} if replace_old else promised_elsewhere(settings)

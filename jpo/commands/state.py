@@ -39,8 +39,7 @@ WORDS = {
 def exported(settings: LoadedSettings) -> Iterator[Iterator[str]]:
     """The whole store of one moment, line by line; others may go on using it.
 
-    Raises:
-        StoreError: JPO-E504, there is nothing to export.
+    Raises StoreError: JPO-E504, there is nothing to export.
     """
     with open_history(settings, read_only=True) as store:
         if not store.audit_records(limit=1):
@@ -51,9 +50,8 @@ def exported(settings: LoadedSettings) -> Iterator[Iterator[str]]:
 def export(settings: LoadedSettings, file: Path) -> list[str]:
     """Write the whole store of one moment to a file.
 
-    Raises:
-        StoreError: JPO-E504, there is nothing to export.
-        UsageError: JPO-E307, the file cannot be written, or is the store's own.
+    Raises StoreError: JPO-E504, there is nothing to export; UsageError: JPO-E307, the file cannot be written, or is the store's
+    own.
     """
     with exported(settings) as lines:
         refuse_what_is_no_place(file, settings)

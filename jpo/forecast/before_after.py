@@ -61,13 +61,7 @@ class BeforeAfter:
 
 
 def compare(
-    quantity: str,
-    before: Sequence[float],
-    after: Sequence[float],
-    *,
-    more_is_better: bool,
-    seed: int,
-    difference: bool = False,
+    quantity: str, before: Sequence[float], after: Sequence[float], *, more_is_better: bool, seed: int, difference: bool = False
 ) -> BeforeAfter:
     """Compare values of two groups of runs by the ratio of their geometric means; by the difference of their means if one is not
     above 0, such as the utilisation of an idle GPU or a log-likelihood, and where a difference is asked for.

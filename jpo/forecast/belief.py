@@ -48,8 +48,7 @@ def posterior(
             stopped from outside says that it would have taken longer.
         transferred: surfaces like those of other workloads, as more particles: each kind weighs as much as it explains the runs.
 
-    Returns:
-        The prior where nothing was measured.
+    Returns the prior where nothing was measured.
     """
     candidate_runs, work = runs_at_candidates(candidates, runs), work_of(runs)
     kept = kind_of(draws, work)

@@ -37,12 +37,9 @@ RUNS_REMEMBERED = 100
 def interval_factor(pairs: Iterable[tuple[Interval, float]]) -> float:
     """The factor by which intervals must be widened to reach their nominal coverage, on a log scale around their middle.
 
-    Args:
-        pairs: (90% interval, measured value > 0) of the last forecasts, in any order; the intervals are not yet widened.
-
-    Returns:
-        1.0 with fewer than FEWEST forecasts, or while enough outcomes lie inside. Else the 90% quantile of the errors in
-        multiples of the half-width: intervals wider by this factor would have held 90% of these outcomes.
+    `pairs`: (90% interval, measured value > 0) of the last forecasts, in any order; the intervals are not yet widened. Returns
+    1.0 with fewer than FEWEST forecasts, or while enough outcomes lie inside. Else the 90% quantile of the errors in multiples
+    of the half-width: intervals wider by this factor would have held 90% of these outcomes.
 
     Source: split conformal prediction, Lei et al., "Distribution-Free Predictive Inference for Regression", JASA 2018, 5.2.
     """
@@ -76,8 +73,7 @@ def one_step_forecasts(
         last: number of runs to forecast.
         watch: is shown the runs before, the belief after them, the row that ran next, and that run.
 
-    Returns:
-        Pairs of forecast and measured value, oldest first.
+    Returns pairs of forecast and measured value, oldest first.
     """
     ordered = sorted(runs, key=lambda run: (run.ended_at, run.run_id))
     pairs: dict[str, list[tuple[Interval, float]]] = {quantity: [] for quantity in QUANTITIES}

@@ -103,9 +103,8 @@ class Band:
 def demand(candidates: Candidates, runs: Sequence[Run]) -> dict[str, Band]:
     """Throughput, memory, GPU and CPU utilisation of one next run at every candidate; only those that some run measured.
 
-    Args:
-        runs: of this workload, in any order. Those that did not succeed are left out: the memory of a killed run is its limit.
-            One that did not converge counts, because it worked as fast as one that does.
+    `runs`: of this workload, in any order. Those that did not succeed are left out: the memory of a killed run is its limit. One
+    that did not converge counts, because it worked as fast as one that does.
 
     Source: Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, section 2.7 (explicit basis functions); heavy
     tails by an unknown noise: Gelman et al., "Bayesian Data Analysis", section 14.2.

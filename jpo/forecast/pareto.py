@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 def non_dominated(points: Floats) -> Bools:
     """The points on the front: no other point is at least as good in every objective and better in one.
 
-    Args:
-        points: shape (n, m), smaller is better; n may be 0. Infinite values are compared as numbers.
-
-    Returns:
-        Shape (n,). Equal points do not dominate each other: all of them are on the front, or none. A point with a NaN (a
-        quantity that was not measured) is never on it and dominates nothing.
+    `points`: shape (n, m), smaller is better; n may be 0. Infinite values are compared as numbers. The result has shape (n,).
+    Equal points do not dominate each other: all of them are on the front, or none. A point with a NaN (a quantity that was not
+    measured) is never on it and dominates nothing.
     """
     beaten = [bool(((points <= point).all(axis=1) & (points < point).any(axis=1)).any()) for point in points]
     front: Bools = ~np.array(beaten, dtype=np.bool_) & ~np.isnan(points).any(axis=1)
@@ -36,13 +33,11 @@ def hypervolume(points: Floats, reference: Sequence[float] | Floats) -> float:
         points: shape (n, m) with m of at least 1, smaller is better; n may be 0.
         reference: shape (m,), finite: the worst value that counts in each objective.
 
-    Returns:
-        The exact volume, in the product of the objectives' units. A point that is not better than the reference in every
-        objective, or has a NaN, adds nothing, nor does a duplicate or a dominated point. Infinite where a point that counts is at
-        -infinity.
+    Returns the exact volume, in the product of the objectives' units. A point that is not better than the reference in every
+    objective, or has a NaN, adds nothing, nor does a duplicate or a dominated point. Infinite where a point that counts is at
+    -infinity.
 
-    Raises:
-        ValueError: the shapes do not fit, or the reference point is not finite.
+    Raises ValueError: the shapes do not fit, or the reference point is not finite.
 
     Source: slicing objectives, While et al., "A Faster Algorithm for Calculating Hypervolume", IEEE Trans. Evol. Comp. 2006.
     """
@@ -77,11 +72,8 @@ def _volume(points: Floats, end: Floats) -> float:
 def reference_beyond(points: Floats, margin: float = 0.1) -> Floats:
     """The reference point beyond the worst value in each objective by a share of it, so that every point counts.
 
-    Args:
-        points: shape (n, m) with n of at least 1, finite, smaller is better.
-
-    Returns:
-        Shape (m,). Where the worst is 0 it stays 0, and the hypervolume with it.
+    `points`: shape (n, m) with n of at least 1, finite, smaller is better. The result has shape (m,). Where the worst is 0 it
+    stays 0, and the hypervolume with it.
     """
     worst = points.max(axis=0)
     reference: Floats = worst + margin * np.abs(worst)

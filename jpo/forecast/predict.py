@@ -31,14 +31,10 @@ def predict(
 ) -> Forecast:
     """The forecast of one next run at a candidate, given that it ends well, with 90% intervals.
 
-    Args:
-        calibration: see calibration.py.
-        usd_per_hour: price of this candidate, None when unknown.
-        coverage: share of the outcomes that the intervals should hold, 0..1.
-
-    Returns:
-        None for what no run supports: durations before the first run that ended well, cost without a price, loss before the first
-        measured loss. The mean is the geometric mean, which a few extreme particles hardly change.
+    `calibration`: see calibration.py; `usd_per_hour`: price of this candidate, None when unknown; `coverage`: share of the
+    outcomes that the intervals should hold, 0..1. Returns None for what no run supports: durations before the first run that
+    ended well, cost without a price, loss before the first measured loss. The mean is the geometric mean, which a few extreme
+    particles hardly change.
     """
     duration = cost = loss = None
     if belief.duration_seconds is not None:
@@ -62,11 +58,8 @@ def _interval(
     """The interval at a candidate in multiples of the level: spread of the particles relative to the candidates that were run,
     noise of one run and of the level, and the discrepancy where nothing was measured.
 
-    Relative to today's configuration the spread of its own duration would vanish, even if it has never been run.
-
-    Args:
-        logs: of the particles, (J, K).
-        measured: how many runs measured it, (K,).
+    Relative to today's configuration the spread of its own duration would vanish, even if it has never been run. `logs`: of the
+    particles, (J, K); `measured`: how many runs measured it, (K,).
     """
     counts = measured if measured.any() else np.ones_like(measured)
     ran = np.flatnonzero(counts)

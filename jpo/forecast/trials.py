@@ -103,8 +103,7 @@ class TrialLog:
 def trial_of(log: TrialLog) -> Trial:
     """The trial of a log, whose speed does not depend on how it ended.
 
-    Raises:
-        ValueError: fewer than two rows with time and epoch, rows that do not rise, or an impossible epoch time.
+    Raises ValueError: fewer than two rows with time and epoch, rows that do not rise, or an impossible epoch time.
     """
     timed = [row for row in log.rows if {"time", "epoch"} <= row.keys() and math.isfinite(row["epoch"])]
     whole = {row["epoch"]: row for row in timed if row["epoch"].is_integer()}  # the last row of an epoch ends it

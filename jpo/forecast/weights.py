@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 def flattened(log_likelihood: Floats, least_share: float) -> Floats:
     """Normalised weights (J,): the likelihood raised to the largest power <= 1 at which enough particles count.
 
-    Args:
-        least_share: smallest effective sample size, as a share of the particles in 0..1.
+    `least_share`: smallest effective sample size, as a share of the particles in 0..1.
     """
     return softmax(flattening(log_likelihood, least_share) * log_likelihood)
 

@@ -35,8 +35,7 @@ class Endpoint:
         client_cert: files of JPO's own certificate and its key (mTLS), or None.
         sigv4_region: sign requests for this AWS region, or None.
 
-    Raises:
-        UsageError: JPO-E107, when no request could ever be built from these values.
+    Raises UsageError: JPO-E107, when no request could ever be built from these values.
     """
 
     url: str

@@ -41,8 +41,7 @@ def fingerprint(runs: Sequence[Run], request: Request, learnt: int) -> str:
 def waiting(header: Mapping[str, Any] | None, identity: Identity, runs: Sequence[Run], request: Request) -> int:
     """Number of runs of this workload that the saved agent has not taken in yet.
 
-    Args:
-        header: what the agent says of itself; None: there is none.
+    `header`: what the agent says of itself; None: there is none.
     """
     learnt, history = header["progress"].get(str(identity), (0, "")) if header else (0, "")
     if history != fingerprint(runs, request, learnt):
@@ -59,8 +58,7 @@ def left_of(store: Store, identity: Identity, runs: Sequence[Run], request: Requ
 def is_left_unlearnt(store: Store, identity: Identity, runs: Sequence[Run]) -> bool:
     """Whether runs wait to be learnt from, and not for a scheduled `jpo learn` elsewhere, which has learnt of their workload.
 
-    Raises:
-        StoreError: the saved agent is damaged, or of another version.
+    Raises StoreError: the saved agent is damaged, or of another version.
     """
     saved = store.load_agent(AGENT)
     learnt, _ = unseal_agent(saved[0])[1]["progress"].get(str(identity), (0, "")) if saved else (0, "")
@@ -71,8 +69,7 @@ def is_left_unlearnt(store: Store, identity: Identity, runs: Sequence[Run]) -> b
 def not_learnt(store: Store, identity: Identity, runs: Sequence[Run]) -> tuple[str, ...]:
     """What a suggestion says of learning that cannot follow it, as torch is missing.
 
-    Returns:
-        JPO-W650 if nobody learns here, JPO-W605 if the saved agent could not be read; where torch is installed, nothing.
+    Returns JPO-W650 if nobody learns here, JPO-W605 if the saved agent could not be read; where torch is installed, nothing.
     """
     if find_spec("torch") is not None:
         return ()

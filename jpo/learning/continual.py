@@ -90,8 +90,7 @@ def load_torch() -> None:
     """Import torch, which takes a second, and let it use one thread: faster than two on networks this small, and the same result
     everywhere.
 
-    Raises:
-        UsageError: JPO-E604, it is not installed, or cannot be imported.
+    Raises UsageError: JPO-E604, it is not installed, or cannot be imported.
     """
     need_torch()
     try:
@@ -106,10 +105,8 @@ def catch_up(store: Store, identity: Identity, known: Known, request: Request, w
     """Take in the runs of a workload that are new to the agent, oldest first, until the time is used up; save it, on record.
 
     What it learnt of this workload from a history which is no longer on record in that order, or under another preference, is
-    forgotten and learnt anew. Where nothing is new torch is not imported.
-
-    Args:
-        known: the workload's runs, and the residuals of the other jobs here, on whose like it practises.
+    forgotten and learnt anew. Where nothing is new torch is not imported. `known`: the workload's runs, and the residuals of the
+    other jobs here, on whose like it practises.
 
     Raises:
         UsageError: JPO-E604, torch is not installed, or cannot be imported; JPO-E606, there was too little time to rebuild, and

@@ -61,10 +61,8 @@ def experiences(
 ) -> Iterator[Experience | None]:
     """Experience of every run after the reference, from number `first` on; None for one that says nothing under the preference.
 
-    Args:
-        followers: those of the runs that followed a suggestion.
-        residuals: of the other jobs of the installation.
-        needs_after: by run, what was known of phases after it.
+    `followers`: those of the runs that followed a suggestion; `residuals`: of the other jobs of the installation; `needs_after`:
+    by run, what was known of phases after it.
     """
     learnt = learnable(runs)
     before = len(runs) - len(learnt)

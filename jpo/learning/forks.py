@@ -35,12 +35,7 @@ DRAWN = 0.5
 
 
 def practise_with(policy: Policy | None, rng: np.random.Generator, *, preference: Preference | None = None) -> Practice:
-    """Play one fresh simulated job: what learning feeds on.
-
-    Args:
-        policy: None: the belief rule.
-        preference: None draws one.
-    """
+    """Play one fresh simulated job: what learning feeds on. `policy` None: the belief rule; `preference` None: one is drawn."""
     return practised(practice_job(rng, preference), policy, rng)
 
 
@@ -56,8 +51,7 @@ def practice_job(rng: np.random.Generator, preference: Preference | None = None)
 def practise_here(residuals: Residuals | None, policy: Policy, rng: np.random.Generator) -> Practice:
     """Play one fresh simulated job for an agent that serves an installation: half of them as its own jobs turned out.
 
-    Args:
-        residuals: of its jobs; None: practise on any installations.
+    `residuals`: of its jobs; None: practise on any installations.
     """
     if residuals is None or rng.random() < OUTSIDE:
         return practise_with(policy, rng)

@@ -190,8 +190,7 @@ def earlier_jobs(installation: Installation, jobs: int, rng: np.random.Generator
 def _true_job(installation: Installation, rng: np.random.Generator, like: Residuals | None = None) -> tuple[Candidates, Draws]:
     """A job, shape (1, K), which today's configuration can do, and its candidates.
 
-    Args:
-        like: residuals as which it differs from what the simulator thinks; None: as the installation says.
+    `like`: residuals as which it differs from what the simulator thinks; None: as the installation says.
     """
     while True:
         candidates = random_candidates(rng)

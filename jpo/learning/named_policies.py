@@ -38,11 +38,7 @@ CAPACITY = 8_000
 def pretrain(name: PolicyName, *, jobs: int | None = None, seed: int = 0, track: Track = silently) -> bytes:
     """Train an alternative that has weights of its own; the same arguments give the same file.
 
-    Args:
-        jobs: simulated jobs; None: as many as the shipped one had.
-
-    Raises:
-        UsageError: JPO-E308, it has no weights of its own.
+    `jobs`: simulated jobs; None: as many as the shipped one had. Raises UsageError: JPO-E308, it has no weights of its own.
     """
     if name not in OF_FILES:
         trained = ", ".join(("sac", *OF_FILES))

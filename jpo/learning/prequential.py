@@ -37,9 +37,7 @@ class PrequentialRecord:
     """Runs of changes that one policy made, where it departed from the rule and where it did as the rule would.
 
     An installation where all runs miss their forecasts, or fail, says nothing against overrides: the two are compared.
-
-    Attributes:
-        overrides, agreements: standardised misses of ln duration, above 0: worse than forecast; a failed run has LARGEST.
+    `overrides`, `agreements`: standardised misses of ln duration, above 0: worse than forecast; a failed run has LARGEST.
     """
 
     overrides: tuple[float, ...]

@@ -75,11 +75,8 @@ def pretrain(
         part: what `save` was last given, by a training with the same jobs and seed; None begins anew.
         save: is given the state after each stage.
 
-    Returns:
-        The policy file with its card (command, seed, figures), and the release test. Same arguments, same file.
-
-    Raises:
-        StoreError: JPO-E601 or JPO-E603, `part` is damaged or from another version; UsageError: JPO-E605, from another training.
+    Returns the policy file with its card (command, seed, figures), and the release test. Same arguments, same file. Raises
+    StoreError: JPO-E601 or JPO-E603, `part` is damaged or from another version; UsageError: JPO-E605, from another training.
     """
     load_torch()  # only when something is learnt
 

@@ -154,8 +154,7 @@ def release_test(policy: Policy, seeds: Sequence[int], track: Track = silently) 
 def play_on(policy: Policy, seeds: Sequence[int], played: list[PairedJob], track: Track, out_of_time: Callable[[], bool]) -> bool:
     """Play the jobs of the seeds that are left until it is clear whether the policy passes; False where the time was up before.
 
-    Args:
-        played: the jobs of the first seeds; what is played now is added.
+    `played`: the jobs of the first seeds; what is played now is added.
     """
     for seed in track(seeds[len(played) :], "release test"):
         if out_of_time():
@@ -243,16 +242,8 @@ def release_if_passed(
     """Put the saved agent's policy to the release test on jobs it never met; where it passes, it decides from now on.
 
     The result goes on record with the policy that it speaks of. What has been played when the time is up is kept for the next
-    time, and each SAVED_SECONDS before.
-
-    Args:
-        anew: begin a new test, whatever was begun.
-
-    Returns:
-        The result; the candidate, where the time was up before.
-
-    Raises:
-        StoreError: another process went on with the test, or released one meanwhile.
+    time, and each SAVED_SECONDS before. `anew`: begin a new test, whatever was begun. Returns the result; the candidate, where
+    the time was up before. Raises StoreError: another process went on with the test, or released one meanwhile.
     """
     until, before, candidate = until or Deadline(), store.load_agent(POLICY), candidate_of(store, anew=anew)
     while True:
@@ -278,8 +269,7 @@ def figures_of(test: ReleaseTest) -> dict[str, Json]:
 def tested(digest: str, test: ReleaseTest, now: float, *, file_digest: str) -> AuditEvent:
     """Result of a release test for the audit log: where the policy decides from now on, and by which figures.
 
-    Args:
-        file_digest: SHA-256 (hex) of the policy as it is stored; a shared store takes no policy without it (teams.sql).
+    `file_digest`: SHA-256 (hex) of the policy as it is stored; a shared store takes no policy without it (teams.sql).
     """
     data: dict[str, Json] = {"policy": digest, "file_digest": file_digest, "released": list(test.released)}
     return AuditEvent("tested", now, None, {**data, "results": figures_of(test)})

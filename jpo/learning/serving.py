@@ -34,8 +34,7 @@ NOT_LEARNT = {
 def policy_for(store: Store, explore: Explore, name: PolicyName = "sac") -> Policy | None:
     """Policy that may decide. SAC: the store's own where released, else the shipped one; None if there is none.
 
-    Args:
-        name: what the user wants instead of it; "belief" needs none.
+    `name`: what the user wants instead of it; "belief" needs none.
     """
     if name == "belief":
         return None

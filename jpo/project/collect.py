@@ -91,9 +91,8 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
         strict: a source that cannot be read completely is an error.
         again_seconds: as in watermarks.read_on.
 
-    Raises:
-        UsageError: JPO-E306, there is no server to look at again.
-        TelemetryError: JPO-E110, JPO-E117 or what the source raised, if `strict`.
+    Raises UsageError: JPO-E306, there is no server to look at again; TelemetryError: JPO-E110, JPO-E117 or what the source
+    raised, if `strict`.
     """
     store, identity = job.store, job.workload.identity
     server = None if offline else prometheus_of(job.settings)

@@ -158,8 +158,7 @@ def load(
         flags: tables made of command-line options; they win.
         of_its_own: files next to config.ini alone count, as for a job that gets its own.
 
-    Raises:
-        UsageError: a file cannot be read or is not TOML, an unknown section or key, a wrong value.
+    Raises UsageError: a file cannot be read or is not TOML, an unknown section or key, a wrong value.
     """
     folder = config.parent if config else Path()
     above = [folder] if of_its_own else list(folders_up(folder))

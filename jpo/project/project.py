@@ -83,9 +83,8 @@ def open_project(
         pins: hold the values that rollbacks have pinned.
         by_hand: values of --set, which this config.ini must have.
 
-    Raises:
-        UsageError: config.ini or jpo.toml is invalid, or the URL names no store.
-        StoreError: the store cannot be created, opened or read.
+    Raises UsageError: config.ini or jpo.toml is invalid, or the URL names no store; StoreError: the store cannot be created,
+    opened or read.
     """
     workload, values = read_workload(path, settings, now=now), settings.values
     refuse_unknown(by_hand, workload)
@@ -115,8 +114,7 @@ def open_project(
 class ProjectStore:
     """The store of a project without its config.ini, and what its figures are told in.
 
-    Attributes:
-        place: the store's URL as messages show it.
+    `place`: the store's URL as messages show it.
     """
 
     store: Store
@@ -136,9 +134,8 @@ def open_project_store(settings: LoadedSettings) -> Iterator[ProjectStore]:
 def open_history(settings: LoadedSettings, *, read_only: bool = False) -> Store:
     """The store that settings name, a context manager; what it records says who asked, and where.
 
-    Raises:
-        UsageError: the URL names no store, or one that would get a secret which is not for it.
-        StoreError: it cannot be created, opened or read.
+    Raises UsageError: the URL names no store, or one that would get a secret which is not for it; StoreError: it cannot be
+    created, opened or read.
     """
     check_store(settings)
     table, url = settings.values.store, settings.store_url

@@ -34,9 +34,8 @@ NOT_NOTED = "JPO-W524"
 def carry_out(job: Project, suggestion: Suggestion, proposal: Proposal, *, dry_run: bool) -> tuple[Suggestion, bool]:
     """Refuse what the guard refuses; else put it on record, and only then write.
 
-    Returns:
-        The suggestion for the report, with a note if the history could not be told what came of it; and whether config.ini was
-        written.
+    Returns the suggestion for the report, with a note if the history could not be told what came of it; and whether config.ini
+    was written.
     """
     if not proposal.guard.approved:
         refuse(job, proposal.executed, proposal.guard, now=suggestion.created_at, about=account(suggestion))
@@ -93,14 +92,9 @@ def withdrawn(job: Project, suggestion: Suggestion, data: Mapping[str, Json], er
 def after_a_lost_race(once: Callable[[str], T], suggestion_id: str) -> tuple[T, bool]:
     """The answer of a command that reads config.ini and writes it, made once more where somebody else wrote in between.
 
-    Args:
-        once: the command, given the id of its suggestion: what was lost is on record under the first one.
-
-    Returns:
-        The answer, and whether it is the second one.
-
-    Raises:
-        ConflictError: JPO-E220, it was lost again, or what somebody else wrote cannot be read; and whatever `once` raises.
+    `once`: the command, given the id of its suggestion: what was lost is on record under the first one. Returns the answer, and
+    whether it is the second one. Raises ConflictError: JPO-E220, it was lost again, or what somebody else wrote cannot be read;
+    and whatever `once` raises.
     """
     try:
         return once(suggestion_id), False

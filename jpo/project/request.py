@@ -38,12 +38,7 @@ ParameterTables = Mapping[str, ParameterTable]
 
 
 def request_of(
-    job: Project,
-    known: Known,
-    *,
-    chosen: Parameters | None = None,
-    policy: PolicyName | None = None,
-    done_by: bool = False,
+    job: Project, known: Known, *, chosen: Parameters | None = None, policy: PolicyName | None = None, done_by: bool = False
 ) -> Request:
     """The request that belief, agent and explanation work on.
 
@@ -211,8 +206,7 @@ def followed_parameters(job: Project) -> dict[str, str]:
 def approved_by_hand(job: Project, chosen: Parameters) -> Parameters:
     """The values of --set, in all, refused before anything is computed with them where the guard would refuse them anyway.
 
-    Raises:
-        NothingAdmissible: JPO-E401, the guard refuses; that is on record.
+    Raises NothingAdmissible: JPO-E401, the guard refuses; that is on record.
     """
     terms, current = job.workload.terms, job.workload.current
     in_all = terms.in_all_of(current, chosen)

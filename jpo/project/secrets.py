@@ -50,9 +50,8 @@ def set_by_runner(settings: LoadedSettings, key: str) -> bool:
 def check_prometheus(settings: LoadedSettings) -> None:
     """Refuse to read a file or to send a secret that is not for this server to have.
 
-    Raises:
-        UsageError: JPO-E321 the address is the branch's and the secret is not; JPO-E322 a file outside of the project;
-            JPO-E323 the secret would travel unencrypted.
+    Raises UsageError: JPO-E321 the address is the branch's and the secret is not; JPO-E322 a file outside of the project;
+    JPO-E323 the secret would travel unencrypted.
     """
     table = settings.values.prometheus
     for key in FILES:
@@ -108,10 +107,8 @@ def check_store(settings: LoadedSettings) -> None:
 def check_mlflow(url: str, secret: str | None) -> None:
     """The same for an MLflow server of the command line, and the secret, in words, that it would get.
 
-    What MLFLOW_TRACKING_URI stands next to is for the server that it names.
-
-    Raises:
-        UsageError: as `check_prometheus`; JPO-E155, it is no address.
+    What MLFLOW_TRACKING_URI stands next to is for the server that it names. Raises UsageError: as `check_prometheus`; JPO-E155,
+    it is no address.
     """
     server = _server(url)
     if server is None or server[0] == "postgresql" or "@" in urlsplit(url).netloc.rpartition("@")[0] + urlsplit(url).path:
@@ -275,9 +272,8 @@ def _servers(options: Mapping[str, str]) -> Iterator[str]:
 def _libpqs_secrets(by_another_name: bool) -> Iterator[str]:
     """What libpq would show to whatever server a URL names.
 
-    Args:
-        by_another_name: the URL has a hostaddr. A line of a password file is for the host that it names, but libpq compares that
-            with the URL's host, and sends the password to its hostaddr.
+    `by_another_name`: the URL has a hostaddr. A line of a password file is for the host that it names, but libpq compares that
+    with the URL's host, and sends the password to its hostaddr.
     """
     for variable in SECRETS_OF_LIBPQ:
         if os.environ.get(variable):

@@ -45,13 +45,9 @@ def logged(
 ) -> Iterator[Finished]:
     """The finished runs of the CSV logs that settings name, under each name of the workload, part by part.
 
-    Logs that were read before are left out, as far as nothing must be said of them.
-
-    Args:
-        keep: remember in the store what was read, once whoever asks has put the last part on record.
-
-    Raises:
-        TelemetryError: JPO-E110, if `strict`: a log cannot be read; before the first part.
+    Logs that were read before are left out, as far as nothing must be said of them. `keep`: remember in the store what was read,
+    once whoever asks has put the last part on record. Raises TelemetryError: JPO-E110, if `strict`: a log cannot be read; before
+    the first part.
     """
     if not settings.values.csv.logs:
         return

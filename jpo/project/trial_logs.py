@@ -29,9 +29,8 @@ def read_trials(paths: Sequence[Path], identity: Identity, fraction: float | Non
         identity: the workload in config.ini.
         fraction: share of the data of those logs that do not say it themselves (`# data_fraction=0.1`); None: all.
 
-    Raises:
-        UsageError: JPO-E821 a trial of another workload, JPO-E822 rows without a speed, JPO-E823 an impossible share or value.
-        TelemetryError: a log that is empty or cannot be read.
+    Raises UsageError: JPO-E821 a trial of another workload, JPO-E822 rows without a speed, JPO-E823 an impossible share or
+    value; TelemetryError: a log that is empty or cannot be read.
     """
     trials = [_trial(path, identity, fraction, now) for path in paths]
     # A log that is named twice is no second trial.

@@ -56,12 +56,8 @@ class Bookmark:
 def read_on(server: Endpoint, job: Project, *, again_seconds: float | None) -> tuple[Finished, Bookmark]:
     """The runs of a server that are not on record, and its bookmark as it was found.
 
-    Args:
-        again_seconds: how far back every run that is not on record is looked at, those passed over included; None: as
-            [prometheus] late says, or --since where that reaches further back.
-
-    Raises:
-        TelemetryError: JPO-E101 to E109, E113.
+    `again_seconds`: how far back every run that is not on record is looked at, those passed over included; None: as [prometheus]
+    late says, or --since where that reaches further back. Raises TelemetryError: JPO-E101 to E109, E113.
     """
     from jpo.telemetry.prometheus.runs import Late, finished_runs
 

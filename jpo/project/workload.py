@@ -92,10 +92,7 @@ def limits_of(settings: LoadedSettings) -> Limits:
     """The guard's limits, which it reads from the same tables by rules of its own.
 
     With [quota] this_machine they include what this machine has; of `jpo optimize` what its engine has for one run, and where it
-    goes back to what was measured, however far that is, no largest step.
-
-    Raises:
-        UsageError: JPO-E302, a limit that cannot be.
+    goes back to what was measured, however far that is, no largest step. Raises UsageError: JPO-E302, a limit that cannot be.
     """
     try:
         limits = constraints.limits_from(settings.tables)

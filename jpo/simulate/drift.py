@@ -65,10 +65,8 @@ def no_drift(runs: int) -> Drift:
 def batch_effect(drift: Drift, run: int, batch: Floats) -> Floats:
     """Effect of the drift on batch sizes: ln of the epochs that each needs, relative to run 0 and to today's: shape (K,).
 
-    Epochs(b) ~ 1 + 2^(b - critical); when the critical batch size has moved up, large batches waste less than they did.
-
-    Args:
-        batch: shape (K,), log2 of the batch sizes relative to today's.
+    Epochs(b) ~ 1 + 2^(b - critical); when the critical batch size has moved up, large batches waste less than they did. `batch`:
+    shape (K,), log2 of the batch sizes relative to today's.
 
     Source: McCandlish et al., "An Empirical Model of Large-Batch Training", 2018.
     """

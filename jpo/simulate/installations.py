@@ -84,12 +84,9 @@ def draw_installation(rng: np.random.Generator, kind: Kind | None = None) -> Ins
 def outside(installation: Installation, candidates: Candidates, truth: Draws, rng: np.random.Generator) -> Draws:
     """The truth of jobs in an installation.
 
-    Args:
-        truth: what the simulator drew on the candidates, shape (J, K).
-        rng: how single jobs differ; the installation itself is the same for all of them.
-
-    Returns:
-        Shape (J, K), the current column 0 as before; no installation makes it fail. The rest of `truth` is shared, not copied.
+    `truth`: what the simulator drew on the candidates, shape (J, K); `rng`: how single jobs differ; the installation itself is
+    the same for all of them. The result has shape (J, K), the current column 0 as before; no installation makes it fail. The
+    rest of `truth` is shared, not copied.
     """
     knobs, jobs = knobs_of(candidates), len(truth.log_time)
     match installation.kind:
@@ -135,8 +132,7 @@ def _in_flight(installation: Installation, knobs: Knobs) -> Floats:
 def _beyond(installation: Installation, knobs: Knobs, served: Floats | None) -> Floats:
     """Doublings beyond what the node, or its loaders, can do, (J, K) or (1, K).
 
-    Args:
-        served: doublings of today's demand that loaders can serve, (J, 1); None: the node's links are meant.
+    `served`: doublings of today's demand that loaders can serve, (J, 1); None: the node's links are meant.
 
     Loaders are asked for samples per second: by GPUs in proportion, by larger batches less; CPUs share the work.
     """

@@ -122,10 +122,8 @@ def _loss_slope(latents: Latents) -> Floats:
 def _local_noise(latents: Latents, name: str, largest: float, at: Sequence[int]) -> Floats:
     """Noise of single configurations, independent of their neighbours, once per job: sd 0 in 30% of jobs, else to `largest`.
 
-    Drawn in order, so that one more candidate at the end changes nothing at the others.
-
-    Args:
-        at: shape (K,), number of each candidate's configuration; those that are one have the same noise.
+    Drawn in order, so that one more candidate at the end changes nothing at the others. `at`: shape (K,), number of each
+    candidate's configuration; those that are one have the same noise.
     """
     deviation = np.where(latents.happens(f"{name} is none", 0.3), 0.0, latents.uniform(name, 0, largest))
     noise = latents.rng(f"{name} there").standard_normal((max(at) + 1, latents.jobs)).T

@@ -128,10 +128,8 @@ def residuals(coordinates: tuple[Floats, ...], latents: Latents, name: str) -> F
 def unknown_effects(knobs: Knobs, latents: Latents, of: str = "") -> Floats:
     """Effects of parameters without a known meaning (momentum, dropout, ...), shape (J, K): of each alone and of all together.
 
-    Numbers have smooth ones. Words (an optimizer, a schedule) have no order: each has one of its own, like no other's.
-
-    Args:
-        of: what they change; other effects have other random streams.
+    Numbers have smooth ones. Words (an optimizer, a schedule) have no order: each has one of its own, like no other's. `of`:
+    what they change; other effects have other random streams.
     """
     effects = [residuals((_REACH * column,), latents, f"{of}other {i}") for i, column in enumerate(knobs.others)]
     if len(knobs.others):

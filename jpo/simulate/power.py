@@ -16,12 +16,8 @@ def log_power(log_busy: Floats, latents: Latents) -> Floats:
     """Natural log of the power as a share of full power: idle + (1 - idle) busy^bend, shape (J, K).
 
     Assumed ranges: idle ~ U(0.2, 0.7), bend ~ U(0.3, 1); one draw per job, because a job keeps its kind of accelerator.
-
-    Args:
-        log_busy: shape (J, K) or (1, K), natural log of the busy share, at most 0. What is not busy at all draws `idle`.
-
-    Returns:
-        Shape (J, K), in ln(idle)..0. Not yet relative to today's column.
+    `log_busy`: shape (J, K) or (1, K), natural log of the busy share, at most 0. What is not busy at all draws `idle`. The
+    result has shape (J, K), in ln(idle)..0. Not yet relative to today's column.
 
     Source: Fan, Weber and Barroso, "Power Provisioning for a Warehouse-sized Computer", ISCA 2007, section 3 (idle share plus a
     concave term in utilisation); You et al., "Zeus", NSDI 2023 (GPUs: idle power stays a large share).

@@ -22,11 +22,7 @@ def in_words(stray: Stray) -> str:
 
 
 def sentences(found: Contradictions, now: Parameters | None) -> tuple[Note, ...]:
-    """What reports must say.
-
-    Args:
-        now: the values in config.ini, None where it is not known.
-    """
+    """What reports must say. `now`: the values in config.ini, None where it is not known."""
     limited = {reach.parameter for reach in found.reaches}
     values = now or {}
     kept = [reach for reach in found.reaches if reach.value is not None and reach.parameter in values]

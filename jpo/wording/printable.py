@@ -63,10 +63,8 @@ def released(text: str, *, colours: bool = False) -> str:
     """A whole text as it may leave the process: lines stay lines, none of them steers who prints it.
 
     The forms have made harmless what comes from outside; this holds for all text whoever wrote it, and sees lines as they were
-    put together: a wrapped sentence may begin one with what stood in its middle.
-
-    Args:
-        colours: leave the colours and weights of a terminal in it.
+    put together: a wrapped sentence may begin one with what stood in its middle. `colours`: leave the colours and weights of a
+    terminal in it.
     """
     parts = _COLOUR.split(text) if colours else [text]
     whole = disarmed("".join(part if number % 2 else _lines_seen(part) for number, part in enumerate(parts)))

@@ -57,11 +57,8 @@ def answers(policy: Policy, features: Features, rng: np.random.Generator, *, rat
     """What the critics expect in each pass with dropout, the mean over the members: (K, WIDTH) -> (passes, K).
 
     Where the answers scatter, the critics know little. They learn without dropout, and intervals made in this way were measured
-    to cover far less than they say, so only who asks for it gets it.
-
-    Args:
-        rng: draws which hidden units are left out, one draw per pass for all candidates.
-        rate: share of hidden units left out, 0 <= rate < 1.
+    to cover far less than they say, so only who asks for it gets it. `rng`: draws which hidden units are left out, one draw per
+    pass for all candidates; `rate`: share of hidden units left out, 0 <= rate < 1.
 
     Source: Gal and Ghahramani, "Dropout as a Bayesian Approximation", ICML 2016.
     """

@@ -28,11 +28,7 @@ OF_FILES: Mapping[PolicyName, tuple[Judge, Shapes]] = {
 def policy_named(name: PolicyName, sac: Policy | None) -> Policy | None:
     """The policy of that name; None: the belief rule, also where SAC is asked for and there is none.
 
-    Args:
-        sac: what SAC has learnt.
-
-    Raises:
-        StoreError: JPO-E601 or JPO-E602, its weights are missing, damaged or of another version.
+    `sac`: what SAC has learnt. Raises StoreError: JPO-E601 or JPO-E602, its weights are missing, damaged or of another version.
     """
     if name in OF_FILES:
         return as_named(name, load_policy(WEIGHTS / f"{name}.safetensors", OF_FILES[name][1]))

@@ -58,10 +58,8 @@ def new_box_learner(
 ) -> BoxLearner:
     """A learner with fresh networks; one seed gives one learner.
 
-    Args:
-        states, actions: S and A.
-        hidden: widths of the hidden layers of every network.
-        rate: Adam's learning rate for all of them and for the temperature.
+    `states`, `actions`: S and A; `hidden`: widths of the hidden layers of every network; `rate`: Adam's learning rate for all of
+    them and for the temperature.
     """
     generator = torch.Generator().manual_seed(seed)
     actor = Perceptron("actor", uniform(generator, shapes_of("actor", (states, *hidden, 2 * actions)), last=0.01))

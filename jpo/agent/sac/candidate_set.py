@@ -57,8 +57,7 @@ def with_optimiser(critics: Tensors, targets: Tensors) -> Learner:
 def update(learner: Learner, batch: Batch | None, forks: ForkBatch | None) -> tuple[Tensor, Tensor]:
     """Make one gradient step with the critics, and let the targets follow.
 
-    Returns:
-        The losses of transitions and of forks, each of shape (); 0 for what was not given.
+    Returns the losses of transitions and of forks, each of shape (); 0 for what was not given.
     """
     rows: list[Tensor] = []
     slopes: list[Tensor] = []

@@ -50,8 +50,7 @@ def save_checkpoint(state: AgentState) -> bytes:
 def load_checkpoint(data: bytes) -> AgentState:
     """Learning agent from what `save_checkpoint` wrote.
 
-    Raises:
-        StoreError: JPO-E601 if it is damaged; JPO-E603 if another version of the agent wrote it.
+    Raises StoreError: JPO-E601 if it is damaged; JPO-E603 if another version of the agent wrote it.
     """
     return agent_of(*unseal_agent(data))
 

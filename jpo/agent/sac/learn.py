@@ -115,8 +115,7 @@ def learn(
         begin_anew: before which runs it does; None: never. What the workload taught is forgotten where its forecast errors say
             that the world has changed.
 
-    Returns:
-        Number of runs taken in.
+    Returns the number of runs taken in.
     """
     taken = 0
     for transition, reset in zip(transitions, itertools.repeat(None) if begin_anew is None else begin_anew, strict=False):

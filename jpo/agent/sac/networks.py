@@ -89,9 +89,8 @@ class Perceptron(Tensors):
 def uniform(generator: torch.Generator, shapes: Mapping[str, tuple[int, ...]], *, last: float = 1.0) -> dict[str, Tensor]:
     """Fresh tensors, uniform within 1/sqrt(inputs of their layer); the last weight and bias are multiplied by `last`.
 
-    Args:
-        shapes: weights (..., inputs, outputs), each followed by its bias (..., 1, outputs).
-        last: small makes a first policy that hardly depends on what it sees.
+    `shapes`: weights (..., inputs, outputs), each followed by its bias (..., 1, outputs); `last`: small makes a first policy
+    that hardly depends on what it sees.
     """
     made: dict[str, Tensor] = {}
     inputs = 1

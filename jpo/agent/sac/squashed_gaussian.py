@@ -62,9 +62,7 @@ def mode(outputs: Tensor) -> Tensor:
 def slope(drawn: Draw, action_slope: Tensor, log_pi_slope: Tensor) -> Tensor:
     """dJ / d outputs, shape (n, 2 A), of an objective J(action, log_pi).
 
-    Args:
-        action_slope: shape (n, A), dJ / d action.
-        log_pi_slope: dJ / d log_pi, the same for all (shape ()) or shape (n, 1).
+    `action_slope`: shape (n, A), dJ / d action; `log_pi_slope`: dJ / d log_pi, the same for all (shape ()) or shape (n, 1).
     """
     a = drawn.action
     # da/du = 1 - a^2;  d log_pi/du = 2 a (the density N(u; mean, sd) itself does not change: u moves with its mean)

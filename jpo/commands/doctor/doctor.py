@@ -33,8 +33,7 @@ def doctor(case: Case) -> Checkup:
 def made(check: Check, case: Case, *, known: Container[str]) -> Iterator[Line]:
     """A check's lines; what it runs into is the last of them, unless an earlier check ran into the same.
 
-    Args:
-        known: the findings of earlier checks.
+    `known`: the findings of earlier checks.
     """
     name = check.__name__.replace("config_ini", "config.ini").replace("_", " ")
     try:

@@ -58,10 +58,7 @@ def curve_of(errors: Iterable[tuple[float, float]]) -> Curve | None:
     """The curve of (epochs done, error); None where there is none, the last error is not finite, or one is not above 0.
 
     One that is not finite before the last was none: a batch of validation was empty. Where epochs come again, the run went back
-    to a checkpoint, and what it had done beyond that is void.
-
-    Args:
-        errors: in the order they were logged.
+    to a checkpoint, and what it had done beyond that is void. `errors`: in the order they were logged.
     """
     logged = list(errors)
     if not logged or not math.isfinite(logged[-1][1]) or any(error <= 0 for _, error in logged):
@@ -105,8 +102,7 @@ def onward(points: Iterable[Point]) -> list[Point]:
 def epoch_progress(rows: Sequence[tuple[float, float, float | None]]) -> EpochProgress:
     """The epochs that rows show.
 
-    Args:
-        rows: epoch as the job calls it, seconds since its start and samples so far (None: not logged), in order.
+    `rows`: epoch as the job calls it, seconds since its start and samples so far (None: not logged), in order.
     """
     usable = [row for row in rows if math.isfinite(row[0]) and math.isfinite(row[1]) and row[0] >= 0 and row[1] > 0]
     points = onward((epoch, seconds) for epoch, seconds, _ in usable)

@@ -56,8 +56,7 @@ class EpochsToTarget:
     def of(cls, at_their_pace: float, runs: int, *, alike: bool = False) -> EpochsToTarget:
         """What is ahead of a run, by the natural log of what would be at the pace of those that reached the target.
 
-        Args:
-            alike: the run learns as they did.
+        `alike`: the run learns as they did.
         """
         far = min(at_their_pace, FARTHEST)
         if alike:
@@ -82,12 +81,8 @@ def learns_alike(values: Parameters, others: Parameters) -> bool:
 def epochs_to_target(curve: Curve, reached: Sequence[ReachedTarget]) -> EpochsToTarget | None:
     """How far the target is; by those alone that learn alike, where there are enough of them.
 
-    Args:
-        curve: of the run so far.
-        reached: runs of the same workload.
-
-    Returns:
-        None before FEWEST_EPOCHS, and where fewer than FEWEST_REACHED runs have reached it.
+    `curve`: of the run so far; `reached`: runs of the same workload. Returns None before FEWEST_EPOCHS, and where fewer than
+    FEWEST_REACHED runs have reached it.
     """
     if len(curve.epochs) < FEWEST_EPOCHS or len(reached) < FEWEST_REACHED:
         return None
@@ -109,9 +104,8 @@ def epochs_to_target_by_pace(
         elapsed: seconds since its start.
         longest_epoch: seconds, the start included, of those that reached the target: what warms up is not slow; None: not known.
 
-    Returns:
-        None from FEWEST_EPOCHS on, where a curve says more; for one that is not SLOW; and where fewer than FEWEST_REACHED runs
-        have reached the target.
+    Returns None from FEWEST_EPOCHS on, where a curve says more; for one that is not SLOW; and where fewer than FEWEST_REACHED
+    runs have reached the target.
     """
     if done >= FEWEST_EPOCHS or len(reached) < FEWEST_REACHED or longest_epoch is None:
         return None

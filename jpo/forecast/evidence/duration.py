@@ -56,8 +56,7 @@ def noise_of(
     """Standard deviation of the ln of a quantity between equal runs, pooled over candidates with a prior; a single odd run counts
     as in measurements.py.
 
-    Args:
-        longer: runs that would have come to more than they did. Without them the noise would be that of the lucky ones.
+    `longer`: runs that would have come to more than they did. Without them the noise would be that of the lucky ones.
 
     Source: Tobin, "Estimation of Relationships for Limited Dependent Variables", Econometrica 1958, by expectation maximisation.
     """
@@ -97,9 +96,7 @@ def seconds_of(run: CandidateRun) -> float | None:
 class MeasuredDurations:
     """What the runs say of the duration of each candidate.
 
-    Attributes:
-        seconds: at groups of candidates that take equally long.
-        runs: by their ends, with the rows of the groups.
+    `seconds`: at groups of candidates that take equally long; `runs`: by their ends, with the rows of the groups.
     """
 
     seconds: MeasuredQuantity

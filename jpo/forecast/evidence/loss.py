@@ -37,8 +37,7 @@ def measured_losses(
 ) -> MeasuredQuantity:
     """What the runs that ended well say of losses, at groups of candidates that train the same model.
 
-    Args:
-        slope: d ln loss / d ln epochs of their learning curves; None = not measured.
+    `slope`: d ln loss / d ln epochs of their learning curves; None = not measured.
     """
     groups = groups_without(candidates, RESOURCES)
     usual = _AT_TARGET if work is Work.TO_TARGET else LOSS.noise

@@ -71,14 +71,9 @@ def plausible(runs: Sequence[Run]) -> tuple[tuple[Run, ...], tuple[Implausible, 
     """The runs of one workload without what cannot be believed, and what that was.
 
     A value out of its limits, or far from all other runs, is left out as if it had not been measured; a run with an impossible
-    parameter is left out as a whole, since nobody knows what was run.
-
-    Args:
-        runs: of one workload, in any order, which is kept.
-
-    Returns:
-        The runs, the same objects where nothing was doubted; and one entry per run of which something was left out, with the
-        quantities, the values and why.
+    parameter is left out as a whole, since nobody knows what was run. `runs`: of one workload, in any order, which is kept.
+    Returns the runs, the same objects where nothing was doubted; and one entry per run of which something was left out, with the
+    quantities, the values and why.
     """
     impossible = {at: names for at, run in enumerate(runs) if (names := _impossible(run.parameters))}
     believed = [run for at, run in enumerate(runs) if at not in impossible] if impossible else runs
@@ -99,9 +94,7 @@ def plausible(runs: Sequence[Run]) -> tuple[tuple[Run, ...], tuple[Implausible, 
 class _Reported:
     """What N runs reported, as columns: thousands are looked through in every answer.
 
-    Attributes:
-        values: (N,) by the names of OUTCOME_LIMITS, NaN where not measured.
-        well: (N,), which ended well.
+    `values`: (N,) by the names of OUTCOME_LIMITS, NaN where not measured; `well`: (N,), which ended well.
     """
 
     def __init__(self, runs: Sequence[Run]) -> None:

@@ -37,11 +37,8 @@ def samples_needed(well: Sequence[CandidateRun], stopped: Sequence[CandidateRun]
     own slope; from there it is as far as in forecast/curves/target.py.
 
     Where equal runs reached the target, it is one of these that took longer: they tell how it goes on better than the curves of
-    others, which may be lower at first, as under another schedule.
-
-    Args:
-        well: runs that reached the target.
-        noise: standard deviation of ln samples between equal runs.
+    others, which may be lower at first, as under another schedule. `well`: runs that reached the target; `noise`: standard
+    deviation of ln samples between equal runs.
     """
     equal: dict[int, list[float]] = {}
     for run in well:

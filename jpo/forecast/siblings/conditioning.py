@@ -50,10 +50,7 @@ def conditioned_draws(draws: Draws, candidates: Candidates, evidence: SiblingEvi
     Each moved draw f' = f + (C_.S + tau^2 A_.S) K^-1 (y + e - f_S), with K = C_SS + (tau^2 + s^2 B) A_SS + noise^2 / n + B V^2,
     C the covariance of the draws that fit, A the correlation of a discrepancy between candidates, B = 1 between measurements of
     one sibling, s its misfit, V its vague level, and e drawn with the variance of misfit and noise: so the draws keep the spread
-    that siblings leave.
-
-    Returns:
-        Draws in random order, so that the first n are like all.
+    that siblings leave. Returns draws in random order, so that the first n are like all.
 
     Source: Matheron's rule as in ensemble.py; misfit as a Gaussian process, Kennedy and O'Hagan, JRSS B 2001.
     """

@@ -75,9 +75,8 @@ def by_hardware(siblings: Sequence[Run]) -> list[list[Run]]:
 def evidence_of(candidates: Candidates, siblings: Sequence[Run]) -> SiblingEvidence | None:
     """What siblings' runs say about these candidates; None where nothing.
 
-    Args:
-        siblings: runs of the same job on other hardware, told apart by their identity. A parameter that a run does not report had
-            today's value.
+    `siblings`: runs of the same job on other hardware, told apart by their identity. A parameter that a run does not report had
+    today's value.
     """
     jobs = [runs_at_candidates(candidates, runs) for runs in by_hardware(siblings)]
     if not any(jobs):
@@ -99,10 +98,7 @@ def evidence_of(candidates: Candidates, siblings: Sequence[Run]) -> SiblingEvide
 
 
 def _quantity(
-    jobs: Sequence[Sequence[CandidateRun]],
-    value: Callable[[CandidateRun], float | None],
-    tau: float,
-    noise: float | None = None,
+    jobs: Sequence[Sequence[CandidateRun]], value: Callable[[CandidateRun], float | None], tau: float, noise: float | None = None
 ) -> SiblingQuantity:
     """One quantity of all siblings; `noise` between equal runs, None: as their durations show it, and runs stopped are bounds."""
     measured, bounds, variance = [], [], []

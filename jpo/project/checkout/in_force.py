@@ -45,9 +45,8 @@ def in_pipeline(settings: LoadedSettings) -> bool:
 def start_of(workload: Workload, store: Store, settings: LoadedSettings, limits: Limits | None, *, now: float) -> Start:
     """The workload to start from: with the values in force where its file has those that they replaced, else as it is.
 
-    Args:
-        workload: the file in the checkout.
-        limits: which the values in force must keep, since they will be written; None: of a command that writes nothing.
+    `workload`: the file in the checkout; `limits`: which the values in force must keep, since they will be written; None: of a
+    command that writes nothing.
     """
     here = checkout_of(workload, settings)
     workload = replace(workload, checkout=here)

@@ -52,8 +52,7 @@ class NoQueue:
 def from_plugins(settings: LoadedSettings, store: Store, *, now: float, keep: bool) -> Finished:
     """Finished runs that plugins know of, now on record.
 
-    Args:
-        keep: what was learnt may be noted; else nothing is written but to the store, and nobody is asked.
+    `keep`: what was learnt may be noted; else nothing is written but to the store, and nobody is asked.
     """
     found = Finished()
     for source, notes in _parts("sources", settings):

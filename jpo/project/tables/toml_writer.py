@@ -36,9 +36,7 @@ class TomlLine:
 class EditedTable:
     """What became of the lines, by their names.
 
-    Attributes:
-        put: those that stand in the file now.
-        kept: those of which the file had another value, which it keeps.
+    `put`: those that stand in the file now; `kept`: those of which the file had another value, which it keeps.
     """
 
     file: Path
@@ -49,8 +47,7 @@ class EditedTable:
 def put_in(file: Path, table: str, lines: Mapping[str, TomlLine], *, replace: bool) -> EditedTable:
     """Put lines into a table of jpo.toml, which may have neither the table nor be there.
 
-    Args:
-        replace: also where the file has another value.
+    `replace`: also where the file has another value.
 
     Raises:
         UsageError: JPO-E301, the file cannot be read or is not TOML; JPO-E307, it cannot be written.

@@ -32,9 +32,7 @@ PLAIN_WORD = re.compile(r"""["']?([A-Za-z][\w.-]{0,30})["']?""", re.ASCII)
 def usual_line(key: str, text: str, *, alone: bool) -> str | None:
     """The line of [parameters] by which JPO would tune an option; None where its name or value is not that of such a one.
 
-    Args:
-        key: `section.option`.
-        alone: whether no other option has the name; else the section becomes part of the parameter's.
+    `key`: `section.option`; `alone`: whether no other option has the name; else the section becomes part of the parameter's.
     """
     section, _, option = key.rpartition(".")
     name = _tame(option)
