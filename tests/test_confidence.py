@@ -42,7 +42,7 @@ def suggestions_on_one_job(rng: np.random.Generator) -> list[tuple[float, bool, 
         found = decide(problem, None, len(runs))
         row = found.choice
         if found.confidence is not None:
-            told.append((found.confidence, claim_holds(problem, row, log_cost - log_cost[candidates.current]), found.step))
+            told.append((found.confidence, claim_holds(problem, row, log_cost - log_cost[candidates.current]), found.kind))
     return told
 
 
@@ -51,13 +51,13 @@ def claim_holds(problem: Problem, row: int, against_today: np.ndarray) -> bool:
     if row == problem.candidates.current:
         others = problem.open_rows & (np.arange(len(against_today)) != row)
         return not bool((against_today[others] < -problem.belief.noise).any())
-    return bool(against_today[row] < (0.0 if problem.belief.tried[row] else WORSE))
+    return bool(against_today[row] < (WORSE if problem.exploration.kind(row) == "trial" else 0.0))
 
 
 def test_of_suggestions_with_confidence_p_about_p_turn_out_not_worse_than_today() -> None:
     rng = np.random.default_rng(2026)
     told = [one for _ in range(JOBS) for one in suggestions_on_one_job(rng)]
-    tried = np.array([(confidence, fine) for confidence, fine, step in told if step == "try"])
+    tried = np.array([(confidence, fine) for confidence, fine, step in told if step == "trial"])
     for low, high in ((0.0, 0.7), (0.7, 0.9), (0.9, 1.01)):
         stated, fine = tried[(tried[:, 0] >= low) & (tried[:, 0] < high)].T
         print(f"tried, confidence {low} to {high}: {len(stated)} stated {stated.mean():.2f}, happened {fine.mean():.2f}")  # noqa: T201

@@ -96,7 +96,7 @@ def why_unchanged(name: str, suggestion: Suggestion) -> str:
 
 def why(suggestion: Suggestion) -> Iterator[Inline]:
     """The reasons that come first, and how many more there are; widened intervals have a note."""
-    first, told = first_reasons(suggestion), told_above(suggestion)
+    first, told = first_reasons(suggestion), said_above(suggestion)
     undone = suggestion.decision.decided_by == "rollback"  # its first sentence is the reason; the others say what was undone
     yield from (reason.text if undone and at else f"because {reason.text}" for at, reason in enumerate(first))
     others = (reason for reason in suggestion.decision.reasons if reason not in (*told, *first))
@@ -110,12 +110,12 @@ def first_reasons(suggestion: Suggestion) -> tuple[Note, ...]:
     """
     reasons = suggestion.decision.reasons
     if suggestion.decision.decided_by == "rollback":
-        return tuple(reason for reason in reasons if reason not in told_above(suggestion))
-    first = tuple(reason for reason in reasons[:1] if reason not in told_above(suggestion))
+        return tuple(reason for reason in reasons if reason not in said_above(suggestion))
+    first = tuple(reason for reason in reasons[:1] if reason not in said_above(suggestion))
     return (*first, *(reason for reason in reasons[1:] if reason.code == WORTH))
 
 
-def told_above(suggestion: Suggestion) -> Sequence[Note]:
+def said_above(suggestion: Suggestion) -> Sequence[Note]:
     """The reasons that the headline says."""
     return suggestion.having(*TOLD) if suggestion.changes else suggestion.decision.reasons[:1]
 
