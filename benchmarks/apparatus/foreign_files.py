@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jpo.plugins.imports import mlflow_server
 from jpo.plugins.imports.columns import columns_of
-from jpo.plugins.imports.recognise import READERS
+from jpo.plugins.imports.recognise import FORMATS
 from jpo.plugins.imports.translate import Said, translated
 from jpo.plugins.imports.wandb import HEAD_BYTES
 
@@ -54,7 +54,7 @@ def _bytes(path: Path) -> bytes:
 
 def read(path: Path, form: str) -> object:
     """The runs of a file."""
-    source = READERS[form](path)
+    source = FORMATS[form].read(path)
     return translated(source, columns_of(source, {}), SAID, now=NOW)
 
 

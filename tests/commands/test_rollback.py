@@ -118,7 +118,7 @@ def test_it_is_on_record_before_it_is_written_and_its_run_is_tied_to_it(project:
     assert [kind for kind in kinds if kind != "observed"] == ["suggested", "written", "rolled back", "written"]
     assert len(followed) == 1
     assert "batch_size 64 → 16, as before" in project.jpo("audit", "show").out
-    assert "decided by a rollback" in project.jpo("explain").out
+    assert project.jpo("explain").out.startswith("RETURN: training.batch_size 64 → 16")
 
 
 def test_the_report_says_what_the_undone_change_had_expected_and_what_came(project: Project) -> None:

@@ -36,7 +36,7 @@ def test_the_text_report_shows_values_reasons_forecast_and_what_was_done(project
     said = " ".join(out.split())
     assert "16 → 64 expected: time -59%" in said, "what it is expected to do"
     assert "; 3 runs at 64; alone it takes 59% less time (median)" in said, "and on what ground"
-    assert "config.ini: 1 value written; decided by " in out
+    assert "config.ini: 1 value written. Suggestion " in out
 
 
 def test_json_keeps_to_the_published_schema(project: Project) -> None:

@@ -123,7 +123,7 @@ def test_all_of_it_can_be_done_with_the_keyboard(browser: Any, page: Path) -> No
             if filter_.evaluate("one => one === document.activeElement"):
                 break
             keyboard.press("Tab")
-        keyboard.type("S-CIFAR10-5 as")
+        keyboard.type("S-CIFAR10-5 kept")
         assert opened.grid("Suggestions").get_by_role("status").inner_text() == "1 to 11 of 11"
         keyboard.press("Control+A")
         keyboard.press("Delete")
