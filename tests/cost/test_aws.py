@@ -39,7 +39,7 @@ def price_list(ec2: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[PriceList]
         yield server
 
 
-def ask(region: str = "us-east-1", *families: str, seconds: float = 20.0) -> Offers:
+def ask(region: str = "us-east-1", *families: str, seconds: float = 300.0) -> Offers:
     return read_offers(region, families or ("g5",), seconds=seconds, now=NOW)
 
 

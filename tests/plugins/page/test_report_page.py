@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,6 @@ from jpo.records import Identity
 sync = pytest.importorskip("playwright.sync_api", reason="make test installs playwright")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="make test installs axe-playwright-python")
 TOML = '[prices]\nusd_per_gpu_hour = 2.0\n[sla]\ntime_max = "3h"\n'
-MOST_SECONDS = 2.0
-"""In which the page of 5,000 suggestions must have been drawn."""
 
 
 @pytest.fixture(scope="module")
@@ -186,14 +183,8 @@ def test_names_are_shown_and_never_run(browser: Any, tmp_path: Path) -> None:
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_5000_suggestions_open_in_2_seconds(browser: Any, tmp_path: Path) -> None:
-    file = written(tmp_path, (Identity("cifar10", "resnet18", "pytorch"), 5000))
-    drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-    took = list[float]()
-    while len(took) < 2 or (min(took) >= MOST_SECONDS and len(took) < 10):  # other tests use the machine, too
-        began = time.perf_counter()
-        with Opened(browser, file) as opened:
-            opened.page.evaluate(drawn)
-            took.append(time.perf_counter() - began)
-            assert opened.grid("Suggestions").get_by_role("status").inner_text() == "1 to 25 of 5000"
-    assert min(took) < MOST_SECONDS
+def test_of_5000_suggestions_those_of_a_page_are_drawn(browser: Any, tmp_path: Path) -> None:
+    """How long it takes is for benchmarks: what a browser lays out is what takes time, and that does not grow."""
+    with Opened(browser, written(tmp_path, (Identity("cifar10", "resnet18", "pytorch"), 5000))) as opened:
+        assert opened.grid("Suggestions").get_by_role("status").inner_text() == "1 to 25 of 5000"
+        assert opened.grid("Suggestions").locator("tbody tr:visible").count() == 25
