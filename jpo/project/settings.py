@@ -3,8 +3,9 @@
 Everything has a default, so that no jpo.toml is needed. Only commands read settings; parts get the values they need. How the
 sources of settings are merged is in load.py. A new key stands here or in tables/; of a table that the guard reads
 ([parameters], [quota], [card], [prices], [sla]) in constraints/ too (limits.py, sla.py); then in docs/jpo-toml.md.
-project/request.py hands values on: of [agent] in agent/budget.Boldness or optimizer/request.Goals or Request;
-advisor/advisor.py does where the library has them.
+project/request.py hands values on: of [agent] in agent/budget.Boldness or optimizer/request.Goals or Request, which
+optimizer/problem.py reads (learn_budget, start_from and explore_branches: where they are used);
+plugins/launch/project/boldness.py sets those of `jpo optimize`; advisor/advisor.py does where the library has them.
 """
 
 from __future__ import annotations
