@@ -2,11 +2,11 @@
 
     off     only what was measured and is better than today by more than the noise, or confirmed by a second run
     safe    also improvements, returns and trials, as the table of rules says (safety/exploration.py)
-    on      anything admissible
+    on      anything admissible, as a pipeline's nights the trial that is asked for
 
-A released policy decides, or the one the user named, else the belief rule; the answer says who. What is likely to be better goes
-before what is tried: a trial is made on a night without an improvement, the one that may gain most. Nothing is drawn: the same
-arguments give the same answer, and what a draw tries next to the favourite was measured to cost more than it teaches.
+A released policy decides, or the one the user named, else the belief rule; the answer says who. What is likely to be better
+and the trial that may gain most are held against each other by what they may gain. Nothing is drawn: the same arguments give the
+same answer, and what a draw tries next to the favourite was measured to cost more than it teaches.
 
 Source of `safe`: Wu et al., "Conservative Bandits", ICML 2016 (explore only what keeps the total near that of always keeping).
 """

@@ -69,14 +69,17 @@ class Problem:
     @property
     def rules(self) -> tuple[RuleApplied, ...]:
         """What each rule took away, in order: first what must not be run, then what may not be tried."""
-        left, applied = np.ones(len(self.open_rows), dtype=np.bool_), []
         last = [hold for hold in self.holds if hold.lasting or self.boldness.explore != "on"]
-        limits = ~self.candidates.admissible & ~held(last)
-        for name, code, rows in (("limits and SLA", "JPO-I670", limits), *((hold.code, hold.code, hold.rows) for hold in last)):
+        left, applied = np.ones(len(self.open_rows), dtype=np.bool_), []
+        for name, code, rows in (
+            ("limits and SLA", "JPO-I670", ~self.candidates.admissible & ~held(last)),
+            *((hold.code, hold.code, hold.rows) for hold in last),
+            *((rule.name, rule.code, rows) for rule, rows in self.exploration.taken),
+        ):
             taken = left & rows
             left = left & ~taken
             applied.append(RuleApplied(name, code, int(taken.sum()), int(left.sum())))
-        return (*applied, *self.exploration.applied())
+        return tuple(applied)
 
     @property
     def allowed(self) -> Bools:

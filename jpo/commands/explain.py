@@ -39,7 +39,7 @@ def explain(
     Raises UsageError: JPO-E507, nothing is on record under this id, or at all.
     """
     with open_project_store(settings) as job:
-        made = job.store.suggestion(suggestion_id) if suggestion_id else newest(job, only_of(config, settings))
+        made = _made(job, suggestion_id, settings, config)
         going, unasked = ((), "") if offline else now_going_on(job, made, settings)
         return replace(explained(job, made), going_on=going, unasked=unasked)
 
@@ -50,7 +50,11 @@ def rules(suggestion_id: str | None, settings: LoadedSettings, config: Path | No
     Raises UsageError: JPO-E507, nothing is on record under this id, or at all.
     """
     with open_project_store(settings) as job:
-        return job.store.suggestion(suggestion_id) if suggestion_id else newest(job, only_of(config, settings))
+        return _made(job, suggestion_id, settings, config)
+
+
+def _made(job: ProjectStore, suggestion_id: str | None, settings: LoadedSettings, config: Path | None) -> Suggestion:
+    return job.store.suggestion(suggestion_id) if suggestion_id else newest(job, only_of(config, settings))
 
 
 def now_going_on(

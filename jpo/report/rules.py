@@ -6,7 +6,7 @@ The record has names, codes and numbers; conditions are those of the tables in t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import groupby
 
 from jpo.agent.safety.exploration import ASKED_FOR, MEASURED, RULES, WITHIN_BUDGET
@@ -55,7 +55,7 @@ class RuleInWords:
 
 
 def document(suggestion: Suggestion) -> Document:
-    rows: tuple[Row, ...] = tuple((r.name, r.code, r.condition, r.removed, r.left) for r in in_words(suggestion))
+    rows: tuple[Row, ...] = tuple(map(astuple, in_words(suggestion)))
     columns = (
         *(Column("rule", "prose"), Column("code"), Column("takes away what", "prose")),
         *(Column("removed", "figure"), Column("left", "figure")),
@@ -90,9 +90,6 @@ def as_json(suggestion: Suggestion) -> dict[str, object]:
         "schema_version": 1,
         "suggestion_id": suggestion.suggestion_id,
         "kind": suggestion.decision.kind,
-        "rules": [
-            {"name": r.name, "code": r.code, "condition": r.condition, "removed": r.removed, "left": r.left}
-            for r in in_words(suggestion)
-        ],
+        "rules": [asdict(rule) for rule in in_words(suggestion)],
         "chosen_by": rules[-1].name if rules else None,
     }

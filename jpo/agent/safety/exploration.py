@@ -20,7 +20,7 @@ from jpo.agent.candidate_rows import least
 from jpo.agent.safety.confidence import LIKELIER, p_nothing_better
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.agent.safety.risk import WORSE, chance_of_harm
-from jpo.records import RESOURCES, RuleApplied
+from jpo.records import RESOURCES
 
 if TYPE_CHECKING:
     from jpo.agent.acquisition import AcquisitionValues
@@ -35,7 +35,7 @@ LEAST_GAIN = 0.03
 DEARER = math.log(1.05)
 """Tonight a trial is not expected to cost more than this above today's values (in ln of the objective)."""
 FAR_DEARER = math.log(1.5)
-"""Half a run more is far dearer: the chance of it is at most 1 - `confidence`. Of 116 trials 2 came so (docs/decisions/0108)."""
+"""Half a run more is far dearer: the chance of it is at most 1 - `confidence`. Of 117 trials 2 came so (docs/decisions/0108)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +55,8 @@ class Exploration:
         admissible.
         """
         allowed = self.open_rows
-        for rule in self.rules:
-            allowed = allowed & ~rule.takes_away(self)
+        for _, taken in self.taken:
+            allowed = allowed & ~taken
         if allowed.any():
             return allowed
         if self.rules == (MEASURED,):
@@ -78,18 +78,14 @@ class Exploration:
             return (MEASURED,)
         return RULES if self.boldness.min_confidence > 0 else (WITHIN_BUDGET,)
 
-    def applied(self) -> tuple[RuleApplied, ...]:
-        """What each rule took away of the rows that were left, in order."""
-        left, applied = self.open_rows, []
-        for rule in self.rules:
-            taken = left & rule.takes_away(self)
-            left = left & ~taken
-            applied.append(RuleApplied(rule.name, rule.code, int(taken.sum()), int(left.sum())))
-        return tuple(applied)
+    @cached_property
+    def taken(self) -> tuple[tuple[RunRule, Bools], ...]:
+        """The rules in order, each with the rows that it takes away."""
+        return tuple((rule, rule.takes_away(self)) for rule in self.rules)
 
     def why_not(self, row: int) -> RunRule | None:
         """The first rule that takes a row away; None: none does."""
-        return next((rule for rule in self.rules if rule.takes_away(self)[row]), None)
+        return next((rule for rule, taken in self.taken if taken[row]), None)
 
     def kind(self, row: int) -> ChangeKind:
         """What running a row would be."""
@@ -105,29 +101,34 @@ class Exploration:
         return self.comparison.candidates.current
 
     @cached_property
+    def others(self) -> Bools:
+        """All rows but today's."""
+        return ~self.is_row(self.now)
+
+    @cached_property
     def likely_better(self) -> Bools:
         """Rows that are better than today's with `min_confidence`, or where that is 0, likelier than not."""
         least_chance = self.boldness.min_confidence or LIKELIER
-        return np.asarray((self.comparison.p_better >= least_chance) & ~self.is_row(self.now))
+        return np.asarray((self.comparison.p_better >= least_chance) & self.others)
 
     @cached_property
     def returns(self) -> Bools:
         """Rows that ended well as often as today's, or more, and are likelier than not to be better."""
         proven = self.comparison.belief.runs >= max(self.comparison.belief.runs[self.now], 1)
         cheaper = self.acquisition.expected < self.acquisition.expected[self.now]
-        return np.asarray(proven & cheaper & (self.comparison.p_better >= LIKELIER) & ~self.is_row(self.now))
+        return np.asarray(proven & cheaper & (self.comparison.p_better >= LIKELIER) & self.others)
 
     @cached_property
     def trials(self) -> Bools:
         """Rows that were never run, and are no improvement."""
-        return np.asarray(~self.comparison.belief.tried & ~self.likely_better & ~self.is_row(self.now))
+        return np.asarray(~self.comparison.belief.tried & ~self.likely_better & self.others)
 
     @cached_property
     def settled(self) -> bool:
         """Whether nothing that may be run is better than today's values by more than noise, with a chance of SETTLED, or may
         lower a promised loss, which counts for nothing in that.
         """
-        comparison, others = self.comparison, self.open_rows & ~self.is_row(self.now)
+        comparison, others = self.comparison, self.open_rows & self.others
         if comparison.promise and (comparison.promise.lowering & others).any():
             return False
         factor = comparison.calibration.interval_factor
@@ -264,7 +265,7 @@ RULES = (
         "JPO-I624",
         "ran before, and is neither better than today's values with `min_confidence` nor a return: values that ended well as "
         "often as today's, and are likelier than not to be better",
-        lambda e: e.comparison.belief.tried & ~e.likely_better & ~e.returns & ~e.is_row(e.now),
+        lambda e: e.comparison.belief.tried & ~e.likely_better & ~e.returns & e.others,
     ),
     RunRule(
         "settled",
