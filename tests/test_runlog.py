@@ -237,16 +237,17 @@ def test_a_forked_process_that_is_terminated_dies_of_it_as_without_us(tmp_path: 
     def stubborn(ready: synchronize.Event) -> None:
         with suppress(SystemExit):
             ready.set()
-            time.sleep(60)
+            for _ in range(600):  # a signal just before a sleep begins is handled after it only: Python has no way round that
+                time.sleep(0.1)
 
     fork = multiprocessing.get_context("fork")
     with new(tmp_path):
         ready = fork.Event()
         process = fork.Process(target=stubborn, args=(ready,))
         process.start()
-        ready.wait(20)
+        assert ready.wait(60)
         process.terminate()
-        process.join(20)
+        process.join(60)
     assert process.exitcode == -signal.SIGTERM
 
 
