@@ -5,6 +5,7 @@ The coordinates are doublings relative to the current configuration: a parameter
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,7 +51,7 @@ class Knobs:
     power_limit: of an accelerator, as a share of the largest among the candidates; all ones when not a column.
     others: shape (Q, K), columns of unknown meaning, each scaled to 0..1.
     words: shape (W, K), columns of words, each as the number of its word in the order in which the words first appear.
-    epochs_now: today's number of epochs, None when not a column.
+    epochs_now: today's number of epochs, None when not a column. log2_batch_now: of today's batch size, infinite likewise.
     """
 
     batch: Floats
@@ -62,6 +63,7 @@ class Knobs:
     words: Ints
     resources: Requested
     epochs_now: float | None
+    log2_batch_now: float
     current: int
 
 
@@ -96,6 +98,7 @@ def knobs_of(candidates: Candidates) -> Knobs:
             has_cpus="cpus" in columns,
         ),
         epochs_now=epochs_now,
+        log2_batch_now=math.log2(max(columns["batch_size"][candidates.current], 1)) if "batch_size" in columns else math.inf,
         current=candidates.current,
     )
 

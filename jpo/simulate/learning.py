@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _LN2 = float(np.log(2.0))
 _WORST_RATE = 4.0
 """Largest natural log of the factor for a wrong learning rate: 55 times the epochs are as bad as more."""
+_SMALLEST_CRITICAL = 5.0
+"""log2 samples: batches below 32 waste few samples. McCandlish et al. measured 20 early in MNIST's training, and more later."""
 
 
 def epochs_factor(knobs: Knobs, latents: Latents) -> tuple[Floats, Bools]:
@@ -33,9 +35,10 @@ def _batch_size(knobs: Knobs, latents: Latents) -> Floats:
     Source: McCandlish et al., "An Empirical Model of Large-Batch Training", 2018; Shallue et al., JMLR 2019. Of fixed epochs the
     critical batch is farther away, and the best rate more nearly proportional to the batch: as LCBench's recorded losses have it.
     """
-    low, high = knobs.batch.min(), knobs.batch.max()
+    low, high, least = knobs.batch.min(), knobs.batch.max(), _SMALLEST_CRITICAL - knobs.log2_batch_now
     to_target = latents.happens("to target", 0.5)
-    near, far = (latents.uniform("critical batch", *ends) for ends in ((low - 1, high + 3), (low, high + 6)))
+    spans = ((max(low - 1, least), high + 3), (max(low, least), high + 6))
+    near, far = (latents.uniform("critical batch", at_least, max(at_least, most)) for at_least, most in spans)
     critical = np.where(to_target, near, far)
     small = latents.uniform("small batch", low - 4, (low + high) / 2)
     power = np.where(latents.happens("steep", 0.5), 2.0, 1.0)
@@ -55,8 +58,8 @@ def _learning_rate(knobs: Knobs, latents: Latents) -> tuple[Floats, Bools]:
     if np.ptp(knobs.rate) == 0:
         flat = np.zeros((latents.jobs, len(knobs.rate)))
         return flat, flat > 0
-    # ln of best rate / today's; assumed: people are right within a factor of e
-    best_now = latents.rng("best rate").normal(0.0, 1.0, (latents.jobs, 1))
+    # ln of best rate / today's; assumed: most people are right within a factor of three
+    best_now = latents.rng("best rate").normal(0.0, 1.2, (latents.jobs, 1))
     power = latents.uniform("rate power", 0, 1) + np.where(latents.happens("to target", 0.5), 0.0, 0.2)
     off = _LN2 * (knobs.rate - power * knobs.batch) - best_now
     largest = np.maximum(np.log(latents.log_uniform("largest rate", 2, 30)), off[:, [knobs.current]])

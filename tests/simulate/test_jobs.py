@@ -87,7 +87,7 @@ def test_too_little_memory_fails_more_often_and_never_changes_speed() -> None:
 
 def test_a_learning_rate_far_above_todays_diverges_and_one_far_below_only_takes_longer() -> None:
     draws = jobs(candidates(("learning_rate",), [[0.01], [1.0], [0.0001]]), 2000, FIXED)
-    assert draws.fails.mean(axis=0) == pytest.approx([0.0, 0.99, 0.0], abs=0.02)
+    assert draws.fails.mean(axis=0) == pytest.approx([0.0, 0.97, 0.0], abs=0.02)
     assert np.median(draws.log_loss[:, 2]) > 0.02
 
 

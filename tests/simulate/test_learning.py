@@ -33,7 +33,7 @@ def test_batch_size_by_hand() -> None:
     drawn = latents(jobs=50)
     factor = _batch_size(knobs(("batch_size",), (32,), (128,), (32,)), drawn)
     small = drawn.uniform("small batch", -4, 1)
-    near, far = drawn.uniform("critical batch", -1, 5), drawn.uniform("critical batch", 0, 8)
+    near, far = drawn.uniform("critical batch", 0, 5), drawn.uniform("critical batch", 0, 8)
     critical = np.where(drawn.happens("to target", 0.5), near, far)
     power, unsettled = np.where(drawn.happens("steep", 0.5), 2.0, 1.0), drawn.happens("unsettled", 0.55)
     batch = np.array([0.0, 2.0, 0.0])
@@ -50,6 +50,13 @@ def test_batches_beyond_the_critical_one_waste_epochs_in_proportion() -> None:
     assert np.median(flat[:, 1] - flat[:, 0]) < 0.2
 
 
+def test_batches_below_32_samples_waste_none_of_them_however_small_todays_is() -> None:
+    settled: RangeWeights = {"unsettled": (1e-12, 1.0)}
+    small, large = (_batch_size(knobs(("batch_size",), (now,), (2 * now,)), latents(settled)) for now in (2, 256))
+    assert np.quantile(small[:, 1] - small[:, 0], 0.99) < np.log1p(2**-3)
+    assert (large[:, 1] - large[:, 0] > np.log(1.5)).mean() > 0.05
+
+
 def test_small_batches_do_not_settle_in_some_jobs_fewer_where_the_rate_is_tuned_too() -> None:
     plain = _batch_size(knobs(("batch_size",), (64,), (2,)), latents())
     tuned = _batch_size(knobs(("batch_size", "learning_rate"), (64, 0.1), (2, 0.01)), latents())
@@ -60,7 +67,7 @@ def test_small_batches_do_not_settle_in_some_jobs_fewer_where_the_rate_is_tuned_
 def test_the_learning_rate_is_quadratic_and_follows_the_batch_by_hand() -> None:
     drawn = latents(jobs=50)
     factor, _ = _learning_rate(knobs(("batch_size", "learning_rate"), (32, 0.1), (64, 0.2), (64, 0.1)), drawn)
-    best = drawn.rng("best rate").normal(0, 1, (50, 1))
+    best = drawn.rng("best rate").normal(0, 1.2, (50, 1))
     power = drawn.uniform("rate power", 0, 1) + np.where(drawn.happens("to target", 0.5), 0, 0.2)
     curvature = drawn.log_uniform("rate curvature", 0.05, 0.5)
     off = np.log(2) * (np.array([0.0, 1.0, 0.0]) - power * np.array([0.0, 1.0, 1.0])) - best
