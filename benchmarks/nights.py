@@ -12,12 +12,14 @@ against keeping the committed values.
 is imported is called as its command line calls it. It learns nothing between the nights, as no night does without
 `--set agent.learn_budget=5s`.
 
+--one-store has all jobs share their runs and take turns night by night, as those of one team do.
+
 --reached caps what the job takes of a parameter, whatever the file says (a quota, an admission controller, a training script):
 the run has, costs and reports no more; the best is that of what can be reached, and a night in vain is one whose file asked for
 more.
 
     python benchmarks/nights.py [--nights 14] [--jobs NAME ...] [--fleets 2] [--jpo [NAME=]PATH ... | --in-process]
-        [--clean-checkout]
+        [--clean-checkout] [--one-store]
         [--growth 0.03] [--observe] [--report val_accuracy] [--reached gpus=2 ...] [--set agent.explore=on ...] [--processes 2]
         [--keep FOLDER] [--json]
 
@@ -33,7 +35,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
 from functools import partial
@@ -69,12 +71,12 @@ def main(argv: list[str]) -> int:
     jobs = [job_of(kind, seed) for kind in options.jobs for seed in range(options.fleets)]
     with tempfile.TemporaryDirectory(prefix="nights-") as scratch, ProcessPoolExecutor(options.processes) as pool:
         folder = options.keep or Path(scratch)
+        teams = [jobs] if options.one_store else [[job] for job in jobs]
         tasks = {
-            (name, job.name): pool.submit(play, job, player(folder / name / job.name), options)
-            for job in jobs
+            name: [pool.submit(play, team, [player(folder / name / job.name) for job in team], options) for team in teams]
             for name, player in players.items()
         }
-        played = {name: {job.name: tasks[name, job.name].result() for job in jobs} for name in players}
+        played = {name: {k: nights for task in them for k, nights in task.result().items()} for name, them in tasks.items()}
     overall = {name: figures(list(plays.values())) for name, plays in played.items()}
     *_, last = overall.values()
     if options.json:
@@ -94,6 +96,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--jpo", action="append", metavar="[NAME=]PATH", help="program; may be repeated (default: this one)")
     parser.add_argument("--in-process", action="store_true", help="no processes and no faketime: the jpo that is imported here")
     parser.add_argument("--clean-checkout", action="store_true", help="start from the committed file each night")
+    parser.add_argument("--one-store", action="store_true", help="all jobs share their runs and take turns, night by night")
     parser.add_argument("--growth", type=float, default=0.0, metavar="SHARE", help="by which the data grow each night")
     parser.add_argument("--observe", action="store_true", help="put runs on record by `jpo observe`, not by [csv] logs")
     parser.add_argument("--reached", action="append", default=[], metavar="NAME=MOST", help="the job takes no more of this")
@@ -115,12 +118,19 @@ def named(text: str) -> tuple[str, Path]:
     return name or path, Path(path).absolute()
 
 
-def play(job: Job, jpo: Program | InProcess, options: argparse.Namespace) -> Play:
-    """All nights of one job with one version of JPO."""
+def play(jobs: Sequence[Job], them: Sequence[Program | InProcess], options: argparse.Namespace) -> dict[str, Play]:
+    """All nights of the jobs of one store with one version of JPO, in turns."""
+    nights = zip(*(each_night(job, jpo, options) for job, jpo in zip(jobs, them, strict=True)), strict=True)
+    return {job.name: list(play) for job, play in zip(jobs, zip(*nights, strict=True), strict=True)}
+
+
+def each_night(job: Job, jpo: Program | InProcess, options: argparse.Namespace) -> Iterator[Night]:
+    """The nights of one job."""
     reports = Reported(options.report, options.validated)
-    config, runs, nights = jpo.folder / "config.ini", jpo.folder / "runs", []
+    config, runs = jpo.folder / "config.ini", jpo.folder / "runs"
     runs.mkdir(parents=True)
-    (jpo.folder / "jpo.toml").write_text(jpo_toml(job, options.set, logs=not options.observe), encoding="utf-8")
+    store = [f"store.url=sqlite:///{jpo.folder.parent.absolute() / 'jpo.db'}"] if options.one_store else []
+    (jpo.folder / "jpo.toml").write_text(jpo_toml(job, [*options.set, *store], logs=not options.observe), encoding="utf-8")
     most = {name: float(value) for name, _, value in (text.partition("=") for text in options.reached)}
 
     def ran(values: Mapping[str, float], number: int) -> None:
@@ -145,8 +155,7 @@ def play(job: Job, jpo: Program | InProcess, options: argparse.Namespace) -> Pla
         tonight = grown(job, (1 + options.growth) ** number)
         worth = partial(judged, tonight, best(within(tonight, most))[1])
         night = Night(**asdict(worth(values)), values=values, keeping=worth(job.values).ratio)
-        nights.append(answered(replace(night, seconds=took, in_vain=values != asked), answer, worth))
-    return nights
+        yield answered(replace(night, seconds=took, in_vain=values != asked), answer, worth)
 
 
 def grown(job: Job, factor: float) -> Job:

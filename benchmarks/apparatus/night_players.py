@@ -61,7 +61,7 @@ class InProcess:
         from jpo.report.suggestion import as_json
 
         config = self.folder / "config.ini"
-        asked = SuggestOptions(f"night-{at:.0f}", at, offline=True, learn=False)
+        asked = SuggestOptions(f"{self.folder.name}-{at:.0f}", at, offline=True, learn=False)
         try:
             return as_json(suggest(config, load(config, None, os.environ, {}), asked))
         except NothingAdmissible as error:
