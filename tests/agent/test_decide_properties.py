@@ -74,13 +74,18 @@ def nothing_better(problem):
     return 1 - problem.belief.weights @ better.any(axis=1)
 
 
+def lowers(problem, row):
+    """Whether a row lowers a loss that was promised."""
+    promise = problem.comparison.promise
+    return bool(promise and promise.lowering[row])
+
+
 def broken_bounds(problem, row):
     """The bounds of a trial that running a row would break, from the belief alone."""
     belief, comparison, leeway = problem.belief, problem.comparison, problem.leeway
     against, w = comparison.against_today[:, row], belief.weights
     expected = w @ against
-    promise = comparison.promise
-    lowers = bool(promise and promise.lowering[row])
+    lowering = lowers(problem, row)
     far = (1 - belief.p_fail[row]) * (w @ (against > math.log(1.5)))
     bounds = {
         "never run": belief.tried[row],
@@ -90,8 +95,8 @@ def broken_bounds(problem, row):
         "overspent": leeway.budget_left < 0,
         "trials left": leeway.trials_earned - leeway.trials_made < 1,
         "a tenth": more_resources(problem, row) and expected > math.log(0.9) + 1e-9,
-        "settled": not lowers and nothing_better(problem) >= 0.8,
-        "gains": not lowers and problem.acquisition.improvement[row] < 0.03,
+        "settled": not lowering and nothing_better(problem) >= 0.8,
+        "gains": not lowering and problem.acquisition.improvement[row] < 0.03,
     }
     return [name for name, broken in bounds.items() if broken]
 
@@ -117,6 +122,7 @@ def check_safe(problem, found):
     row, p_better = found.choice, problem.comparison.p_better
     if found.kind == "improvement":
         assert p_better[row] >= LEAST
+        assert problem.acquisition.p_better[row] >= LEAST or lowers(problem, row)
         assert not problem.belief.runs[row]
     if found.kind == "return":
         assert problem.belief.runs[row]
@@ -127,7 +133,7 @@ def check_safe(problem, found):
         assert p_better[row] >= LEAST or problem.belief.runs[row] >= problem.belief.runs[problem.candidates.current]
     if found.kind == "trial":
         assert broken_bounds(problem, row) == []
-        assert p_better[row] < LEAST
+        assert min(p_better[row], problem.acquisition.p_better[row]) < LEAST
     assert [rule.name for rule in found.rules[1:-1]] == [rule.name for rule in RULES]
     assert found.rules[-2].left == problem.allowed.sum()
 

@@ -1,7 +1,7 @@
 """What may be run next: an ordered table of rules over the candidates, of which each takes some away, with its code.
 
-A change is one of three. An improvement is better than today's values with `min_confidence`. A return goes back to values that
-ended well, and is likelier than not to be better. Everything else is a trial, and RULES say which trials are left.
+A change is one of three. An improvement is better than today's values and than any that ran, with `min_confidence`. A return goes
+back to values that ended well, and is likelier than not to be better. Everything else is a trial, and RULES say which are left.
 `jpo explain --rules` prints the table for a suggestion, docs/decision.md is made from it.
 """
 
@@ -107,9 +107,13 @@ class Exploration:
 
     @cached_property
     def likely_better(self) -> Bools:
-        """Rows that are better than today's with `min_confidence`, or where that is 0, likelier than not."""
-        least_chance = self.boldness.min_confidence or LIKELIER
-        return np.asarray((self.comparison.p_better >= least_chance) & self.others)
+        """Rows that are better than today's with `min_confidence`, or where that is 0, likelier than not; what never ended well
+        also than the best that is known, since after a bad trial nearly everything is better than today's.
+        """
+        least_chance, promise = self.boldness.min_confidence or LIKELIER, self.comparison.promise
+        than_known = (self.acquisition.p_better >= least_chance) | (self.comparison.belief.runs > 0)
+        than_known = than_known | promise.lowering if promise else than_known
+        return np.asarray((self.comparison.p_better >= least_chance) & than_known & self.others)
 
     @cached_property
     def returns(self) -> Bools:
