@@ -87,7 +87,7 @@ def test_truths_are_as_the_other_jobs_of_the_installation_turned_out() -> None:
     experience = newest()
 
     def fails(residuals) -> float:
-        return float(np.mean([a_job(experience, seed, residuals).truth.fails.mean() for seed in range(30)]))
+        return float(np.mean([a_job(experience, seed, residuals).truth.fails.mean() for seed in range(90)]))
 
     assert fails(SLOW) > fails(None)
 

@@ -100,7 +100,7 @@ def test_a_prior_that_misleads_is_found_out_within_a_few_runs() -> None:
     assert found.recalled.trust > 0.4
     assert np.median(odds, axis=0)[0] > 0.4  # one run says nothing about a surface
     assert np.median(odds, axis=0)[1] < 0.2
-    assert (odds[:, 1] < 0.5).mean() > 0.8
+    assert (odds[:, 1] < 0.5).mean() > 0.75
 
 
 def _odds_of_recalled(found: prior.Prior, seed: int) -> list[float]:

@@ -37,7 +37,7 @@ def test_what_goes_on_record_is_what_the_job_will_read_with_evidence_reasons_and
     assert (suggestion.status, suggestion.values.suggested["batch_size"], suggestion.created_at) == ("changed", 63.0, 7.0)
     (change,) = suggestion.changes
     assert (change.parameter, change.old, change.new) == ("batch_size", 16.0, 63.0)
-    assert change.reason == "expected alone: time -68%; not run yet at 63", "the effect, and on what ground"
+    assert change.reason == "expected alone: time -67%; not run yet at 63", "the effect, and on what ground"
     assert suggestion.values.texts == {name: f"{value:g}" for name, value in NOW.items()}
     assert (suggestion.decision.decided_by, suggestion.decision.policy) == ("belief", "belief rule")
     assert (suggestion.evidence.run_ids, suggestion.codes[-1]) == (("r1", "r2"), "JPO-I501")
