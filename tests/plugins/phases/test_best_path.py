@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
@@ -79,25 +78,3 @@ def ambiguous(n: int) -> tuple[Chain, np.ndarray]:
         np.full(10, 0.1), transitions / transitions.sum(1, keepdims=True), 0.02 * rng.normal(size=(10, 2)), np.ones((10, 2))
     )
     return chain, chain.log_emissions(rng.normal(size=(n, 2)))
-
-
-def test_a_long_execution_costs_under_a_microsecond_per_sample() -> None:
-    assert seconds_per_sample(viterbi, *ambiguous(20_400)) < 1e-6
-
-
-def test_so_does_one_without_hmmlearn_whose_phases_can_be_told_apart() -> None:
-    rng = np.random.default_rng(0)
-    k, n = 10, 20_400
-    transitions = (np.full((k, k), 0.02) + 0.8 * np.eye(k)) / (0.8 + 0.02 * k)
-    chain = Chain(np.full(k, 0.1), transitions, 5 * rng.normal(size=(k, 2)), np.full((k, 2), 0.5))
-    emissions = chain.log_emissions(chain.means[np.repeat(rng.integers(0, k, n // 30), 30)] + rng.normal(size=(n, 2)))
-    assert seconds_per_sample(in_blocks, chain, emissions) < 1e-6
-
-
-def seconds_per_sample(find: Find, chain: Chain, emissions: np.ndarray) -> float:
-    seconds = []
-    for _ in range(5):
-        began = time.process_time()
-        find(chain, emissions, [len(emissions)])
-        seconds.append(time.process_time() - began)
-    return min(seconds) / len(emissions)

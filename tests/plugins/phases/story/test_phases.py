@@ -206,11 +206,12 @@ def test_a_suggestion_asks_for_no_less_than_the_phases_need(project: Project) ->
             series.append(Series(run.run_id, "cpu_cores", times, tuple(cpu)))
             series.append(Series(run.run_id, "memory_gib", times, tuple(one / 2**30 for one in memory)))
         store.record(Finished(tuple(runs), series=tuple(series)), now=2e9)
-    before = json.loads(project.jpo("suggest", "config.ini", "--dry-run", "-o", "json").out)
+    ask = ("suggest", "config.ini", "--dry-run", "--prefer", "cost=1", "-o", "json")
+    before = json.loads(project.jpo(*ask).out)
     assert project.jpo("phases", "fit", "config.ini", "-o", "phases.model").code == 0
     toml = project.folder / "jpo.toml"
     toml.write_text(toml.read_text() + '\n[phases]\nmodel = "phases.model"\n')
-    after = json.loads(project.jpo("suggest", "config.ini", "--dry-run", "-o", "json").out)
+    after = json.loads(project.jpo(*ask).out)
     assert "JPO-I871" in after["reason_codes"]
     assert "JPO-I871" not in before["reason_codes"]
     assert (before["suggested"]["cpus"], after["suggested"]["cpus"]) == (1.0, 2.0)  # they kept three cores busy
