@@ -154,7 +154,8 @@ def test_a_released_policy_decides_and_says_what_it_did(
 ) -> None:
     project.jpo("observe")
     decides(project, slope)
-    answer = project.jpo("suggest", "config.ini", "--explore", explore, "--no-learn", "--dry-run", "-o", "json")
+    ask = ("suggest", "config.ini", "--explore", explore, "--prefer", "cost=1", "--no-learn", "--dry-run", "-o", "json")
+    answer = project.jpo(*ask)
     assert answer.code == 0, answer.err
     assert code in answer.out
     assert sentence in answer.out
