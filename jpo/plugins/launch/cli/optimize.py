@@ -68,9 +68,8 @@ def optimize(
     """Run jobs again and again, each time with better values.
 
     For every CONFIG.INI: baseline runs with the values it has, then suggest, run, record. The first runs try values out (5 of
-    10, up to 7 while none of them ends well), the others have the best of them, and so has CONFIG.INI in the end. A run is
-    stopped at twice the time of the shortest that reached its target ([launch] stop_at), a trial as soon as it cannot win.
-    Interrupted or killed, the same command goes on.
+    10, up to 7 while none of them ends well), the others have the best of them, and so has CONFIG.INI in the end. A trial is
+    stopped as soon as it cannot win ([launch] stop_at), any other run never. Interrupted or killed, the same command goes on.
 
     \b
     Examples:

@@ -16,7 +16,7 @@ from jpo.plugins.launch.launcher import StartsTogether
 from jpo.plugins.launch.ledger import is_past, locked, read
 from jpo.plugins.launch.lifecycle import start_together
 from jpo.plugins.launch.project.boldness import settings_of_step, trials_of
-from jpo.plugins.launch.project.boundaries import ended_early, longest_training_seconds, startup_seconds
+from jpo.plugins.launch.project.boundaries import ended_early, longest_trial_seconds, startup_seconds
 from jpo.plugins.launch.project.finished import EndedRun, run_again
 from jpo.plugins.launch.project.jobs import kept_to_room
 from jpo.plugins.launch.project.unfinished import finish_writing, free_id, made_under
@@ -26,7 +26,7 @@ from jpo.plugins.launch.watching import account
 from jpo.project.project import open_history, open_project
 from jpo.project.sources import own_names
 from jpo.project.workload import content_now, read_workload
-from jpo.records import Parameters, RunStatus, Suggestion
+from jpo.records import Parameters, RunStatus, Suggestion, same
 from jpo.telemetry.csv.folder import read_in_parts
 from jpo.wording import numbers
 
@@ -172,14 +172,16 @@ def in_short(suggestion: Suggestion) -> str:
 def boundary_of(task: Task, values: Parameters | None = None, before: float | None = None) -> Boundary:
     """After how long the next run is of no use, by all runs on record, or those that had ended before a moment.
 
-    Without values it is a trial.
+    Only a trial can be: values with which a run has ended well are run for their model. Without values it is a trial.
     """
     with open_history(task.settings) as store:
         runs = [run for run in store.runs_of(task.identity) if before is None or run.ended_at <= before]
+    if values is not None and any(run.ended_well and same(run.parameters, values) for run in runs):
+        return Boundary()
     launched = [(read(task.ledger, run.run_id), run) for run in runs if run.run_id.startswith(f"{task.name}-")]
     besides = [startup_seconds(entry, run) for entry, run in launched if entry]
     longest_startup = max((seconds for seconds in besides if seconds is not None), default=None)
-    return Boundary(longest_training_seconds(task.settings, runs, values), longest_startup)
+    return Boundary(longest_trial_seconds(task.settings, runs), longest_startup)
 
 
 def was_cut_off(task: Task, run_id: str, ended: EndedRun, *, baseline: bool) -> bool:

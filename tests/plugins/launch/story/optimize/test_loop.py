@@ -128,7 +128,7 @@ def test_a_log_on_this_machine_stops_a_run_to_the_second(lab: Lab) -> None:
     assert entry.end.ended_at == pytest.approx(entry.asked_at + 20 + 2000, abs=1.0)
     assert any("stopped after 33m 20s" in note for note in lab.notes)
     (stop,) = account.read(lab.task().ledger, entry.job.run_id)
-    assert (stop.is_stop, stop.applied, stop.why) == (True, True, "it has trained 33m 20s, and can no longer win")
+    assert (stop.is_stop, stop.applied, stop.why) == (True, True, "it took 33m 20s, and can no longer win")
     with lab.history() as store:
         kinds = [event.kind for event in store.audit_records() if event.data.get("run_id") == entry.job.run_id]
     assert "adjusted" in kinds
@@ -325,7 +325,7 @@ def test_a_trial_far_from_its_target_is_stopped_by_its_curve_and_other_values_ar
     assert after.run is not None
     assert after.run.parameters != stopped.run.parameters
     assert run_ids(lab) == ["b1", "b2", "b3", "1", "2"]
-    assert any("-1: stopped: by its curve its target will cost" in note for note in lab.notes)
+    assert any("-1: stopped: by its curve it will cost" in note for note in lab.notes)
     assert "batch_size = 64 " in config.read_text(encoding="utf-8")  # not the values of the last trial, which was stopped
     assert "learning_rate = 0.01\n" in config.read_text(encoding="utf-8")
 
@@ -360,7 +360,7 @@ def test_a_trial_whose_epochs_take_several_times_as_long_is_stopped_by_its_pace_
     seconds = job.runs[3].value("duration_seconds")
     assert seconds is not None
     assert seconds < 400  # and not twice the shortest
-    assert any("-1: stopped: by its pace its target will cost" in note for note in lab.notes)
+    assert any("-1: stopped: by its pace it will cost" in note for note in lab.notes)
     with lab.history() as store:
         (slow,) = [run for run in store.runs_of(lab.task().identity) if run.run_id.endswith("-1")]
     assert slow.missed
