@@ -14,7 +14,13 @@ from jpo.wording import names, numbers
 if TYPE_CHECKING:
     from jpo.forecast.before_after import BeforeAfter
 
+PER_MODEL = ("duration_seconds", "cost_usd")
+"""What is compared by what a model took: all runs of a side, whatever ended them, by the number of those that brought one."""
 EMPHASIS: dict[str, Emphasis] = {"better": "good", "worse": "bad", "no clear change": "dim", "too few": "dim"}
+MEANS = (
+    "Per model: what all runs took, failed and stopped ones included, by the number that ended well. The rest is of runs that ended "
+    "well: geometric means, unless another is named."
+)
 HEAD = (
     *("dataset", "model", "framework", "since", "quantity", "before", "after", "runs_before", "runs_after"),
     *("change", "low", "high", "kind", "word", "hardware", "basis"),
@@ -69,10 +75,10 @@ def heading(change: WorkloadChange) -> str:
     return f"first changed on {numbers.moment(change.first_change)}{last} (UTC): {counted}"
 
 
-def _tables(change: WorkloadChange) -> Iterator[Table]:
+def _tables(change: WorkloadChange) -> Iterator[Block]:
     newest = {line.quantity: line for line in change.since_last}
     columns = (
-        *(Column("geometric mean of"), Column("before", "figure"), Column("after", "figure")),
+        *(Column("quantity"), Column("before", "figure"), Column("after", "figure")),
         *(Column("change (90% interval)", "prose"), Column("")),
         *(Column("since the last change", "prose"), Column("")),
     )
@@ -84,6 +90,7 @@ def _tables(change: WorkloadChange) -> Iterator[Table]:
         for line in change.lines
     )
     yield Table(columns, tuple(rows), "quantities")
+    yield MEANS
 
 
 def before(line: BeforeAfter) -> Cell:
@@ -100,6 +107,8 @@ def _notes(change: WorkloadChange) -> Iterator[Note]:
 def label(line: BeforeAfter) -> str:
     """The quantity's name, and what its mean is where it is not the geometric one."""
     quantity = names.quantity(line.quantity)
+    if line.quantity in PER_MODEL:
+        return f"{names.heading(line.quantity)} per model"
     if line.quantity in names.DERIVED:  # a share of runs
         return quantity.long
     return names.heading(line.quantity) + (" (arithmetic)" if line.kind == "difference" else "")

@@ -79,8 +79,9 @@ def _overview(review: Review) -> Iterator[Block]:
     )
     yield Table(columns, tuple(_line(one) for one in review.workloads), "workloads", "Workloads")
     yield (
-        "Saved is what as many usable results would have taken as before the first change, less what the runs since took, failed "
-        "ones included; with the 90% interval of that. Where too few runs are from before, what was forecast of one stands in. "
+        "Saved is what as many models would have taken as before the first change, less what all runs since took, failed and "
+        "stopped ones included; with the 90% interval of that. Where too few runs are from before, what was forecast of one "
+        "stands in. "
         "It takes the job for the same: where the data grew, it says too little. "
         "Money is what runs reported, else their time by today's [prices]."
     )
@@ -151,8 +152,8 @@ def saving(saved: Saved) -> Cell:
 def rests_on(saved: Saved) -> str:
     """The runs behind a saving, and those of its sides which say nothing of it."""
     before = "a forecast instead of runs" if saved.basis == "forecast" else numbers.counted(saved.runs_before, "run")
-    uncounted = f"; {saved.uncounted} stopped from outside or not measured" if saved.uncounted else ""
-    return f"{before} before, {saved.runs_after} after ({saved.well_after} of them ended well){uncounted}"
+    uncounted = f"; {saved.uncounted} not measured" if saved.uncounted else ""
+    return f"{before} before, {saved.runs_after} after ({saved.well_after} of them brought a model){uncounted}"
 
 
 def decider(decided_by: str) -> str:

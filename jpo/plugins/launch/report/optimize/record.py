@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoopRun:
-    """One run of the loop that is over; None: unknown. `last`: of the attempts of its step; those before it were cut off."""
+    """One run of the loop that is over; None: unknown.
+
+    Attributes:
+        last: of the attempts of its step; those before it were cut off.
+        stopped: JPO ended it.
+    """
 
     run_id: str
     engine: str
@@ -23,6 +28,7 @@ class LoopRun:
     run: Run | None
     cost_usd: float | None
     last: bool = True
+    stopped: bool = False
 
     @property
     def ended_well(self) -> bool:

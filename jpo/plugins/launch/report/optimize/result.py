@@ -73,6 +73,8 @@ def ending(each: LoopRun) -> str:
         return "unknown"
     if not each.last:
         return "cut off, made again"
+    if each.stopped:
+        return "stopped by JPO"
     return "target not reached" if each.run.outcome.converged is False else each.run.status.value
 
 
@@ -109,6 +111,7 @@ def _run(each: LoopRun, job: OptimizedJob) -> dict[str, object]:
         "converged": run.outcome.converged if run else None,
         "started_at": run.started_at if run else None,
         "made_again": not each.last,
+        "stopped_by_jpo": each.stopped,
         "suggestion_id": job.suggestions.get(each.run_id),
         "parameters": plain_values(run.parameters) if run else {},
         **{name: each.value(name) for name in MEASURES},

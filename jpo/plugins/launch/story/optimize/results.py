@@ -52,13 +52,14 @@ def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | 
 def _runs(task: Task, plan: LoopPlan, job: ProjectStore) -> Iterator[LoopRun]:
     """Every attempt that is over, in the order in which they were made."""
     numbers = [*((number, True) for number in range(1, plan.baseline + 1)), *((n, False) for n in range(1, plan.runs + 1))]
+    by_jpo = job.store.stopped_by_jpo()
     for number, baseline in numbers:
         ids = task.attempts(number, baseline=baseline)
         entries = [entry for run_id in ids if (entry := read(task.ledger, run_id)) and entry.end]
         for entry in entries:
             run = run_again(entry, task.ledger, task.settings, job.store).run
             cost = None if run is None else run_cost_usd(run, job.prices)
-            yield LoopRun(entry.job.run_id, entry.engine, baseline, run, cost, entry is entries[-1])
+            yield LoopRun(entry.job.run_id, entry.engine, baseline, run, cost, entry is entries[-1], entry.job.run_id in by_jpo)
 
 
 def _ended(runs: Sequence[LoopRun]) -> list[Run]:
