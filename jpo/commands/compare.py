@@ -73,7 +73,9 @@ def change_of(identity: Identity, sides: Sides, prices: Prices, own: Mapping[str
     lines = compared(sides.before, sides.after, prices, own, sides.expected)
     again = sides.last != sides.since
     since_last = compared(sides.before, sides.newest, prices, own, sides.expected) if again else []
-    return WorkloadChange(identity, sides.since, sides.last, before, after, sides.left_out, lines, since_last)
+    return WorkloadChange(
+        identity, sides.since, sides.last, before, after, sides.left_out, lines, since_last, sides.failed_starts
+    )
 
 
 def compared(

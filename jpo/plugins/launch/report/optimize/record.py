@@ -43,11 +43,11 @@ class LoopRun:
 
 @dataclass(frozen=True, slots=True)
 class LoopTotals:
-    """What the runs after the baseline took together, beside what as many runs of the baseline's mean would have.
+    """What the runs after the baseline took together, beside what as many models would have taken with the baseline's values.
 
     Attributes:
-        runs: how many were measured; `well`: how many of them ended well, the others brought no model.
-        ratio: spent / kept; None where the baseline took nothing.
+        runs: how many were measured; `well`: how many of them brought a model.
+        ratio: spent / kept, per model; None where none brought one.
     """
 
     quantity: str
@@ -56,6 +56,23 @@ class LoopTotals:
     spent: float
     kept: float
     ratio: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BestFound:
+    """The values that the loop has left in config.ini, against the first ones.
+
+    Attributes:
+        values: those that differ from the first ones; empty: nothing better was found.
+        lines: quantities of the runs with these values against the baseline; empty where none was made.
+        search_seconds: what the runs with other values took beyond what their models would have taken before.
+        repaid_after: the run after the baseline from which on all of them together took no more than as many models before.
+    """
+
+    values: Mapping[str, float]
+    lines: Sequence[BeforeAfter]
+    search_seconds: float | None
+    repaid_after: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +85,8 @@ class OptimizedJob:
         lines: quantities of the runs after the baseline against those of it.
         fastest: id of the shortest run that ended well.
         longest_seconds: after which the next run would be stopped; None: nothing says.
-        missing: runs of the plan that were not made.
+        missing: runs of the plan that were not made, although they are wanted.
+        best: what the loop found; None: it is not through.
         failure: why it ended early; None: it did not.
     """
 
@@ -84,3 +102,4 @@ class OptimizedJob:
     missing: int
     failure: Note | None = None
     currency: Currency = USD
+    best: BestFound | None = None

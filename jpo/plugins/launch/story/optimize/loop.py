@@ -54,6 +54,11 @@ def _planned(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, N
     baseline_together(task, plan, outside)
     failures, broken = 0, 0
     for number, baseline in steps(task, plan):
+        if not baseline and is_done(task, plan, number):
+            outside.note(
+                f"{task.name}: done: two runs in a row kept their values; --runs {plan.runs} makes the rest all the same"
+            )
+            break
         entry = read(task.ledger, task.run_id(number, baseline=baseline))
         ended = yield from step(task, plan, outside, number, baseline=baseline)
         earlier = entry is not None and entry.recorded  # of a call that gave up; since then the user may have mended it
@@ -134,7 +139,7 @@ def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline:
 
 def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None:
     """Have the values of a step in config.ini: suggest them, or finish what a killed process has begun."""
-    suggestion_id = task.run_id(number, baseline=False) if number <= plan.runs else f"{task.name}-best{plan.runs}"
+    suggestion_id = task.run_id(number, baseline=False) if number <= plan.runs else best_id(task, plan)
     with open_project(task.path, task.settings, now=outside.clock(), judges=False) as job:  # settles what was written
         found = made_under(suggestion_id, job.store, task.identity)
         if found is not None:
@@ -160,6 +165,23 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
             raise
         suggestion = made(1)  # nothing that was measured keeps the SLA: another trial may
     outside.note(f"{suggestion_id}: {in_short(suggestion)}")
+
+
+def is_done(task: Task, plan: LoopPlan, number: int) -> bool:
+    """Whether the two runs before this one kept their values and brought a model: one more would only repeat them."""
+    if plan.all_wanted or number < 3:
+        return False
+    with open_history(task.settings) as store:
+        kept = [made_under(task.run_id(each, baseline=False), store, task.identity) for each in (number - 2, number - 1)]
+        well = {run.run_id for run in store.runs_of(task.identity) if run.ended_well}
+    return all(made is not None and not made.changes for made in kept) and all(
+        well & {*task.attempts(each, baseline=False)} for each in (number - 2, number - 1)
+    )
+
+
+def best_id(task: Task, plan: LoopPlan) -> str:
+    """The id of the last suggestion, with which config.ini is left."""
+    return f"{task.name}-best{plan.runs}"
 
 
 def in_short(suggestion: Suggestion) -> str:
