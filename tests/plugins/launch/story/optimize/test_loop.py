@@ -23,6 +23,7 @@ from jpo.plugins.launch.watching import account
 from jpo.project.workload import read_workload
 from jpo.records import RunStatus
 
+AS_THEY_ARE = {"batch_size": 64.0}
 BOLD = {"batch_size": 128.0}
 """What `suggest` is told to write, where the test is about what happens around it."""
 
@@ -617,3 +618,31 @@ def test_an_engine_that_cannot_be_reached_for_a_while_is_asked_again(lab: Lab, m
 
     monkeypatch.setattr(lifecycle, "ask_status", flaky)
     assert lab.optimize(runs=1).failure is None
+
+
+def test_the_loop_is_done_where_two_runs_in_a_row_kept_their_values_unless_all_are_wanted(lab: Lab) -> None:
+    lab.chosen = AS_THEY_ARE
+    (job,) = lab.optimize(runs=6, baseline=2, all_wanted=False).jobs
+    assert run_ids(lab) == ["b1", "b2", "1", "2"]
+    assert (job.missing, job.best and job.best.values) == (0, {})
+    assert any("done: two runs in a row kept their values" in note for note in lab.notes)
+    (job,) = lab.optimize(runs=6, baseline=2).jobs
+    assert run_ids(lab) == ["b1", "b2", "1", "2", "3", "4", "5", "6"]
+
+
+def test_what_the_engine_ended_at_a_limit_that_jpo_gave_it_was_stopped_by_jpo(lab: Lab) -> None:
+    """No log is seen while the run goes on."""
+    lab.chosen = BOLD
+    lab.train = lambda job: logged(job, lab.now, 50_000.0 if job.run_id.endswith("-1") else 1000.0)
+    (job,) = lab.optimize(runs=1, baseline=2).jobs
+    assert [run.stopped for run in job.runs] == [False, False, True]
+    with lab.history() as store:
+        assert store.stopped_by_jpo() == {job.runs[2].run_id}
+
+
+def test_a_run_of_values_that_ended_well_has_all_the_time_it_takes(lab: Lab) -> None:
+    """The values of the baseline, ten times slower than usual: they are wanted for their model."""
+    lab.chosen = AS_THEY_ARE
+    lab.train = lambda job: logged(job, lab.now, 10_000.0 if job.run_id.endswith("-1") else 1000.0)
+    (job,) = lab.optimize(runs=1, baseline=3).jobs
+    assert [run.ended_well for run in job.runs] == [True] * 4
