@@ -95,7 +95,7 @@ def _tables(change: WorkloadChange) -> Iterator[Block]:
         for line in change.lines
     )
     yield Table(columns, tuple(rows), "quantities")
-    yield MEANS
+    yield MEANS if change.lines else ""
 
 
 def before(line: BeforeAfter) -> Cell:
