@@ -24,7 +24,7 @@ def said(*workloads: object) -> str:
 
 
 def test_what_jpo_brought_is_one_sentence() -> None:
-    assert said(WORKLOAD) == "1 job tuned. Time saved: 31s (20 to 42s)."
+    assert said(WORKLOAD) == "1 job tuned. Time saved: 31s (20s to 42s)."
 
 
 def test_a_loss_is_said_with_its_reason_and_what_to_do() -> None:
