@@ -59,7 +59,7 @@ def found(best: BestFound, job: OptimizedJob) -> str:
     if not best.values:
         return f"Nothing better found; config.ini has its first values. {models}{cost}."
     values = ", ".join(f"{names.short(name)} {numbers.written(name, value)}" for name, value in best.values.items())
-    worth = ", ".join(filter(None, (per_model(best.lines), *map(of_quality, best.lines))))
+    worth = ", ".join(filter(None, (per_model(best.lines), *map(quality_change, best.lines))))
     return f"Best found: {values}{f': {worth}' if worth else ''}. {models}{cost}."
 
 
@@ -76,7 +76,7 @@ def per_model(lines: Sequence[BeforeAfter]) -> str:
     return f"{mean} {'less' if less else 'more'} time per model ({low} to {high})"
 
 
-def of_quality(line: BeforeAfter) -> str:
+def quality_change(line: BeforeAfter) -> str:
     """ "same val loss", or how it changed; empty of any other quantity."""
     if line.quantity not in ("val_loss", "val_accuracy") or line.word == "too few" or line.change is None:
         return ""
@@ -131,13 +131,15 @@ def as_json(jobs: Sequence[OptimizedJob]) -> dict[str, object]:
 
 
 def _job(job: OptimizedJob) -> dict[str, object]:
+    well = [(seconds, each.run_id) for each in job.runs if each.ended_well and (seconds := each.value("duration_seconds"))]
     return {
         **{name: getattr(job, name) for name in ("config", "name")},
         "workload": job.identity.labels,
         "runs": [_run(each, job) for each in job.runs],
         "totals": [asdict(total) for total in job.totals],
         "changes": [published(line) for line in job.lines],
-        **{name: getattr(job, name) for name in ("fastest", "longest_seconds", "missing")},
+        "fastest": min(well, default=(0.0, None))[1],
+        **{name: getattr(job, name) for name in ("longest_seconds", "missing")},
         "best": _best(job.best) if job.best else None,
         "failure": job.failure.text if job.failure else None,
         "code": job.failure.code if job.failure else None,

@@ -40,7 +40,6 @@ def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | 
         own_direction(task.settings),
     )
     bound = boundary_of(task).training_seconds if following else None
-    well = [(seconds, each.run_id) for each in runs if each.ended_well and (seconds := each.value("duration_seconds"))]
     return OptimizedJob(
         config=str(task.path),
         name=task.name,
@@ -49,7 +48,6 @@ def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | 
         suggestions={run_id: suggestion.suggestion_id for run_id, suggestion in made.items() if suggestion},
         totals=[total for name in ("duration_seconds", "cost_usd") if (total := _total(name, baseline, following))],
         lines=compare(_ended(baseline), _ended(following), prices, own) if following else (),
-        fastest=min(well, default=(0.0, None))[1],
         longest_seconds=bound,
         missing=0 if last else plan.runs - sum(not run.baseline and run.last for run in runs),
         failure=Note(failure.code, str(failure), task.name) if failure else None,

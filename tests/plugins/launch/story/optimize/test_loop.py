@@ -48,7 +48,6 @@ def test_baseline_runs_come_first_then_each_suggestion_has_its_run(lab: Lab) -> 
     assert run_ids(lab) == ["b1", "b2", "1", "2"]
     assert [each.run.parameters["batch_size"] for each in job.runs if each.run] == [64, 64, 128, 128]
     assert [*job.suggestions.values()] == [f"{job.name}-1", f"{job.name}-2"]
-    assert job.fastest in (f"{job.name}-1", f"{job.name}-2")
     assert job.missing == 0
     with lab.history() as store:
         assert [run.run_id for run in store.runs_following(f"{job.name}-1")] == [f"{job.name}-1"]
