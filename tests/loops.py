@@ -91,8 +91,9 @@ class Lab:
         engine = lambda _settings, _name: self.engine  # noqa: E731
         return Outside(self.suggest, engine, trial, lambda: self.now, self.sleep, self.notes.append, self.folder, {})
 
-    def optimize(self, *tasks: Task, runs: int = 2, baseline: int = 1, at_once: int = 1) -> LoopsEnded:
-        return optimize(tasks or [self.task()], LoopPlan(runs, baseline, at_once=at_once), self.outside(), compared, picture=None)
+    def optimize(self, *tasks: Task, runs: int = 2, baseline: int = 1, at_once: int = 1, all_wanted: bool = True) -> LoopsEnded:
+        plan = LoopPlan(runs, baseline, at_once=at_once, all_wanted=all_wanted)
+        return optimize(tasks or [self.task()], plan, self.outside(), compared, picture=None)
 
     def sleep(self, seconds: float) -> None:
         self.now += max(seconds, 0.01)

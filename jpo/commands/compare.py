@@ -14,18 +14,16 @@ from jpo.errors import UsageError
 from jpo.forecast import before_after
 from jpo.forecast.before_after import FEWEST, BeforeAfter
 from jpo.history.undo import in_effect
-from jpo.optimizer.before_and_after import UNKNOWN, Sides, sides_of
+from jpo.optimizer.before_and_after import UNKNOWN, Sides, sides_of, taken
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project_store, own_direction
 from jpo.project.workload import read_workload
 from jpo.records import FORECAST, Forecast, Identity, Run, RunStatus
-from jpo.report.before_after import WorkloadChange, WorkloadChanges
+from jpo.report.before_after import PER_MODEL, WorkloadChange, WorkloadChanges
 from jpo.report.plots.before_after import plot
 from jpo.report.plots.picture import can_plot
 
 MORE_IS_BETTER = {
-    "duration_seconds": False,
-    "cost_usd": False,
     "gpu_utilisation": True,
     "cpu_utilisation": True,
     "memory_gib": False,
@@ -34,7 +32,7 @@ MORE_IS_BETTER = {
     "val_accuracy": True,
     "train_loss": False,
 }
-"""What is compared, of runs that ended well; the train loss only where no validation loss was measured."""
+"""What else is compared, of runs that ended well; the train loss only where no validation loss was measured."""
 MOST = 500
 """Newest runs on each side that are compared: jobs drift, and more narrow no interval that matters."""
 SEED = 0
@@ -75,7 +73,9 @@ def change_of(identity: Identity, sides: Sides, prices: Prices, own: Mapping[str
     lines = compared(sides.before, sides.after, prices, own, sides.expected)
     again = sides.last != sides.since
     since_last = compared(sides.before, sides.newest, prices, own, sides.expected) if again else []
-    return WorkloadChange(identity, sides.since, sides.last, before, after, sides.left_out, lines, since_last)
+    return WorkloadChange(
+        identity, sides.since, sides.last, before, after, sides.left_out, lines, since_last, sides.failed_starts
+    )
 
 
 def compared(
@@ -87,11 +87,14 @@ def compared(
     """
     sides = before[-MOST:], after[-MOST:]
     well = [[run for run in side if run.ended_well] for side in sides]
-    lines = []
+    lines = [
+        before_after.compare_per_result(name, taken(name, sides[0], prices), taken(name, sides[1], prices), expected.of(name))
+        for name in PER_MODEL
+    ]
     for quantity, more_is_better in {**MORE_IS_BETTER, **own}.items():
         measured = [[value for run in side if (value := outcome_of(run, quantity, prices)) is not None] for side in well]
         loss_known = quantity == "train_loss" and any(run.outcome.val_loss is not None for side in sides for run in side)
-        if quantity in ("duration_seconds", "cost_usd") or (any(measured) and not loss_known):
+        if any(measured) and not loss_known:
             shares = quantity == "val_accuracy" or quantity in own  # +0.004 says more than +0%
             forecast = expected.of(quantity) if quantity in (*FORECAST, *expected.metrics) else None
             one, other = measured

@@ -69,12 +69,12 @@ def read(
     forecasts = {suggestion.suggestion_id: suggestion.next for suggestion in suggestions}
     made_by = {suggestion.suggestion_id: suggestion for suggestion in suggestions}
     identities = dict.fromkeys([*(entry.run.identity for entry in recorded), *(made.identity for made in suggestions)])
-    whole = as_they_ran_each(store, recorded, suggestions) if targets else {}
+    whole, by_jpo = as_they_ran_each(store, recorded, suggestions) if targets else {}, store.stopped_by_jpo()
     return History(
         [
             PastRun(
                 entry,
-                ending(entry.run),
+                ending(entry.run, by_jpo),
                 compared(entry, forecasts),
                 made_by.get(entry.suggestion_id or ""),
                 kept_all(check.verdict for check in check_run(targets, whole.get(key_of(entry.run), entry.run), prices)),

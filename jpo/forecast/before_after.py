@@ -102,13 +102,56 @@ def compare_with_forecast(
     middle, low, high = (float(to_scale(bound)) for bound in (expected.mean, expected.low, expected.high))
     later, mean, change = to_scale(values), None, None
     if later.size:
-        tail = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-        noise = (high - low) / (2 * tail)
-        spread = float(later.std(ddof=1)) if later.size >= FEWEST else noise
-        mean, half = float(later.mean()), tail * math.hypot(noise, spread / math.sqrt(later.size))
+        error = float(later.std(ddof=1)) / math.sqrt(later.size) if later.size >= FEWEST else 0.0
+        mean, half = float(later.mean()), _half_beside(high - low, error, later.size)
         change = Interval(mean - middle, mean - middle - half, mean - middle + half)
     compared = _compared(quantity, kind, (middle, mean), (runs_before, later.size), change, more_is_better=more_is_better)
     return replace(compared, before=expected.mean, basis="forecast")
+
+
+def _half_beside(width: float, error: float, runs: int) -> float:
+    """Half of the interval of the difference between a forecast, whose own is so wide, and the mean of runs with this standard
+    error; of fewer than FEWEST the spread is not known, and that of the forecast stands in."""
+    tail = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    noise = width / (2 * tail)
+    return tail * math.hypot(noise, error if runs >= FEWEST else noise / math.sqrt(runs))
+
+
+def compare_per_result(
+    quantity: str, before: tuple[Floats, Floats], after: tuple[Floats, Floats], expected: Interval | None = None
+) -> BeforeAfter:
+    """Compare what a usable result took: all runs of a side together, however they ended, by the number that brought one.
+
+    Args:
+        before, after: what each run took, and 1 where it brought a result, else 0; shapes (n,).
+        expected: of a run with the values before, which stands in where fewer than FEWEST runs measured it.
+
+    Source: of the variance of a ratio, Cochran, "Sampling Techniques", 1977, 6.4; of the degrees of freedom, Welch.
+    """
+    (one, of_one), (other, of_other) = map(_log_per_result, (before, after))
+    runs = len(before[0]), len(after[0])
+    if expected and expected.low > 0 and other is not None and runs[0] < FEWEST:
+        middle, low, high = map(math.log, (expected.mean, expected.low, expected.high))
+        half = _half_beside(high - low, math.sqrt(of_other), runs[1])
+        change = Interval(other - middle, other - middle - half, other - middle + half)
+        compared = _compared(quantity, "ratio", (middle, other), runs, change, more_is_better=False)
+        return replace(compared, before=expected.mean, basis="forecast")
+    known = None
+    if one is not None and other is not None and min(runs) >= FEWEST:
+        squares = sum(variance**2 / (n - 1) for variance, n in zip((of_one, of_other), runs, strict=True))
+        half = t_quantile((of_one + of_other) ** 2 / squares) * math.sqrt(of_one + of_other) if squares > 0 else 0.0
+        known = Interval(other - one, other - one - half, other - one + half)
+    return _compared(quantity, "ratio", (one, other), runs, known, more_is_better=False)
+
+
+def _log_per_result(side: tuple[Floats, Floats]) -> tuple[float | None, float]:
+    """The log of what a result took, and its variance; None: no run brought one, or all took nothing."""
+    took, well = side
+    if not well.any() or took.sum() <= 0:
+        return None, 0.0
+    each, n = float(took.sum() / well.sum()), len(took)
+    residuals = float(((took - each * well) ** 2).sum())
+    return math.log(each), residuals / float(took.sum()) ** 2 * n / max(1, n - 1)
 
 
 def _compared(

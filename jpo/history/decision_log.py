@@ -12,7 +12,7 @@ from jpo.errors import StoreError, UsageError
 from jpo.history.audit import AuditEvent, AuditRecord, AuditRow, read_row
 from jpo.history.canonical import canonical
 from jpo.history.database import OF_WORKLOAD, Changes, Database, Link, insert_into
-from jpo.history.events import MADE, SETTLED, suggested
+from jpo.history.events import ADJUSTED, MADE, SETTLED, suggested
 from jpo.history.failures import readable
 from jpo.history.rows import SUGGESTION_COLUMNS, Columns, identity_columns, read_identity, read_suggestion, suggestion_columns
 from jpo.records import Identity, Suggestion
@@ -150,6 +150,13 @@ class DecisionLog:
 
     def audit_records(self, *, limit: int | None = None) -> tuple[AuditRecord, ...]:
         return self._audit_records(f"{_AUDIT} ORDER BY number DESC LIMIT :limit", limited(limit))[::-1]
+
+    def stopped_by_jpo(self) -> frozenset[str]:
+        """Ids of the runs that JPO ended, by a decision while they went on; whatever else stopped one came from outside."""
+        records = self._audit_records(f"{_AUDIT} WHERE kind = :kind", {"kind": ADJUSTED})
+        return frozenset(
+            str(each.data.get("run_id")) for each in records if each.data.get("kind") == "stop" and each.data.get("applied")
+        )
 
     def _audit_records(self, statement: str, values: Mapping[str, object]) -> tuple[AuditRecord, ...]:
         rows = self.database.rows(statement, values)

@@ -15,6 +15,8 @@ from jpo.records import Evidence, Run, Suggestion, Workload, as_stored, texts_of
 
 MADE, SETTLED = ("suggested", "rolled back"), ("written", "conflict", "not written")
 """Events of a suggestion that changes something, and those that say what became of it."""
+ADJUSTED = "adjusted"
+"""Event of a decision about a run that went on: it was ended, or a part of what it held was released."""
 AS_STORED = (
     *("suggestion_id", "keys", "current", "suggested", "texts", "as_run", "checkout", "guard", "decided_by", "policy"),
     *("confidence", "reasons", "codes", "sla", "preference", "seed", "seen", "would_change", "undoes", "pinned_until"),

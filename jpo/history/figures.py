@@ -6,7 +6,7 @@ Only runs that ended well count for what a job takes or reaches; the others are 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, quantiles
 
@@ -102,9 +102,11 @@ def workload_figures(identity: Identity, runs: Sequence[Run], cost_usd: Measure,
     )
 
 
-def ending(run: Run) -> str:
-    """How a run ended; "target missed" for one that succeeded without reaching its own target."""
-    return "target missed" if run.outcome.converged is False and run.status == "succeeded" else run.status.value
+def ending(run: Run, by_jpo: Container[str] = ()) -> str:
+    """How a run ended; "target missed" for one that succeeded without its own target. `by_jpo`: ids of those that JPO ended."""
+    if run.outcome.converged is False and run.status == "succeeded":
+        return "target missed"
+    return f"{run.status.value} by JPO" if run.run_id in by_jpo and run.status == "stopped" else run.status.value
 
 
 def values_of(runs: Iterable[Run], quantity: str, cost_usd: Measure) -> list[float]:

@@ -2,18 +2,26 @@
 
 Before: the runs that started before the first change was written; of fewer than FEWEST also later ones with the values from
 before it. After: those that followed a suggestion made since, also one that kept the values or a rollback. What ran with other
-values in between is neither. `jpo history`, `jpo report` and `jpo sla` all tell their story from these.
+values in between is neither, nor is a start that failed for no fault of its values. Whatever else ended a run, it is charged.
+`jpo history`, `jpo report` and `jpo sla` all tell their story from these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from jpo.cost import Prices, outcome_of
 from jpo.forecast.before_after import FEWEST
 from jpo.history import RecordedRun, latest_start
-from jpo.history.figures import usual_values
-from jpo.records import Forecast, Parameters, Run, Suggestion, same
+from jpo.history.figures import LARGEST, usual_values
+from jpo.records import Forecast, Parameters, Run, RunStatus, Suggestion, same
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
 
 UNKNOWN = Forecast()
 NOTHING: Parameters = {}
@@ -28,6 +36,7 @@ class Sides:
         newest: of those after, the ones that followed the newest change or a later suggestion.
         left_out: later runs that are on neither side.
         expected: what was forecast of a run with the values from before the first change, which stands in for too few runs.
+        failed_starts: runs on neither side, since they failed before they trained, with values that train.
     """
 
     since: float | None
@@ -37,6 +46,7 @@ class Sides:
     newest: tuple[Run, ...] = ()
     left_out: int = 0
     expected: Forecast = UNKNOWN
+    failed_starts: int = 0
 
 
 def sides_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun]) -> Sides:
@@ -46,9 +56,11 @@ def sides_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun]) -
         effective: the suggestions that took effect, as they went on record.
         recorded: its runs, oldest first.
     """
+    failed = failed_starts([entry.run for entry in recorded])
+    recorded = [entry for entry in recorded if entry.run.run_id not in failed]
     at = [number for number, made in enumerate(effective) if made.changes]
     if not at:
-        return Sides(None, tuple(entry.run for entry in recorded), ())
+        return Sides(None, tuple(entry.run for entry in recorded), (), failed_starts=len(failed))
     first, last = effective[at[0]], effective[at[-1]]
     since_first = {made.suggestion_id for made in effective[at[0] :]}
     others = [entry.run for entry in recorded if entry.suggestion_id not in since_first]
@@ -64,7 +76,32 @@ def sides_of(effective: Sequence[Suggestion], recorded: Sequence[RecordedRun]) -
         _followers(recorded, effective[at[-1] :]),
         len(others) - len(before),
         next(expected, UNKNOWN),
+        len(failed),
     )
+
+
+def failed_starts(runs: Sequence[Run]) -> frozenset[str]:
+    """Ids of the runs that failed before they trained, for a fault of their script, such as a missing module.
+
+    They did no epoch where others report theirs, took less than any run that ended well, and had values with which one did.
+    """
+    well = [run for run in runs if run.ended_well and run.outcome.epochs and run.outcome.duration_seconds]
+    soon = min((run.outcome.duration_seconds or 0.0 for run in well), default=0.0)
+    return frozenset(
+        run.run_id
+        for run in runs
+        if run.status is RunStatus.FAILED
+        and not run.outcome.epochs
+        and (run.outcome.duration_seconds or 0.0) < soon
+        and any(same(run.parameters, other.parameters) for other in well)
+    )
+
+
+def taken(quantity: str, runs: Iterable[Run], prices: Prices) -> tuple[Floats, Floats]:
+    """What runs took, and 1 for each that ended well, else 0; both of shape (n,), without runs that measured nothing."""
+    values = ((outcome_of(run, quantity, prices), run.ended_well) for run in runs)
+    pairs = [(value, well) for value, well in values if value is not None and value < LARGEST]
+    return np.array([value for value, _ in pairs], dtype=np.float64), np.array([well for _, well in pairs], dtype=np.float64)
 
 
 def as_they_ran(

@@ -14,7 +14,13 @@ from jpo.wording import names, numbers
 if TYPE_CHECKING:
     from jpo.forecast.before_after import BeforeAfter
 
+PER_MODEL = ("duration_seconds", "cost_usd")
+"""What is compared by what a model took: all runs of a side, whatever ended them, by the number of those that brought one."""
 EMPHASIS: dict[str, Emphasis] = {"better": "good", "worse": "bad", "no clear change": "dim", "too few": "dim"}
+MEANS = (
+    "Per model: what all runs took, failed and stopped ones included, by the number that ended well. "
+    "The rest is of runs that ended well: geometric means, unless another is named."
+)
 HEAD = (
     *("dataset", "model", "framework", "since", "quantity", "before", "after", "runs_before", "runs_after"),
     *("change", "low", "high", "kind", "word", "hardware", "basis"),
@@ -28,6 +34,7 @@ class WorkloadChange:
     Attributes:
         first_change, last_change: when they were written, unix seconds; None: JPO changed nothing yet.
         before, after: runs on each side; `left_out`: later runs that followed no suggestion.
+        failed_starts: runs on neither side, since they failed before they trained, with values that train.
         lines: all runs after against those before; empty before the first change.
         since_last: only those since the last change against those before; empty where it is the first.
     """
@@ -40,6 +47,7 @@ class WorkloadChange:
     left_out: int
     lines: Sequence[BeforeAfter]
     since_last: Sequence[BeforeAfter]
+    failed_starts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +74,16 @@ def heading(change: WorkloadChange) -> str:
     last = f", last on {numbers.moment(change.last_change)}" if change.last_change != change.first_change else ""
     left = f"; left out, since they followed no suggestion: {change.left_out}" if change.left_out else ""
     counted = f"{numbers.counted(change.before, 'run')} before, {numbers.counted(change.after, 'run')} after it{left}"
-    return f"first changed on {numbers.moment(change.first_change)}{last} (UTC): {counted}"
+    starts = f"; starts that failed, through no fault of the values, and count on neither side: {change.failed_starts}"
+    return (
+        f"first changed on {numbers.moment(change.first_change)}{last} (UTC): {counted}{starts if change.failed_starts else ''}"
+    )
 
 
-def _tables(change: WorkloadChange) -> Iterator[Table]:
+def _tables(change: WorkloadChange) -> Iterator[Block]:
     newest = {line.quantity: line for line in change.since_last}
     columns = (
-        *(Column("geometric mean of"), Column("before", "figure"), Column("after", "figure")),
+        *(Column("quantity"), Column("before", "figure"), Column("after", "figure")),
         *(Column("change (90% interval)", "prose"), Column("")),
         *(Column("since the last change", "prose"), Column("")),
     )
@@ -84,6 +95,7 @@ def _tables(change: WorkloadChange) -> Iterator[Table]:
         for line in change.lines
     )
     yield Table(columns, tuple(rows), "quantities")
+    yield MEANS if change.lines else ""
 
 
 def before(line: BeforeAfter) -> Cell:
@@ -100,6 +112,8 @@ def _notes(change: WorkloadChange) -> Iterator[Note]:
 def label(line: BeforeAfter) -> str:
     """The quantity's name, and what its mean is where it is not the geometric one."""
     quantity = names.quantity(line.quantity)
+    if line.quantity in PER_MODEL:
+        return f"{names.heading(line.quantity)} per model"
     if line.quantity in names.DERIVED:  # a share of runs
         return quantity.long
     return names.heading(line.quantity) + (" (arithmetic)" if line.kind == "difference" else "")
@@ -124,7 +138,10 @@ def as_json(result: WorkloadChanges) -> dict[str, object]:
 def change_document(change: WorkloadChange) -> dict[str, object]:
     return {
         "workload": change.identity.labels,
-        **{name: getattr(change, name) for name in ("first_change", "last_change", "before", "after", "left_out")},
+        **{
+            name: getattr(change, name)
+            for name in ("first_change", "last_change", "before", "after", "left_out", "failed_starts")
+        },
         "since_first_change": [published(line) for line in change.lines],
         "since_last_change": [published(line) for line in change.since_last],
     }

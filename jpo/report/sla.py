@@ -97,8 +97,22 @@ def document(result: SlaReport | SlaProposal) -> Document:
         notes = result.written.notes if result.written else ()
         return Document("Thresholds for jpo.toml", (lines, *notes), done, result.currency, bare=True)
     runs = (*map(_run, result.checked), *([_compliance(result)] if result.runs else [])) if result.targets else ()
-    title, said = ("Workload ", Span(str(result.identity))), verdict(result.checked) if result.targets else NOTHING
+    title, said = (
+        ("Workload ", Span(str(result.identity))),
+        f"{verdict(result.checked)}{often(result)}" if result.targets else NOTHING,
+    )
     return Document(title, (*runs, *result.notes), said, result.currency)
+
+
+def often(result: SlaReport) -> str:
+    """How often the targets that were not always kept were: one run alone may be luck."""
+    rates = {name: result.compliance.of(name) for name in result.targets}
+    kept = [
+        f"{name} kept by {rate.kept} of {numbers.counted(rate.known, 'run')}"
+        for name, rate in rates.items()
+        if rate.kept < rate.known
+    ]
+    return f"; {', '.join(kept)}" if kept else ""
 
 
 def verdict(checked: Sequence[CheckedRun]) -> str:

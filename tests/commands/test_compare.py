@@ -39,7 +39,7 @@ def test_runs_before_the_change_are_held_against_those_that_followed_it(changed:
     assert (one["before"], one["after"], one["left_out"]) == (7, 4, 1)
     duration = one["since_first_change"][0]
     assert duration["quantity"] == "duration_seconds"
-    assert duration["after"] == pytest.approx(41.48, abs=0.01)
+    assert duration["after"] == pytest.approx(41.5)
     assert (duration["word"], duration["change"]["high"] < 1) == ("better", True)
     assert one["since_last_change"] == []  # it is the first one
 

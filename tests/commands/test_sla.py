@@ -36,13 +36,13 @@ def test_the_newest_run_is_checked_and_all_runs_are_counted(with_targets):
     assert (answer.code, answer.err) == (3, "")
     assert "Run run-6" in answer.out
     assert "time_max 3 7 43% (19% to 71%)" in " ".join(answer.out.split())
-    assert answer.out.endswith("violated by run-6 (time_max)\n")
+    assert answer.out.endswith("violated by run-6 (time_max); time_max kept by 3 of 7 runs\n")
 
 
 def test_a_run_that_kept_its_targets_as_far_as_they_are_known_is_no_failure(with_targets):
     answer = with_targets.jpo("sla", "check", "run-2")
     assert answer.code == 0
-    assert answer.out.endswith("no promise violated; 1 of 3 unknown\n")
+    assert answer.out.endswith("no promise violated; 1 of 3 unknown; time_max kept by 3 of 7 runs\n")
 
 
 def test_logs_are_checked_before_they_are_on_record_and_stay_off_it(with_targets, tmp_path):

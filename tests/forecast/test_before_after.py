@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from jpo.forecast.before_after import compare, compare_shares, compare_with_forecast
+from jpo.forecast.before_after import compare, compare_per_result, compare_shares, compare_with_forecast
 from jpo.records import Interval
 
 
@@ -141,3 +141,41 @@ def test_means_that_differ_by_rounding_alone_differ_by_nothing() -> None:
     told = compare_with_forecast("bleu", expected, values, more_is_better=True, difference=True)
     assert told.change is not None
     assert (told.change.mean, told.change.high) == (0.0, pytest.approx(0.15, rel=1e-3))
+
+
+def per_result(*runs: tuple[float, bool]) -> tuple[np.ndarray, np.ndarray]:
+    return np.array([took for took, _ in runs]), np.array([float(well) for _, well in runs])
+
+
+def test_what_brought_nothing_is_charged_to_the_results() -> None:
+    """Halved runs of which every second fails cost as much per model as before."""
+    line = compare_per_result(
+        "duration_seconds", per_result(*[(100.0, True)] * 4), per_result(*[(50.0, True), (50.0, False)] * 4)
+    )
+    assert (line.before, line.after, line.runs_after) == (pytest.approx(100.0), pytest.approx(100.0), 8)
+    assert line.change is not None
+    assert line.change.mean == pytest.approx(1.0)
+    assert line.word == "no clear change"
+
+
+def test_without_a_result_there_is_no_ratio() -> None:
+    line = compare_per_result("duration_seconds", per_result(*[(100.0, True)] * 4), per_result(*[(50.0, False)] * 4))
+    assert (line.after, line.change, line.word) == (None, None, "too few")
+
+
+def test_a_forecast_stands_in_for_what_a_result_took_before() -> None:
+    after, expected = per_result((60.0, True), (40.0, False), (60.0, True)), Interval(100.0, 90.0, 112.0)
+    line = compare_per_result("duration_seconds", per_result((100.0, True)), after, expected)
+    assert (line.basis, line.before, line.runs_before) == ("forecast", 100.0, 1)
+    assert line.change is not None
+    assert line.change.mean == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("fails", [0.0, 0.3])
+def test_intervals_of_what_a_result_takes_hold_ninety_percent(fails: float) -> None:
+    rng, inside, tries = np.random.default_rng(0), 0, 400
+    for _ in range(tries):
+        before, after = ((rng.lognormal(0, 0.3, n), (rng.random(n) >= share) * 1.0) for n, share in ((8, 0.0), (12, fails)))
+        change = compare_per_result("duration_seconds", before, after).change
+        inside += change is not None and change.low <= 1 / (1 - fails) <= change.high
+    assert 0.84 < inside / tries < 0.96

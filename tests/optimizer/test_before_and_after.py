@@ -5,7 +5,7 @@ from dataclasses import replace
 from made import a_suggestion
 
 from jpo.history import RecordedRun
-from jpo.optimizer.before_and_after import Sides, sides_of
+from jpo.optimizer.before_and_after import Sides, failed_starts, sides_of
 from jpo.records import Forecast, Identity, Interval, Outcome, Run, RunStatus
 
 JOB = Identity("d", "m", "f")
@@ -37,3 +37,18 @@ def test_of_too_few_runs_before_later_ones_with_the_old_values_count_and_the_for
     assert [(one.started_at, one.parameters) for one in sides.before] == [(1000.0, old), (3000.0, old)]
     assert (len(sides.after), len(sides.newest), sides.left_out, sides.last) == (2, 1, 1, 4000.0)
     assert sides.expected == expected
+
+
+def test_a_start_that_failed_for_no_fault_of_its_values_is_on_neither_side() -> None:
+    trained = replace(run(100.0).outcome, epochs=10.0)
+    well = replace(run(100.0), outcome=trained)
+    missing_module = run(2.0, RunStatus.FAILED, 1100.0)
+    late = run(150.0, RunStatus.FAILED, 1200.0)
+    out_of_memory = run(2.0, RunStatus.OOM_KILLED, 1300.0)
+    crashed = replace(run(50.0, RunStatus.FAILED, 1400.0), outcome=replace(trained, duration_seconds=50.0, epochs=3.0))
+    never_ran = replace(run(2.0, RunStatus.FAILED, 1500.0), parameters={"gpus": 3.0})
+    runs = [well, missing_module, late, out_of_memory, crashed, never_ran]
+    assert failed_starts(runs) == {missing_module.run_id}
+    assert failed_starts(runs[1:]) == frozenset(), "nobody knows whether these values train"
+    sides = sides_of((), [RecordedRun(one, None, 1.0) for one in runs])
+    assert (missing_module in sides.before, sides.failed_starts) == (False, 1)

@@ -27,8 +27,8 @@ def lines(*workloads: WorkloadChange, currency: Currency = USD) -> list[str]:
 
 def test_the_table_says_how_much_and_how_sure() -> None:
     shown = lines(FOUND, currency=Currency("EUR", 2.0))
-    assert "duration 1m 40s 1m 02s -38% (-50% to -22%) better -38% (-50% to -22%) better" in shown
-    assert "cost unknown 3.00 EUR too few" in shown
+    assert "duration per model 1m 40s 1m 02s -38% (-50% to -22%) better -38% (-50% to -22%) better" in shown
+    assert "cost per model unknown 3.00 EUR too few" in shown
     assert "runs that failed 10% 0% -10 points (-35 to +22) no clear change" in shown
     head = "first changed on 1970-01-01 00:01, last on 1970-01-01 00:03 (UTC): 10 runs before, 8 runs after it; left out, since"
     assert any(line.startswith(head) for line in shown)
@@ -73,7 +73,7 @@ def test_markdown_and_html_have_the_same_tables() -> None:
     document = before_after.document(WorkloadChanges([replace(FOUND, identity=Identity("<b>", "m", "f"))]))
     page = markdown.render(document)
     assert "#### Workload **\\<b\\>/m/f**" in page
-    assert "| duration | 1m 40s | 1m 02s | -38% (-50% to -22%) | better | -38% (-50% to -22%) | better |" in page
+    assert "| duration per model | 1m 40s | 1m 02s | -38% (-50% to -22%) | better | -38% (-50% to -22%) | better |" in page
     assert "&lt;b&gt;/m/f" in html.render(document)
     assert '<span class="good">better</span>' in html.render(document)
 

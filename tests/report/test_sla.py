@@ -38,7 +38,7 @@ def test_limits_have_signs_and_units_and_verdicts_are_words() -> None:
     assert "time_max ≤ 1h 00m 30m 00s met" in shown
     assert "cost_max ≤ 6.00 EUR 7.00 EUR violated" in shown
     assert "gpu_util_min ≥ 50% unknown unknown" in shown
-    assert shown[-4:-1] == ["Note: a note", "", "violated by r1 (cost_max)"]
+    assert shown[-4:-1] == ["Note: a note", "", "violated by r1 (cost_max); time_max kept by 6 of 7 runs"]
 
 
 def test_how_often_it_was_kept_is_a_share_with_its_interval_or_unknown() -> None:
@@ -65,7 +65,9 @@ def test_names_from_logs_steer_no_terminal_and_no_page() -> None:
     attack = a_report((a_check(word="broken"), 1.0), run_id="\x1b[31m<b>")
     document = sla.document(attack)
     assert "\x1b" not in text.render(document, width=100, colour=False)
-    assert "**violated by  \\[31m\\<b\\> (time\\_max)**" in markdown.render(document).replace("by \\[", "by  \\[")
+    assert "**violated by  \\[31m\\<b\\> (time\\_max); time\\_max kept by 6 of 7 runs**" in markdown.render(document).replace(
+        "by \\[", "by  \\["
+    )
     assert "<b>" not in html.render(document)
 
 

@@ -26,8 +26,8 @@ EngineName = Annotated[str, BeforeValidator(installed), WithJsonSchema({"anyOf":
 class OfAllEngines(SettingsTable):
     """Command that trains (program and arguments, never a shell's line), the engine, and after how long a run is ended.
 
-    `stop_at`: multiple of what runs usually took to their target after which one is ended, in `jpo optimize` of the shortest one;
-    0: never. `keep`: how long output and files of a run stay after its end, once it is on record; 0: for ever.
+    `stop_at`: multiple of what the best values usually take after which `jpo optimize` ends a trial; 0: never. `keep`: how long
+    output and files of a run stay after its end, once it is on record; 0: for ever.
     """
 
     command: tuple[str, ...] = ()

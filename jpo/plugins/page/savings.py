@@ -1,7 +1,7 @@
 """Savings: what the runs since JPO's first change took, next to what as many would have taken as it was before.
 
-What counts is what a usable result took: the time and money of all runs, failed ones included, by the number of those that ended
-well. Runs that were stopped from outside say nothing of either, and those that followed no suggestion since are on neither side.
+What counts is what a usable result took: the time and money of all runs, whatever ended them, by the number of those that ended
+well. Those that followed no suggestion since are on neither side (optimizer/before_and_after.py).
 Where too few runs are from before, what was forecast of one stands in for them, and is marked as such.
 """
 
@@ -12,13 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from jpo.cost import Prices, outcome_of
+from jpo.cost import Prices
 from jpo.forecast.before_after import FEWEST, Basis, t_quantile
-from jpo.history.figures import LARGEST
-from jpo.optimizer.before_and_after import Sides
-from jpo.records import Interval, Run, RunStatus
+from jpo.optimizer.before_and_after import Sides, taken
+from jpo.records import Interval
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -31,12 +28,12 @@ class Saved:
     """What was saved of a quantity; below 0: more was spent.
 
     Attributes:
-        each_before: what each run that ended well took before, failed ones included; None: nothing was measured.
+        each_before: what each run that ended well took before, failed and stopped ones included; None: nothing was measured.
         runs_before: runs from before that were measured; `each_before` rests on them, if `basis` is not the forecast.
         runs_after: runs since that were measured; `well_after`: those of them that ended well.
         spent: what these took together.
         saved: what as many results would have taken as before, less that; None: too few runs before, or none after.
-        uncounted: runs of either side that say nothing: stopped from outside, or not measured.
+        uncounted: runs of either side that were not measured.
     """
 
     quantity: str
@@ -56,8 +53,8 @@ def savings(sides: Sides, prices: Prices) -> tuple[Saved, ...]:
 
 
 def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
-    before, before_well = measured(quantity, sides.before, prices)
-    after, after_well = measured(quantity, sides.after, prices)
+    before, before_well = taken(quantity, sides.before, prices)
+    after, after_well = taken(quantity, sides.after, prices)
     well, spent, expected = int(after_well.sum()), float(after.sum()), sides.expected.of(quantity)
     basis: Basis = "forecast" if expected and len(after) and before_well.sum() < FEWEST else "runs"
     each, saved = float(before.sum() / before_well.sum()) if before_well.any() else None, None
@@ -69,14 +66,6 @@ def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
         saved = Interval(well * each - spent, well * each - spent - half, well * each - spent + half)
     uncounted = len(sides.before) + len(sides.after) - len(before) - len(after)
     return Saved(quantity, each, len(before), len(after), well, spent, saved, basis, uncounted)
-
-
-def measured(quantity: str, runs: Iterable[Run], prices: Prices) -> tuple[Floats, Floats]:
-    """What runs took, and 1 for each that ended well; both of shape (n,), without runs that measured nothing."""
-    ended = [run for run in runs if run.status is not RunStatus.STOPPED]
-    values = ((outcome_of(run, quantity, prices), run.ended_well) for run in ended)
-    pairs = [(value, well) for value, well in values if value is not None and value < LARGEST]
-    return np.array([value for value, _ in pairs], dtype=np.float64), np.array([well for _, well in pairs], dtype=np.float64)
 
 
 def half_width(residuals: Floats, well: Floats, results: int) -> float:

@@ -158,13 +158,15 @@ def reviewed(
     effective = in_effect(job.store, identity, recorded)
     sides = sides_of(effective, recorded)
     whole = as_they_ran(effective, recorded, made[-1].values.suggested if made else {})
+    saved = savings(sides, job.prices)
+    each = saved[0].each_before if sides.since else None
     return WorkloadReview(
         identity,
         sides.since,
-        savings(sides, job.prices),
+        saved,
         answers.change(identity, sides, job.prices, criteria.direction),
         [reviewed_run(one, run, criteria.targets, job.prices) for one, run in zip(runs, whole, strict=True)],
-        [decision(one, past.followers.get(one.suggestion_id, ()), log) for one in made],
+        [decision(one, past.followers.get(one.suggestion_id, ()), log, each) for one in made],
         past.ledgers[identity],
         compliance(check_run(criteria.targets, run, job.prices) for run in whole),
         measured_front(whole, job.prices, criteria.metric),
@@ -179,13 +181,16 @@ def reviewed_run(past: PastRun, run: Run, targets: Mapping[str, float], prices: 
     return ReviewedRun(past, run_cost_usd(run, prices), usd_per_hour(run.parameters, prices), checks)
 
 
-def decision(made: Suggestion, followers: Sequence[Follower], log: AuditRead) -> ReviewedSuggestion:
+def decision(made: Suggestion, followers: Sequence[Follower], log: AuditRead, each: float | None) -> ReviewedSuggestion:
+    """A suggestion with what came of it; `each`: seconds that a model took before JPO's first change."""
     record = log.made.get(made.suggestion_id)
     fate = log.became.get(made.suggestion_id, "unknown") if made.changes else "kept"
     ended = [follower for follower in followers if follower.run.ended_well]  # forecasts are of such runs
     well = [seconds for follower in ended if (seconds := follower.run.outcome.duration_seconds)]
     inside = [follower.inside["duration_seconds"] for follower in ended if "duration_seconds" in follower.inside]
-    return ReviewedSuggestion(made, asked_by(record), fate, spread(well), len(followers), len(inside), sum(inside))
+    took = [(seconds, follower.run.ended_well) for follower in followers if (seconds := follower.run.outcome.duration_seconds)]
+    beyond = sum(seconds - each * brought for seconds, brought in took) if each and took else None
+    return ReviewedSuggestion(made, asked_by(record), fate, spread(well), len(followers), len(inside), sum(inside), beyond)
 
 
 def asked_by(record: AuditRecord | None) -> str:

@@ -40,11 +40,19 @@ def test_what_failed_runs_took_belongs_to_the_next_result() -> None:
     assert after.saved == Interval(pytest.approx(-50.0), pytest.approx(-50.0), pytest.approx(-50.0))
 
 
-def test_runs_stopped_from_outside_and_runs_without_a_measurement_count_on_neither_side() -> None:
-    more = (run(9999, RunStatus.STOPPED), run(None))
+def test_runs_without_a_measurement_count_on_neither_side() -> None:
     plain = Sides(0.0, (run(100), run(110), run(120)), (run(80),))
-    counted = saved_of("duration_seconds", Sides(0.0, plain.before + more, plain.after + more), Prices())
-    assert counted == replace(saved_of("duration_seconds", plain, Prices()), uncounted=4)
+    counted = saved_of("duration_seconds", Sides(0.0, (*plain.before, run(None)), (*plain.after, run(None))), Prices())
+    assert counted == replace(saved_of("duration_seconds", plain, Prices()), uncounted=2)
+
+
+@pytest.mark.parametrize("status", [RunStatus.STOPPED, RunStatus.FAILED, RunStatus.OOM_KILLED, RunStatus.DIVERGED])
+def test_a_run_that_brought_no_model_is_charged_whatever_ended_it(status: RunStatus) -> None:
+    """Three nights of 100 s saved 20 s each, and a fourth took 60 s for nothing."""
+    sides = Sides(0.0, (run(100),) * 3, (*[run(80)] * 3, run(60, status)))
+    saved = saved_of("duration_seconds", sides, Prices())
+    assert saved.saved is not None
+    assert saved.saved.mean == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize(

@@ -304,6 +304,6 @@ def test_what_jpo_has_not_changed_and_what_is_not_on_record_is_said_so(folder: P
     with open_store("sqlite:///other.db") as store:
         put(store, a_month_of(OTHER, suggestions=0))
     Path("jpo.toml").write_text(TOML + '[store]\nurl = "sqlite:///other.db"\n')
-    assert answered(capfd).count("JPO changed nothing yet") == 4, "of all and of the one workload, time and money"
+    assert answered(capfd).count("JPO changed nothing yet") == 5, "of all and of the one workload, time and money"
     Path("config.ini").write_text(CONFIG.replace("cnn", "mlp"))
     assert "of this workload nothing is on record" in answered(capfd, "config.ini")

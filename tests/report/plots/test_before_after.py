@@ -30,7 +30,7 @@ def test_ratios_have_their_change_and_differences_are_not_drawn(tmp_path: Path) 
     plot(CHANGE, tmp_path / "a.svg")
     page = (tmp_path / "a.svg").read_text()
     assert "<!-- -38%, better -->" in page
-    assert "<!-- duration -->" in page
+    assert "<!-- duration per model -->" in page
     assert "points" not in page.partition("</metadata>")[2].replace("stroke-linejoin", "")
 
 

@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from jpo.records import Suggestion
 
 
+MOST_RUNS = 10
+
+
 @click.command()
 @click.argument("words", nargs=-1, metavar="[CONFIG.INI]... [-- COMMAND...]")
-@click.option("--runs", type=click.IntRange(0, 1000), default=10, show_default=True, help="Runs with suggested values.")
+@click.option("--runs", type=click.IntRange(0, 1000), help="Runs with suggested values; default: 10, or until nothing changes.")
 @click.option("--baseline", type=click.IntRange(0, 100), default=3, show_default=True, help="Runs with today's values before.")
 @engine_option
 @click.option("--at-once", type=click.IntRange(1, 100), help="Jobs side by side; default: 1 on this machine, else all.")
@@ -48,7 +51,7 @@ def optimize(
     words: Sequence[str],
     toml: Path | None,
     *,
-    runs: int,
+    runs: int | None,
     baseline: int,
     on: str | None,
     at_once: int | None,
@@ -68,9 +71,8 @@ def optimize(
     """Run jobs again and again, each time with better values.
 
     For every CONFIG.INI: baseline runs with the values it has, then suggest, run, record. The first runs try values out (5 of
-    10, up to 7 while none of them ends well), the others have the best of them, and so has CONFIG.INI in the end. A run is
-    stopped at twice the time of the shortest that reached its target ([launch] stop_at), a trial as soon as it cannot win.
-    Interrupted or killed, the same command goes on.
+    10, up to 7 while none of them ends well), the others have the best of them, and so has CONFIG.INI in the end. A trial is
+    stopped as soon as it cannot win ([launch] stop_at), any other run never. Interrupted or killed, the same command goes on.
 
     \b
     Examples:
@@ -106,7 +108,11 @@ def optimize(
         lasting[task.name] = lasting_settings
     here = all(task.engine == "local" for task in tasks)
     data = {} if data_path is None else {"JPO_DATA_PATH": str(data_path.absolute() if data_path.exists() else data_path)}
-    plan = LoopPlan(runs, baseline, command_line, tuple(logs), data, at_once or (1 if here else len(tasks)))
+    plan = LoopPlan(
+        MOST_RUNS if runs is None else runs,
+        *(baseline, command_line, tuple(logs), data, at_once or (1 if here else len(tasks))),
+        all_wanted=runs is not None,
+    )
 
     def suggest(task: Task, suggestion_id: str, moment: float) -> Suggestion:
         wanted = suggesting.SuggestOptions(

@@ -1,18 +1,19 @@
 """Stop a run that cannot win any more: what going on is worth against stopping, by the agent's objective.
 
 All is counted in runs of the rival, the best run so far. Going on costs what is left to pay; it brings the model, if that will be
-good enough, and the chance of a better configuration, which later runs gain from. Stopping brings nothing more, and where the
-model is needed the rival has to run again: that costs one. So a run is stopped where
+good enough, and the chance of a better configuration, which later runs gain from. Stopping brings nothing more: for as good a
+model the rival has to run again, which costs one. So a trial is stopped where
 
-    left > horizon x E[gain] + (P(good enough) if its model is needed)        and        it cannot win
+    left > horizon x E[gain] + P(good enough)        and        it cannot win
 
 the belief rule (docs/decisions/0020) applied to the rest of a run, with a guard. It cannot win where the forecast of its curve
 gives it less than SURE, and would not if it still fell further than any finished run of the workload fell from there: so a run on
 a plateau goes on as long as runs were seen to leave one, and one that has hardly begun goes on.
 
-A trial that a target will end is judged by how far that is (target.py), any other run of which nobody knows when it ends by the
-paid-for rule of `jpo lab replay`: at twice the cost of the rival it is stopped. What a run has paid is gone, and counts only
-towards whether it can win.
+A trial that a target will end is judged by how far that is (target.py), any other of which nobody knows when it ends by the
+paid-for rule of `jpo lab replay`: at twice the cost of the best values it is stopped. What a run has paid is gone, and counts
+only towards whether it can win. A run that is wanted for its model is not stopped for what it costs, but only where its model
+can hardly be good enough.
 
 No policy was trained for this: the released SAC policies choose between configurations. What is compared here are values under
 the agent's own objective, with the forecast of the learning curve as belief.
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 SURE = 0.03
 """By the forecast of its curve a run whose chance to win is above this goes on, whatever the values say: beliefs may be wrong."""
 PAID_FOR = 2.0
-"""Multiples of the rival at which a run of unknown progress is stopped: `STOP_AT` of plugins/lab (Zeus, NSDI 2023, 4.4)."""
+"""Multiples of what the best values usually cost, at which a trial of unknown progress is stopped: Zeus, NSDI 2023, 4.4."""
 FEWEST_FINISHED = 5
 """Finished runs with a curve, before which no curve is a reason to stop: one schedule is known from nothing else."""
 GRID = 401
@@ -100,10 +101,9 @@ def verdict(
     least = progress.total_seconds.low * _whole(progress)
     optimistic = _cost(least, progress.usd(least), rival, preference)
     wins, gain, good = _chances(math.log(optimistic), rival, final, preference)
-    worth = horizon * gain + (good if needed else 0.0)
     reaches = _may_reach(math.log(optimistic), rival, final, preference)
-    stop = wins < SURE and not reaches and left > worth
-    why = _because(stop, wins, rival, final, optimistic, needed=needed, reaches=reaches)
+    stop = wins < SURE and not reaches and left > horizon * gain + good and not (needed and good >= SURE)
+    why = _because(stop, wins, rival, final, optimistic, preference, reaches=reaches)
     return StopVerdict(stop, why, wins, left, saves)
 
 
@@ -161,29 +161,36 @@ def _may_reach(log_cost: float, rival: Rival, final: FinalError | None, preferen
 
 
 def _without_an_end(progress: RunProgress, rival: Rival, preference: Preference, *, needed: bool, horizon: float) -> StopVerdict:
-    """Of a run of which nobody knows when it ends: a trial by its target, any other by the paid-for rule.
-
-    Before the curve of a trial says how far its target is, the paid-for rule holds for it, too.
+    """Of a run of which nobody knows when it ends: a trial by its target, and by the paid-for rule before its curve says how far
+    that is; one that is needed goes on.
     """
+    most = PAID_FOR * rival.usual
     spent = _cost(progress.elapsed_seconds, progress.usd(progress.elapsed_seconds), rival, preference)
     if needed or progress.to_target is None or spent <= 0:
-        if spent < PAID_FOR:
+        if needed or spent < most:
             return StopVerdict(False, "nothing tells when it ends")
-        why = f"it has cost {spent:.1f} times {rival.run_id}, the best run, and nothing tells when it ends"
-        return StopVerdict(True, why, wins=0.0)
-    seen = outlook(spent, progress.to_target, rival.usual, PAID_FOR)
-    stop, seconds = seen.hopeless(horizon), progress.elapsed_seconds * max(0.0, min(seen.total, PAID_FOR) / spent - 1)
+        has = "cost" if _takes(rival, preference) == "cost" else "taken"
+        why = f"it has {has} {spent / rival.usual:.1f} times as much as the best values usually do"
+        return StopVerdict(True, f"{why}, and nothing tells when it ends", wins=0.0)
+    seen = outlook(spent, progress.to_target, rival.usual, most)
+    stop, seconds = seen.hopeless(horizon), progress.elapsed_seconds * max(0.0, min(seen.total, most) / spent - 1)
     known_by = "curve" if progress.to_target.by_curve else "pace"
-    why = f"by its {known_by} its target will cost {seen.total / rival.usual:.2g} times as much as with the best values"
+    times, takes = f"{seen.total / rival.usual:.2g} times", _takes(rival, preference)
+    why = f"by its {known_by} it will {takes} {times} as much to its target as the best values usually do"
     if seen.wins >= UNLIKELY:
-        why += f", and the chance that it is cheaper is {seen.wins:.0%}"
+        why += f", and its chance to win is {seen.wins:.0%}"
     elif not stop:
-        why += ", but little is left to pay"
+        why += ", but another run for a model would, too"
     return StopVerdict(stop, why, seen.wins, seen.left, Saving(seconds, progress.usd(seconds)))
 
 
+def _takes(rival: Rival, preference: Preference) -> str:
+    """What decides: money where it is known and counts, else time."""
+    return "cost" if rival.usd and preference.cost else "take"
+
+
 def _because(
-    stop: bool, wins: float, rival: Rival, final: FinalError | None, optimistic: float, *, needed: bool, reaches: bool
+    stop: bool, wins: float, rival: Rival, final: FinalError | None, optimistic: float, preference: Preference, *, reaches: bool
 ) -> str:
     """The sentence of a verdict."""
     likely = wins >= SURE
@@ -194,13 +201,11 @@ def _because(
         expected = final.interval()
         chance += f" (error at its end {expected.low:.3g} to {expected.high:.3g}, the best run's {rival.error:.3g})"
     elif optimistic > 1:
-        chance += f" (it will cost at least {optimistic:.2f} times as much)"
+        chance += f" (it will {_takes(rival, preference)} at least {optimistic:.2f} times as much)"
     if stop or likely:
         return chance
     if reaches and final is not None and math.isinf(final.reach):
         return f"{chance}, but it has hardly begun"
     if reaches:
         return f"{chance}, but earlier runs still fell so far from there, or nearly"
-    return f"{chance}, but " + (
-        "its model is needed, and going on costs less than another run" if needed else "little is left to pay"
-    )
+    return f"{chance}, but going on costs less than another run for a model"

@@ -1,7 +1,7 @@
 """A trial that a target will end: its chance to be cheaper than the best configuration usually is, and what going on costs.
 
 Until its target a run is worth nothing, and how far that is its curve says (forecast/curves/target.py). What a trial has cost
-already is gone, but counts towards whether it can win. Nobody needs its model.
+already is gone, but counts towards whether it can win. Its model is worth what another run for one would cost.
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ class TargetOutlook:
         total: what it will cost in all, in the median.
         left: what going on costs until it ends, or is stopped since it was too dear; in usual runs.
         gain: what one later run is expected to save, in usual runs.
+        brings: probability that it reaches the target before that, and brings a model.
     """
 
     wins: float
     total: float
     left: float
     gain: float
+    brings: float
 
     def hopeless(self, horizon: float) -> bool:
         """Whether it should be stopped, if so many runs follow that a better configuration would serve."""
-        return self.wins < UNLIKELY and self.left > horizon * self.gain
+        return self.wins < UNLIKELY and self.left > horizon * self.gain + self.brings
 
 
 def outlook(spent: float, to_target: EpochsToTarget, usual: float, most: float) -> TargetOutlook:
@@ -52,4 +54,5 @@ def outlook(spent: float, to_target: EpochsToTarget, usual: float, most: float) 
     left = np.maximum(np.minimum(total, most) - spent, 0.0) / usual
     gain = np.maximum(0.0, 1 - total / usual)
     wins = float(weights @ (total < usual))
-    return TargetOutlook(wins, spent * math.exp(max(to_target.mean, 0.0)), float(weights @ left), float(weights @ gain))
+    median, brings = spent * math.exp(max(to_target.mean, 0.0)), float(weights @ (total < most))
+    return TargetOutlook(wins, median, float(weights @ left), float(weights @ gain), brings)

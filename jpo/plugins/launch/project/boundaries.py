@@ -1,19 +1,21 @@
-"""Boundaries of runs that are made to find better values: after how long one is no use any more, by what was recorded before."""
+"""Boundaries of trials: after how long one is of no use any more, by what was recorded before."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from math import exp, log, sqrt
 from pathlib import Path
-from statistics import median
+from statistics import fmean
 
 from jpo.errors import TelemetryError
+from jpo.forecast.before_after import t_quantile
 from jpo.plugins.launch.ledger import Entry
 from jpo.plugins.launch.project.finished import NEARLY, at_its_limit, logs_of
 from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
-from jpo.records import Parameters, Run, RunStatus, same
+from jpo.records import Run, RunStatus
 from jpo.telemetry.csv.log import parsed
 
 
@@ -25,33 +27,23 @@ class TrainingSoFar:
     over: bool = False
 
 
-def longest_training_seconds(settings: LoadedSettings, runs: Sequence[Run], values: Parameters | None = None) -> float | None:
-    """[launch] stop_at times the shortest of these runs that ended well; None: it is 0, or there is none.
+def longest_trial_seconds(settings: LoadedSettings, runs: Iterable[Run]) -> float | None:
+    """After how long a trial can no longer win; None: [launch] stop_at is 0, or none of these runs ended well.
 
-    Where no target says that all models are as good, a run whose values ended well is measured by their own runs: the shortest of
-    all may have brought the worse model.
-    """
-    stop_at = launch_table(settings).stop_at
-    well = [run for run in runs if run.ended_well and run.outcome.duration_seconds]
-    if values is not None and not any(run.outcome.converged is not None for run in runs):
-        well = [run for run in well if same(run.parameters, values)] or well
-    return stop_at * min(run.outcome.duration_seconds or 0.0 for run in well) if stop_at and well else None
-
-
-def longest_usual_seconds(settings: LoadedSettings, reached: Sequence[Run], values: Parameters) -> float | None:
-    """[launch] stop_at times what values usually take to their target: the best ones, or those of the run where these are known.
-
-    A run that is no trial is to deliver a model, and the shortest of many runs was lucky: twice its time would end every other
-    run of a job that reaches its target after two epochs, or after nine.
+    That is stop_at times what the best values usually take, and at least what 19 of 20 of their runs take on this machine: the
+    shortest of many runs was lucky, and runs of equal values differ by a tenth here and by half there. Values that ran once are
+    the best only if even a long run of theirs would be.
     """
     stop_at, taken = launch_table(settings).stop_at, dict[tuple[tuple[str, float], ...], list[float]]()
-    for run in reached:
-        if run.outcome.duration_seconds:
-            taken.setdefault(tuple(sorted(run.parameters.items())), []).append(run.outcome.duration_seconds)
+    for run in runs:
+        if run.ended_well and run.outcome.duration_seconds:
+            taken.setdefault(tuple(sorted(run.parameters.items())), []).append(log(run.outcome.duration_seconds))
     if not (stop_at and taken):
         return None
-    own = [each for known, seconds in taken.items() if same(dict(known), values) for each in seconds]
-    return stop_at * (median(own) if own else min(map(median, taken.values())))
+    freedom = sum(len(own) - 1 for own in taken.values())
+    squares = sum((each - fmean(own)) ** 2 for own in taken.values() for each in own)
+    spread = t_quantile(freedom) * sqrt(squares / freedom) if freedom else 0.0
+    return min(exp(fmean(own) + max(log(stop_at), spread * sqrt(1 + 1 / len(own)))) for own in taken.values())
 
 
 def startup_seconds(entry: Entry, run: Run | None) -> float | None:
@@ -67,9 +59,9 @@ def training_of(entry: Entry, ledger: Path) -> TrainingSoFar:
     """How long a run that goes on has been training; its log may be half written, or not be there yet."""
     for path in logs_of(entry, ledger):
         with suppress(TelemetryError):
-            log = parsed(path)
-            if (start := log.number("start")) is not None:
-                return TrainingSoFar(start, log.closed)
+            read = parsed(path)
+            if (start := read.number("start")) is not None:
+                return TrainingSoFar(start, read.closed)
     return TrainingSoFar(None)
 
 

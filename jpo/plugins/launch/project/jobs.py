@@ -9,12 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from jpo.errors import LaunchError, UsageError
-from jpo.history import Store
 from jpo.plugins.launch.job import RUN_ID, LaunchJob, Needs
 from jpo.plugins.launch.launcher import Launcher
-from jpo.plugins.launch.ledger import entries
-from jpo.plugins.launch.project.boundaries import longest_usual_seconds, startup_seconds
-from jpo.plugins.launch.project.engines import ledger_of
 from jpo.plugins.launch.settings import launch_table
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
@@ -22,8 +18,6 @@ from jpo.records import Parameters, Workload, plain
 
 NOTHING: Mapping[str, str] = {}
 NOT_OF_AN_ID = "-"
-UNKNOWN_SECONDS = 60.0
-"""Which a process may take besides training while no launched run has shown it."""
 PRICES = ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour")
 
 
@@ -86,20 +80,6 @@ def shortened(job: LaunchJob, seconds: float | None) -> LaunchJob:
     """The job, ended after this long, if it would not be before; None: as it is."""
     known = [limit for limit in (job.longest_seconds, seconds) if limit is not None]
     return replace(job, longest_seconds=min(known, default=None))
-
-
-def stop_after_seconds(workload: Workload, settings: LoadedSettings, store: Store) -> float | None:
-    """After how long a run of this workload cannot win any more: [launch] stop_at times what runs usually took to their target.
-
-    Those with its values, where there are any, else those with the best. What a process takes besides training (imports, data)
-    comes on top, as launched runs have shown it. None: nothing is known that it could be compared with, or `stop_at` is 0.
-    """
-    reached = {run.run_id: run for run in store.runs_of(workload.identity) if run.outcome.converged}
-    training = longest_usual_seconds(settings, [*reached.values()], workload.current)
-    if training is None:
-        return None
-    besides = [startup_seconds(entry, reached.get(entry.job.run_id)) for entry in entries(ledger_of(settings))]
-    return training + max((seconds for seconds in besides if seconds is not None), default=UNKNOWN_SECONDS)
 
 
 def needs_of(workload: Workload, settings: LoadedSettings, parameters: Parameters | None = None) -> Needs:

@@ -25,7 +25,7 @@ from jpo.plugins.launch.project.accounts import LOCAL, accounted_for
 from jpo.plugins.launch.project.command import invocation_of
 from jpo.plugins.launch.project.engines import launcher_of, ledger_of, surroundings_of
 from jpo.plugins.launch.project.finished import EndedRun, put_on_record
-from jpo.plugins.launch.project.jobs import job_of, new_run_id, shortened, stop_after_seconds
+from jpo.plugins.launch.project.jobs import job_of, new_run_id
 from jpo.plugins.launch.project.progress import progress_of
 from jpo.plugins.launch.report.launched.run import LaunchReport
 from jpo.plugins.launch.settings import table_of
@@ -88,10 +88,6 @@ def run(config: Path, settings: LoadedSettings, words: Sequence[str], options: R
         return replace(report, plan=launcher.plan(job, workload.content)) if isinstance(launcher, ShowsPlan) else report
     with open_history(settings) as store:  # one that cannot be used is reported now, not after hours
         accounted_for(settings, store, here.environ, now=options.now, engines={LOCAL, launcher.name})
-        job = shortened(job, stop_after_seconds(workload, settings, store))
-    known = read(ledger, job.run_id)
-    if known and known.job == replace(job, longest_seconds=known.job.longest_seconds):  # what is known of others changes
-        job = known.job
     notes = (*notes, *_shared(job, launcher))
     try:
         entry = start(job, launcher, ledger, now=options.now, config=workload.content)

@@ -15,13 +15,14 @@ from pathlib import Path
 from jpo.errors import LaunchError, words_of
 from jpo.files.reading import contents, json_object
 from jpo.history import AuditEvent, Store
+from jpo.history.events import ADJUSTED
 from jpo.plugins.launch.during.adjustment import Adjustment, as_json, from_json
 from jpo.plugins.launch.ledger import folder_of, locked, put
 from jpo.records import Identity
 
 FILE = "adjustments.json"
 LARGEST_BYTES = 2**20
-MADE, SETTLED = "adjusted", "adjustment settled"
+MADE, SETTLED = ADJUSTED, "adjustment settled"
 """Kinds of the events on the audit log."""
 OpenStore = Callable[[], Store]
 """Opens the history, a context manager."""

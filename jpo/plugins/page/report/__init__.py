@@ -1,6 +1,7 @@
 """`jpo report`: what JPO did with every workload of a store and what came of it, for a team lead and for an audit.
 
 record.py    the figures, as the command has gathered them
+answer.py    what JPO brought, in a sentence, and where it cost more
 sections.py  the report for people: totals, a section per workload, the audit log; charts.py: its pictures
 published.py the JSON document; tables.py: the CSV files
 """

@@ -29,6 +29,8 @@ class ReviewedSuggestion:
         fate: "written", "conflict" or "not written"; "kept"; "unknown" where the log does not say whether it was written.
         actual: the durations of the runs that followed and ended well; `runs`: of all that followed.
         compared, inside: of how many of them the duration could be compared, and how many were inside the forecast's interval.
+        beyond_seconds: what they took beyond what their models would have taken before JPO's first change; below 0: they saved
+            time; None: none ran, or nobody knows.
     """
 
     suggestion: Suggestion
@@ -38,6 +40,7 @@ class ReviewedSuggestion:
     runs: int
     compared: int
     inside: int
+    beyond_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

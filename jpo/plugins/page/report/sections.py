@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from jpo.plugins.page.report import charts
+from jpo.plugins.page.report.answer import NO_CHANGE, SAVED, answer, lost
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
 from jpo.records import Note, in_order, uncoded
 from jpo.report import audit, before_after, sla
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 FATES: Mapping[str, Emphasis] = {"written": "good", "conflict": "bad", "not written": "bad", "unknown": "warning"}
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "broken": "bad"}
-SAVED = {"duration_seconds": "Time saved", "cost_usd": "Money saved"}
-NO_CHANGE = "JPO changed nothing yet"
 FORECAST = "by forecast "
 """Before a saving that no run from before JPO bears out."""
 MOST_WORKLOADS = 10
@@ -64,9 +63,10 @@ def alarm(log: AuditDigest) -> str:
 
 
 def _overview(review: Review) -> Iterator[Block]:
-    """The totals, then a line per workload."""
+    """The answer in a sentence, the totals, then a line per workload, the losses first."""
     if not review.workloads:
         return
+    yield answer(review)
     totals = ((SAVED[name], estimate(saved, name), _behind(name, review)) for name, saved in review.saved.items())
     cards = [*totals, _chain_card(review.audit)]
     yield Table((Column("figure"), Column("value", "figure"), Column("", "prose")), tuple(cards), "totals", cards=True)
@@ -77,10 +77,12 @@ def _overview(review: Review) -> Iterator[Block]:
         Column("forecasts inside", "prose", "share", optional=True),
         Column("SLA kept", "prose", "share", optional=True),
     )
-    yield Table(columns, tuple(_line(one) for one in review.workloads), "workloads", "Workloads")
+    losses_first = sorted(review.workloads, key=lambda one: not lost(one))
+    yield Table(columns, tuple(_line(one) for one in losses_first), "workloads", "Workloads")
     yield (
-        "Saved is what as many usable results would have taken as before the first change, less what the runs since took, failed "
-        "ones included; with the 90% interval of that. Where too few runs are from before, what was forecast of one stands in. "
+        "Saved is what as many models would have taken as before the first change, less what all runs since took, failed and "
+        "stopped ones included; with the 90% interval of that. Where too few runs are from before, what was forecast of one "
+        "stands in. "
         "It takes the job for the same: where the data grew, it says too little. "
         "Money is what runs reported, else their time by today's [prices]."
     )
@@ -122,7 +124,7 @@ def _workload(workload: WorkloadReview, review: Review) -> Section:
     parts: tuple[Block, ...] = (
         _cards(workload),
         Section("Before and after", (charts.over_time(workload), *before_after.blocks_of(workload.change))),
-        Section("Suggestions", (_decisions(workload, review.newest),)),
+        Section("Suggestions", (return_on_trials(workload), _decisions(workload, review.newest))),
         Section("Forecast against actual", (charts.against_forecast(workload), *ledger_blocks(workload.ledger))),
         Section("Trade-off", (charts.trade_off(workload), _front(workload, review.newest))),
         Section("Runs", tuple(_runs(workload, review.newest))),
@@ -151,8 +153,8 @@ def saving(saved: Saved) -> Cell:
 def rests_on(saved: Saved) -> str:
     """The runs behind a saving, and those of its sides which say nothing of it."""
     before = "a forecast instead of runs" if saved.basis == "forecast" else numbers.counted(saved.runs_before, "run")
-    uncounted = f"; {saved.uncounted} stopped from outside or not measured" if saved.uncounted else ""
-    return f"{before} before, {saved.runs_after} after ({saved.well_after} of them ended well){uncounted}"
+    uncounted = f"; {saved.uncounted} not measured" if saved.uncounted else ""
+    return f"{before} before, {saved.runs_after} after ({saved.well_after} of them brought a model){uncounted}"
 
 
 def decider(decided_by: str) -> str:
@@ -175,7 +177,8 @@ def _decisions(workload: WorkloadReview, newest: int | None) -> Table:
         *(Column("made (UTC)", quantity="moment"), Column("suggestion", "key"), Column("kind"), Column("changes", "prose")),
         *(Column("result"), Column("decided by")),
         *(Column("forecast", "prose", "duration_seconds"), Column("actual (median)", "figure", "duration_seconds")),
-        *(Column("runs", "figure", optional=True), Column("inside"), Column("asked by", optional=True)),
+        *(Column("time saved", "figure", "duration_seconds"), Column("runs", "figure", optional=True)),
+        *(Column("inside"), Column("asked by", optional=True)),
     )
     rows = tuple(_decision(made) for made in latest(workload.decisions, newest))
     return Table(columns, rows, "suggestions", left_out(workload.decisions, newest))
@@ -189,9 +192,30 @@ def _decision(made: ReviewedSuggestion) -> Row:
         Span(made.fate, FATES.get(made.fate, "")),
         decider(suggestion.decision.decided_by),
         estimate(suggestion.next.duration_seconds),
-        *(or_empty(made.actual.median), made.runs or "", f"{made.inside} of {made.compared}" if made.compared else ""),
+        *(or_empty(made.actual.median), _saved_by(made), made.runs or ""),
+        f"{made.inside} of {made.compared}" if made.compared else "",
         made.asked_by,
     )
+
+
+def _saved_by(made: ReviewedSuggestion) -> Cell | str:
+    if made.beyond_seconds is None:
+        return ""
+    return Cell(-made.beyond_seconds, "duration_seconds", emphasis="bad" if made.beyond_seconds > 0 else "")
+
+
+def return_on_trials(workload: WorkloadReview) -> str:
+    """What all trials took, against what they brought: the runs with values that were kept, or gone back to."""
+    beyond: dict[bool, float] = {True: 0.0, False: 0.0}
+    known = [made for made in workload.decisions if made.beyond_seconds is not None]
+    for made in known:
+        beyond[made.suggestion.decision.kind == "trial"] += made.beyond_seconds or 0.0
+    trials = sum(made.runs for made in known if made.suggestion.decision.kind == "trial")
+    if not trials:
+        return ""
+    cost, brought = (numbers.duration(abs(beyond[kind])) for kind in (True, False))
+    took = f"{numbers.counted(trials, 'run')} of trials {'cost' if beyond[True] > 0 else 'saved'} {cost}"
+    return f"{took}; the runs with what was learnt {'saved' if beyond[False] <= 0 else 'cost'} {brought}."
 
 
 def _front(workload: WorkloadReview, newest: int | None) -> Table:

@@ -47,17 +47,24 @@ def test_a_faster_run_goes_on():
     assert found.wins == 1
 
 
-def test_a_slower_trial_is_stopped_and_a_slower_run_that_is_needed_goes_on():
-    """Left 0.2 of the rival's cost: the model for less than another run."""
-    slower = progress(100, 120)
-    assert judged(slower, needed=False).stop
-    assert not judged(slower).stop
-
-
-def test_a_needed_run_is_stopped_where_another_run_of_the_best_costs_less_than_the_rest():
-    found = judged(progress(20, 300))
+def test_a_trial_is_stopped_where_another_run_of_the_best_costs_less_than_the_rest():
+    found = judged(progress(20, 300), needed=False)
     assert found.stop
     assert found.left == pytest.approx(2.8)
+    assert "cost at least" in found.why  # money is what decides where it is known
+
+
+def test_a_trial_that_brings_its_model_for_less_than_another_run_goes_on():
+    found = judged(progress(100, 120), needed=False)
+    assert not found.stop
+    assert "less than another run" in found.why
+
+
+def test_a_run_that_is_wanted_for_its_model_is_never_stopped_for_what_it_takes():
+    assert not judged(progress(20, 300)).stop
+    assert not judged(progress(2000, None)).stop
+    bad = progress(15, 30, curve(1.0).until(15), 0.5)
+    assert judged(bad, BY_LOSS, finished=FINISHED).stop, "its model will be of no use"
 
 
 def test_a_curve_that_cannot_reach_the_best_is_stopped_and_one_that_may_goes_on():
@@ -100,7 +107,9 @@ def test_where_nothing_foretells_how_good_the_model_gets_no_chance_is_claimed():
         assert not found.stop
         assert found.wins is None
         assert "nothing foretells" in found.why
-    assert judged(progress(20, 300, curve(0.2).until(15), 0.5), rival=below_zero, finished=FINISHED).stop  # by its time
+    assert judged(
+        progress(20, 300, curve(0.2).until(15), 0.5), rival=below_zero, finished=FINISHED, needed=False
+    ).stop  # by its time
 
 
 def test_a_resumed_run_is_no_faster_for_what_it_had_done_before():
@@ -114,16 +123,18 @@ def test_few_finished_curves_are_no_reason_to_stop():
     assert not judged(progress(15, 30, curve(1.0).until(15), 0.5), BY_LOSS, finished=FINISHED[:4], needed=False).stop
 
 
-def test_of_a_run_without_known_progress_the_paid_for_rule_decides():
-    assert not judged(progress(150, None)).stop
-    found = judged(progress(210, None))
+def test_of_a_trial_without_known_progress_the_paid_for_rule_decides():
+    assert not judged(progress(150, None), needed=False).stop
+    found = judged(progress(210, None), needed=False)
     assert found.stop
     assert "2.1 times" in found.why
 
 
 def test_time_alone_counts_where_money_is_unknown():
     unpriced = RunProgress(20, Interval(300, 290, 310))
-    assert judged(unpriced, rival=Rival("best", 100.0)).stop
+    found = judged(unpriced, rival=Rival("best", 100.0), needed=False)
+    assert found.stop
+    assert "take at least" in found.why
 
 
 def to_target(elapsed, mean, deviation=0.5):
@@ -134,19 +145,19 @@ def test_a_trial_far_from_the_target_that_ends_it_is_stopped_early():
     found = judged(to_target(40, 2.0), needed=False)
     assert found.stop
     assert "7.4" not in found.why  # of what is spent; what counts is what it will cost
-    assert "its target will cost 3 times as much" in found.why
+    assert "it will cost 3 times as much to its target" in found.why
     assert found.saves.seconds == pytest.approx(160)  # at twice the rival's it would have ended
 
 
 def test_a_trial_near_its_target_goes_on_and_so_does_a_run_that_is_needed():
     near = judged(to_target(40, 0.5), needed=False)
     assert not near.stop
-    assert "the chance that it is cheaper is 80%" in near.why
+    assert "its chance to win is 80%" in near.why
     assert not judged(to_target(40, 2.0)).stop
 
 
 def test_one_lucky_run_is_not_what_a_trial_has_to_beat():
-    state, lucky = to_target(80, 0.5, 0.1), replace(RIVAL, usual=1.5)
+    state, lucky = to_target(80, 1.0, 0.1), replace(RIVAL, usual=1.5)
     assert judged(state, needed=False).stop
     assert not judged(state, rival=lucky, needed=False).stop
 

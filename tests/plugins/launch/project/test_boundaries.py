@@ -9,7 +9,7 @@ import pytest
 
 from jpo.plugins.launch.job import JobState, JobStatus, LaunchJob
 from jpo.plugins.launch.ledger import Entry
-from jpo.plugins.launch.project.boundaries import ended_early, longest_training_seconds, startup_seconds, training_of
+from jpo.plugins.launch.project.boundaries import ended_early, longest_trial_seconds, startup_seconds, training_of
 from jpo.project.load import load
 from jpo.records import Identity, Outcome, Run, RunStatus
 
@@ -26,23 +26,39 @@ def ended(took: float, *, longest: float | None = None) -> Entry:
     return Entry(replace(JOB, longest_seconds=longest), "local", 999.0, "id", end)
 
 
-def test_the_shortest_run_that_reached_its_target_counts(tmp_path: Path) -> None:
-    settings = load(None, None, {}, {"launch": {"stop_at": 3.0}})
-    runs = [run(50, RunStatus.STOPPED), run(60, converged=False), run(100), run(80, converged=True), run(None)]
-    assert longest_training_seconds(settings, runs) == 240
-    assert longest_training_seconds(settings, runs[:2]) is None
-    assert longest_training_seconds(load(None, None, {}, {"launch": {"stop_at": 0}}), runs) is None
+SMALL, LARGE = {"batch_size": 32.0}, {"batch_size": 64.0}
 
 
-def test_where_no_target_says_that_models_are_as_good_values_are_measured_by_their_own_runs(tmp_path: Path) -> None:
-    settings = load(None, None, {}, {"launch": {"stop_at": 2.0}})
-    small, large = {"batch_size": 32.0}, {"batch_size": 64.0}
-    runs = [replace(run(100), parameters=small), replace(run(30), parameters=large)]
-    assert longest_training_seconds(settings, runs, small) == 200
-    assert longest_training_seconds(settings, runs, large) == longest_training_seconds(settings, runs) == 60
-    assert longest_training_seconds(settings, runs, {"batch_size": 16.0}) == 60
-    with_target = [*runs, run(50, converged=True)]
-    assert longest_training_seconds(settings, with_target, small) == 60
+def with_values(values: dict[str, float], *seconds: float) -> list[Run]:
+    return [replace(run(each), parameters=values) for each in seconds]
+
+
+def longest(stop_at: float, *runs: Run) -> float | None:
+    return longest_trial_seconds(load(None, None, {}, {"launch": {"stop_at": stop_at}}), runs)
+
+
+def test_a_trial_may_take_a_multiple_of_what_the_best_values_usually_do() -> None:
+    known = [*with_values(SMALL, 100.0, 100.0), *with_values(LARGE, 60.0, 60.0)]
+    assert longest(3.0, *known) == pytest.approx(180.0)
+    assert longest(3.0, *known, run(50, RunStatus.STOPPED), run(40, converged=False), run(None)) == pytest.approx(180.0)
+    assert longest(3.0, run(50, RunStatus.STOPPED), run(60, converged=False)) is None
+    assert longest(0.0, *known) is None
+
+
+def test_where_equal_runs_differ_much_a_trial_may_take_what_19_of_20_of_the_best_do() -> None:
+    """Half of the runs take twice as long as the other half: twice the usual time is nothing unusual there."""
+    noisy = longest(2.0, *with_values(SMALL, *[50.0, 100.0] * 4))
+    assert noisy is not None
+    assert noisy > 2 * 70.0
+    calm = longest(2.0, *with_values(SMALL, *[70.0, 71.0] * 4))
+    assert calm == pytest.approx(141.0, rel=0.01)
+
+
+def test_values_that_were_lucky_once_are_not_what_a_trial_has_to_beat() -> None:
+    usual = with_values(SMALL, *[80.0, 125.0] * 5)
+    lucky = longest(1.0, *usual, *with_values(LARGE, 75.0))
+    assert lucky is not None
+    assert lucky > 1.4 * 75.0
 
 
 def test_what_a_run_takes_besides_training() -> None:

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoopRun:
-    """One run of the loop that is over; None: unknown. `last`: of the attempts of its step; those before it were cut off."""
+    """One run of the loop that is over; None: unknown.
+
+    Attributes:
+        last: of the attempts of its step; those before it were cut off.
+        stopped: JPO ended it.
+    """
 
     run_id: str
     engine: str
@@ -23,6 +28,7 @@ class LoopRun:
     run: Run | None
     cost_usd: float | None
     last: bool = True
+    stopped: bool = False
 
     @property
     def ended_well(self) -> bool:
@@ -37,11 +43,11 @@ class LoopRun:
 
 @dataclass(frozen=True, slots=True)
 class LoopTotals:
-    """What the runs after the baseline took together, beside what as many runs of the baseline's mean would have.
+    """What the runs after the baseline took together, beside what as many models would have taken with the baseline's values.
 
     Attributes:
-        runs: how many were measured; `well`: how many of them ended well, the others brought no model.
-        ratio: spent / kept; None where the baseline took nothing.
+        runs: how many were measured; `well`: how many of them brought a model.
+        ratio: spent / kept, per model; None where none brought one.
     """
 
     quantity: str
@@ -53,6 +59,23 @@ class LoopTotals:
 
 
 @dataclass(frozen=True, slots=True)
+class BestFound:
+    """The values that the loop has left in config.ini, against the first ones.
+
+    Attributes:
+        values: those that differ from the first ones; empty: nothing better was found.
+        lines: quantities of the runs with these values against the baseline; empty where none was made.
+        search_seconds: what the runs with other values took beyond what their models would have taken before.
+        repaid_after: the run after the baseline from which on all of them together took no more than as many models before.
+    """
+
+    values: Mapping[str, float]
+    lines: Sequence[BeforeAfter]
+    search_seconds: float | None
+    repaid_after: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class OptimizedJob:
     """One job.
 
@@ -60,9 +83,9 @@ class OptimizedJob:
         name: with which the ids of its runs begin.
         suggestions: by run id the suggestion that it followed.
         lines: quantities of the runs after the baseline against those of it.
-        fastest: id of the shortest run that ended well.
         longest_seconds: after which the next run would be stopped; None: nothing says.
-        missing: runs of the plan that were not made.
+        missing: runs of the plan that were not made, although they are wanted.
+        best: what the loop found; None: it is not through.
         failure: why it ended early; None: it did not.
     """
 
@@ -73,8 +96,8 @@ class OptimizedJob:
     suggestions: Mapping[str, str]
     totals: Sequence[LoopTotals]
     lines: Sequence[BeforeAfter]
-    fastest: str | None
     longest_seconds: float | None
     missing: int
     failure: Note | None = None
     currency: Currency = USD
+    best: BestFound | None = None

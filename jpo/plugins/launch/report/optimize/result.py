@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from jpo.plugins.launch.report.optimize.record import LoopRun, LoopTotals, OptimizedJob
+from jpo.forecast.before_after import BeforeAfter
+from jpo.plugins.launch.report.optimize.record import BestFound, LoopRun, LoopTotals, OptimizedJob
 from jpo.records import USD, Note, plain_values
 from jpo.report.before_after import before, label, published, ratio_or_difference
 from jpo.report.document import Block, Cell, Column, Document, Row, Section, Span, Table
@@ -25,6 +26,8 @@ def document(jobs: Sequence[OptimizedJob]) -> Document:
 
 
 def _blocks(job: OptimizedJob) -> Iterator[Block]:
+    if job.best:
+        yield found(job.best, job)
     for total in job.totals:
         yield in_all(total, job)
     yield runs_of(job)
@@ -37,12 +40,50 @@ def _blocks(job: OptimizedJob) -> Iterator[Block]:
 
 
 def in_all(total: LoopTotals, job: OptimizedJob) -> str:
-    """What the runs after the baseline took together."""
+    """What the runs after the baseline took together, and per model."""
     spent, kept = (numbers.written(total.quantity, value, job.currency) for value in (total.spent, total.kept))
-    share = "" if total.ratio is None else f" ({numbers.change(total.ratio)})"
+    share = "" if total.ratio is None else f" ({numbers.change(total.ratio)} per model)"
     quantity, runs = names.quantity(total.quantity).long, numbers.counted(total.runs, "run")
-    well = "" if total.well == total.runs else f", of which {total.well} ended well"
-    return f"{quantity} of {runs} after the baseline{well}: {spent}; as many at its mean: {kept}{share}"
+    models = numbers.counted(total.well, "model")
+    return f"{quantity} of {runs} after the baseline: {spent}, for {models}; as many with its values: {kept}{share}"
+
+
+def found(best: BestFound, job: OptimizedJob) -> str:
+    """The loop's last word: what it found, what that is worth per model, and what the search cost."""
+    after = [each for each in job.runs if not each.baseline and each.last]
+    models = f"{sum(each.ended_well for each in after)} of {numbers.counted(len(after), 'run')} brought a model"
+    cost = ""
+    if best.search_seconds is not None:
+        cost = f"; the search cost {numbers.duration(best.search_seconds) if best.search_seconds > 0 else 'nothing'}"
+        cost += f" and has paid for itself after run {best.repaid_after}" if best.values and best.repaid_after else ""
+    if not best.values:
+        return f"Nothing better found; config.ini has its first values. {models}{cost}."
+    values = ", ".join(f"{names.short(name)} {numbers.written(name, value)}" for name, value in best.values.items())
+    worth = ", ".join(filter(None, (per_model(best.lines), *map(quality_change, best.lines))))
+    return f"Best found: {values}{f': {worth}' if worth else ''}. {models}{cost}."
+
+
+def per_model(lines: Sequence[BeforeAfter]) -> str:
+    """ "43% less time per model (39% to 47%)"; empty where too few runs tell."""
+    line = next((each for each in lines if each.quantity == "duration_seconds"), None)
+    if line is None or line.change is None:
+        return ""
+    if line.word == "no clear change":
+        return f"about as much time per model ({numbers.change(line.change.low)} to {numbers.change(line.change.high)})"
+    less = line.change.mean < 1
+    mean, one, other = (f"{abs(ratio - 1):.0%}" for ratio in (line.change.mean, line.change.high, line.change.low))
+    low, high = (one, other) if less else (other, one)
+    return f"{mean} {'less' if less else 'more'} time per model ({low} to {high})"
+
+
+def quality_change(line: BeforeAfter) -> str:
+    """ "same val loss", or how it changed; empty of any other quantity."""
+    if line.quantity not in ("val_loss", "val_accuracy") or line.word == "too few" or line.change is None:
+        return ""
+    name = names.heading(line.quantity)
+    if line.word == "no clear change":
+        return f"same {name}"
+    return f"{name} {numbers.change(line.change.mean) if line.kind == 'ratio' else numbers.points(line.change.mean)}"
 
 
 def runs_of(job: OptimizedJob) -> Table:
@@ -58,10 +99,9 @@ def runs_of(job: OptimizedJob) -> Table:
 
 
 def _row(each: LoopRun, job: OptimizedJob, changing: list[str], measured: list[str]) -> Row:
-    kind = "baseline" if each.baseline else "fastest" if each.run_id == job.fastest else ""
     values = plain_values(each.run.parameters) if each.run else {}
     return (
-        *(each.run_id, Span(kind, "good" if kind == "fastest" else "dim") if kind else ""),
+        *(each.run_id, Span("baseline", "dim") if each.baseline else ""),
         *(Cell(values.get(name)) for name in changing),
         *(Cell(each.value(name), name) for name in measured),
         *(ending(each), each.engine),
@@ -73,6 +113,8 @@ def ending(each: LoopRun) -> str:
         return "unknown"
     if not each.last:
         return "cut off, made again"
+    if each.stopped:
+        return "stopped by JPO"
     return "target not reached" if each.run.outcome.converged is False else each.run.status.value
 
 
@@ -89,15 +131,26 @@ def as_json(jobs: Sequence[OptimizedJob]) -> dict[str, object]:
 
 
 def _job(job: OptimizedJob) -> dict[str, object]:
+    well = [(seconds, each.run_id) for each in job.runs if each.ended_well and (seconds := each.value("duration_seconds"))]
     return {
         **{name: getattr(job, name) for name in ("config", "name")},
         "workload": job.identity.labels,
         "runs": [_run(each, job) for each in job.runs],
         "totals": [asdict(total) for total in job.totals],
         "changes": [published(line) for line in job.lines],
-        **{name: getattr(job, name) for name in ("fastest", "longest_seconds", "missing")},
+        "fastest": min(well, default=(0.0, None))[1],
+        **{name: getattr(job, name) for name in ("longest_seconds", "missing")},
+        "best": _best(job.best) if job.best else None,
         "failure": job.failure.text if job.failure else None,
         "code": job.failure.code if job.failure else None,
+    }
+
+
+def _best(best: BestFound) -> dict[str, object]:
+    return {
+        "values": plain_values(best.values),
+        "changes": [published(line) for line in best.lines],
+        **{name: getattr(best, name) for name in ("search_seconds", "repaid_after")},
     }
 
 
@@ -109,6 +162,7 @@ def _run(each: LoopRun, job: OptimizedJob) -> dict[str, object]:
         "converged": run.outcome.converged if run else None,
         "started_at": run.started_at if run else None,
         "made_again": not each.last,
+        "stopped_by_jpo": each.stopped,
         "suggestion_id": job.suggestions.get(each.run_id),
         "parameters": plain_values(run.parameters) if run else {},
         **{name: each.value(name) for name in MEASURES},

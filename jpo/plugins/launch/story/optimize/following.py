@@ -22,13 +22,14 @@ from jpo.plugins.launch.ledger import Entry, entries, folder_of, read
 from jpo.plugins.launch.lifecycle import LONGEST_PAUSE, SHORTEST_PAUSE, cancel, noted, start, statuses
 from jpo.plugins.launch.project.boundaries import training_of
 from jpo.plugins.launch.project.command import invocation_of
-from jpo.plugins.launch.project.finished import EndedRun, put_on_record
+from jpo.plugins.launch.project.finished import EndedRun, at_its_limit, put_on_record
 from jpo.plugins.launch.project.jobs import job_of, shortened
+from jpo.plugins.launch.settings import launch_table
 from jpo.plugins.launch.story.optimize.task import LoopPlan, Outside, Task
 from jpo.plugins.launch.watching import account
 from jpo.project.project import open_history
 from jpo.project.workload import content_now, read_workload
-from jpo.records import RunStatus, same
+from jpo.records import RunStatus
 from jpo.wording import numbers
 
 Waiting = Generator[float, None, EndedRun]
@@ -39,7 +40,10 @@ FAILED = (RunStatus.FAILED, RunStatus.OOM_KILLED, RunStatus.DIVERGED)
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """After how long a run is of no use, by its own log (None: none is set), and what it takes besides (None: not known)."""
+    """After how long a trial is of no use, by its own log, and what it takes besides (None: not known).
+
+    None of a run that is wanted for its model, and where nothing can be compared: it goes on to its end.
+    """
 
     training_seconds: float | None = None
     startup_seconds: float | None = None
@@ -65,6 +69,7 @@ def made(task: Task, plan: LoopPlan, outside: Outside, run_id: str, boundary: Bo
         entry = start(entry.job, launcher, task.ledger, now=outside.clock())
     if entry.end is None:
         yield from _to_its_end(entry, launcher, task, outside, boundary)
+    note_limit(task, run_id, now=outside.clock())
     return on_record(task, run_id, outside)
 
 
@@ -101,8 +106,7 @@ def _to_its_end(
     """Look at a run again and again until it is over. Beyond its boundary it is cancelled; a trial also when it cannot win."""
     pause, started_at, cancelled = SHORTEST_PAUSE, None, False
     longest, longest_pause = boundary.training_seconds, LONGEST_PAUSE
-    is_watched = longest is not None and is_trial(entry, task)
-    with outside.watch(entry, launcher, task.settings) if is_watched else nullcontext() as look_at_trial:
+    with outside.watch(entry, launcher, task.settings) if longest else nullcontext() as look_at_trial:
         if look_at_trial and longest:
             longest_pause = min(LONGEST_PAUSE, max(SHORTEST_PAUSE, longest / LOOKS))
         for status in statuses(entry, launcher, task.ledger, outside.clock):
@@ -110,7 +114,7 @@ def _to_its_end(
                 seen = look_at_trial(outside.clock()) if look_at_trial else None
                 if status.over:
                     return
-                if not cancelled and (why := stopped_because(task, entry, seen)):
+                if not cancelled and seen is not None and (why := stopped_because(task, entry)):
                     cancelled = True
                     outside.note(f"{entry.job.run_id}: stopped: {why}")
             left = longest_pause
@@ -118,17 +122,28 @@ def _to_its_end(
                 started_at = started_at or training_of(entry, task.ledger).started_at
                 left = longest_pause if started_at is None else started_at + longest - outside.clock()
                 if left <= 0 and not training_of(entry, task.ledger).over:
-                    stop_at_boundary(task, entry, launcher, longest, now=outside.clock())
+                    launcher.cancel(str(entry.engine_id))
+                    note_stop(task, entry, longest, now=outside.clock())
                     cancelled = True
                     outside.note(f"{entry.job.run_id}: stopped after {numbers.duration(longest)}, where it can no longer win")
             yield max(0.01, min(pause, left if left > 0 else pause))
             pause = min(longest_pause, pause * 1.5)
 
 
-def stop_at_boundary(task: Task, entry: Entry, launcher: Launcher, longest_seconds: float, *, now: float) -> None:
-    """End a run at its boundary. That JPO did it, and not the user, makes it evidence of a longer run: so it goes on record."""
-    launcher.cancel(str(entry.engine_id))
-    why = f"it has trained {numbers.duration(longest_seconds)}, and can no longer win"
+def note_limit(task: Task, run_id: str, *, now: float) -> None:
+    """A trial that its engine ended at a limit that JPO gave it, and not the user, was stopped by JPO: nobody saw it in time."""
+    entry = read(task.ledger, run_id)
+    if entry is None or entry.end is None or entry.end.ended_as is not RunStatus.STOPPED:
+        return
+    longest = entry.job.longest_seconds
+    own = longest is not None and longest != launch_table(task.settings).timeout
+    if own and at_its_limit(entry, 0.0) and not stopped_because(task, entry):
+        note_stop(task, entry, longest or 0.0, now=now)
+
+
+def note_stop(task: Task, entry: Entry, longest_seconds: float, *, now: float) -> None:
+    """That JPO ended a trial at its boundary, and not the user, makes it evidence of a longer run: so it goes on record."""
+    why = f"it took {numbers.duration(longest_seconds)}, and can no longer win"
     stop = Adjustment(now, why, wins=0.0, applied=True, actual=NOTHING)
     run_id, identity = entry.job.run_id, entry.job.identity
     with account.deciding(task.ledger, run_id) as made:
@@ -136,16 +151,9 @@ def stop_at_boundary(task: Task, entry: Entry, launcher: Launcher, longest_secon
         account.put_on_audit_log(run_id, identity, [stop], partial(open_history, task.settings), kind=account.MADE, now=now)
 
 
-def is_trial(entry: Entry, task: Task) -> bool:
-    """Whether no run with these values has ended well: nothing but the loop needs it."""
-    with open_history(task.settings) as store:
-        runs = store.runs_of(task.identity)
-    return not any(run.ended_well and same(run.parameters, entry.job.parameters) for run in runs)
-
-
-def stopped_because(task: Task, entry: Entry, seen: object) -> str:
+def stopped_because(task: Task, entry: Entry) -> str:
     """Why a run was stopped by a decision about it; "": it was not."""
-    made = account.read(task.ledger, entry.job.run_id) if seen is not None else []
+    made = account.read(task.ledger, entry.job.run_id)
     return next((each.why for each in made if each.is_stop and each.applied), "")
 
 

@@ -16,7 +16,7 @@ from jpo.plugins.launch.launcher import StartsTogether
 from jpo.plugins.launch.ledger import is_past, locked, read
 from jpo.plugins.launch.lifecycle import start_together
 from jpo.plugins.launch.project.boldness import settings_of_step, trials_of
-from jpo.plugins.launch.project.boundaries import ended_early, longest_training_seconds, startup_seconds
+from jpo.plugins.launch.project.boundaries import ended_early, longest_trial_seconds, startup_seconds
 from jpo.plugins.launch.project.finished import EndedRun, run_again
 from jpo.plugins.launch.project.jobs import kept_to_room
 from jpo.plugins.launch.project.unfinished import finish_writing, free_id, made_under
@@ -26,7 +26,7 @@ from jpo.plugins.launch.watching import account
 from jpo.project.project import open_history, open_project
 from jpo.project.sources import own_names
 from jpo.project.workload import content_now, read_workload
-from jpo.records import Parameters, RunStatus, Suggestion
+from jpo.records import Parameters, RunStatus, Suggestion, same
 from jpo.telemetry.csv.folder import read_in_parts
 from jpo.wording import numbers
 
@@ -54,6 +54,11 @@ def _planned(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, N
     baseline_together(task, plan, outside)
     failures, broken = 0, 0
     for number, baseline in steps(task, plan):
+        if not baseline and is_done(task, plan, number):
+            outside.note(
+                f"{task.name}: done: two runs in a row kept their values; --runs {plan.runs} makes the rest all the same"
+            )
+            break
         entry = read(task.ledger, task.run_id(number, baseline=baseline))
         ended = yield from step(task, plan, outside, number, baseline=baseline)
         earlier = entry is not None and entry.recorded  # of a call that gave up; since then the user may have mended it
@@ -134,7 +139,7 @@ def step(task: Task, plan: LoopPlan, outside: Outside, number: int, *, baseline:
 
 def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None:
     """Have the values of a step in config.ini: suggest them, or finish what a killed process has begun."""
-    suggestion_id = task.run_id(number, baseline=False) if number <= plan.runs else f"{task.name}-best{plan.runs}"
+    suggestion_id = task.run_id(number, baseline=False) if number <= plan.runs else best_id(task, plan)
     with open_project(task.path, task.settings, now=outside.clock(), judges=False) as job:  # settles what was written
         found = made_under(suggestion_id, job.store, task.identity)
         if found is not None:
@@ -162,6 +167,23 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
     outside.note(f"{suggestion_id}: {in_short(suggestion)}")
 
 
+def is_done(task: Task, plan: LoopPlan, number: int) -> bool:
+    """Whether the two runs before this one kept their values and brought a model: one more would only repeat them."""
+    if plan.all_wanted or number < 3:
+        return False
+    with open_history(task.settings) as store:
+        kept = [made_under(task.run_id(each, baseline=False), store, task.identity) for each in (number - 2, number - 1)]
+        well = {run.run_id for run in store.runs_of(task.identity) if run.ended_well}
+    return all(made is not None and not made.changes for made in kept) and all(
+        well & {*task.attempts(each, baseline=False)} for each in (number - 2, number - 1)
+    )
+
+
+def best_id(task: Task, plan: LoopPlan) -> str:
+    """The id of the last suggestion, with which config.ini is left."""
+    return f"{task.name}-best{plan.runs}"
+
+
 def in_short(suggestion: Suggestion) -> str:
     """What a suggestion changes: "batch_size 64 -> 128"; and why, where it is no better value but the way out of nothing."""
     changes = ", ".join(f"{change.parameter} {change.old_text} -> {change.new_text}" for change in suggestion.changes)
@@ -172,14 +194,16 @@ def in_short(suggestion: Suggestion) -> str:
 def boundary_of(task: Task, values: Parameters | None = None, before: float | None = None) -> Boundary:
     """After how long the next run is of no use, by all runs on record, or those that had ended before a moment.
 
-    Without values it is a trial.
+    Only a trial can be: values with which a run has ended well are run for their model. Without values it is a trial.
     """
     with open_history(task.settings) as store:
         runs = [run for run in store.runs_of(task.identity) if before is None or run.ended_at <= before]
+    if values is not None and any(run.ended_well and same(run.parameters, values) for run in runs):
+        return Boundary()
     launched = [(read(task.ledger, run.run_id), run) for run in runs if run.run_id.startswith(f"{task.name}-")]
     besides = [startup_seconds(entry, run) for entry, run in launched if entry]
     longest_startup = max((seconds for seconds in besides if seconds is not None), default=None)
-    return Boundary(longest_training_seconds(task.settings, runs, values), longest_startup)
+    return Boundary(longest_trial_seconds(task.settings, runs), longest_startup)
 
 
 def was_cut_off(task: Task, run_id: str, ended: EndedRun, *, baseline: bool) -> bool:

@@ -29,7 +29,7 @@ class LoopPlan:
     """What is made of each job.
 
     Attributes:
-        runs: with suggested values, after the baseline.
+        runs: with suggested values, after the baseline; `all_wanted`: also those that would only repeat the values before.
         baseline: runs with the values that config.ini has at the beginning.
         command: what `jpo run` takes: a script, or program and arguments; empty: as [launch] command says.
         logs: patterns of logs that go on record first.
@@ -43,6 +43,7 @@ class LoopPlan:
     logs: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     at_once: int = 1
+    all_wanted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

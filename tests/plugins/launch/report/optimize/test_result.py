@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
+
+import pytest
 
 from jpo.cli.output import READABLE, rendered
+from jpo.forecast.before_after import BeforeAfter, Kind, Word
 from jpo.plugins.launch.report.optimize import result
-from jpo.plugins.launch.report.optimize.record import LoopRun, LoopTotals, OptimizedJob
-from jpo.plugins.launch.report.optimize.result import ending, runs_of
-from jpo.records import Identity, Outcome, Run, RunStatus
+from jpo.plugins.launch.report.optimize.record import BestFound, LoopRun, LoopTotals, OptimizedJob
+from jpo.plugins.launch.report.optimize.result import ending, found, runs_of
+from jpo.records import Identity, Interval, Outcome, Run, RunStatus
 from jpo.records.notes import Note
 
 DIGITS = Identity("digits", "cnn", "pytorch")
@@ -30,7 +34,6 @@ def job(**changes: object) -> OptimizedJob:
         "suggestions": {"d-1": "d-1"},
         "totals": [LoopTotals("duration_seconds", 1, 1, 60.0, 120.0, 0.5)],
         "lines": (),
-        "fastest": "d-1",
         "longest_seconds": 120.0,
         "missing": 0,
     }
@@ -39,15 +42,50 @@ def job(**changes: object) -> OptimizedJob:
 
 def test_people_read_runs_totals_and_what_is_missing() -> None:
     text = rendered(result, [job(missing=3, failure=Note("JPO-E786", "d: 3 runs in a row have failed"))], "text")
-    assert "duration of 1 run after the baseline: 1m 00s; as many at its mean: 2m 00s (-50%)" in text
-    assert "fastest" in text
+    assert "duration of 1 run after the baseline: 1m 00s, for 1 model; as many with its values: 2m 00s (-50% per model)" in text
     assert "3 runs of the plan not made: d: 3 runs in a row have failed" in text
     assert "cpus" not in text  # it was the same in all
 
 
 def test_runs_that_brought_no_model_are_said_beside_what_all_took() -> None:
     text = rendered(result, [job(totals=[LoopTotals("duration_seconds", 10, 5, 60.0, 120.0, 0.5)])], "text")
-    assert "duration of 10 runs after the baseline, of which 5 ended well: 1m 00s; as many at its mean: 2m 00s (-50%)" in text
+    assert (
+        "duration of 10 runs after the baseline: 1m 00s, for 5 models; as many with its values: 2m 00s (-50% per model)" in text
+    )
+
+
+def line(quantity: str, kind: Kind, change: Interval, word: Word) -> BeforeAfter:
+    return BeforeAfter(quantity, kind, 1.0, 1.0, 3, 8, change, word)
+
+
+LESS = line("duration_seconds", "ratio", Interval(0.57, 0.53, 0.61), "better")
+WORTH = "43% less time per model (39% to 47%), same val loss"
+MODELS = "1 of 2 runs brought a model"
+SAME_LOSS = line("val_loss", "ratio", Interval(1.0, 0.99, 1.01), "no clear change")
+
+
+@pytest.mark.parametrize(
+    ("best", "sentence"),
+    [
+        (
+            BestFound({"batch_size": 32.0}, (LESS, SAME_LOSS), 31.0, 6),
+            f"Best found: batch 32: {WORTH}. {MODELS}; the search cost 31s and has paid for itself after run 6.",
+        ),
+        (
+            BestFound({"batch_size": 32.0}, (line("duration_seconds", "ratio", Interval(1.2, 1.1, 1.3), "worse"),), -5.0, None),
+            f"Best found: batch 32: 20% more time per model (10% to 30%). {MODELS}; the search cost nothing.",
+        ),
+        (BestFound({"batch_size": 32.0}, (), None, None), f"Best found: batch 32. {MODELS}."),
+        (
+            BestFound({}, (LESS,), 31.0, 6),
+            f"Nothing better found; config.ini has its first values. {MODELS}; the search cost 31s.",
+        ),
+    ],
+)
+def test_the_loop_ends_with_a_sentence(best: BestFound, sentence: str) -> None:
+    assert found(best, job()) == sentence
+    document = json.loads(rendered(result, [job(best=best)], "json"))["jobs"][0]
+    assert (document["best"]["values"], document["best"]["repaid_after"]) == (best.values, best.repaid_after)
 
 
 def test_every_form_shows_it() -> None:
@@ -75,6 +113,7 @@ def test_how_a_run_ended() -> None:
     assert ending(looped("a", 1, 1, converged=False)) == "target not reached"
     assert ending(LoopRun("a", "local", False, looped("a", 1, 1).run, None, last=False)) == "cut off, made again"
     assert ending(looped("a", 1, 1)) == "succeeded"
+    assert ending(replace(looped("a", 1, 1, converged=False), stopped=True)) == "stopped by JPO"
 
 
 def test_parameters_that_never_changed_are_no_columns() -> None:

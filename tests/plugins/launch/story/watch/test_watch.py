@@ -124,12 +124,13 @@ def test_what_nothing_supports_is_unknown(empty, write):
 
 
 def test_a_trial_that_cannot_win_would_be_stopped_and_a_needed_run_would_not(earlier, write):
-    slower = write("now", 20, 11.5)
+    slower = write("now", 20, 50.0)
     trial = once(earlier, "--csv", str(slower), "--trial")
     needed = once(earlier, "--csv", str(slower))
     assert trial["wins"] < 0.01
-    assert "hardly" in trial["why"]
-    assert "its model is needed" in needed["why"]
+    assert [each["kind"] for each in trial["decisions"]] == ["stop"]
+    assert "hardly" in needed["why"]
+    assert needed["decisions"] == []
 
 
 def test_a_loss_that_is_not_a_number_is_a_reason_to_stop(earlier, write):

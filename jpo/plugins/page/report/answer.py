@@ -1,0 +1,49 @@
+"""The answer first: what JPO brought, in a sentence, and where it cost more than it brought, with the reason."""
+
+from __future__ import annotations
+
+from jpo.plugins.page.report.record import Review, WorkloadReview
+from jpo.report.document import Inline, Span
+from jpo.wording import names, numbers
+
+SAVED = {"duration_seconds": "Time saved", "cost_usd": "Money saved"}
+NO_CHANGE = "JPO changed nothing yet"
+MOST_LOSSES = 3
+"""That are named."""
+
+
+def answer(review: Review) -> Inline:
+    """What JPO brought: "4 jobs tuned. Time saved: 20h (0s to 48h). 1 of them takes more than before: ..."."""
+    tuned = [one for one in review.workloads if one.since is not None]
+    if not tuned:
+        return f"{NO_CHANGE}."
+    saved = [
+        f" {SAVED[name]}: {numbers.expected(name, sum_, bounds=True, currency=review.currency)}."
+        for name, sum_ in review.saved.items()
+        if sum_
+    ]
+    losing = [one for one in tuned if lost(one)]
+    said = f"{numbers.counted(len(tuned), 'job')} tuned.{''.join(saved)}"
+    if not losing:
+        return said
+    which = "; ".join(f"{one.identity} ({why_lost(one)})" for one in losing[:MOST_LOSSES])
+    more = f", and {len(losing) - MOST_LOSSES} more" if losing[MOST_LOSSES:] else ""
+    takes = f"{len(losing)} of them {'takes' if len(losing) == 1 else 'take'} more than before"
+    return (f"{said} ", Span(f"{takes}: {which}{more}.", "bad"))
+
+
+def lost(workload: WorkloadReview) -> bool:
+    """Whether the runs since JPO's first change took more time or money than as many models before, by more than chance."""
+    return any(one.saved is not None and one.saved.high < 0 for one in workload.saved)
+
+
+def why_lost(workload: WorkloadReview) -> str:
+    """The suggestion whose runs took most, and what to do."""
+    worst = max(workload.decisions, key=lambda made: made.beyond_seconds or 0.0)
+    made, undo = worst.suggestion, "`jpo rollback` undoes the last change"
+    if not worst.beyond_seconds or worst.beyond_seconds < 0:
+        return undo
+    changes = ", ".join(f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in made.changes)
+    return (
+        f"most of it, {numbers.duration(worst.beyond_seconds)}, by {made.decision.kind} {changes or made.suggestion_id}; {undo}"
+    )

@@ -1,0 +1,44 @@
+"""The answer first: what JPO brought, and where it cost more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from plugins.page.report.sample import REVIEW, WORKLOAD
+
+from jpo.plugins.page.report.answer import answer
+from jpo.plugins.page.savings import Saved
+from jpo.records import Interval
+from jpo.report.document import spans
+
+DEARER = replace(
+    WORKLOAD,
+    saved=(Saved("duration_seconds", 90.0, 3, 2, 1, 290.0, Interval(-200.0, -260.0, -140.0)), WORKLOAD.saved[1]),
+    decisions=(replace(WORKLOAD.decisions[0], beyond_seconds=180.0),),
+)
+
+
+def said(*workloads: object) -> str:
+    review = replace(REVIEW, workloads=workloads)
+    return "".join(part.text for part in spans(answer(review)))
+
+
+def test_what_jpo_brought_is_one_sentence() -> None:
+    assert said(WORKLOAD) == "1 job tuned. Time saved: 31s (20s to 42s)."
+
+
+def test_a_loss_is_said_with_its_reason_and_what_to_do() -> None:
+    text = said(WORKLOAD, DEARER)
+    assert text.startswith("2 jobs tuned.")
+    assert "1 of them takes more than before: digits/cnn/pytorch (most of it, 3m 00s, by" in text
+    assert "`jpo rollback` undoes the last change" in text
+    assert [part.emphasis for part in spans(answer(replace(REVIEW, workloads=[DEARER])))][-1] == "bad"
+
+
+def test_a_loss_that_chance_could_explain_is_none() -> None:
+    unclear = replace(DEARER, saved=(Saved("duration_seconds", 90.0, 3, 2, 1, 100.0, Interval(-10.0, -60.0, 40.0)),))
+    assert "more than before" not in said(unclear)
+
+
+def test_without_a_change_it_says_so() -> None:
+    assert said(replace(WORKLOAD, since=None)) == "JPO changed nothing yet."
