@@ -1,0 +1,68 @@
+"""Difference of the choice from today's values, each quantity with its interval.
+
+It is taken over the simulated jobs in pairs, widened as the chance of the claim is, so that a reader can tell the chance from it:
+where all of the interval is below 0, a run that ends well is so with 95% or more. The noise of a single run is not in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jpo.agent.comparison import Comparison
+from jpo.agent.safety.confidence import log_loss_of, widened
+from jpo.forecast.weights import quantiles
+from jpo.records import OBJECTIVE, Belief, Interval
+from jpo.wording.qualities import LARGEST_LOG
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
+
+
+def differences(comparison: Comparison, row: int, *, trial: bool, price_ratio: float | None) -> Iterator[tuple[str, Interval]]:
+    """By quantity the ratio next / today, of an accuracy or a metric of the user's own the difference; nothing where values stay.
+
+    OBJECTIVE is what the chance of the claim is about: time and cost as they are weighed, with a penalty for a worse loss.
+
+    Args:
+        trial: what is claimed is a trial's.
+        price_ratio: of an hour, next / today; None where one of them has no price.
+    """
+    candidates, belief, calibration = comparison.candidates, comparison.belief, comparison.calibration
+    if row == (now := candidates.current):
+        return
+
+    def ratio(logs: Floats) -> Interval:
+        return _exponential(difference(logs, belief.weights, calibration.interval_factor))
+
+    longer = belief.log_time[:, row] - belief.log_time[:, now]
+    yield "duration_seconds", ratio(longer)
+    if price_ratio is not None:
+        dearer = belief.log_cost[:, row] - belief.log_cost[:, now] if candidates.priced else longer + math.log(price_ratio)
+        yield "cost_usd", ratio(dearer)
+    yield OBJECTIVE, ratio((comparison.claimed_of_trials if trial else comparison.against_today)[:, row])
+    for judged, factor in ((belief, calibration.loss_interval_factor), *((other, 1.0) for other in belief.besides)):
+        if judged.val_loss is not None:
+            loss = log_loss_of(judged, candidates, now)[:, row]
+            yield judged.quality.name, of_quality(judged, difference(loss, judged.weights, factor), now)
+
+
+def difference(logs: Floats, weights: Floats, factor: float) -> Interval:
+    """Mean and 90% interval of particles (J,), as far from their mean as the belief was too sure of itself."""
+    low, high = quantiles(widened(logs[:, None], weights, factor)[:, 0], weights, (0.05, 0.95))
+    return Interval(min(max(float(weights @ logs), low), high), low, high)
+
+
+def of_quality(belief: Belief, log_ratio: Interval, now: int) -> Interval:
+    """The ratio of a loss, or of what people read as a value the difference that a ratio of its error makes to today's."""
+    ratio, quality = _exponential(log_ratio), belief.quality
+    if quality.name == "val_loss":
+        return ratio
+    today = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, now]))
+    mean, *ends = (quality.value_of(today * each) - quality.value_of(today) for each in (ratio.mean, ratio.low, ratio.high))
+    return Interval(mean, min(ends), max(ends))
+
+
+def _exponential(logs: Interval) -> Interval:
+    return Interval(*(math.exp(min(log, LARGEST_LOG)) for log in (logs.mean, logs.low, logs.high)))
