@@ -17,20 +17,8 @@ MADE, SETTLED = ("suggested", "rolled back"), ("written", "conflict", "not writt
 """Events of a suggestion that changes something, and those that say what became of it."""
 AS_STORED = (
     *("suggestion_id", "keys", "current", "suggested", "texts", "as_run", "checkout", "guard", "decided_by", "policy"),
-    *(
-        "confidence",
-        "reasons",
-        "codes",
-        "sla",
-        "preference",
-        "seed",
-        "seen",
-        "would_change",
-        "difference",
-        "undoes",
-        "pinned_until",
-    ),
-    *("kind", "trial", "rules"),
+    *("confidence", "reasons", "codes", "sla", "preference", "seed", "seen", "would_change", "undoes", "pinned_until"),
+    *("kind", "trial", "rules", "difference"),
 )
 """What the account of a suggestion has as the store has it."""
 MOST_REASONS = 20

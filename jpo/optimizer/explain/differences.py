@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from jpo.agent.comparison import Comparison
 from jpo.agent.safety.confidence import log_loss_of, widened
 from jpo.forecast.weights import quantiles
-from jpo.records import OBJECTIVE, Belief, Interval
+from jpo.records import OBJECTIVE, VAL_LOSS, Belief, Interval
 from jpo.wording.qualities import LARGEST_LOG
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def differences(comparison: Comparison, row: int, *, trial: bool, price_ratio: f
         return
 
     def ratio(logs: Floats) -> Interval:
-        return _exponential(difference(logs, belief.weights, calibration.interval_factor))
+        return ratio_of(logs, belief.weights, calibration.interval_factor)
 
     longer = belief.log_time[:, row] - belief.log_time[:, now]
     yield "duration_seconds", ratio(longer)
@@ -44,25 +44,20 @@ def differences(comparison: Comparison, row: int, *, trial: bool, price_ratio: f
     yield OBJECTIVE, ratio((comparison.claimed_of_trials if trial else comparison.against_today)[:, row])
     for judged, factor in ((belief, calibration.loss_interval_factor), *((other, 1.0) for other in belief.besides)):
         if judged.val_loss is not None:
-            loss = log_loss_of(judged, candidates, now)[:, row]
-            yield judged.quality.name, of_quality(judged, difference(loss, judged.weights, factor), now)
+            loss = ratio_of(log_loss_of(judged, candidates, now)[:, row], judged.weights, factor)
+            yield judged.quality.name, loss if judged.quality == VAL_LOSS else difference_of_values(judged, loss, now)
 
 
-def difference(logs: Floats, weights: Floats, factor: float) -> Interval:
-    """Mean and 90% interval of particles (J,), as far from their mean as the belief was too sure of itself."""
+def ratio_of(logs: Floats, weights: Floats, factor: float) -> Interval:
+    """Mean and 90% interval of a ratio, by its logs (J,), as far from their mean as the belief was too sure of itself."""
     low, high = quantiles(widened(logs[:, None], weights, factor)[:, 0], weights, (0.05, 0.95))
-    return Interval(min(max(float(weights @ logs), low), high), low, high)
+    mean = min(max(float(weights @ logs), low), high)
+    return Interval(*(math.exp(min(log, LARGEST_LOG)) for log in (mean, low, high)))
 
 
-def of_quality(belief: Belief, log_ratio: Interval, now: int) -> Interval:
-    """The ratio of a loss, or of what people read as a value the difference that a ratio of its error makes to today's."""
-    ratio, quality = _exponential(log_ratio), belief.quality
-    if quality.name == "val_loss":
-        return ratio
+def difference_of_values(belief: Belief, ratio: Interval, now: int) -> Interval:
+    """The difference that a ratio of its error makes to today's value of a quality."""
     today = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, now]))
-    mean, *ends = (quality.value_of(today * each) - quality.value_of(today) for each in (ratio.mean, ratio.low, ratio.high))
+    value = belief.quality.value_of
+    mean, *ends = (value(today * each) - value(today) for each in (ratio.mean, ratio.low, ratio.high))
     return Interval(mean, min(ends), max(ends))
-
-
-def _exponential(logs: Interval) -> Interval:
-    return Interval(*(math.exp(min(log, LARGEST_LOG)) for log in (logs.mean, logs.low, logs.high)))
