@@ -58,7 +58,8 @@ def noise_of(
     """Standard deviation of the ln of a quantity between equal runs, pooled over candidates with a prior; a single odd run counts
     as in measurements.py.
 
-    `before`: the prior's, which counts so many degrees of `freedom`. `longer`: runs that would have come to more than they did. Without them the noise would be that of the lucky ones.
+    `before`: the prior's, which counts so many degrees of `freedom`. `longer`: runs that would have come to more than they did.
+    Without them the noise would be that of the lucky ones.
 
     Source: Tobin, "Estimation of Relationships for Limited Dependent Variables", Econometrica 1958, by expectation maximisation.
     """
