@@ -194,11 +194,15 @@ def answered(night: Night, answer: Answer, worth: Callable[[Mapping[str, float]]
 
 def chances_in(answer: Mapping[str, Any]) -> dict[str, float]:
     """The chances that a document states, by what is claimed."""
-    seen, kind = answer.get("seen", {}), kind_of(answer)
     claimed = {"trial": "no more than a tenth dearer", "improvement": "better than today", "return": "better than today"}
-    chances = {"ends well": 1 - seen["chance that it fails"]} if "chance that it fails" in seen else {}
-    chances |= {"quality kept": seen[name] for name in ("chance that it keeps the validation loss",) if name in seen}
-    return chances | ({claimed[kind]: answer["confidence"]} if kind in claimed and answer["confidence"] is not None else {})
+    seen = answer.get("seen", {})
+    fails, kept = (seen.get(name) for name in ("chance that it fails", "chance that it keeps the validation loss"))
+    stated = {
+        "ends well": None if fails is None else 1 - fails,
+        "quality kept": kept,
+        claimed.get(kind_of(answer), ""): answer["confidence"],
+    }
+    return {what: chance for what, chance in stated.items() if what and chance is not None}
 
 
 def kind_of(answer: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ CALIBRATION = runpy.run_path(str(SCRIPT))
 
 
 def test_it_runs_without_recorded_jobs(tmp_path: Path) -> None:
-    command = [sys.executable, SCRIPT, "--jobs", "2", "--traces", tmp_path, "--json"]
+    command = [sys.executable, SCRIPT, "--jobs", "3", "--traces", tmp_path, "--json"]
     rows = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert {row["jobs"] for row in rows} == {"simulated"}
     assert all(0 <= row["50%"] <= row["80%"] <= row["90%"] <= 1 for row in rows)
