@@ -18,7 +18,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -31,8 +31,8 @@ from jpo.advisor.candidates import candidates_among
 from jpo.advisor.space import numbered_space
 from jpo.agent.comparison import Comparison
 from jpo.agent.safety.risk import WORSE
+from jpo.commands.doctor.claims import BETTER, DEARER, KEPT, WELL, Claim
 from jpo.forecast import predict
-from jpo.forecast.reliability import BETTER, DEARER, KEPT, WELL, Claim, by_chance, reliability
 from jpo.optimizer.prior import believe, prior_of
 from jpo.plugins.lab.replay.traces import Trace, read_trace
 from jpo.records import VAL_ACCURACY, VAL_LOSS, Belief, Candidates, Identity, Outcome, Preference, Quality, Run, RunStatus
@@ -43,6 +43,7 @@ from jpo.simulate.runs import draw_noise, observe
 ROOT = Path(__file__).parents[1]
 AFTER = (1, 3, 5, 8)
 NOMINAL = (0.5, 0.8, 0.9)
+BINS = 5
 MOST_ASKED = 20  # untried configurations of one job, at random
 SOMEBODY = Identity("calibration", "calibration", "calibration")
 FIRST_ERROR, VALIDATED = 0.1, 2000
@@ -211,12 +212,24 @@ def levels(held_levels: Sequence[tuple[bool, ...]]) -> Iterator[tuple[float, flo
 
 
 def chances(found: Found) -> list[dict[str, object]]:
-    """Reliability of each claim; `diagram`: claimed, came true and cases of each part of 0..1."""
+    """Brier score of each claim; `diagram`: claimed, came true and cases of each part of 0..1 that has any."""
     return [
-        {"jobs": who, "claim": what, **asdict(reliability(claims))}
-        | {"diagram": [(point.claimed, point.came_true, point.cases) for point in by_chance(claims)]}
+        {"jobs": who, "claim": what, **means(claims), "cases": len(claims)}
+        | {"brier": float(np.mean([(chance - came) ** 2 for chance, came in claims])), "diagram": list(diagram(claims))}
         for (who, what), claims in together(found.claims)
     ]
+
+
+def means(claims: Sequence[Claim]) -> dict[str, float]:
+    claimed, came_true = np.mean(claims, axis=0)
+    return {"claimed": float(claimed), "came true": float(came_true)}
+
+
+def diagram(claims: Sequence[Claim]) -> Iterator[tuple[float, float, int]]:
+    """Source: Murphy and Winkler, "Reliability of Subjective Probability Forecasts", JRSS C 1977."""
+    for part in range(BINS):
+        if some := [claim for claim in claims if min(int(claim[0] * BINS), BINS - 1) == part]:
+            yield *means(some).values(), len(some)
 
 
 def together(of_jobs: Mapping[tuple[str, str], list]) -> list[tuple[tuple[str, str], list]]:  # type: ignore[type-arg]

@@ -53,7 +53,7 @@ class Written:
         time, cost: expected, in multiples of today's; None where one of both is not known.
         today: what the values that were in force would have come to that night.
         then: what the written ones came to.
-        chances: stated ones, by the claims of jpo/forecast/reliability.py.
+        chances: stated ones, by the claims of jpo/commands/doctor/claims.py.
     """
 
     kind: str

@@ -14,12 +14,17 @@ from jpo.commands.doctor.case import Case
 from jpo.cost import Prices
 from jpo.cost.price import run_cost_usd
 from jpo.forecast.calibration import COVERAGE, FEWEST
-from jpo.forecast.reliability import BETTER, DEARER, KEPT, WELL, Claim, reliability
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.prices import prices_of
-from jpo.records import BETTER_QUALITY, Quality, Run, RunStatus, Seen, Suggestion, quality_measured, same, share_interval
+from jpo.project.request import qualities_of, quality_floor, quality_of
+from jpo.records import BETTER_QUALITY, Quality, Run, RunStatus, Seen, Suggestion, same, share_interval
 from jpo.report.doctor import Line
 from jpo.wording import names, numbers
+
+WELL, KEPT, DEARER, BETTER = "ends well", "quality kept", "no more than a tenth dearer", "better than today"
+"""What a change claims."""
+Claim = tuple[float, bool]
+"""A stated chance, and whether what it was stated of came true."""
 
 
 def claims(case: Case) -> Iterator[Line]:
@@ -29,19 +34,20 @@ def claims(case: Case) -> Iterator[Line]:
         return
     with case.history() as store:
         recorded, prices = store.recorded_runs(identity, limit=LEDGER_RUNS), prices_of(case.settings)
-        floor = case.settings.values.agent.quality_floor
-        told: dict[str, list[Claim]] = {what: [] for what in (WELL, KEPT, DEARER, BETTER)}
+        runs, floor = [entry.run for entry in recorded], quality_floor(case.settings) or 0.0
+        quality = quality_of(case.settings, runs, qualities_of(case.settings, runs))
+        claimed: dict[str, list[Claim]] = {what: [] for what in (WELL, KEPT, DEARER, BETTER)}
         for made in store.suggestions_of(identity, limit=LEDGER_RUNS):
             after = [entry.run for entry in recorded if entry.suggestion_id == made.suggestion_id]
-            before = [entry.run for entry in recorded if entry.run.ended_at <= made.created_at]
-            for what, claim in came_true(made, before, after, prices, 0.0 if floor == "off" else floor):
-                told[what].append(claim)
+            before = [run for run in runs if run.ended_at <= made.created_at]
+            for what, claim in came_true(made, before, after, prices, quality, floor):
+                claimed[what].append(claim)
         for past in past_forecasts(store, recorded, prices):
             if past.quantity in names.objectives([past.quantity]):
                 inside = [(COVERAGE, at < past.inside) for at in range(past.forecasts)]
-                told[f"{names.heading(past.quantity)} inside its interval"] = inside
-    if any(told.values()):
-        yield from (line(what, some) for what, some in told.items())
+                claimed[f"{names.heading(past.quantity)} inside its interval"] = inside
+    if any(claimed.values()):
+        yield from (line(what, some) for what, some in claimed.items())
     else:
         yield Line("claims", "ok", "no run has followed a change yet")
 
@@ -50,15 +56,14 @@ def line(what: str, some: Sequence[Claim]) -> Line:
     """Claimed and came true; unknown where there are too few cases."""
     if len(some) < FEWEST:
         return Line(what, "unknown", f"{numbers.counted(len(some), 'case')}; {FEWEST} say something")
-    found = reliability(some)
-    true = share_interval(sum(came for _, came in some), found.cases)
-    shares = f"claimed {numbers.percent(found.claimed)}, came true {numbers.percent(found.came_true)}"
-    finding = f"{shares} of {found.cases} cases ({numbers.between('share', true.low, true.high)})"
-    return Line(what, "warning" if found.claimed > true.high else "ok", finding)
+    claimed, true = fmean(chance for chance, _ in some), share_interval(sum(came for _, came in some), len(some))
+    shares = f"claimed {numbers.percent(claimed)}, came true {numbers.percent(true.mean)}"
+    finding = f"{shares} of {len(some)} cases ({numbers.between('share', true.low, true.high)})"
+    return Line(what, "warning" if claimed > true.high else "ok", finding)
 
 
 def came_true(
-    made: Suggestion, before: Sequence[Run], after: Sequence[Run], prices: Prices, floor: float
+    made: Suggestion, before: Sequence[Run], after: Sequence[Run], prices: Prices, quality: Quality, floor: float
 ) -> Iterator[tuple[str, Claim]]:
     """Each claim of a change, with its chance and whether it came true, as far as runs say so."""
     ended, chance, seen = (
@@ -72,7 +77,6 @@ def came_true(
     well = [run for run in ended if run.ended_well]
     if Seen.FAILS in seen:
         yield WELL, (1 - seen[Seen.FAILS], ended[0].ended_well)
-    quality = quality_measured(old)
     worse = _difference([_log_error(run, quality) for run in old], [_log_error(run, quality) for run in well])
     kept = worse is None or worse <= math.log1p(floor)
     if Seen.LOSS_KEPT in seen and worse is not None:
