@@ -29,8 +29,7 @@ Claim = tuple[float, bool]
 
 def claims(case: Case) -> Iterator[Line]:
     """Of each claim how likely it was said to be, and how often it was true; of intervals, how many runs were inside."""
-    identity = case.identity
-    if identity is None:
+    if (identity := case.identity) is None:
         return
     with case.history() as store:
         recorded, prices = store.recorded_runs(identity, limit=LEDGER_RUNS), prices_of(case.settings)
@@ -66,11 +65,8 @@ def came_true(
     made: Suggestion, before: Sequence[Run], after: Sequence[Run], prices: Prices, quality: Quality, floor: float
 ) -> Iterator[tuple[str, Claim]]:
     """Each claim of a change, with its chance and whether it came true, as far as runs say so."""
-    ended, chance, seen = (
-        [run for run in after if run.status is not RunStatus.STOPPED],
-        made.decision.confidence,
-        made.prospects.seen,
-    )
+    ended = [run for run in after if run.status is not RunStatus.STOPPED]
+    chance, seen = made.decision.confidence, made.prospects.seen
     if not (ended and made.changes):
         return
     old = [run for run in before if run.ended_well and same(made.values.current, {**made.values.current, **run.parameters})]
