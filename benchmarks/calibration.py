@@ -33,6 +33,7 @@ from jpo.agent.comparison import Comparison
 from jpo.agent.safety.risk import WORSE
 from jpo.commands.doctor.claims import BETTER, DEARER, KEPT, WELL, Claim
 from jpo.forecast import predict
+from jpo.optimizer.explain.differences import differences
 from jpo.optimizer.prior import believe, prior_of
 from jpo.plugins.lab.replay.traces import Trace, read_trace
 from jpo.records import VAL_ACCURACY, VAL_LOSS, Belief, Candidates, Identity, Outcome, Preference, Quality, Run, RunStatus
@@ -151,6 +152,8 @@ def forecast(job: Job, rng: np.random.Generator, found: Found) -> None:
         if belief.duration_seconds is None:
             continue
         comparison = Comparison(job.candidates, belief, Preference(), quality_floor=LOSS_KEPT - 1)
+        for row in range(len(job.log_time)):
+            differ(job, comparison, row, found)
         for row in map(int, rng.permutation(np.setdiff1d(np.arange(len(job.log_time)), rows[:count]))[:MOST_ASKED]):
             outcome = job.execute(row)
             claim(job, comparison, row, outcome, found)
@@ -170,6 +173,16 @@ def claim(job: Job, comparison: Comparison, row: int, outcome: Outcome | None, f
         found.claim(job.who, KEPT, comparison.p_loss_kept[row], kept)
 
 
+def differ(job: Job, comparison: Comparison, row: int, found: Found) -> None:
+    """Whether the interval of a difference from today holds the true one, apart for configurations that ran and did not."""
+    told = dict(differences(comparison, row, trial=False, price_ratio=None))
+    for what, true in (("duration_seconds", job.log_time[row]), ("val_loss", job.log_loss[row])):
+        if what in told and math.isfinite(true):
+            low, high = math.log(told[what].low), math.log(told[what].high)
+            name = f"difference of {what}, {'ran' if comparison.belief.runs[row] else 'untried'}"
+            found.held.setdefault((job.who, name), []).append((low - 1e-9 <= true <= high + 1e-9,))
+
+
 def a_run(candidates: Candidates, row: int, at: int, outcome: Outcome | None) -> Run:
     status = RunStatus.SUCCEEDED if outcome else RunStatus.FAILED
     return Run(str(at), SOMEBODY, candidates.parameters(row), status, None, float(at), outcome or Outcome(), "benchmark")
@@ -187,8 +200,9 @@ def of_nights(document: Mapping[str, object], found: Found) -> None:
     for night in (night for play in plays for night in play if night["written"]):
         written, then, today = night["written"], night["written"]["then"], night["written"]["today"]
         well, kept = then["ends"] == ENDED_WELL, then["loss_ratio"] <= max(LOSS_KEPT, today["loss_ratio"])
-        cost = then["ratio"] / today["ratio"]
-        true = {WELL: well, KEPT: kept, DEARER: well and cost <= math.exp(WORSE), BETTER: well and kept and cost < 1}
+        cost, restores = then["ratio"] / today["ratio"], today["loss_ratio"] > LOSS_KEPT >= then["loss_ratio"]
+        better = well and kept and (cost < 1 or restores)  # what brings the loss back may cost more
+        true = {WELL: well, KEPT: kept, DEARER: well and cost <= math.exp(WORSE), BETTER: better}
         for what, chance in written["chances"].items():
             if what != KEPT or well:
                 found.claim("nights", what, chance, true[what])
