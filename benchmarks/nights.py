@@ -182,13 +182,27 @@ def answered(night: Night, answer: Answer, worth: Callable[[Mapping[str, float]]
     if isinstance(answer, str):
         return replace(night, reasons=(answer,))
     codes, reasons = tuple(answer["reason_codes"]), tuple(answer["reasons"])
-    said = replace(night, decided_by=answer["decided_by"], codes=codes, reasons=reasons)
+    track = {past["quantity"]: (past["inside"], past["forecasts"]) for past in answer["track_record"]}
+    said = replace(night, decided_by=answer["decided_by"], codes=codes, reasons=reasons, track=track)
     if answer["suggested"] == answer["current"]:
         return said
     time, cost = (expected(answer["forecast"].get(quantity)) for quantity in ("duration_seconds", "cost_usd"))
     today = worth({**night.values, **answer["current"]})
     then = Outcome(night.ends, night.ratio, night.loss_ratio)
-    return replace(said, written=Written(kind_of(answer), answer["confidence"], time, cost, today, then))
+    return replace(said, written=Written(kind_of(answer), answer["confidence"], time, cost, today, then, chances_in(answer)))
+
+
+def chances_in(answer: Mapping[str, Any]) -> dict[str, float]:
+    """The chances that a document states, by what is claimed."""
+    claimed = {"trial": "no more than a tenth dearer", "improvement": "better than today", "return": "better than today"}
+    seen = answer.get("seen", {})
+    fails, kept = (seen.get(name) for name in ("chance that it fails", "chance that it keeps the validation loss"))
+    stated = {
+        "ends well": None if fails is None else 1 - fails,
+        "quality kept": kept,
+        claimed.get(kind_of(answer), ""): answer["confidence"],
+    }
+    return {what: chance for what, chance in stated.items() if what and chance is not None}
 
 
 def kind_of(answer: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from apparatus.night_jobs import KINDS
@@ -53,6 +53,7 @@ class Written:
         time, cost: expected, in multiples of today's; None where one of both is not known.
         today: what the values that were in force would have come to that night.
         then: what the written ones came to.
+        chances: stated ones, by the claims of jpo/commands/doctor/claims.py.
     """
 
     kind: str
@@ -61,6 +62,7 @@ class Written:
     cost: float | None
     today: Outcome
     then: Outcome
+    chances: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def expected(self) -> float | None:
@@ -89,6 +91,7 @@ class Night(Outcome):
         decided_by: empty where it gave no answer.
         in_vain: the file asked for more than the job takes (--reached).
         written: the change; None where today's values were kept.
+        track: by quantity, how many of the last forecasts held, and of how many.
     """
 
     values: Mapping[str, float]
@@ -99,6 +102,7 @@ class Night(Outcome):
     written: Written | None = None
     codes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    track: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def worse(self) -> bool:

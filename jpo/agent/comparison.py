@@ -77,12 +77,17 @@ class Comparison:
         return chance if self.promise is None else np.where(self.promise.lowering, self.promise.p_lower, chance)
 
     @cached_property
+    def claimed_of_trials(self) -> Floats:
+        """Log objective against today's as far as a trial claims it, (J, K): where a floor judges its loss, of time and cost."""
+        if self.quality_floor is None:
+            return self.against_today
+        without_loss = log_objective(replace(self.belief, val_loss=None), self.preference, self.base)
+        return log_ratios(without_loss, self.candidates.current)
+
+    @cached_property
     def p_safe(self) -> Floats:
         """Chance of what a trial claims, shape (K,): that it ends well and costs no more than a tenth more than today's."""
-        claimed = self.against_today
-        if self.quality_floor is not None:  # it judges the loss of a trial, whose claim is of time and cost
-            without_loss = log_objective(replace(self.belief, val_loss=None), self.preference, self.base)
-            claimed = log_ratios(without_loss, self.candidates.current)
+        claimed = self.claimed_of_trials
         chance = p_claim(self.belief, self.candidates, claimed, self.calibration, WORSE, reference=self.base)
         return chance if self.promise is None else np.where(self.promise.lowering, self.promise.p_lower, chance)
 

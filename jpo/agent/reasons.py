@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from jpo.agent.problem import Problem
-    from jpo.records import Belief, Quality
+    from jpo.records import Quality
 
 OF_THE_MOMENT = (TOO_LATE, TOO_MUCH, NEAR_A_MISS, NO_WAY_BACK)
 """Codes of holds that another queue or another run may lift."""
@@ -73,9 +73,7 @@ def _promise(problem: Problem, choice: int) -> Iterator[Note]:
     """That a promised loss comes first, with the chance of what is claimed then; or why it is not lowered."""
     promise = problem.comparison.promise
     if promise and promise.lowering[choice]:
-        chance = numbers.chance(float(problem.comparison.p_better[choice]))
-        does = qualities.better(promise.quality)
-        finding = f"{promise.finding}: {name_of(problem.candidates, choice)} {does} with a chance of {chance}"
+        finding = f"{promise.finding}: {name_of(problem.candidates, choice)} {qualities.better(promise.quality)}"
         yield Note("JPO-I640", finding, about=promise.target)
     elif promise:
         yield promise.note()
@@ -89,7 +87,7 @@ def _failing(problem: Problem) -> Iterator[Note]:
 
 
 def _choice(problem: Problem, choice: int, by: str) -> Iterator[Note]:
-    """What is expected of it."""
+    """Whether it was run; what is expected of it, and how likely, the headline says."""
     name, kind = name_of(problem.candidates, choice), problem.exploration.kind(choice)
     if kind == "kept":
         yield from _settled(problem)
@@ -101,12 +99,11 @@ def _choice(problem: Problem, choice: int, by: str) -> Iterator[Note]:
     elif problem.belief.tried[choice]:
         yield Note("JPO-I603", f"{name}, all else as now, {measured(problem, choice)}")
     else:
-        text = f"is expected to {_difference(problem, choice)}; {_chances(problem, choice)}"
         values, tried = problem.candidates.values, problem.belief.tried
         (changed,) = np.nonzero(values[choice] != values[problem.candidates.current])
         value_ran = len(changed) == 1 and (values[tried, changed[0]] == values[choice, changed[0]]).any()
         company = " with the other values of today" if value_ran else ""
-        yield Note("JPO-I604", f"{name} was not run yet{company} and {text}")
+        yield Note("JPO-I604", f"{name} was not run yet{company}")
         if problem.leeway.exploration_runs_left:
             yield Note("JPO-I626", "it is tried because you asked for trials: it is the most informative of what is left")
         models, floor = models_of(problem.candidates), problem.comparison.quality_floor
@@ -226,71 +223,14 @@ def _widened(code: str, finding: str, interval_factor: float) -> tuple[Note, ...
 
 
 def measured(problem: Problem, row: int) -> str:
-    """Account of a configuration that was run: how it went, and what is expected of it against today's."""
+    """Account of a configuration that was run: how it went."""
     belief = problem.belief
     runs, failures, stopped = int(belief.runs[row]), int(belief.failures[row]), int(belief.stopped[row])
-    badly = " and ".join(f"{how} {numbers.times(n)}" for how, n in (("failed", failures), ("was stopped", stopped)) if n)
-    difference = f"is expected to {_difference(problem, row)}"
-    if not runs:
-        return f"{badly} and {difference} when it ends well"
-    return f"was run {numbers.times(runs)}{f', {badly}' if badly else ''} and {difference}"
-
-
-def _risk(problem: Problem, row: int) -> str:
-    return f"chance of being more than 10% worse than today: {numbers.chance(problem.acquisition.p_worse_today[row])}"
-
-
-def _chances(problem: Problem, row: int) -> str:
-    """What a change claims; and of a trial what the floor says of its loss, since one run shows what no belief knows."""
-    comparison, kept = problem.comparison, problem.comparison.p_loss_kept
-    if comparison.promise:
-        return _risk(problem, row)
-    if problem.exploration.kind(row) == "improvement":
-        keeps = f" and keeps the {qualities.name_of(problem.belief.quality)}" if kept is not None else ""
-        return f"chance that it is better than today{keeps}: {numbers.chance(float(comparison.p_better[row]))}"
-    claim = f"ends well and costs no more than a tenth more than today: {numbers.chance(float(comparison.p_safe[row]))}"
-    if kept is None or comparison.quality_floor is None:
-        return f"chance that it {claim}"
-    belief, base = problem.belief, comparison.base
-    level = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, base]))
-    loss = f"that it {qualities.kept_within(belief.quality, level, comparison.quality_floor)}"
-    return f"chance that it {claim}, {loss}: {numbers.chance(float(kept[row]))}"
+    counts = (("was run", runs), ("failed", failures), ("was stopped", stopped))
+    return " and ".join(f"{how} {numbers.times(n)}" for how, n in counts if n)
 
 
 def _runs(n: float) -> str:
     """A number of runs: "0.6 runs", "1 run"."""
     number = f"{n:.1f}".removesuffix(".0")
     return f"{number} run{'' if number == '1' else 's'}"
-
-
-def _difference(problem: Problem, row: int) -> str:
-    """The belief's mean against today: "take 21% less time and cost 5% more"."""
-    candidates, belief = problem.candidates, problem.belief
-    time, cost, loss = (
-        float(belief.weights @ (log[:, row] - log[:, candidates.current]))
-        for log in (belief.log_time, belief.log_cost, belief.log_loss)
-    )
-    parts = [_change("take", time, "time")]
-    if candidates.priced:
-        parts.append(_change("cost", cost, ""))
-    elif candidates.log_rate[row] != candidates.log_rate[candidates.current]:
-        parts.append(_change("cost", cost, "at usual prices"))
-    if belief.val_loss is not None and abs(loss) > NEARLY_NOTHING:
-        parts.append(_ending(belief, loss, candidates.current))
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-
-
-def _ending(belief: Belief, log_ratio: float, now: int) -> str:
-    """How a model ends: with 3% less validation loss, or with a validation accuracy of 0.934 against 0.93."""
-    if belief.quality.is_error:
-        return _change("end with", log_ratio, qualities.name_of(belief.quality))
-    today = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, now]))
-    then = qualities.value(belief.quality, today * math.exp(log_ratio))
-    return f"end with {qualities.name_of(belief.quality)} {then} against {qualities.value(belief.quality, today)}"
-
-
-def _change(verb: str, log_ratio: float, what: str) -> str:
-    if abs(log_ratio) < NEARLY_NOTHING:
-        return f"{verb} the same {what}".rstrip()
-    share = abs(math.expm1(log_ratio))
-    return f"{verb} {numbers.percent_in_words(share)} {'less' if log_ratio < 0 else 'more'} {what}".rstrip()

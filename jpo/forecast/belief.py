@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.discrepancy import LOSS, PRICE, UTILISATION, AdjustedParticles
+from jpo.forecast.discrepancy import PRICE, UTILISATION, AdjustedParticles
 from jpo.forecast.evidence.duration import measured_durations
 from jpo.forecast.evidence.groups import MeasuredQuantity, groups_without
 from jpo.forecast.evidence.loaders import loaders_log_likelihood
@@ -104,7 +104,7 @@ def posterior(
         knows_utilisation=bool(utilisation.measurements.rows.size),
         loss_runs=_counts([run.row for run in succeeded if (run.outcome.val_loss or 0) > 0], len(candidates.values)),
         time_runs=time.count,
-        loss_noise=max(loss.discrepancy.noise, LOSS.noise),
+        loss_noise=loss.discrepancy.noise,
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.forecast.discrepancy import LOSS, TIME_TAU, Discrepancy
+from jpo.forecast.weights import quantiles
 from jpo.records import CALIBRATED, Belief, Calibration, Forecast, Interval
 
 if TYPE_CHECKING:
@@ -69,10 +70,7 @@ def _interval(
     sigma = math.hypot(discrepancy.noise * math.sqrt(1 + 1 / runs), 0.0 if measured[row] else _UNSEEN * discrepancy.tau)
     points = (centred[:, None] + sigma * _NODES).ravel()  # (J * nodes,)
     weights, probabilities = np.repeat(belief.weights, len(_NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)
-    order = np.argsort(points)
-    cumulated = np.cumsum(weights[order])
-    at = np.minimum(np.searchsorted(cumulated, np.array(probabilities) * cumulated[-1]), len(points) - 1)
-    low, middle, high = (float(points[order[i]]) for i in at)
+    low, middle, high = quantiles(points, weights, probabilities)
     factor = interval_factor * (_INFLATION + _POOR_FIT_INFLATION * max(0.0, 1 - belief.effective_share / _FITS))
     low, high = middle - factor * (middle - low), middle + factor * (high - middle)
     mean = min(max(float(belief.weights @ centred), low), high)

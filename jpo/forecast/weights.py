@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +42,14 @@ def softmax(logs: Floats) -> Floats:
 def log_mean_exp(logs: Floats) -> float:
     """ln of the mean of exp(logs)."""
     return float(np.log(np.mean(np.exp(logs - logs.max()))) + logs.max())
+
+
+def quantiles(values: Floats, weights: Floats, probabilities: Sequence[float]) -> list[float]:
+    """Quantiles of weighted values, (J,) each: the smallest values at or below which there is so much of the weight."""
+    order = np.argsort(values)
+    cumulated = np.cumsum(weights[order])
+    at = np.minimum(np.searchsorted(cumulated, np.array(probabilities) * cumulated[-1]), len(values) - 1)
+    return [float(values[order[i]]) for i in at]
 
 
 def effective_share(weights: Floats) -> float:

@@ -198,6 +198,7 @@ def _suggestion_in(text: str) -> Suggestion:
                 for other in document.get("alternatives", ())
             ),
             "would_change": tuple(document.get("would_change", ())),
+            "difference": {name: Interval(**ends) for name, ends in document.get("difference", {}).items()},
             "rules": tuple(RuleApplied(**rule) for rule in document.get("rules", ())),
             "trial": tuple(document["trial"]) if document.get("trial") else None,
             "as_run": tuple(document.get("as_run", ())),

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from statistics import median
 
 from constraints import Facts, Limits, names
 from constraints.limit import Limit
@@ -126,6 +125,7 @@ def suggestion_of(
             explanation.alternatives,
             explanation.seen,
             explanation.would_change,
+            explanation.difference,
         ),
     )
 
@@ -194,11 +194,7 @@ def change(
 ) -> Change:
     """Change of one parameter: a line of the suggestion, what it is expected to do and on what ground."""
     name, new = parameter.name, executed[parameter.name]
-    ground = (
-        "set by hand"
-        if name in advice.by_hand
-        else why(name, new, advice.current, known.runs) + elsewhere(name, new, advice.current, known)
-    )
+    ground = "set by hand" if name in advice.by_hand else why(name, new, known.runs) + elsewhere(name, new, known)
     reason = f"{single_effects[name]}; {ground}" if name in single_effects else ground
     if known.phase_needs and name in ("cpus", "memory_gib"):
         reason = f"{reason}; {known.phase_needs}"
@@ -224,39 +220,25 @@ def grown_with_gpus(workload: Workload, edits: Sequence[Edit], executed: Paramet
     return f"{stays}: the global batch_size becomes {executed['batch_size']:g}, from {batch.value:g}"
 
 
-def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> str:
-    """Reason for one value, from the runs: how many there were, how many did not end well, and what it changes alone."""
+def why(name: str, value: float, runs: Sequence[Run]) -> str:
+    """Ground of one value, from the runs: how many there were, and how many did not end well."""
     there = runs_at(name, value, runs)
     if not there:
         return f"not run yet at {numbers.written(name, value)}"
     failed = sum(not run.ended_well for run in there)
     badly = f", {failed} of them not well" if failed else ""
-    reason = f"{numbers.counted(len(there), 'run')} at {numbers.written(name, value)}{badly}"
-    alone = median_seconds(runs, {**current, name: value})
-    today = None if alone is None else median_seconds(runs, current)
-    if alone is None or today is None:
-        return reason
-    percent = round(100 * abs(alone / today - 1))
-    takes = f"{percent}% {'less' if alone < today else 'more'} time" if percent else "as long"
-    return f"{reason}; alone it takes {takes} (median)"
+    return f"{numbers.counted(len(there), 'run')} at {numbers.written(name, value)}{badly}"
 
 
 def runs_at(name: str, value: float, runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if name in run.parameters and math.isclose(run.parameters[name], value, rel_tol=SAME)]
 
 
-def elsewhere(name: str, value: float, current: Parameters, known: Known) -> str:
+def elsewhere(name: str, value: float, known: Known) -> str:
     """What the same job did at a value that has not been run here, on the hardware that ran it most often."""
     there = runs_at(name, value, known.siblings)
     if not there or runs_at(name, value, known.runs):
         return ""
     ((identity, _),) = Counter(run.identity for run in there).most_common(1)
     runs = [run for run in known.siblings if run.identity == identity]
-    return f"; on {identity.hardware or 'hardware that is not named'} {why(name, value, current, runs)}"
-
-
-def median_seconds(runs: Sequence[Run], values: Parameters) -> float | None:
-    """Median duration of the runs that ended well with these values; None without any."""
-    alike = [run.outcome.duration_seconds for run in runs if run.parameters and same(run.parameters, values) and run.ended_well]
-    measured = [seconds for seconds in alike if seconds is not None]
-    return median(measured) if measured else None
+    return f"; on {identity.hardware or 'hardware that is not named'} {why(name, value, runs)}"

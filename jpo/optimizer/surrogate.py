@@ -204,8 +204,8 @@ def surrogate_of(request: Request, known: Known, *, seed: int, asked: Sequence[P
 def after_runs(prior: Prior, candidates: Candidates, runs: Sequence[Run], request: Request) -> Surrogate:
     """Surrogate that these runs make of a prior, with the calibration of the forecasts before each of the last."""
     quality = request.wanted.quality
-    met = calibration(prior, candidates, quality.judged(runs))
     belief = beside(prior, candidates, runs, believe(prior, candidates, runs, quality), request.wanted.qualities)
+    met = calibration(prior, candidates, quality.judged(runs), belief.loss_noise)
     return with_failures(Surrogate(candidates, belief, runs, prior, met, request.prices, request.allowed.room_gib))
 
 
@@ -243,8 +243,9 @@ def with_configuration(surrogate: Surrogate, values: Parameters, known: Known, *
     return with_failures(replace(surrogate, candidates=candidates, belief=belief, prior=prior))
 
 
-def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Calibration:
-    """Calibration of the last forecasts."""
+def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run], loss_noise: float) -> Calibration:
+    """Calibration of the last forecasts. Those of the loss have the noise that is known now: intervals which were too narrow for
+    want of repeats have been widened by them already."""
     rows = rows_pooled_with(candidates, rows_of_runs(candidates, runs[-WATCHED - RUNS_REMEMBERED :]))
     few, ran = prior_at(thinned(prior, FEW), rows), candidates_at(candidates, rows)  # one belief per run that is looked back upon
     missed: dict[str, float | None] = {}
@@ -256,6 +257,9 @@ def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Ca
                 belief = believe(few, replace(ran, current=int(now[0])), earlier)
             missed[run.run_id] = forecast_error(belief, row, run)
 
-    past = one_step_forecasts(lambda earlier: believe(few, ran, earlier), ran, runs, watch=watch)
+    def believed(earlier: Sequence[Run]) -> Belief:
+        return replace(believe(few, ran, earlier), loss_noise=loss_noise)
+
+    past = one_step_forecasts(believed, ran, runs, watch=watch)
     misses = tuple(missed.get(run.run_id) for run in runs[-WATCHED:])
     return Calibration(interval_factor(past["duration_seconds"]), interval_factor(past["val_loss"]), misses)

@@ -80,7 +80,7 @@ def request_of(
         usd_per_saved_hour=settings.preference.usd_per_saved_hour,
         quality=quality_of(job.settings, runs, qualities),
         qualities=qualities,
-        quality_floor=None if agent.quality_floor == "off" else agent.quality_floor,
+        quality_floor=quality_floor(job.settings),
         quality_risk=agent.quality_risk,
     )
     boldness = Boldness(
@@ -147,6 +147,12 @@ def as_run(job: Project, reaches: Sequence[Reach]) -> tuple[Parameters, frozense
     if "gpus" in kept and workload.terms.batch_per_device:
         kept.add("batch_size")  # the file's batch is on each of its GPUs, however many there really are
     return really, frozenset(kept & really.keys())
+
+
+def quality_floor(settings: LoadedSettings) -> float | None:
+    """By which share the quality of a model may be worse than the reference's; None: the preference says so alone."""
+    floor = settings.values.agent.quality_floor
+    return None if floor == "off" else floor
 
 
 def qualities_of(settings: LoadedSettings, runs: Sequence[Run]) -> tuple[Quality, ...]:

@@ -38,6 +38,7 @@ from jpo.records.suggestions import (
     BETTER_QUALITY,
     FAILS_OFTEN,
     NO_EVIDENCE,
+    OBJECTIVE,
     RAN_BEFORE,
     RISK,
     SET_BY_HAND,

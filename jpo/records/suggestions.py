@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
-from jpo.records.decisions import FORECAST, ChangeKind, Forecast, Preference, RuleApplied
+from jpo.records.decisions import FORECAST, ChangeKind, Forecast, Interval, Preference, RuleApplied
 from jpo.records.notes import Note, codes_of, texts_of
 from jpo.records.runs import Skipped
 from jpo.records.workloads import Checkout, Identity, same
@@ -18,6 +18,8 @@ WORTH, BETTER_QUALITY = "JPO-I634", "JPO-I640"
 """Reasons that weigh time against money, and that put a promised quality first."""
 RAN_BEFORE, UNTRIED, FAILS_OFTEN = "JPO-I603", "JPO-I604", "JPO-W649"
 """Reasons of a choice that was run, of one that was not, and that leave values which fail more often than by chance."""
+OBJECTIVE = "objective"
+"""What a change is about, beside the quantities: time, cost and efficiency as they are weighed."""
 SET_BY_HAND, RISK = "set by hand", "risk of failure"
 """Reasons without a public code: the first one of what the user set, and the last one of every change."""
 
@@ -158,12 +160,15 @@ class Prospects:
         alternatives: what was not suggested.
         seen: what the agent saw of its choice and of the workload, by name.
         would_change: what another preference, boldness or outcome would have led to, a sentence each.
+        difference: what is expected of a change against today, by quantity: a ratio, of an accuracy or a metric of the user's own
+            a difference; of OBJECTIVE what the chance is about.
     """
 
     sla: tuple[SlaCheck, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     seen: Mapping[str, float] = field(default_factory=dict)
     would_change: tuple[str, ...] = ()
+    difference: Mapping[str, Interval] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,12 +219,16 @@ class Suggestion:
         return tuple(reason for reason in self.decision.reasons if reason.code in codes)
 
     def expected_change(self, quantity: str) -> float | None:
-        """The ratio next / now of a forecast; None where one of them is unknown, or nothing can be a multiple of today's."""
+        """The ratio next / now; of forecasts, None where one of them is unknown, or nothing can be a multiple of today's."""
+        if told := self.prospects.difference.get(quantity):
+            return told.mean
         now, then = self.now.of(quantity), self.next.of(quantity)
         return then.mean / now.mean if now and then and now.mean > 0 else None
 
     def expected_difference(self, quantity: str) -> float | None:
-        """The difference next - now of a forecast; None where one of them is unknown."""
+        """The difference next - now; of forecasts, None where one of them is unknown."""
+        if told := self.prospects.difference.get(quantity):
+            return told.mean
         now, then = self.now.of(quantity), self.next.of(quantity)
         return then.mean - now.mean if now and then else None
 

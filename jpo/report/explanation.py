@@ -72,6 +72,7 @@ def sections(explained: Explanation) -> tuple[Section, ...]:
         Section("Where it stands now", (Items(explained.standing),)),
         Section("What runs now", (Items((*now, *filter(None, (explained.unasked,)))),)),
         Section("Why", (Items(reasons),)),
+        Section("What is expected", (expected(suggestion),)),
         came_of_it(explained),
         Section("Who decided", (Items(tuple(who(suggestion))),)),
         Section("What held it back", (Items(tuple(limits(suggestion))),)),
@@ -81,6 +82,15 @@ def sections(explained: Explanation) -> tuple[Section, ...]:
         Section("What the agent saw", (Table((Column("of its choice and of the workload"), Column("")), seen, "seen"),)),
         Section("How right the last forecasts were", (track_record(explained),)),
     )
+
+
+def expected(suggestion: Suggestion) -> Table:
+    """What a run is expected to bring, today and next."""
+    rows: list[Row] = []
+    for quantity in dict.fromkeys((*suggestion.now.known, *suggestion.next.known)):
+        now, then = (estimate(forecast.of(quantity), quantity) for forecast in (suggestion.now, suggestion.next))
+        rows.append((names.heading(quantity), now, then))
+    return Table(tuple(map(Column, ("of a run", "now (90% interval)", "next (90% interval)"))), tuple(rows), "expected")
 
 
 def came_of_it(explained: Explanation) -> Section:

@@ -110,11 +110,15 @@ def other_qualities(suggestion: Suggestion) -> Iterator[str]:
 
 def change(suggestion: Suggestion, quantity: str) -> str:
     """What is expected of a quantity, next to today's values: "-22%", or "+0.004" of a quality whose ratio says nothing."""
+    mean, form = difference(suggestion, quantity)
+    return "" if mean is None else numbers.written(form, mean)
+
+
+def difference(suggestion: Suggestion, quantity: str) -> tuple[float | None, str]:
+    """The same as a number, None where it is unknown, and what the number is: a "change" (ratio) or a "difference"."""
     if _by_difference(suggestion, quantity):
-        difference = suggestion.expected_difference(quantity)
-        return "" if difference is None else numbers.difference(difference)
-    ratio = suggestion.expected_change(quantity)
-    return "" if ratio is None else numbers.change(ratio)
+        return suggestion.expected_difference(quantity), "difference"
+    return suggestion.expected_change(quantity), "change"
 
 
 def _by_difference(suggestion: Suggestion, quantity: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from jpo.records import (
     BETTER_QUALITY,
-    FORECAST,
+    OBJECTIVE,
     RAN_BEFORE,
     UNTRIED,
     WIDENED,
@@ -35,8 +35,6 @@ TOLD = (RAN_BEFORE, UNTRIED, BETTER_QUALITY)
 """Reasons of a change whose numbers the headline and the table have."""
 BY_POLICY_AS_THE_RULE = ("JPO-I602", "JPO-I630", "JPO-I632")
 """Reasons that say of a policy what only `jpo explain` shows."""
-STEADY = (0.9, 1.1)
-"""Ratios next / now between which a forecast next to the usual ones is not worth a row, unless it was promised."""
 
 
 def document(report: Report) -> Document:
@@ -121,29 +119,44 @@ def said_above(suggestion: Suggestion) -> Sequence[Note]:
 
 
 def forecasts(suggestion: Suggestion) -> Table:
-    """What is expected today and next, and what was promised."""
+    """The expected difference from today, where values stay what is expected of a run; and what was promised."""
     checks = {check.name: check for check in suggestion.prospects.sla}
+    shown = difference if suggestion.changes else expectation
     rows: list[Row] = []
     for quantity in quantities(suggestion):
-        now, then = suggestion.now.of(quantity), suggestion.next.of(quantity)
-        today = Cell(now.mean if now else None, quantity)
         asked = next((name for name in checks if names.target(name).quantity == quantity), "")
-        promised = headlines.promise(checks.pop(asked, None))
-        rows.append((names.heading(quantity), today, estimate(then, quantity), *promised))
-    rows += [(check.name, "", "", *headlines.promise(check)) for check in checks.values()]
-    return Table(tuple(map(Column, ("forecast", "now", "next (90% interval)", "SLA", ""))), tuple(rows), "forecasts")
+        rows.append((names.heading(quantity), shown(suggestion, quantity), *headlines.promise(checks.pop(asked, None))))
+    if weighed(suggestion):
+        rows.append((names.heading(OBJECTIVE), difference(suggestion, OBJECTIVE), "", ""))
+    rows += [(check.name, "", *headlines.promise(check)) for check in checks.values()]
+    value = "change (90% interval)" if suggestion.changes else "next (90% interval)"
+    return Table((Column("expected"), Column(value), Column("SLA"), Column("")), tuple(rows), "forecasts")
+
+
+def difference(suggestion: Suggestion, quantity: str) -> Cell:
+    """What is expected of a quantity against today, with its interval where simulated jobs have it in pairs."""
+    mean, form = headlines.difference(suggestion, quantity)
+    told = suggestion.prospects.difference.get(quantity)
+    if told is None or told.low == told.high:
+        return Cell(mean, form)
+    return Cell(mean, form, told.low, told.high)
+
+
+def expectation(suggestion: Suggestion, quantity: str) -> Cell:
+    return estimate(suggestion.next.of(quantity), quantity)
+
+
+def weighed(suggestion: Suggestion) -> bool:
+    """Whether what the chance is about is none of the quantities, but several as they are weighed."""
+    told = suggestion.prospects.difference
+    return OBJECTIVE in told and told[OBJECTIVE] not in [told.get(name) for name in names.OBJECTIVES]
 
 
 def quantities(suggestion: Suggestion) -> Iterator[str]:
-    """What is worth a row: the objectives, known or not; others where they were promised, or change."""
-    promised = {names.target(check.name).quantity for check in suggestion.prospects.sla}
+    """What is worth a row: the objectives, known or not, and what was promised."""
     known = {**suggestion.now.known, **suggestion.next.known}
-    for quantity in (*FORECAST, *suggestion.next.metrics):
-        ratio = suggestion.expected_change(quantity)
-        changes = ratio is not None and not STEADY[0] < ratio < STEADY[1]
-        expected = suggestion.next.of(quantity) and (quantity in promised or changes)
-        if quantity in names.objectives(known) or expected:
-            yield quantity
+    promised = [names.target(check.name).quantity for check in suggestion.prospects.sla]
+    yield from dict.fromkeys((*names.objectives(known), *(name for name in promised if suggestion.next.of(name))))
 
 
 def notes(suggestion: Suggestion) -> tuple[Note, ...]:

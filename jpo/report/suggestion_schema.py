@@ -134,6 +134,8 @@ class SuggestionDocument(Published):
 
     `confidence` is the chance of the claim, see `records.Decision`; null = unknown. `committed`: the checkout's, if others.
     `evidence.run_ids`: the newest runs with today's and with the suggested values. `seen`: what the agent saw, by name.
+    `difference`: next against today with its 90% interval, by quantity as a ratio (0.8: 20% less), of an accuracy or a metric of
+    the user's own as a difference; "objective": as weighed. Widened as `confidence` is; the noise of a single run is not in it.
     `undoes`: for a rollback, the suggestion that it undoes, with all after it; its values stay as they are until `pinned_until`.
     `kind` and, of a trial, which of how many it is; `rules` of the decision, the one that chose last.
     `as_run`: parameters that runs have at another value than config.ini gave them. Without a change the file keeps its own.
@@ -163,6 +165,7 @@ class SuggestionDocument(Published):
     diff: str | None
     alternatives: list[AlternativeDocument] = []
     would_change: list[str] = []
+    difference: dict[str, IntervalDocument] = {}
     seen: dict[str, float] = {}
     policy: str | None = None
     undoes: str | None = None

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from jpo.records import TRAINED
+from jpo.records import OBJECTIVE, TRAINED
 
 Format = Literal[
     "plain", "duration", "money", "money_per_hour", "gib", "percent", "energy", "change", "points", "difference", "moment"
@@ -111,6 +111,7 @@ DERIVED: Mapping[str, Quantity] = {
     "change": Quantity("change", "change", "", "change"),
     "points": Quantity("change", "change", "", "points"),
     "difference": Quantity("change", "change", "", "difference"),
+    OBJECTIVE: Quantity("objective", "weighed", "", "change"),
     "moment": Quantity("time (UTC)", "time (UTC)", "unix seconds", "moment"),
     "usd_per_hour": Quantity("price of an hour", "price", "USD/h", "money_per_hour"),
 }

@@ -36,13 +36,6 @@ def worse_than(quality: Quality, error: float, share: float) -> str:
     return f"{_with_article(quality)} {beyond} {value(quality, error * (1 + share))}"
 
 
-def kept_within(quality: Quality, error: float, share: float) -> str:
-    """The same from the other side: keeps the validation loss within 2%, a validation accuracy of 0.9286."""
-    if quality.is_error:
-        return f"keeps the {name_of(quality)} within {numbers.percent(share)}"
-    return f"keeps {_with_article(quality)} of {value(quality, error * (1 + share))}"
-
-
 def difference(quality: Quality, error: float, log_ratio: float) -> str:
     """What a ratio of errors means, next to the quality's short name: loss -3%, accuracy +0.004."""
     ratio = math.exp(min(log_ratio, LARGEST_LOG))

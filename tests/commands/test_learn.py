@@ -152,6 +152,8 @@ def decides(project: Project, slope: float) -> None:
 def test_a_released_policy_decides_and_says_what_it_did(
     project: Project, explore: str, slope: float, code: str, sentence: str
 ) -> None:
+    toml = project.folder / "jpo.toml"
+    toml.write_text(f"{toml.read_text()}\n[agent]\ntrials = 0\n")  # trials are held against the rest by what they may gain
     project.jpo("observe")
     decides(project, slope)
     ask = ("suggest", "config.ini", "--explore", explore, "--prefer", "cost=1", "--no-learn", "--dry-run", "-o", "json")

@@ -125,7 +125,7 @@ def test_runs_in_words_are_learnt_from_and_shown_everywhere(empty: Project) -> N
     said = json.loads(empty.jpo("suggest", "config.ini", "--offline", "-o", "json", "--explore", "off").out)
     assert (said["suggested"]["optimizer"], said["evidence"]["runs_used"]) == ("adam", 6)
     assert 'optimizer = "adam"   ; torch.optim' in empty.config.read_text()
-    assert "3 runs at adam; alone it takes 41% less time (median)" in said["changes"][0]["reason"]
+    assert said["changes"][0]["reason"] == "3 runs at adam"
     runs = json.loads(empty.jpo("history", "-o", "json").out)["runs"]
     assert [run["parameters"]["optimizer"] for run in runs] == ["sgd", "adam", "sgd", "adam", "1e-3", "adam"]
     rows = list(csv.DictReader(io.StringIO(empty.jpo("history", "--format", "csv").out)))

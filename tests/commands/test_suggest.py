@@ -34,8 +34,8 @@ def test_the_text_report_shows_values_reasons_forecast_and_what_was_done(project
     assert "Workload digits/cnn/pytorch: 7 finished runs used" in out
     assert "training.batch_size" in out
     said = " ".join(out.split())
-    assert "16 → 64 expected: time -59%" in said, "what it is expected to do"
-    assert "; 3 runs at 64; alone it takes 59% less time (median)" in said, "and on what ground"
+    assert "16 → 64 3 runs at 64" in said, "on what ground"
+    assert "expected time -59%" in said, "what it is expected to do"
     assert "config.ini: 1 value written. Suggestion " in out
 
 
@@ -104,7 +104,7 @@ def test_markdown_has_a_table_and_escapes_what_comes_from_the_file(project: Proj
     project.config.write_text(project.config.read_text().replace("model = cnn", "model = <b>cnn|x</b>"))
     out = project.jpo("suggest", "config.ini", "--no-learn", "-o", "markdown").out
     assert "<b>" not in out.replace("\\<b\\>", "")
-    assert "| forecast | now |" in out
+    assert "| expected | " in out
 
 
 def test_set_takes_the_value_and_is_on_record(project: Project) -> None:

@@ -170,7 +170,7 @@ def test_practice_and_service_say_the_same_of_how_the_last_forecasts_were_met(mo
         for at in range(8):
             point = step(job, point, job.rows[-1] if at % 3 == 0 else by_belief_rule(point))
             today = replace(job.candidates, current=job.rows[-1])
-            misses = surrogate.calibration(Prior(against(job.draws, job.rows[-1]), None), today, job.runs).misses
+            misses = surrogate.calibration(Prior(against(job.draws, job.rows[-1]), None), today, job.runs, 0.03).misses
             served, practised = after_misses(UNKNOWN, misses), point.problem.context
             assert served.watch.last_miss == (
                 None if practised.watch.last_miss is None else pytest.approx(practised.watch.last_miss)

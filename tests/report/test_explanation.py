@@ -86,7 +86,13 @@ def test_an_older_suggestion_is_explained_without_what_it_does_not_hold() -> Non
     old = a_suggestion(changes=(), decided_by="belief", policy="belief rule")
     explained = Explanation(Report(old, Path("config.ini"), written=False), (), (), {}, ("nothing was to be written",))
     titles = [plain_text(section.title) for section in shown(sections(explained)) if isinstance(section, Section)]
-    assert titles == ["Where it stands now", "Why", "Who decided", "What held it back"]  # made.py's suggestion has a notice
+    assert titles == [
+        "Where it stands now",
+        "Why",
+        "What is expected",
+        "Who decided",
+        "What held it back",
+    ]  # made.py's has a notice
     assert "- the belief rule" in lines(explained)
 
 

@@ -66,7 +66,13 @@ def test_a_report_is_read_in_ten_seconds() -> None:
     change = replace(SUGGESTION.changes[0], capped_by="max_change")
     now = Forecast(Interval(13920, 13000, 15000), Interval(9.3, 9, 10), Interval(0.401, 0.4, 0.42))
     then = Forecast(Interval(10680, 9660, 12000), Interval(7.1, 6.4, 8), Interval(0.403, 0.395, 0.414))
-    known = replace(SUGGESTION, changes=(change,), now=now, next=then)
+    difference = {
+        "duration_seconds": Interval(0.77, 0.71, 0.84),
+        "cost_usd": Interval(0.76, 0.7, 0.82),
+        "val_loss": Interval(1.0, 0.99, 1.01),
+        "objective": Interval(0.766, 0.7, 0.83),
+    }
+    known = altered(SUGGESTION, changes=(change,), now=now, next=then, difference=difference)
     assert shown(replace(REPORT, suggestion=known, diff=None)) == (
         "RETURN: training.batch_size 64 → 128, expected time -23%  cost -24%  loss ±0%, 95% likely to be better\n"
         "\n"
@@ -76,11 +82,12 @@ def test_a_report_is_read_in_ten_seconds() -> None:
         "training.batch_size  64   →  128   6 runs at 128; capped by max_change\n"
         "resources.gpus       2       2\n"
         "\n"
-        "forecast      now       next (90% interval)        SLA\n"
-        "duration      3h 52m    2h 58m (2h 41m to 3h 20m)  ≤ 6h 00m  ok\n"
-        "cost          9.30 USD  7.10 USD (6.40 to 8.00)\n"
-        "val loss      0.401     0.403 (0.395 to 0.414)\n"
-        "gpu_util_min                                       ≥ 50%     unknown\n"
+        "expected      change (90% interval)  SLA\n"
+        "duration      -23% (-29% to -16%)    ≤ 6h 00m  ok\n"
+        "cost          -24% (-30% to -18%)\n"
+        "val loss      ±0% (-1% to +1%)\n"
+        "weighed       -23% (-30% to -17%)\n"
+        "gpu_util_min                         ≥ 50%     unknown\n"
         "\n"
         "Last 10 forecasts: duration off by 6% (median), 9 of 10 inside the interval.\n"
         "Note: the history is old\n"
@@ -91,7 +98,7 @@ def test_a_report_is_read_in_ten_seconds() -> None:
 
 def test_what_is_not_known_is_called_unknown_and_no_change_is_made_of_it() -> None:
     assert lines()[0] == "RETURN: training.batch_size 64 → 128, expected time -23%, 95% likely to be better"
-    assert "cost unknown unknown" in lines()
+    assert "cost unknown" in lines()
     assert shown().endswith("--- a\n+++ b\n\n" + suggestion.verdict(REPORT) + "\n")
 
 
@@ -115,22 +122,42 @@ def test_an_unchanged_parameter_says_what_another_value_of_it_alone_would_mean()
     assert "another reason" not in shown(report)
 
 
-def test_a_further_forecast_is_shown_where_it_has_an_sla_target_or_changes() -> None:
+def test_values_that_stay_have_no_difference_but_a_forecast() -> None:
+    kept = replace(REPORT, suggestion=altered(SUGGESTION, status="kept", changes=(), kind="kept"))
+    assert "expected next (90% interval) SLA" in lines(kept)
+    assert "duration 2h 58m (2h 41m to 3h 20m) ≤ 6h 00m ok" in lines(kept)
+
+
+def test_what_is_weighed_is_no_row_of_its_own_where_one_quantity_is_all_that_counts() -> None:
+    time = Interval(0.77, 0.71, 0.84)
+    alone = altered(SUGGESTION, difference={"duration_seconds": time, "objective": time})
+    assert "weighed" not in shown(replace(REPORT, suggestion=alone))
+
+
+def test_a_difference_without_spread_has_no_interval_and_that_of_an_accuracy_is_none_of_ratios() -> None:
+    then = replace(SUGGESTION.next, val_loss=Interval(0.4, 0.4, 0.4), val_accuracy=Interval(0.93, 0.92, 0.94))
+    told = {"val_loss": Interval(1.0, 1.0, 1.0), "val_accuracy": Interval(0.004, -0.002, 0.01)}
+    text = lines(replace(REPORT, suggestion=altered(SUGGESTION, next=then, difference=told)))
+    assert "val loss ±0%" in text
+    assert "accuracy +0.004 (-0.002 to +0.01)" in text
+
+
+def test_a_further_forecast_is_shown_where_it_has_an_sla_target() -> None:
     now = replace(SUGGESTION.now, memory_gib=Interval(10, 9, 11), gpu_utilisation=Interval(0.5, 0.4, 0.6))
     then = replace(SUGGESTION.next, memory_gib=Interval(12, 9, 15), gpu_utilisation=Interval(0.51, 0.4, 0.6))
     quiet = altered(SUGGESTION, now=now, next=then, sla=())
-    assert "memory 10 GiB 12 GiB (9 to 15)" in lines(replace(REPORT, suggestion=quiet))
-    assert "GPU utilisation" not in shown(replace(REPORT, suggestion=quiet))
+    assert "memory" not in shown(replace(REPORT, suggestion=quiet))
     promised = replace(REPORT, suggestion=altered(quiet, sla=(SlaCheck("gpu_util_min", 0.5, "at risk"),)))
-    assert "GPU utilisation 50% 51% (40% to 60%) ≥ 50% at risk" in lines(promised)
-    assert "| GPU utilisation | 50% | 51% (40% to 60%) | ≥ 50% | at risk |" in shown(promised, "markdown")
+    assert "GPU utilisation +2% ≥ 50% at risk" in lines(promised)
+    assert "| GPU utilisation | +2% | ≥ 50% | at risk |" in shown(promised, "markdown")
 
 
 def test_amounts_are_shown_in_the_currency_and_stay_usd_in_json() -> None:
-    priced = altered(SUGGESTION, next=Forecast(cost_usd=Interval(2.0, 1.0, 3.0)), sla=(SlaCheck("cost_max", 4.0, "ok"),))
+    kept = altered(SUGGESTION, changes=(), status="kept", kind="kept")
+    priced = altered(kept, next=Forecast(cost_usd=Interval(2.0, 1.0, 3.0)), sla=(SlaCheck("cost_max", 4.0, "ok"),))
     report = replace(REPORT, suggestion=priced, currency=Currency("EUR", 0.5))
-    assert "cost unknown 1.00 EUR (0.50 to 1.50) ≤ 2.00 EUR ok" in lines(report)
-    assert "| cost | unknown | 1.00 EUR (0.50 to 1.50) | ≤ 2.00 EUR | ok |" in shown(report, "markdown")
+    assert "cost 1.00 EUR (0.50 to 1.50) ≤ 2.00 EUR ok" in lines(report)
+    assert "| cost | 1.00 EUR (0.50 to 1.50) | ≤ 2.00 EUR | ok |" in shown(report, "markdown")
     assert json.loads(shown(report, "json"))["forecast"]["cost_usd"]["next"]["mean"] == 2.0
 
 
@@ -184,7 +211,7 @@ def test_who_decided_is_said_where_it_is_no_routine() -> None:
 def test_a_narrow_terminal_loses_no_value_and_breaks_no_key() -> None:
     text = shown(columns=50)
     assert max(map(len, text.split("\n"))) <= 50
-    assert all(value in text for value in ("training.batch_size", "128", "95%", "2h 58m", "2h 41m"))
+    assert all(value in text for value in ("training.batch_size", "128", "95%", "-23%", "≤ 6h 00m"))
 
 
 def test_markdown_and_html_cannot_be_broken_out_of() -> None:

@@ -12,8 +12,6 @@ def test_a_loss_is_said_in_shares_of_itself_and_an_accuracy_as_its_value() -> No
     assert qualities.worse_than(VAL_LOSS, 0.4, 0.02) == "a validation loss more than 2% worse"
     assert qualities.worse_than(VAL_ACCURACY, 0.07, 0.02) == "a validation accuracy below 0.9286"
     assert qualities.worse_than(F1, 0.2, 0.02) == "f1 below 0.796"
-    assert qualities.kept_within(VAL_LOSS, 0.4, 0.02) == "keeps the validation loss within 2%"
-    assert qualities.kept_within(VAL_ACCURACY, 0.07, 0.02) == "keeps a validation accuracy of 0.9286"
     assert [qualities.better(each) for each in (VAL_LOSS, VAL_ACCURACY)] == [
         "lowers the validation loss",
         "raises the validation accuracy",
@@ -23,7 +21,6 @@ def test_a_loss_is_said_in_shares_of_itself_and_an_accuracy_as_its_value() -> No
 def test_a_metric_without_ratios_is_said_as_its_value_whichever_way_is_better() -> None:
     energy = Quality("energy", best=-2.0)  # less is better, and it may be below 0
     assert qualities.worse_than(energy, 1.5, 0.02) == "energy above -0.47"
-    assert qualities.kept_within(energy, 1.5, 0.02) == "keeps energy of -0.47"
     assert qualities.difference(energy, 1.5, math.log(2)) == "energy +1.5"
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from jpo import plugin
 from jpo.commands.doctor.agent import agent, learnt
 from jpo.commands.doctor.case import Case, Check
+from jpo.commands.doctor.claims import claims
 from jpo.commands.doctor.history_store import gpus_at_work, place, record
 from jpo.commands.doctor.installed import guard, learning, packages, pipeline, python
 from jpo.commands.doctor.own_files import config_ini, limits, secrets, settings, writable
@@ -72,5 +73,6 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "Prometheus": (access, prometheus),
     "CSV logs": (csv_logs,),
     "Store": (place, record, agent, learnt, gpus_at_work),
+    "Claims": (claims,),
 }
 """The core's checks, by the topics of the report, in its order; those of plugins come after them."""

@@ -52,11 +52,14 @@ def noise_of(
     value: Callable[[CandidateRun], float | None],
     before: float = _NOISE,
     longer: Sequence[CandidateRun] = (),
+    *,
+    freedom: float = _NOISE_RUNS,
 ) -> float:
     """Standard deviation of the ln of a quantity between equal runs, pooled over candidates with a prior; a single odd run counts
     as in measurements.py.
 
-    `longer`: runs that would have come to more than they did. Without them the noise would be that of the lucky ones.
+    `before`: the prior's, which counts so many degrees of `freedom`. `longer`: runs that would have come to more than they did.
+    Without them the noise would be that of the lucky ones.
 
     Source: Tobin, "Estimation of Relationships for Limited Dependent Variables", Econometrica 1958, by expectation maximisation.
     """
@@ -64,10 +67,10 @@ def noise_of(
     repeated = [
         (within_reach(known), bounds.get(row, [])) for row, known in logs.items() if len(known) + len(bounds.get(row, [])) > 1
     ]
-    freedom = _NOISE_RUNS + sum(len(known) + len(cut) - 1 for known, cut in repeated)
+    together = freedom + sum(len(known) + len(cut) - 1 for known, cut in repeated)
     noise = before
     for _ in range(_ROUNDS if bounds else 1):
-        noise = math.sqrt((_NOISE_RUNS * before**2 + sum(_squares(known, cut, noise) for known, cut in repeated)) / freedom)
+        noise = math.sqrt((freedom * before**2 + sum(_squares(known, cut, noise) for known, cut in repeated)) / together)
     return noise
 
 

@@ -26,7 +26,7 @@ twice, after two runs, .65, .2 and .08 had mean errors of .061, .054 and .053 an
 _LEAST_TAU = 0.02
 _AT_TARGET = 0.15
 """LOSS.noise of runs that end at their target: each has done what was asked, and a target of another metric, as of accuracy, is
-reached by chance an epoch sooner or later. Three close losses are no proof of less."""
+reached by chance an epoch sooner or later."""
 _APART = 3.0
 """Standard deviations by which the mean losses on two kinds of hardware differ if they do not train the same model, as where the
 batch size is one of each GPU."""
@@ -37,13 +37,14 @@ def measured_losses(
 ) -> MeasuredQuantity:
     """What the runs that ended well say of losses, at groups of candidates that train the same model.
 
-    `slope`: d ln loss / d ln epochs of their learning curves; None = not measured.
+    `slope`: d ln loss / d ln epochs of their learning curves; None = not measured. The usual noise counts one degree of freedom:
+    jobs differ more in it than in that of durations, and repeats soon say it.
     """
     groups = groups_without(candidates, RESOURCES)
     usual = _AT_TARGET if work is Work.TO_TARGET else LOSS.noise
-    if not groups.single and _differ(succeeded, groups, noise_of(succeeded, _loss, usual)):
+    if not groups.single and _differ(succeeded, groups, noise_of(succeeded, _loss, usual, freedom=1)):
         groups = groups_without(candidates, ())
-    noise = noise_of(groups.runs(succeeded), _loss, usual)
+    noise = noise_of(groups.runs(succeeded), _loss, usual, freedom=1)
     tau = LOSS.tau if slope is None else min(max(_PROGRESS_TAU * abs(slope), _LEAST_TAU), LOSS.tau)
     return MeasuredQuantity(groups, measurements_of(groups.runs(succeeded), _loss), Discrepancy(tau, noise))
 

@@ -12,9 +12,10 @@ from jpo.agent.policy import Policy
 from jpo.optimizer.advise import Advice, problem_despite_sla
 from jpo.optimizer.explain.alternatives import alternatives, trade
 from jpo.optimizer.explain.counterfactuals import break_even, capped_by, counterfactuals
+from jpo.optimizer.explain.differences import differences
 from jpo.optimizer.explain.scene import DecisionScene, moved
 from jpo.optimizer.request import Request
-from jpo.records import Alternative, Known, Seen
+from jpo.records import Alternative, Interval, Known, Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class Account:
         seen: see `seen`.
         would_change: a sentence for each thing that would have led to another answer.
         capped_by: changed parameter -> the limit that its value has reached, where a step further was expected to pay off.
-        single_effects: changed parameter -> what that change is expected to do by itself.
+        single_effects: changed parameter -> what that change is expected to do by itself, where it is one of several.
+        difference: see `differences`.
     """
 
     alternatives: tuple[Alternative, ...] = ()
@@ -34,6 +36,7 @@ class Account:
     would_change: tuple[str, ...] = ()
     capped_by: Mapping[str, str] = field(default_factory=dict)
     single_effects: Mapping[str, str] = field(default_factory=dict)
+    difference: Mapping[str, Interval] = field(default_factory=dict)
 
 
 def account_of(
@@ -61,7 +64,10 @@ def account_of(
     lifted = (f"without {limit} a step of {name} to {beyond:.4g} could be tried" for name, (limit, beyond) in capped.items())
     changes = (*break_even(scene), *counterfactuals(scene), *lifted)
     held = {name: limit for name, (limit, _) in capped.items()}
-    return Account(alternatives(scene), seen(scene), changes, held, dict(single_effects(scene)))
+    prices = [surrogate.usd_per_hour(row) for row in (scene.choice, scene.candidates.current)]
+    ratio = prices[0] / prices[1] if prices[0] and prices[1] else None
+    expected = differences(problem.comparison, scene.choice, trial=advice.decision.kind == "trial", price_ratio=ratio)
+    return Account(alternatives(scene), seen(scene), changes, held, dict(single_effects(scene)), dict(expected))
 
 
 def seen(scene: DecisionScene) -> dict[str, float]:
@@ -97,7 +103,8 @@ def single_effects(scene: DecisionScene) -> Iterator[tuple[str, str]]:
     """Changed parameter -> what that change alone is expected to do, others as today and followers as they follow: a choice
     changes several at once, and people ask what each is for.
 
-    Nothing of a value that follows another one, or whose change alone is no candidate: the belief has not looked there.
+    Nothing of a value that follows another one, of the only change, which does what the headline says, or of one that alone is no
+    candidate: the belief has not looked there.
     """
     candidates = scene.surrogate.candidates
     today, chosen = candidates.parameters(candidates.current), candidates.parameters(scene.choice)
@@ -109,6 +116,5 @@ def single_effects(scene: DecisionScene) -> Iterator[tuple[str, str]]:
             yield name, f"follows {leader} ({rule} rule)"
             continue
         rows = rows_of(candidates, moved(scene, {**today, name: chosen[name]}))
-        if rows.size:
-            words = "expected" if rows[0] == scene.choice else "expected alone"
-            yield name, f"{words}: {trade(scene, int(rows[0]), than=candidates.current)}"
+        if rows.size and rows[0] != scene.choice:
+            yield name, f"expected alone: {trade(scene, int(rows[0]), than=candidates.current)}"

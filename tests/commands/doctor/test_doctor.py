@@ -36,7 +36,7 @@ def test_the_report_fits_the_terminal_and_sums_up(empty: Project, monkeypatch: p
     lines = empty.jpo("doctor").out.split("\n")
     assert max(map(len, lines)) <= width
     assert lines[0] == "Installation"
-    assert lines[-2] == "1 warning, 19 ok"
+    assert lines[-2] == "1 warning, 20 ok"
 
 
 def test_a_server_that_is_down_ends_with_4_after_all_other_checks(project: Project) -> None:
@@ -83,7 +83,7 @@ def test_every_check_of_every_module_is_made_once() -> None:
 
 
 def test_the_topics_go_from_jpo_itself_to_what_is_far_away() -> None:
-    assert list(CHECKS) == ["Installation", "Project", "Machine", "Prometheus", "CSV logs", "Store"]
+    assert list(CHECKS) == ["Installation", "Project", "Machine", "Prometheus", "CSV logs", "Store", "Claims"]
 
 
 def test_a_check_of_healthy_surroundings_says_something_or_nothing_but_never_a_problem(case: Case) -> None:

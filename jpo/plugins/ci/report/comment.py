@@ -13,9 +13,9 @@ from jpo.history.canonical import canonical
 from jpo.records import RISK, Suggestion, TrackRecord, texts_of, uncoded
 from jpo.report import headline, suggestion
 from jpo.report.answer import Report
-from jpo.report.document import Block, Cell, Column, Document, Items, Row, Span, Table, estimate
+from jpo.report.document import Block, Cell, Column, Document, Items, Span, Table
 from jpo.report.forms import markdown
-from jpo.wording import names, numbers
+from jpo.wording import numbers
 from jpo.wording.printable import printable
 
 LONGEST = 300
@@ -63,7 +63,7 @@ def document(comment: Comment) -> Document:
     kind, text = headline.headline(decided)
     blocks: tuple[Block, ...] = (
         (kind, short(text)),
-        forecasts(decided),
+        suggestion.forecasts(decided),
         changes(decided),
         f"and {numbers.counted(more, 'more value')}: {ELSEWHERE}" if more else "",
         Items(tuple(reasons(decided, report.track))),
@@ -80,22 +80,6 @@ def verdict(report: Report) -> str:
     else:
         done = f"{numbers.counted(len(decided.changes), 'value')} {'written' if report.written else 'proposed, not written'}"
     return f"{short(str(report.path))}: {done}. Suggestion {short(decided.suggestion_id)}"
-
-
-def forecasts(decided: Suggestion) -> Table:
-    """What is expected of today's values and of the next ones, and by how much that differs; one column where nothing changes."""
-    rows: list[Row] = []
-    promised = {names.target(check.name).quantity: check for check in decided.prospects.sla}
-    for quantity in suggestion.quantities(decided):
-        now, then = decided.now.of(quantity), decided.next.of(quantity)
-        name = names.OBJECTIVES.get(quantity) or short(names.heading(quantity))
-        change = Cell("" if decided.status == "kept" else headline.change(decided, quantity), emphasis="strong")
-        check = promised.get(quantity)
-        word = Cell(check.verdict, emphasis=headline.VERDICTS[check.verdict]) if check else Cell("")
-        if now or then:
-            rows.append((name, change, Cell(now.mean if now else None, quantity), estimate(then, quantity), word))
-    heads = ("expected", "change", "now", "next (90% interval)", "SLA")
-    return Table(tuple(map(Column, heads)), tuple(rows), "forecasts")
 
 
 def changes(decided: Suggestion) -> Table:

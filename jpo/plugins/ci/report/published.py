@@ -96,6 +96,7 @@ def report_of(given: Mapping[str, object]) -> Report:
         seed=document.seed,
         sla=tuple(SlaCheck(**check.model_dump()) for check in document.sla),
         seen=document.seen,
+        difference={name: Interval(**ends.model_dump()) for name, ends in document.difference.items()},
         policy=document.policy,
         undoes=document.undoes,
         kind=document.kind,

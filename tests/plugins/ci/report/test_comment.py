@@ -11,15 +11,17 @@ from noted import CHANGE, NOW, note, suggested
 
 from jpo.plugins.ci.code_host.notes import LARGEST_BODY
 from jpo.plugins.ci.report import comment
-from jpo.records import RISK, Evidence, Identity, Note, SlaCheck, uncoded
+from jpo.records import RISK, Evidence, Identity, Interval, Note, SlaCheck, uncoded
 
 
 def test_it_says_in_a_few_lines_what_changes_what_for_why_and_how_sure_that_is() -> None:
-    text = comment.body(note(suggested(sla=(SlaCheck("time_max", 90.0, "ok"),), kind="improvement"), link="https://ci.example/7"))
+    difference = {"duration_seconds": Interval(0.78, 0.7, 0.9)}
+    made = suggested(sla=(SlaCheck("time_max", 90.0, "ok"),), kind="improvement", difference=difference)
+    text = comment.body(note(made, link="https://ci.example/7"))
     for line in (
         "**IMPROVEMENT:** training.batch\\_size 16 → 64, expected time -22% cost +51% loss ±0%, 95% likely to be better",
-        "| time | **-22%** | 1m 40s | 1m 18s (1m 10s to 1m 30s) | ok |",
-        "| cost | **+51%** | 2.00 USD | 3.02 USD (2.80 to 3.30) |  |",
+        "| duration | -22% (-30% to -10%) | ≤ 1m 30s | ok |",
+        "| cost | +51% |  |  |",
         "| `training.batch_size` | 16 | **64** | 3 runs at 64; capped by max\\_change |",
         "- risk: chance that it fails: 3%",
         "- track record: last 8 forecasts: duration off by 5% (median), 7 of 8 inside the interval.",

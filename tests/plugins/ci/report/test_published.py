@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,13 +43,14 @@ def test_words_and_metrics_of_the_users_own_are_read_again(tmp_path: Path) -> No
         now=today,
         next=better,
         sla=(SlaCheck("bleu_min", 30.0, "ok"),),
+        difference={"bleu": Interval(2.0, -0.5, 3.0)},
     )
     file = tmp_path / "suggestion.json"
     file.write_text(json.dumps(report.as_json(note(made).report)))
     text = comment.body(Comment(read_report(file)))
     assert text == comment.body(note(made))
     assert "| `training.optimizer` | sgd | **adam** | 2 runs at adam |" in text
-    assert re.search(r"\| bleu \| \*\*\+2\*\* \| 29 \| 31 \(30 to 32\) \| ok \|", text), text
+    assert "| bleu | +2 (-0.5 to +3) | ≥ 30 | ok |" in text
 
 
 @pytest.mark.parametrize(
