@@ -102,7 +102,9 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="What each number and each rule of the decision is worth.")
     parser.add_argument("places", nargs="*", metavar="PLACE", help="beginnings of places, or of rules (default: all)")
     parser.add_argument("--screen", action="store_true", help="ask only whether any decision differs")
-    parser.add_argument("--jobs", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND", help="of nights.py (default: all)")
+    parser.add_argument(
+        "--jobs", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND", help="of nights.py (default: all)"
+    )
     parser.add_argument("--fleets", type=int, default=1, help="jobs of each kind (default: 1)")
     parser.add_argument("--nights", type=int, default=14, help="(default: 14)")
     parser.add_argument("--decisions", type=int, default=4, help="of each job, on which is screened (default: 4)")
@@ -185,7 +187,10 @@ def of_nights(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, floa
         for job in (job_of(kind, seed) for seed in range(options.fleets)):
             with tempfile.TemporaryDirectory(prefix="ablation-") as scratch:
                 player = InProcess(Path(scratch) / job.name)
-                logs = [math.log(night.ratio) for night in nights.play([job], [player], nights.arguments(["--nights", str(options.nights)]))[job.name]]
+                logs = [
+                    math.log(night.ratio)
+                    for night in nights.play([job], [player], nights.arguments(["--nights", str(options.nights)]))[job.name]
+                ]
             yield job.name, {"nights": float(np.mean(logs)), "last nights": float(np.mean(logs[-LAST_NIGHTS:]))}
 
 
@@ -216,9 +221,7 @@ def table_of_screening(found: dict[Task, Screened], asked: int) -> Iterator[list
         yield [words(place, factor), decides, str(them.said) if them.said else "no"]
 
 
-def table_of_worth(
-    found: dict[Task, Screened], played: dict[Task, Units], base: Units, asked: int
-) -> Iterator[list[Any]]:
+def table_of_worth(found: dict[Task, Screened], played: dict[Task, Units], base: Units, asked: int) -> Iterator[list[Any]]:
     names = list(dict.fromkeys(name for figures in base.values() for name in figures))
     yield ["change", *names]
     for (place, factor), them in found.items():

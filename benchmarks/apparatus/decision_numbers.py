@@ -62,7 +62,9 @@ def rules() -> Iterator[str]:
     from jpo.optimizer.advise import CHOICES
     from jpo.report.rules import HOLDS, LIMITS
 
-    yield from (RULE + name for name in (*HOLDS, *(rule.name for rule in RULES), *(one.name for one in CHOICES[:-1])) if name != LIMITS)
+    yield from (
+        RULE + name for name in (*HOLDS, *(rule.name for rule in RULES), *(one.name for one in CHOICES[:-1])) if name != LIMITS
+    )
 
 
 def scaled(factor: float, value: Any) -> Any:
@@ -122,7 +124,8 @@ def change(place: str, factor: float) -> None:
     if place.startswith(RULE):
         switch_off(place.removeprefix(RULE))
     elif place:
-        assert not any(name.startswith("jpo.") for name in sys.modules), "jpo must not be imported yet"
+        if any(name.startswith("jpo.") for name in sys.modules):
+            raise RuntimeError("jpo was imported already, with its numbers as they are")
         sys.meta_path.insert(0, Finder(next(one for one in numbers() if one.place == place), factor))  # type: ignore[arg-type]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _NU = 4.0
 """Degrees of freedom of the likelihood: heavy tails, so that one odd run does not rule out every job."""
-_ADJUSTING_SHARE = 0.2
+ADJUSTING_SHARE = 0.2
 """Share of the particles from which the covariance is estimated; 0.05 to 0.5 gave equal errors, within 10%."""
 _REACH = {"cpus": 2.0, "memory_gib": 4.0}
 """Length scale of a discrepancy in doublings of a parameter, else 1. Memory and CPUs hardly change a run that has enough."""
@@ -81,7 +81,7 @@ def adjusted(
 
 def _covariance(simulated: Floats, level: Floats, rows: Ints, log_likelihood: Floats) -> Floats:
     """Covariance of the particles between some rows and all candidates, levels included, (M, K); good particles count most."""
-    weights = flattened(log_likelihood, _ADJUSTING_SHARE)
+    weights = flattened(log_likelihood, ADJUSTING_SHARE)
     at_rows = simulated[:, rows] + level[:, None]
     weighted = weights[:, None] * (at_rows - weights @ at_rows)  # (J, M), sums to 0
     return np.asarray((simulated.T @ weighted).T + (weighted.T @ level)[:, None])

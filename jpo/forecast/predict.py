@@ -22,7 +22,7 @@ _UNSEEN = 1.5
 _POOR_FIT_INFLATION = 0.2
 """Further widening, at most, when hardly any simulated job explains the runs (effective_share below `_FITS`)."""
 _FITS = 0.01
-_NODES = np.array([NormalDist().inv_cdf((i + 0.5) / 9) for i in range(9)])
+NODES = np.array([NormalDist().inv_cdf((i + 0.5) / 9) for i in range(9)])
 """The middle of nine equally likely parts of the normal distribution: noise without a random number."""
 
 
@@ -67,8 +67,8 @@ def _interval(
     centred = logs[:, row] - level + belief.weights @ level
     runs = measured[row] if measured[row] else counts.sum()
     sigma = math.hypot(discrepancy.noise * math.sqrt(1 + 1 / runs), 0.0 if measured[row] else _UNSEEN * discrepancy.tau)
-    points = (centred[:, None] + sigma * _NODES).ravel()  # (J * nodes,)
-    weights, probabilities = np.repeat(belief.weights, len(_NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)
+    points = (centred[:, None] + sigma * NODES).ravel()  # (J * nodes,)
+    weights, probabilities = np.repeat(belief.weights, len(NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)
     order = np.argsort(points)
     cumulated = np.cumsum(weights[order])
     at = np.minimum(np.searchsorted(cumulated, np.array(probabilities) * cumulated[-1]), len(points) - 1)

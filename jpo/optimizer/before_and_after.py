@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jpo.forecast.before_after import FEWEST
+from jpo.forecast.measurements import FEWEST
 from jpo.history import RecordedRun, latest_start
 from jpo.history.figures import usual_values
 from jpo.records import Forecast, Parameters, Run, Suggestion, same

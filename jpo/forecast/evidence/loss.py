@@ -14,7 +14,7 @@ from jpo.forecast.discrepancy import LOSS, Discrepancy
 from jpo.forecast.evidence.duration import noise_of
 from jpo.forecast.evidence.groups import Groups, MeasuredQuantity, groups_without
 from jpo.forecast.evidence.work import Work
-from jpo.forecast.measurements import CandidateRun, measurements_of
+from jpo.forecast.measurements import FAR, CandidateRun, measurements_of
 from jpo.records import RESOURCES
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ _LEAST_TAU = 0.02
 _AT_TARGET = 0.15
 """LOSS.noise of runs that end at their target: each has done what was asked, and a target of another metric, as of accuracy, is
 reached by chance an epoch sooner or later. Three close losses are no proof of less."""
-_APART = 3.0
-"""Standard deviations by which the mean losses on two kinds of hardware differ if they do not train the same model, as where the
-batch size is one of each GPU."""
 
 
 def measured_losses(
@@ -53,7 +50,7 @@ def _loss(run: CandidateRun) -> float | None:
 
 
 def _differ(succeeded: Sequence[CandidateRun], groups: Groups, noise: float) -> bool:
-    """Whether hardware alone makes another model, by the mean losses within a group."""
+    """Whether hardware makes another model, as where the batch size is one of each GPU, by the mean losses within a group."""
     each = measurements_of(succeeded, _loss)
     within = groups.of[each.rows]
     several, sizes = np.unique(within, return_counts=True)
@@ -61,6 +58,6 @@ def _differ(succeeded: Sequence[CandidateRun], groups: Groups, noise: float) -> 
         them = within == group
         mean, count = each.mean[them], each.count[them]
         spread = np.abs(mean[:, None] - mean) / np.sqrt(1 / count[:, None] + 1 / count)
-        if spread.max() > _APART * noise:
+        if spread.max() > FAR * noise:
             return True
     return False

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jpo.forecast.belief import pick_jobs
-from jpo.forecast.discrepancy import correlation, student_t
+from jpo.forecast.belief import LEAST_SHARE, pick_jobs
+from jpo.forecast.discrepancy import ADJUSTING_SHARE, correlation, student_t
+from jpo.forecast.ensemble import VAGUE
 from jpo.forecast.siblings.evidence import SiblingEvidence, SiblingQuantity
 from jpo.forecast.weights import flattened, log_mean_exp
 from jpo.records import Candidates, Draws
@@ -33,12 +34,6 @@ _MOST_AGREEMENT = 5.0
 """ln of the largest Bayes factor for siblings to be alike."""
 QUANTITIES = {"log_time": 1.0, "log_loss": 0.4, "log_utilisation": 1.0, "log_power": 1.0}
 """Quantities of `Draws`, and how much of the misfit is theirs: what a model learns hardly depends on where. Assumed."""
-_LEAST_SHARE = 0.05
-"""As in the belief: at least this share of the particles is drawn from."""
-_ADJUSTING_SHARE = 0.2
-_VAGUE = 10.0
-"""Prior sd of a sibling's level, in ln: practically flat."""
-_WIDEST = 6.0
 _TRANSFERS = 0.75
 """Probability that a configuration which fails there fails here, and that one which passes there passes here. Assumed: memory and
 numerics differ between GPUs."""
@@ -58,8 +53,8 @@ def conditioned_draws(draws: Draws, candidates: Candidates, evidence: SiblingEvi
     parts = []
     for (misfit, _), share in zip(MISFITS, shares_of(draws, evidence), strict=True):
         log_likelihood = log_likelihood_of(draws, evidence, misfit)
-        picked = systematic(flattened(log_likelihood, _LEAST_SHARE), round(share * jobs), rng)
-        around = flattened(log_likelihood, _ADJUSTING_SHARE)
+        picked = systematic(flattened(log_likelihood, LEAST_SHARE), round(share * jobs), rng)
+        around = flattened(log_likelihood, ADJUSTING_SHARE)
         chosen = pick_jobs(draws, picked)
         moved: dict[str, Any] = {
             name: _moved(getattr(draws, name), around, picked, (quantity, own * misfit), candidates, rng)
@@ -145,7 +140,7 @@ def _moved(
     chosen = simulated[picked]
     _, residual = _levels(chosen, quantity, quantity.tau**2 + misfit**2 + quantity.variance)
     drawn = rng.standard_normal(residual.shape) @ np.linalg.cholesky(bend).T
-    moved = chosen + (residual + drawn) @ np.linalg.solve(covariance[:, rows] + bend + _VAGUE**2 * same, covariance)
+    moved = chosen + (residual + drawn) @ np.linalg.solve(covariance[:, rows] + bend + VAGUE**2 * same, covariance)
     if quantity.bound_rows.size:
         level, _ = _levels(moved, quantity, bend.diagonal())
         short = _short_of(moved, level, quantity)
@@ -153,7 +148,7 @@ def _moved(
         covariance = (weights[:, None] * at_bounds).T @ deviation + quantity.tau**2 * correlation(candidates, quantity.bound_rows)
         among = covariance[:, quantity.bound_rows] + misfit**2 * np.eye(quantity.bound_rows.size)
         moved = moved + short @ np.linalg.solve(among, covariance)
-    return np.clip(moved - moved[:, [candidates.current]], -_WIDEST, _WIDEST)
+    return np.asarray(moved - moved[:, [candidates.current]])
 
 
 def _levels(simulated: Floats, quantity: SiblingQuantity, variance: Floats) -> tuple[Floats, Floats]:

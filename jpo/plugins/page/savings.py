@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.cost import Prices, outcome_of
-from jpo.forecast.before_after import FEWEST, Basis, t_quantile
+from jpo.forecast.before_after import Basis, t_quantile
+from jpo.forecast.measurements import FEWEST
 from jpo.history.figures import LARGEST
 from jpo.optimizer.before_and_after import Sides
 from jpo.records import Interval, Run, RunStatus
