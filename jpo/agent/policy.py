@@ -55,8 +55,9 @@ def shapes_of(stem: str, widths: Sequence[int], heads: tuple[int, ...] = ()) -> 
     return {f"{stem}.{kind}{i}": (*heads, n_in if kind == "w" else 1, n_out) for i, (n_in, n_out) in layers for kind in "wb"}
 
 
-LAYERS = ((WIDTH, HIDDEN), (HIDDEN, HIDDEN), (HIDDEN, 1))
-SHAPES: Shapes = shapes_of("critics", (WIDTH, HIDDEN, HIDDEN, 1), (HEADS,))
+WIDTHS = (WIDTH, HIDDEN, HIDDEN, 1)
+LAYERS = tuple(pairwise(WIDTHS))
+SHAPES: Shapes = shapes_of("critics", WIDTHS, (HEADS,))
 """Every tensor of one member: critics.w0 (2, WIDTH, 64), critics.b0 (2, 1, 64), ..."""
 FIRST = "critics.w0"
 

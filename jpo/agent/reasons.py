@@ -9,6 +9,7 @@ import numpy as np
 
 from jpo.agent.acquisition import clearly_better
 from jpo.agent.candidate_rows import least, models_of, name_of
+from jpo.agent.preference import NEARLY_NOTHING
 from jpo.agent.safety import failing
 from jpo.agent.safety.distances import NEAR_A_MISS, NO_WAY_BACK
 from jpo.agent.safety.queue_waits import TOO_LATE, TOO_MUCH
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 OF_THE_MOMENT = (TOO_LATE, TOO_MUCH, NEAR_A_MISS, NO_WAY_BACK)
 """Codes of holds that another queue or another run may lift."""
-NEARLY_NOTHING = 0.005
-"""Half a percent: less is said to be "the same"."""
 
 
 def without_evidence(runs_finished: int) -> Note:

@@ -30,6 +30,7 @@ FULL = 0.9
 FIRST_STEP, NEXT_STEPS = 2.0, 4.0
 """Factors of the first step and of those after it: from far outside, halving alone would fail for many nights."""
 LIKELY_TO_FAIL = 0.3
+"""Chance from which on values are no choice, whatever they would take and cost if they ended well."""
 WELL_ON = 0.2
 """Share of its epochs from which on a run that failed for no known reason had been doing well: that it met a time limit is
 likelier than that its batch or rate ended it then, and a faster run does no harm."""

@@ -173,7 +173,8 @@ from what ended well; a larger one is held as what was run is."""
 EXPECTED = 2.0
 """Most of the floor that the expected loss of such a trial lies below it: a long tail is no small risk."""
 STEP = 2.0
-"""Factor of batch size, learning rate and the like within which a trial is a small step from what ended well."""
+"""Factor of batch size, learning rate and the like within which a trial is a small step from what ended well, or near what did
+not: less than a rung of the ladder of batch sizes, one of learning rates (docs/decisions/0092)."""
 
 
 def loss_vetoes(

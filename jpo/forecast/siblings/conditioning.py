@@ -18,7 +18,7 @@ from jpo.forecast.belief import LEAST_SHARE, pick_jobs
 from jpo.forecast.discrepancy import ADJUSTING_SHARE, correlation, student_t
 from jpo.forecast.ensemble import VAGUE
 from jpo.forecast.siblings.evidence import SiblingEvidence, SiblingQuantity
-from jpo.forecast.weights import flattened, log_mean_exp
+from jpo.forecast.weights import flattened, log_mean_exp, softmax
 from jpo.records import Candidates, Draws
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ MISFITS = ((0.15, 0.45), (0.4, 0.25))
 believe it. Were they half, a sibling like the job saved 1 to 2% less, and one unlike it cost 2 to 5% instead of 7 to 16%: where
 it says that nothing else is worth a try, no own run contradicts. But nobody could be sure then of what it had shown."""
 LEAST_DOUBT = 0.1
-"""Share of the draws that do not believe siblings, however well these agree."""
-_MOST_AGREEMENT = 5.0
-"""ln of the largest Bayes factor for siblings to be alike."""
+"""Share of the draws that do not believe siblings, however well these agree, and of either kind of draws that these leave."""
 QUANTITIES = {"log_time": 1.0, "log_loss": 0.4, "log_utilisation": 1.0, "log_power": 1.0}
 """Quantities of `Draws`, and how much of the misfit is theirs: what a model learns hardly depends on where. Assumed."""
 _TRANSFERS = 0.75
@@ -85,15 +83,15 @@ def shares_of(draws: Draws, evidence: SiblingEvidence) -> list[float]:
     One sibling says nothing of how alike others are. Of several, p(all) / (p(first) p(second) ...) says how much likelier their
     measurements are together than each by itself, as if they were unrelated: the Bayes factor for their being alike.
     """
-    factors = []
-    for misfit, _ in MISFITS:
-        each = _likelihood_of_each(draws, evidence, misfit)  # (S, J)
-        agreement = log_mean_exp(each.sum(axis=0)) - sum(map(log_mean_exp, each))
-        factors.append(float(np.exp(np.clip(agreement, -_MOST_AGREEMENT, _MOST_AGREEMENT))))
-    believing = np.array([share * factor for (_, share), factor in zip(MISFITS, factors, strict=True)])
-    doubting = 1 - sum(share for _, share in MISFITS)
-    believed = min(believing.sum() / (believing.sum() + doubting), 1 - LEAST_DOUBT)
-    return list(believed * believing / believing.sum())
+    misfits, shares = np.array(MISFITS).T
+    likelihoods = [_likelihood_of_each(draws, evidence, misfit) for misfit in misfits]  # each (S, J)
+    agreements = np.array([log_mean_exp(each.sum(axis=0)) - sum(map(log_mean_exp, each)) for each in likelihoods])
+    *_, doubted = _normalised(np.append(shares, 1 - shares.sum()) * softmax(np.append(agreements, 0.0)))
+    return list((1 - max(doubted, LEAST_DOUBT)) * _normalised(shares * softmax(agreements)))
+
+
+def _normalised(weights: Floats) -> Floats:
+    return np.asarray(weights / weights.sum())
 
 
 def _likelihood_of_each(draws: Draws, evidence: SiblingEvidence, misfit: float) -> Floats:
