@@ -88,7 +88,7 @@ def main(argv: list[str]) -> int:
         if options.screen:
             report = [*table_of_screening(found, len(asked))]
         else:
-            worth = [task for task in tasks if found[task].decided and not found[task].failed]
+            worth = [task for task, them in found.items() if them.decided and not them.failed]
             base, *played = pool.map(partial(measured, options=options), [("", 1.0), *worth])
             report = [*table_of_worth(found, dict(zip(worth, played, strict=True)), base, len(asked))]
     if options.json:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.forecast.discrepancy import REACH
 from jpo.forecast.ensemble import VAGUE
 from jpo.forecast.evidence.duration import NOISE_RUNS
 from jpo.forecast.measurements import (
@@ -77,9 +78,6 @@ bottleneck (Mohan et al., "Analyzing and Mitigating Data Stalls", VLDB 2021). Me
 part of it, and each GPU has a process, as each worker that loads data has, where a team declares how many. Utilisation: the
 same work on twice the CPUs keeps half the share busy; larger batches keep a GPU busier, waiting for others less. What is not
 named changes none of them. The numbers are assumed, therefore wide."""
-_REACH, _REACH_OF_CPUS = 1.5, 3.0
-"""Length scale of a discrepancy in doublings; CPUs hardly change a run that has enough. With these and the numbers above, 90%
-intervals held 88 to 97% of the simulated fleet's throughput, 91 to 99% of the others."""
 _EDGE = 0.005
 """Ratios are squeezed by this at either end, or the log odds of 0 and 1 would be infinite."""
 
@@ -153,7 +151,7 @@ def _band(
     named = {parameter: slope for parameter, slope in quantity.slopes.items() if parameter in points}
     doublings = np.array([points[parameter] for parameter in named]).reshape(len(named), candidates).T  # (K, F), F may be 0
     slopes = np.array(list(named.values())).reshape(len(named), 2)  # (F, 2)
-    reach = np.array([_REACH_OF_CPUS if parameter == "cpus" else _REACH for parameter in named])
+    reach = np.array([REACH.get(parameter, 1.0) for parameter in named])
     noise, freedom = _noise([(run.row, number) for run in candidate_runs if (number := value(run))], quantity.noise)
     mean, deviation = _predict(measurements, doublings, slopes, reach, quantity.discrepancy, noise)
     half = _student_quantile(freedom) * deviation

@@ -63,7 +63,7 @@ def problem_of(
     low: list[Veto] = []
     for each in beliefs:
         if each is belief or promised(each, request.wanted.targets):
-            low += loss_vetoes(candidates, each, reference, floor, calibration.loss_interval_factor, trial_risk=risk)
+            low += loss_vetoes(candidates, each, reference, floor, calibration.loss_interval_factor, quality_risk=risk)
     if request.wanted.quality_floor is not None and known.runs and known.runs[-1].tells_no_quality:
         low += unmeasured_vetoes(candidates, belief, reference)
     usable, holds = without(usable, low), (*lasting, *low)

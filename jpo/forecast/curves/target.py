@@ -17,11 +17,10 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from statistics import median
 
-from jpo.forecast.curves.curve import Curve
+from jpo.forecast.curves.curve import FEWEST_EPOCHS, Curve
 from jpo.forecast.measurements import FEWEST
 from jpo.records import RESOURCES, Parameters, same
 
-FEWEST_EPOCHS = 2
 FARTHEST = 1.5
 """Of ln(N / e'), beyond which a forecast does not get any worse."""
 LATER, LATER_BY = 0.1, 0.7

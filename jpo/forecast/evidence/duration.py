@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.curves.target import FEWEST_EPOCHS, SLOW
+from jpo.forecast.curves.curve import FEWEST_EPOCHS
+from jpo.forecast.curves.target import SLOW
 from jpo.forecast.discrepancy import TIME_TAU, AdjustedParticles, Discrepancy, adjusted
 from jpo.forecast.evidence.groups import Groups, MeasuredQuantity, groups_without
 from jpo.forecast.evidence.stopped import beyond, samples_needed

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _PROGRESS_TAU = 0.2
 """sd of ln epochs for the same progress between a job and its best particle. On LCBench's recorded losses of a batch doubled
 twice, after two runs, .65, .2 and .08 had mean errors of .061, .054 and .053 and log scores of .445, .435 and .433."""
-_LEAST_TAU = 0.02
 _AT_TARGET = 0.15
 """LOSS.noise of runs that end at their target: each has done what was asked, and a target of another metric, as of accuracy, is
 reached by chance an epoch sooner or later. Three close losses are no proof of less."""
@@ -41,7 +40,7 @@ def measured_losses(
     if not groups.single and _differ(succeeded, groups, noise_of(succeeded, _loss, usual)):
         groups = groups_without(candidates, ())
     noise = noise_of(groups.runs(succeeded), _loss, usual)
-    tau = LOSS.tau if slope is None else min(max(_PROGRESS_TAU * abs(slope), _LEAST_TAU), LOSS.tau)
+    tau = LOSS.tau if slope is None else min(_PROGRESS_TAU * abs(slope), LOSS.tau)
     return MeasuredQuantity(groups, measurements_of(groups.runs(succeeded), _loss), Discrepancy(tau, noise))
 
 
