@@ -40,6 +40,7 @@ from apparatus.night_players import Answer, InProcess
 from apparatus.stamp import stamp
 
 FACTORS = (2.0, 0.5)
+NOTHING = "nothing in"
 RUNS = 20
 """Of each replay and search."""
 
@@ -94,7 +95,7 @@ def main(argv: list[str]) -> int:
     if options.json:
         print(json.dumps(report))
     else:
-        print("\n".join(["## Ablation", "", f"{stamp()}. {len(jobs)} jobs, {len(asked)} decisions.", "", *map(line, report)]))
+        print("\n".join(["## Ablation", "", f"{stamp()}. {len(jobs)} jobs, {len(asked)} decisions.", "", *page(report)]))
     return 0
 
 
@@ -215,10 +216,10 @@ def of_lcbench(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, flo
 
 
 def table_of_screening(found: dict[Task, Screened], asked: int) -> Iterator[list[Any]]:
-    yield ["change", "decides otherwise", "says otherwise"]
+    yield ["change", "decides otherwise"]
     for (place, factor), them in found.items():
-        decides = them.failed or ("yes" if them.decided else f"in none of {asked}")
-        yield [words(place, factor), decides, str(them.said) if them.said else "no"]
+        only_said = f", and says otherwise in {them.said}" if them.said else ""
+        yield [words(place, factor), them.failed or ("yes" if them.decided else f"{NOTHING} {asked} decisions{only_said}")]
 
 
 def table_of_worth(found: dict[Task, Screened], played: dict[Task, Units], base: Units, asked: int) -> Iterator[list[Any]]:
@@ -228,7 +229,7 @@ def table_of_worth(found: dict[Task, Screened], played: dict[Task, Units], base:
         if (place, factor) in played:
             yield [words(place, factor), *(difference(played[place, factor], base, name) for name in names)]
         else:
-            yield [words(place, factor), them.failed or f"nothing in {asked} decisions", *[""] * (len(names) - 1)]
+            yield [words(place, factor), them.failed or f"{NOTHING} {asked} decisions", *[""] * (len(names) - 1)]
 
 
 def words(place: str, factor: float) -> str:
@@ -243,9 +244,14 @@ def difference(units: Units, base: Units, name: str) -> str:
     return f"{mean:+.1f} ± {half:.1f}" if abs(mean) > half else f"nothing ({mean:+.1f} ± {half:.1f})"
 
 
-def line(row: Sequence[str]) -> str:
-    rule = "\n|---|" + "---|" * (len(row) - 1) if row[0] == "change" else ""
-    return f"| {' | '.join(row)} |{rule}"
+def page(report: Sequence[list[str]]) -> Iterator[str]:
+    """A table of what makes a difference, and a list of what makes none."""
+    head, *rows = report
+    yield f"| {' | '.join(head)} |"
+    yield "|---|" + "---|" * (len(head) - 1)
+    yield from (f"| {' | '.join(row)} |" for row in rows if not row[1].startswith(NOTHING))
+    yield ""
+    yield from (f"- {row[0]}: {row[1]}" for row in rows if row[1].startswith(NOTHING))
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ sys.path.insert(0, str(BENCHMARKS))
 
 from apparatus.decision_numbers import numbers, rules, scaled  # noqa: E402
 
-QUICK = ("--jobs", "memory_fivefold", "--nights", "3", "--decisions", "2")
-MATTERS, DOES_NOT = "agent/safety/host_memory.py: HEADROOM", "agent/safety/promise.py: TRIED"
+QUICK = ("--jobs", "fixed_epochs", "--nights", "3", "--decisions", "2")
+MATTERS, DOES_NOT = "agent/action.py: FACTORS", "agent/safety/promise.py: TRIED"
 
 
 def ablated(*arguments: str) -> list[list[str]]:
@@ -26,22 +26,11 @@ def ablated(*arguments: str) -> list[list[str]]:
     return json.loads(done.stdout)
 
 
-def test_a_number_that_matters_is_told_from_one_that_does_not() -> None:
-    head, *rows = ablated(MATTERS, DOES_NOT, "rule: settled", "--screen")
-    assert head == ["change", "decides otherwise", "says otherwise"]
-    assert [row[:2] for row in rows] == [
-        [f"{MATTERS} x 2", "yes"],
-        [f"{DOES_NOT} x 2", "in none of 2"],
-        ["rule: settled", "in none of 2"],
-        [f"{DOES_NOT} x 0.5", "in none of 2"],
-    ]
-
-
-def test_what_matters_is_measured_and_the_rest_is_not_played() -> None:
-    head, *rows = ablated(MATTERS, DOES_NOT)
+def test_a_number_that_matters_is_told_from_one_that_does_not_and_is_measured() -> None:
+    head, *rows = ablated(MATTERS, DOES_NOT, "rule: undo")
     assert head == ["change", "nights", "last nights"]
     played = {change: figures for change, *figures in rows}
-    assert played[f"{DOES_NOT} x 2"][0] == "nothing in 2 decisions"
+    assert played[f"{DOES_NOT} x 2"] == played[f"{DOES_NOT} x 0.5"] == played["rule: undo"] == ["nothing in 2 decisions", ""]
     assert "±" in played[f"{MATTERS} x 2"][0]
 
 
