@@ -85,7 +85,9 @@ def main(argv: list[str]) -> int:
         for factor in FACTORS:  # what makes a difference when it is doubled need not be halved, if that is all that is asked
             known = {place for (place, _), them in found.items() if place.startswith(RULE) or (options.screen and them.decided)}
             tasks = [(place, factor) for place in changes if place not in known]
-            found |= zip(tasks, pool.map(partial(screened, asked=asked, usual=usual), tasks), strict=True)
+            for task, them in zip(tasks, pool.map(partial(screened, asked=asked, usual=usual), tasks), strict=True):
+                found[task] = them
+                print(words(*task), verdict(them, len(asked)), sep=": ", file=sys.stderr, flush=True)
         if options.screen:
             report = [*table_of_screening(found, len(asked))]
         else:
@@ -218,8 +220,7 @@ def of_lcbench(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, flo
 def table_of_screening(found: dict[Task, Screened], asked: int) -> Iterator[list[Any]]:
     yield ["change", "decides otherwise"]
     for (place, factor), them in found.items():
-        only_said = f", and says otherwise in {them.said}" if them.said else ""
-        yield [words(place, factor), them.failed or ("yes" if them.decided else f"{NOTHING} {asked} decisions{only_said}")]
+        yield [words(place, factor), verdict(them, asked)]
 
 
 def table_of_worth(found: dict[Task, Screened], played: dict[Task, Units], base: Units, asked: int) -> Iterator[list[Any]]:
@@ -230,6 +231,11 @@ def table_of_worth(found: dict[Task, Screened], played: dict[Task, Units], base:
             yield [words(place, factor), *(difference(played[place, factor], base, name) for name in names)]
         else:
             yield [words(place, factor), them.failed or f"{NOTHING} {asked} decisions", *[""] * (len(names) - 1)]
+
+
+def verdict(them: Screened, asked: int) -> str:
+    only_said = f", and says otherwise in {them.said}" if them.said else ""
+    return them.failed or ("yes" if them.decided else f"{NOTHING} {asked} decisions{only_said}")
 
 
 def words(place: str, factor: float) -> str:
