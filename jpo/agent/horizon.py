@@ -4,6 +4,9 @@ from __future__ import annotations
 
 LEAST, UNTOLD = 6.0, 15.0
 """Runs, where nobody says how many will follow: as many as were done, within these, or every night. Docs: decision 0020."""
+FIRST, FIRST_RUNS = 10.0, 2
+"""Runs, at first: what is wrong with the prior shows in any of them, and the boldest trial need not be the first. Without them LCBench's
+regret with 30 runs told is .48 instead of .57 after one run, and .32 instead of .27 after three."""
 MOST = 60.0
 
 
@@ -17,4 +20,4 @@ def horizon(runs_done: int, runs_left: int | None, *, nightly: bool = False) -> 
     """
     if runs_left is None:
         return UNTOLD if nightly else min(max(LEAST, runs_done), UNTOLD)
-    return min(MOST, runs_left)
+    return min(FIRST if runs_done <= FIRST_RUNS else MOST, runs_left)

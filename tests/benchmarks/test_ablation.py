@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,3 +56,11 @@ def test_what_holds_no_numbers_is_not_scaled() -> None:
     assert scaled(0.5, 1) == 1
     with pytest.raises(TypeError, match="PosixPath is not scaled"):
         scaled(2.0, Path("weights"))
+
+
+def test_the_page_names_no_number_that_there_is_not() -> None:
+    page = (BENCHMARKS.parent / "docs/ablation.md").read_text("utf-8")
+    listed = re.findall(r"^\| (\w+/[\w/]+\.py) \| (.*) \|$", page, re.MULTILINE)
+    places = {f"{file}: {name.partition(' (')[0]}" for file, names in listed for name in names.split("; ")}
+    assert places
+    assert places <= {number.place for number in numbers()}
