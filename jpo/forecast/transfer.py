@@ -49,7 +49,7 @@ after two."""
 _WIDEST = 6.0
 """Largest natural log of any ratio, as in the simulator: a polynomial has no bounds of its own."""
 MEMBERS = 300
-"""Surfaces that are drawn, and simulated jobs where many beliefs are formed in one answer; 800 surfaces gave the same."""
+"""Number of surfaces drawn; 800 gave the same."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

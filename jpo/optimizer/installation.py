@@ -12,7 +12,7 @@ from jpo.agent.context import EarlierJobs
 from jpo.agent.problem import Problem
 from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
 from jpo.forecast import posterior
-from jpo.forecast.transfer import MEMBERS
+from jpo.optimizer.prior import FEW
 from jpo.records import PARAMETERS, Belief, Candidates, Identity, Residuals, Run
 from jpo.simulate import Latents, jobs_of
 
@@ -31,7 +31,7 @@ def residuals_of_runs(runs: Sequence[Run]) -> Residuals | None:
     if len(values) < 2:
         return None
     ran = Candidates(names, values, 0, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
-    prior = posterior(jobs_of(ran, Latents(MEMBERS, SEED)), ran, ())
+    prior = posterior(jobs_of(ran, Latents(FEW, SEED)), ran, ())
     return residuals_of_job(str(first.identity), ran, prior, runs)
 
 
@@ -53,7 +53,7 @@ def belief_here(candidates: Candidates, runs: Sequence[Run], residuals: Residual
     rows = None if first is None else rows_of_run(candidates, first)
     reference = candidates.current if rows is None or not rows.size else int(rows[0])
     as_then = replace(candidates, current=reference)
-    draws = bent(jobs_of(as_then, Latents(MEMBERS, SEED)), residual_forecast(residuals, as_then), SEED)
+    draws = bent(jobs_of(as_then, Latents(FEW, SEED)), residual_forecast(residuals, as_then), SEED)
     return posterior(draws, candidates, runs)
 
 

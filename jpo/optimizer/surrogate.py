@@ -24,9 +24,8 @@ from jpo.forecast import predict
 from jpo.forecast.calibration import RUNS_REMEMBERED, WATCHED, interval_factor, one_step_forecasts
 from jpo.forecast.demand import Band, demand, power_watts
 from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
-from jpo.forecast.transfer import MEMBERS
 from jpo.optimizer.candidates import candidates_at, collect, rows_pooled_with, weighed_runs, with_row
-from jpo.optimizer.prior import Prior, believe, beside, prior_at, prior_of, thinned, with_siblings
+from jpo.optimizer.prior import FEW, Prior, believe, beside, prior_at, prior_of, thinned, with_siblings
 from jpo.optimizer.request import Request
 from jpo.records import Belief, Calibration, Candidates, Forecast, Interval, Known, Parameters, Run, RunStatus, each_judged
 from jpo.wording import numbers
@@ -246,10 +245,7 @@ def with_configuration(surrogate: Surrogate, values: Parameters, known: Known, *
 def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Calibration:
     """Calibration of the last forecasts."""
     rows = rows_pooled_with(candidates, rows_of_runs(candidates, runs[-WATCHED - RUNS_REMEMBERED :]))
-    few, ran = (
-        prior_at(thinned(prior, MEMBERS), rows),
-        candidates_at(candidates, rows),
-    )  # a belief per run looked back upon
+    few, ran = prior_at(thinned(prior, FEW), rows), candidates_at(candidates, rows)  # one belief per run that is looked back upon
     missed: dict[str, float | None] = {}
 
     def watch(earlier: Sequence[Run], belief: Belief, row: int, run: Run) -> None:

@@ -12,6 +12,8 @@ from jpo.simulate.latents import Latents
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats
 
+_WORST_RATE = 4.0
+"""Largest natural log of the factor for a wrong learning rate: 55 times the epochs are as bad as more."""
 _SMALLEST_CRITICAL = 5.0
 """log2 samples: batches below 32 waste few samples. McCandlish et al. measured 20 early in MNIST's training, and more later."""
 
@@ -60,7 +62,7 @@ def _learning_rate(knobs: Knobs, latents: Latents) -> tuple[Floats, Bools]:
     power = latents.uniform("rate power", 0, 1) + np.where(latents.happens("to target", 0.5), 0.0, 0.2)
     off = LN2 * (knobs.rate - power * knobs.batch) - best_now
     largest = np.maximum(np.log(latents.log_uniform("largest rate", 2, 30)), off[:, [knobs.current]])
-    return latents.log_uniform("rate curvature", 0.05, 0.5) * off**2, np.asarray(off > largest + 1e-9)
+    return np.minimum(latents.log_uniform("rate curvature", 0.05, 0.5) * off**2, _WORST_RATE), np.asarray(off > largest + 1e-9)
 
 
 def _layers(knobs: Knobs, latents: Latents) -> Floats:

@@ -103,6 +103,13 @@ def test_a_run_that_measured_no_loss_does_not_tell_the_loss_there() -> None:
     assert unmeasured.duration_seconds == unspecified.duration_seconds
 
 
+def test_intervals_widen_when_no_simulated_job_fits() -> None:
+    fits, odd = (predict(replace(BELIEF, effective_share=share), 1, usd_per_hour=None).duration_seconds for share in (0.5, 0.001))
+    assert fits is not None
+    assert odd is not None
+    assert odd.low < fits.low
+
+
 def test_the_calibration_watch_widens_around_the_middle() -> None:
     belief = replace(BELIEF, noise=0.1, val_loss=0.4)
     stated, widened = (

@@ -161,7 +161,7 @@ def test_the_last_miss_is_shown_only_where_forecasts_are_watched():
 
 
 def test_practice_and_service_say_the_same_of_how_the_last_forecasts_were_met(monkeypatch):
-    monkeypatch.setattr(surrogate, "MEMBERS", PARTICLES)
+    monkeypatch.setattr(surrogate, "FEW", PARTICLES)
     seen = set()
     for seed in range(4):
         job = new_job(np.random.default_rng(seed), "drift")
