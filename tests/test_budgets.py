@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -17,12 +18,15 @@ from command_lines import leaves
 from jpo.cli.main import CORE
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+from apparatus.decision_numbers import numbers  # noqa: E402  # which benchmarks/ablation.py changes one by one
+
 BUDGETS = {
     name: budget for table in tomllib.loads((ROOT / "tests/budgets.toml").read_text()).values() for name, budget in table.items()
 }
 ALL = sorted((ROOT / "jpo").rglob("*.py"))
 OF_THE_CORE = [path for path in ALL if "plugins" not in path.relative_to(ROOT / "jpo").parts[:1]]
-DECISION = ("agent", "forecast", "optimizer", "simulate")
 SLACK = 0.01
 """By which a sum may be below its line before the line must come down, too."""
 
@@ -77,22 +81,6 @@ def records() -> Iterator[int]:
                 yield fields
 
 
-def constants() -> Iterator[str]:
-    """Module-level names that are given numbers where it is decided."""
-    for path in (path for part in DECISION for path in sorted((ROOT / "jpo" / part).rglob("*.py"))):
-        for node in tree(path).body:
-            if (
-                isinstance(node, ast.Assign | ast.AnnAssign)
-                and node.value is not None
-                and any(map(is_number, ast.walk(node.value)))
-            ):
-                yield f"{path.name}:{node.lineno}"
-
-
-def is_number(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool)
-
-
 def options() -> Iterator[str]:
     for name, command in leaves():
         yield from (f"{name} {option.opts[0]}" for option in command.params if isinstance(option, click.Option))
@@ -108,7 +96,7 @@ FOUND = {
     "commands_of_the_core": lambda: len(CORE),
     "options": lambda: len(list(options())),
     "reason_codes": lambda: len(re.findall(r"^\*\*JPO-[EWI]\d+\*\*", (ROOT / "docs/codes.md").read_text(), re.MULTILINE)),
-    "constants_of_the_decision": lambda: len(list(constants())),
+    "constants_of_the_decision": lambda: len(list(numbers())),
     "names_twice_in_the_core": lambda: sum(
         count > 1 for count in Counter(path.name for path in OF_THE_CORE if path.name != "__init__.py").values()
     ),

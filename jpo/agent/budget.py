@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jpo.records import Floats
 
 REFERENCES = 3
-"""Newest runs of the reference values that say what keeping them costs: few, since jobs drift."""
+"""Newest runs that say what values cost, and stand as evidence for it: few, since jobs drift."""
 BUDGET_RUNS = 20
 BUDGET = 2.0
 """Over the last 20 runs exploring may cost two reference runs in total (10%) more than always keeping; then only what is known.

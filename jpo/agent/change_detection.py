@@ -20,8 +20,6 @@ ALARM = 5.0
 Source for both: Montgomery, "Introduction to Statistical Quality Control", section 9.1."""
 LARGEST = 2.5
 """Most standard deviations that one miss counts for: it takes at least three misses to raise the alarm."""
-LEAST_SD = 0.05
-"""sd of ln duration that any forecast has at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,4 +61,4 @@ def forecast_error(belief: Belief, row: int, run: Run) -> float | None:
     log_time = belief.log_time[:, row]
     mean = float(belief.weights @ log_time)
     spread = float(belief.weights @ (log_time - mean) ** 2) + belief.noise**2
-    return (math.log(seconds / belief.duration_seconds) - mean) / max(math.sqrt(spread), LEAST_SD)
+    return (math.log(seconds / belief.duration_seconds) - mean) / math.sqrt(spread)

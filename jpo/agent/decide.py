@@ -21,9 +21,9 @@ import numpy as np
 from jpo.agent import reasons
 from jpo.agent.candidate_rows import least, logs_of
 from jpo.agent.policy_override import override_note
+from jpo.agent.preference import NEARLY_NOTHING
 from jpo.agent.problem import Problem
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_nothing_better
-from jpo.agent.safety.promise import LOWER
 from jpo.agent.state import observe
 from jpo.records import Decision, Note, RuleApplied
 
@@ -141,7 +141,7 @@ def way_back(problem: Problem) -> int:
 
 def least_loss_among_equals(problem: Problem, allowed: Bools, choice: int) -> int:
     """The choice, or of the allowed rows that cost as much and teach as much, within half of the noise of a run, the one with the
-    least loss: it is worth taking under every preference. A loss that is lower by less than LOWER is the same.
+    least loss: it is worth taking under every preference. A loss that is lower by less than NEARLY_NOTHING is the same.
     """
     belief, expected = problem.belief, problem.acquisition.expected
     if belief.val_loss is None or problem.comparison.promise:
@@ -149,9 +149,9 @@ def least_loss_among_equals(problem: Problem, allowed: Bools, choice: int) -> in
     loss = belief.weights @ log_loss_of(belief, problem.candidates, problem.comparison.base)
     as_cheap = expected <= expected[choice] * (1 + belief.noise / 2)
     as_cheap &= problem.acquisition.score <= problem.acquisition.score[choice] + belief.noise / 2
-    rows = allowed & as_cheap & (belief.p_fail <= belief.p_fail[choice] + LOWER) & (belief.tried | ~belief.tried[choice])
+    rows = allowed & as_cheap & (belief.p_fail <= belief.p_fail[choice] + NEARLY_NOTHING) & (belief.tried | ~belief.tried[choice])
     best = least(loss, rows)
-    return best if rows[best] and loss[best] < loss[choice] - LOWER else choice
+    return best if rows[best] and loss[best] < loss[choice] - NEARLY_NOTHING else choice
 
 
 def by_rule(problem: Problem, allowed: Bools) -> int:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 LEAST, UNTOLD = 6.0, 15.0
-"""Runs, where nobody says how many will follow: as many as were done, within these. Docs: decision 0020."""
+"""Runs, where nobody says how many will follow: as many as were done, within these, or every night. Docs: decision 0020."""
 FIRST, FIRST_RUNS = 10.0, 2
 """Runs, at first: what is wrong with the prior shows in any of them, and the boldest trial need not be the first."""
 MOST = 60.0
-NIGHTS = 30.0
-"""Runs to come of a job that a pipeline runs every night: another month of them."""
 
 
 def horizon(runs_done: int, runs_left: int | None, *, nightly: bool = False) -> float:
@@ -19,8 +17,6 @@ def horizon(runs_done: int, runs_left: int | None, *, nightly: bool = False) -> 
         runs_left: runs that follow the next one, at least 0; None = not known.
         nightly: it is a pipeline's job, which has no last run.
     """
-    if nightly and runs_left is None:
-        return NIGHTS
     if runs_left is None:
-        return min(max(LEAST, runs_done), UNTOLD)
+        return UNTOLD if nightly else min(max(LEAST, runs_done), UNTOLD)
     return min(FIRST if runs_done <= FIRST_RUNS else MOST, runs_left)

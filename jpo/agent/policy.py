@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jpo.agent.acquisition import WORTH
 from jpo.agent.sealed import seal, unseal, widened_to_schema
 from jpo.agent.state import OWN, SCHEMA, WIDTH, WITHOUT_PHASES, WITHOUT_QUEUE
 from jpo.errors import StoreError
@@ -41,8 +42,6 @@ SCORE_HERE = OWN.index("belief rule score here")
 """The same under the belief that earlier jobs of the installation bend; equal to SCORE where there were none."""
 TEMPERATURE = 0.1
 """Runs: how much a candidate must save to be e times as likely, against the rule's own softmax of the same temperature."""
-MARGIN = 0.1
-"""Runs which an override must save, beyond a standard deviation of the ensemble."""
 MOST_BYTES = 64 << 20
 """Of a file of weights; the largest that came with JPO has a quarter of a megabyte."""
 SHIPPED = Path(__file__).with_name("weights") / "policy.safetensors"
@@ -55,8 +54,9 @@ def shapes_of(stem: str, widths: Sequence[int], heads: tuple[int, ...] = ()) -> 
     return {f"{stem}.{kind}{i}": (*heads, n_in if kind == "w" else 1, n_out) for i, (n_in, n_out) in layers for kind in "wb"}
 
 
-LAYERS = ((WIDTH, HIDDEN), (HIDDEN, HIDDEN), (HIDDEN, 1))
-SHAPES: Shapes = shapes_of("critics", (WIDTH, HIDDEN, HIDDEN, 1), (HEADS,))
+WIDTHS = (WIDTH, HIDDEN, HIDDEN, 1)
+LAYERS = tuple(pairwise(WIDTHS))
+SHAPES: Shapes = shapes_of("critics", WIDTHS, (HEADS,))
 """Every tensor of one member: critics.w0 (2, WIDTH, 64), critics.b0 (2, 1, 64), ..."""
 FIRST = "critics.w0"
 
@@ -88,7 +88,7 @@ class Policy:
     members: tuple[Weights, ...]
     released: tuple[str, ...]
     card: Mapping[str, Any]
-    margin: float = MARGIN
+    margin: float = WORTH
     withdrawn: str = ""
     name: PolicyName = "sac"
     judge: Judge = surely_saved

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.candidate_rows import least
+from jpo.agent.preference import NEARLY_NOTHING
 from jpo.agent.state import observe
 from jpo.records import Note
 from jpo.wording import numbers
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from jpo.records import Bools
 
 MORE_FAILURES, SLOWER = 0.05, 0.05
-"""Least differences in probability, and in natural log of the objective, that are a reason."""
-LEAST_SAVED = 0.005
-"""Runs: what would be written as 0.00, or less, is no saving."""
+"""Least differences in probability, and in natural log of the objective, that are a reason, or named."""
 MORE_AND_LESS = {
     "batch_size": ("larger batches", "smaller batches"),
     "learning_rate": ("higher learning rates", "lower learning rates"),
@@ -50,7 +49,7 @@ def override_note(problem: Problem, policy: Policy, allowed: Bools, choice: int)
     if choice == rule:
         return Note("JPO-I630", "SAC: as the rule")
     saved = runs_saved(problem, policy, allowed, choice)
-    gain = f"expected to save {saved:.2f} runs" if saved >= LEAST_SAVED else "expected to be as good"
+    gain = f"expected to save {saved:.2f} runs" if saved >= NEARLY_NOTHING else "expected to be as good"
     return Note("JPO-I631", f"SAC departs from the rule: {gain}, {_because(problem, rule, choice)}")
 
 

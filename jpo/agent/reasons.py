@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 OF_THE_MOMENT = (TOO_LATE, TOO_MUCH, NEAR_A_MISS, NO_WAY_BACK)
 """Codes of holds that another queue or another run may lift."""
-NEARLY_NOTHING = 0.005
-"""Half a percent: less is said to be "the same"."""
 
 
 def without_evidence(runs_finished: int) -> Note:

@@ -104,14 +104,21 @@ SHARED = (*_SHARED, *(f"{name}{known}" for name in (*USAGE, *PHASES) for known i
 QUEUE = ("wait", "wait known", "free", "free known")
 """Of each candidate, too, but last: what came later stands behind all that was there."""
 WIDTH = len(OWN) + len(SHARED) + len(QUEUE)
-SCHEMA = hashlib.sha256("\n".join(("state 5", *OWN, *SHARED, *QUEUE)).encode()).hexdigest()[:16]
+
+
+def schema_of(version: str, *names: str) -> str:
+    return hashlib.sha256("\n".join((version, *names)).encode()).hexdigest()[:16]
+
+
+SCHEMA = schema_of("state 5", *OWN, *SHARED, *QUEUE)
 """Weights and checkpoints name it: another list of features is another network."""
 WITHOUT_QUEUE = len(OWN) + len(SHARED)
 """Width of the state before the queue was part of it; the shipped networks give neither that nor phases any weight."""
-SCHEMA_WITHOUT_QUEUE = hashlib.sha256("\n".join(("state 4", *OWN, *SHARED)).encode()).hexdigest()[:16]
-WITHOUT_PHASES = WITHOUT_QUEUE - 2 * len(PHASES)
+SCHEMA_WITHOUT_QUEUE = schema_of("state 4", *OWN, *SHARED)
+_UNPHASED = tuple(name for name in SHARED if name.removesuffix(" known") not in PHASES)
+WITHOUT_PHASES = len(OWN) + len(_UNPHASED)
 """Width of the state before phases were part of it."""
-SCHEMA_WITHOUT_PHASES = hashlib.sha256("\n".join(("state 3", *OWN, *SHARED[: -2 * len(PHASES)])).encode()).hexdigest()[:16]
+SCHEMA_WITHOUT_PHASES = schema_of("state 3", *OWN, *_UNPHASED)
 
 BOUND = 5.0
 """Features are clipped here; ordinary values lie within 1 or 2."""

@@ -12,7 +12,8 @@ from pathlib import Path
 from jpo.cost import Prices, outcome_of
 from jpo.errors import UsageError
 from jpo.forecast import before_after
-from jpo.forecast.before_after import FEWEST, BeforeAfter
+from jpo.forecast.before_after import BeforeAfter
+from jpo.forecast.measurements import FEWEST
 from jpo.history.undo import in_effect
 from jpo.optimizer.before_and_after import UNKNOWN, Sides, sides_of, taken
 from jpo.project.load import LoadedSettings

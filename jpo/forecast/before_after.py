@@ -8,28 +8,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from jpo.records import Interval, share_interval
+from jpo.forecast.measurements import FEWEST, WIDEST
+from jpo.records import COVERAGE, HALF_WIDTH, Interval, share_interval
 
 if TYPE_CHECKING:
     from jpo.records import Floats
 
-FEWEST = 3
-"""Runs on each side, below which no interval is stated."""
 RESAMPLES = 2000
 """Twice as many moved the bounds by less than 1% of the ratio."""
-CONFIDENCE = 0.9
-
 ROUNDING = 1e-9
 """Relative: means of equal values differ by no more than this."""
-LARGEST = 1e150
-"""Anything larger is no measurement, and its arithmetic means overflow."""
-LARGEST_LOG = 700.0
-"""e to this power is still a finite number."""
 
 Basis = Literal["runs", "forecast"]
 Kind = Literal["ratio", "difference"]
@@ -66,7 +58,7 @@ def compare(
     """Compare values of two groups of runs by the ratio of their geometric means; by the difference of their means if one is not
     above 0, such as the utilisation of an idle GPU or a log-likelihood, and where a difference is asked for.
 
-    Values that are not finite do not count, nor in a difference those beyond LARGEST. The interval is a percentile bootstrap of
+    Values that are not finite do not count, nor in a difference what is no measurement. The interval is a percentile bootstrap of
     the difference, for a ratio of the logs, with each side resampled by itself, and stretched for small groups (a bootstrap knows
     no t distribution).
 
@@ -75,7 +67,7 @@ def compare(
     """
     sides = [np.array([value for value in side if math.isfinite(value)], dtype=np.float64) for side in (before, after)]
     kind: Kind = "ratio" if not difference and all((side > 0).all() for side in sides) else "difference"
-    earlier, later = (np.log(side) if kind == "ratio" else side[abs(side) < LARGEST] for side in sides)
+    earlier, later = (np.log(side) if kind == "ratio" else side[abs(side) < math.exp(WIDEST)] for side in sides)
     means = tuple(float(side.mean()) if side.size else None for side in (earlier, later))
     change = _difference(earlier, later, seed) if min(earlier.size, later.size) >= FEWEST else None
     return _compared(quantity, kind, means, (earlier.size, later.size), change, more_is_better=more_is_better)
@@ -112,9 +104,8 @@ def compare_with_forecast(
 def _half_beside(width: float, error: float, runs: int) -> float:
     """Half of the interval of the difference between a forecast, whose own is so wide, and the mean of runs with this standard
     error; of fewer than FEWEST the spread is not known, and that of the forecast stands in."""
-    tail = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-    noise = width / (2 * tail)
-    return tail * math.hypot(noise, error if runs >= FEWEST else noise / math.sqrt(runs))
+    noise = width / (2 * HALF_WIDTH)
+    return HALF_WIDTH * math.hypot(noise, error if runs >= FEWEST else noise / math.sqrt(runs))
 
 
 def compare_per_result(
@@ -195,14 +186,14 @@ def compare_shares(quantity: str, before: Sequence[bool], after: Sequence[bool])
 
 
 def _exp(log: float) -> float:
-    return math.exp(min(max(log, -LARGEST_LOG), LARGEST_LOG))
+    return math.exp(min(max(log, -WIDEST), WIDEST))
 
 
 def _difference(before: Floats, after: Floats, seed: int) -> Interval:
     """The difference of the means with its bootstrap interval."""
     rng = np.random.default_rng(seed)
     drawn = [side[rng.integers(0, side.size, (RESAMPLES, side.size))].mean(axis=1) for side in (before, after)]
-    mean, tail = float(after.mean() - before.mean()), (1 - CONFIDENCE) / 2
+    mean, tail = float(after.mean() - before.mean()), (1 - COVERAGE) / 2
     low, high = (float(bound) for bound in np.quantile(drawn[1] - drawn[0], (tail, 1 - tail)))
     stretch = _stretch(before, after)
     return Interval(mean, mean - stretch * (mean - low), mean + stretch * (high - mean))
@@ -219,7 +210,7 @@ def _stretch(before: Floats, after: Floats) -> float:
         return 1.0
     squares = sum(variance**2 / (side.size - 1) for variance, side in zip(of_means, (before, after), strict=True))
     freedom = sum(of_means) ** 2 / squares
-    return t_quantile(freedom) / NormalDist().inv_cdf(0.5 + CONFIDENCE / 2) * math.sqrt(sum(of_means) / sum(of_resamples))
+    return t_quantile(freedom) / HALF_WIDTH * math.sqrt(sum(of_means) / sum(of_resamples))
 
 
 def t_quantile(freedom: float) -> float:
@@ -227,7 +218,7 @@ def t_quantile(freedom: float) -> float:
 
     Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", 1964, 26.7.5.
     """
-    z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
+    z = HALF_WIDTH
     terms = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from jpo.forecast.transfer import TransferredSurfaces
     from jpo.records import Bools, Floats, Ints
 
-_FEWEST_JOBS = 20
-"""Simulated jobs of one kind; fewer would not be a prior."""
-_LEAST_SHARE = 0.05
+LEAST_SHARE = 0.05
 """The likelihood is flattened until at least this share of the particles counts: no forecast depends on a handful of jobs."""
 _FAILS_BY_CHANCE, _PASSES_BY_CHANCE = 0.05, 0.1
 """Probability that a run fails where the job would pass, and passes where the simulated job fails."""
@@ -67,7 +65,7 @@ def posterior(
     of_ends = _failure_likelihood(draws.fails, ends)
     of_runs = np.sum([part.log_likelihood for part in parts], axis=0) + of_ends
     log_likelihood = of_runs + slope_log_likelihood(draws, slope) + loaders_log_likelihood(draws, candidates, succeeded)
-    exponent, fails = flattening(log_likelihood, _LEAST_SHARE), draws.fails
+    exponent, fails = flattening(log_likelihood, LEAST_SHARE), draws.fails
     weights = softmax(exponent * log_likelihood)
     p_fails = softmax(exponent * log_likelihood + (1 - exponent) * of_ends) @ fails  # how runs ended is certain: not flattened
     share = effective_share(softmax(log_likelihood))
@@ -114,7 +112,7 @@ def kind_of(draws: Draws, work: Work) -> Bools:
     A job with a target is weighed by those of fixed work, too: without them recorded jobs cost 2% (balanced) to 4% (time) more in
     the first five runs, because what is left fails so often that too little is tried.
     """
-    if draws.to_target is None or work is not Work.FIXED or (~draws.to_target).sum() < _FEWEST_JOBS:
+    if draws.to_target is None or work is not Work.FIXED or draws.to_target.all():
         return np.ones(len(draws.fails), dtype=np.bool_)
     return ~draws.to_target
 

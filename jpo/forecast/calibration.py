@@ -31,7 +31,8 @@ COVERAGE, LEAST_COVERAGE = 0.9, 0.8
 WIDEST = 3.0
 """A larger factor would come from one odd run, or from a job that has become another one."""
 RUNS_REMEMBERED = 100
-"""Runs from which a past forecast is recomputed; older ones count less than a tenth."""
+"""Newest runs that are looked at where it is costly, as where past forecasts are recomputed; older ones count less than a
+tenth."""
 
 
 def interval_factor(pairs: Iterable[tuple[Interval, float]]) -> float:

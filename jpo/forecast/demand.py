@@ -10,13 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, fmean
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.measurements import CandidateRun, Measurements, measurements_of, runs_at_candidates, within_reach
-from jpo.records import Candidates, Run, RunStatus
+from jpo.forecast.discrepancy import REACH
+from jpo.forecast.ensemble import VAGUE
+from jpo.forecast.evidence.duration import NOISE_RUNS
+from jpo.forecast.measurements import (
+    WIDEST,
+    CandidateRun,
+    Measurements,
+    measurements_of,
+    runs_at_candidates,
+    within_reach,
+)
+from jpo.records import HALF_WIDTH, Candidates, Run, RunStatus
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -68,17 +78,8 @@ bottleneck (Mohan et al., "Analyzing and Mitigating Data Stalls", VLDB 2021). Me
 part of it, and each GPU has a process, as each worker that loads data has, where a team declares how many. Utilisation: the
 same work on twice the CPUs keeps half the share busy; larger batches keep a GPU busier, waiting for others less. What is not
 named changes none of them. The numbers are assumed, therefore wide."""
-_REACH, _REACH_OF_CPUS = 1.5, 3.0
-"""Length scale of a discrepancy in doublings; CPUs hardly change a run that has enough. With these and the numbers above, 90%
-intervals held 88 to 97% of the simulated fleet's throughput, 91 to 99% of the others."""
-_NOISE_RUNS = 4.0
-"""Degrees of freedom of the prior of the noise."""
-_VAGUE = 10.0
-"""Prior sd of the level, in ln: practically flat."""
 _EDGE = 0.005
 """Ratios are squeezed by this at either end, or the log odds of 0 and 1 would be infinite."""
-_MOST = 300.0
-"""Largest natural log of a forecast, so that it stays finite."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -95,7 +96,7 @@ class Band:
     def p_above(self, limit: Floats) -> Floats:
         """Chance that one run takes more than a limit, which is no ratio, shape (K,); 0 where there is no forecast or limit."""
         with np.errstate(invalid="ignore"):
-            sd = np.log(self.high / self.low) / (2 * NormalDist().inv_cdf(0.95))
+            sd = np.log(self.high / self.low) / (2 * HALF_WIDTH)
             beyond = np.log(limit / self.mean) / sd  # in sd
         return np.array([0.5 * math.erfc(z / math.sqrt(2)) if math.isfinite(z) else 0.0 for z in beyond.tolist()])
 
@@ -150,7 +151,7 @@ def _band(
     named = {parameter: slope for parameter, slope in quantity.slopes.items() if parameter in points}
     doublings = np.array([points[parameter] for parameter in named]).reshape(len(named), candidates).T  # (K, F), F may be 0
     slopes = np.array(list(named.values())).reshape(len(named), 2)  # (F, 2)
-    reach = np.array([_REACH_OF_CPUS if parameter == "cpus" else _REACH for parameter in named])
+    reach = np.array([REACH.get(parameter, 1.0) for parameter in named])
     noise, freedom = _noise([(run.row, number) for run in candidate_runs if (number := value(run))], quantity.noise)
     mean, deviation = _predict(measurements, doublings, slopes, reach, quantity.discrepancy, noise)
     half = _student_quantile(freedom) * deviation
@@ -167,7 +168,7 @@ def _predict(
     def alike(points: Floats, others: Floats) -> Floats:
         """Prior covariance of the unknowns: level, slopes and discrepancy, (N, O)."""
         squares = (((points[:, None] - others[None]) / reach) ** 2).sum(axis=2)
-        return np.asarray(_VAGUE**2 + (points * slopes[:, 1] ** 2) @ others.T + discrepancy**2 * np.exp(-squares / 2))
+        return np.asarray(VAGUE**2 + (points * slopes[:, 1] ** 2) @ others.T + discrepancy**2 * np.exp(-squares / 2))
 
     origin = at.mean(axis=0)  # slopes turn about the runs
     at, everywhere = at - origin, doublings - origin
@@ -176,9 +177,9 @@ def _predict(
     missing = measurements.mean - line[measurements.rows] - centre
     root = np.linalg.cholesky(among)
     across, missing = np.split(np.linalg.solve(root, np.column_stack((across, missing))), [-1], axis=1)  # (M, K) and (M, 1)
-    before = _VAGUE**2 + (everywhere**2) @ (slopes[:, 1] ** 2) + discrepancy**2
+    before = VAGUE**2 + (everywhere**2) @ (slopes[:, 1] ** 2) + discrepancy**2
     variance = np.maximum(before - (across**2).sum(axis=0), 0) + noise**2
-    worse = max(1.0, (_NOISE_RUNS + float((missing**2).sum())) / (_NOISE_RUNS + len(missing) - 1))
+    worse = max(1.0, (NOISE_RUNS + float((missing**2).sum())) / (NOISE_RUNS + len(missing) - 1))
     return line + centre + missing[:, 0] @ across, np.sqrt(variance * worse)
 
 
@@ -189,21 +190,21 @@ def _noise(values: Sequence[tuple[int, float]], before: float) -> tuple[float, f
         logs.setdefault(row, []).append(math.log(number))
     near = [within_reach(repeats) for repeats in logs.values()]
     apart = [log - middle for repeats in near for middle in [fmean(repeats)] for log in repeats]
-    freedom = _NOISE_RUNS + len(apart) - len(logs)
-    squares = _NOISE_RUNS * before**2 + sum(each**2 for each in apart)
+    freedom = NOISE_RUNS + len(apart) - len(logs)
+    squares = NOISE_RUNS * before**2 + sum(each**2 for each in apart)
     return math.sqrt(squares / freedom), freedom
 
 
 def _student_quantile(freedom: float) -> float:
     """The 95% quantile of Student's t, within 0.5% from 4 degrees of freedom on (Abramowitz and Stegun, 26.7.5)."""
-    z = NormalDist().inv_cdf(0.95)
+    z = HALF_WIDTH
     terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
     return z + sum(term / freedom ** (power + 1) for power, term in enumerate(terms))
 
 
 def _back(logs: Floats, ratio: bool) -> Floats:
     """The quantity of its logs, or the ratio of its log odds."""
-    within = np.clip(logs, -_MOST, _MOST)
+    within = np.clip(logs, -WIDEST, WIDEST)
     return np.asarray(np.clip((1 / (1 + np.exp(-within)) - _EDGE) / (1 - 2 * _EDGE), 0, 1) if ratio else np.exp(within))
 
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 _NU = 4.0
 """Degrees of freedom of the likelihood: heavy tails, so that one odd run does not rule out every job."""
-_ADJUSTING_SHARE = 0.2
+ADJUSTING_SHARE = 0.2
 """Share of the particles from which the covariance is estimated; 0.05 to 0.5 gave equal errors, within 10%."""
-_REACH = {"cpus": 2.0, "memory_gib": 4.0}
+REACH = {"cpus": 2.0, "memory_gib": 4.0}
 """Length scale of a discrepancy in doublings of a parameter, else 1. Memory and CPUs hardly change a run that has enough."""
 
 
@@ -81,7 +81,7 @@ def adjusted(
 
 def _covariance(simulated: Floats, level: Floats, rows: Ints, log_likelihood: Floats) -> Floats:
     """Covariance of the particles between some rows and all candidates, levels included, (M, K); good particles count most."""
-    weights = flattened(log_likelihood, _ADJUSTING_SHARE)
+    weights = flattened(log_likelihood, ADJUSTING_SHARE)
     at_rows = simulated[:, rows] + level[:, None]
     weighted = weights[:, None] * (at_rows - weights @ at_rows)  # (J, M), sums to 0
     return np.asarray((simulated.T @ weighted).T + (weighted.T @ level)[:, None])
@@ -110,7 +110,7 @@ def student_t(residual: Floats, variance: Floats | float) -> Floats:
 
 def correlation(candidates: Candidates, rows: Ints) -> Floats:
     """Correlation of the discrepancy between some rows and all candidates, shape (M, K), in 0..1."""
-    steps = np.log2(np.maximum(candidates.values, 1e-6)) / [_REACH.get(name, 1.0) for name in candidates.names]
+    steps = np.log2(np.maximum(candidates.values, 1e-6)) / [REACH.get(name, 1.0) for name in candidates.names]
     squares = np.zeros((len(rows), len(steps)))
     for column in steps.T:
         squares += (column[rows, None] - column[None, :]) ** 2

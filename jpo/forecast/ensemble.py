@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _REMAINDER = 0.03
 """sd of ln between a surface and the closest members: small, because their smooth residuals are drawn (transfer.py). With
 the discrepancy of simulated jobs, LCBench's regret after 3 and 5 runs was .22 and .17; with this, .18 and .13."""
-_VAGUE = 10.0
+VAGUE = 10.0
 """Prior sd of a surface's unknown level, in ln: practically flat."""
 
 
@@ -51,13 +51,13 @@ def conditioned(
     deviation = simulated - simulated.mean(axis=0)
     at_measurements = deviation[:, measurements.rows]  # (J, M)
     residual = measurements.mean - simulated[:, measurements.rows]  # (J, M)
-    level = float(residual.mean()) + _VAGUE * rng.standard_normal(jobs)
+    level = float(residual.mean()) + VAGUE * rng.standard_normal(jobs)
     missing = residual - level[:, None] + np.sqrt(variance) * rng.standard_normal(residual.shape)
     together = at_measurements.T @ deviation / (jobs - 1)  # (M, K)
-    among_measured = together[:, measurements.rows] + _VAGUE**2 + np.diag(variance)  # the level is common to all
+    among_measured = together[:, measurements.rows] + VAGUE**2 + np.diag(variance)  # the level is common to all
     gain = np.linalg.solve(among_measured, missing.T).T  # (J, M)
     adjusted = simulated + gain @ together
-    level = level + _VAGUE**2 * gain.sum(axis=1)
+    level = level + VAGUE**2 * gain.sum(axis=1)
     if lower_bounds.rows.size:
         adjusted = _lifted(adjusted, short_of(adjusted, level, lower_bounds), lower_bounds, discrepancy)
     shift = adjusted[:, current].copy()

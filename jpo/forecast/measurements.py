@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 _HALF_LIFE = 30.0
 """Runs after which a measurement counts half: jobs drift, but slowly."""
-_WIDEST = 100.0
+WIDEST = 100.0
 """Natural logs beyond e^100 = 10^43 either way are no measurements, and would not stay finite when they are forecast."""
-_FAR, _LEAST_SCALE = 3.0, 0.03
-"""Standard deviations from the median beyond which a repeated run is moved, and the least that one is (of ln)."""
+FAR, _LEAST_SCALE = 3.0, 0.03
+"""Standard deviations beyond which runs that should be equal are not, and the least that one is (of ln)."""
+FEWEST = 3
+"""Runs of which one is told to be odd, or several to be alike: of two, either may be the odd one."""
 _COMPARED_AT_ONCE = 20_000
 """Numbers: more no longer fit the processor's cache."""
 
@@ -142,10 +144,10 @@ def within_reach(logs: Sequence[float]) -> Sequence[float]:
     Source: Huber, "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 1964, here with the median
     absolute deviation as scale.
     """
-    if len(logs) < 3:
+    if len(logs) < FEWEST:
         return logs
     middle = median(logs)
-    reach = _FAR * max(1.4826 * median([abs(log - middle) for log in logs]), _LEAST_SCALE)
+    reach = FAR * max(1.4826 * median([abs(log - middle) for log in logs]), _LEAST_SCALE)
     if max(logs) - middle <= reach and middle - min(logs) <= reach:
         return logs
     alone = [sum(abs(log - other) <= reach for other in logs) == 1 for log in logs]
@@ -153,7 +155,7 @@ def within_reach(logs: Sequence[float]) -> Sequence[float]:
 
 
 def _log(number: float) -> float:
-    return min(max(math.log(number), -_WIDEST), _WIDEST) if number < math.inf else _WIDEST
+    return min(max(math.log(number), -WIDEST), WIDEST) if number < math.inf else WIDEST
 
 
 def lower_bounds_of(stopped: Sequence[CandidateRun], value: Callable[[CandidateRun], float | None]) -> Measurements:

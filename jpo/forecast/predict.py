@@ -23,7 +23,7 @@ _UNSEEN = 1.5
 _POOR_FIT_INFLATION = 0.2
 """Further widening, at most, when hardly any simulated job explains the runs (effective_share below `_FITS`)."""
 _FITS = 0.01
-_NODES = np.array([NormalDist().inv_cdf((i + 0.5) / 9) for i in range(9)])
+NODES = np.array([NormalDist().inv_cdf((i + 0.5) / 9) for i in range(9)])
 """The middle of nine equally likely parts of the normal distribution: noise without a random number."""
 
 
@@ -68,8 +68,8 @@ def _interval(
     centred = logs[:, row] - level + belief.weights @ level
     runs = measured[row] if measured[row] else counts.sum()
     sigma = math.hypot(discrepancy.noise * math.sqrt(1 + 1 / runs), 0.0 if measured[row] else _UNSEEN * discrepancy.tau)
-    points = (centred[:, None] + sigma * _NODES).ravel()  # (J * nodes,)
-    weights, probabilities = np.repeat(belief.weights, len(_NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)
+    points = (centred[:, None] + sigma * NODES).ravel()  # (J * nodes,)
+    weights, probabilities = np.repeat(belief.weights, len(NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)
     low, middle, high = quantiles(points, weights, probabilities)
     factor = interval_factor * (_INFLATION + _POOR_FIT_INFLATION * max(0.0, 1 - belief.effective_share / _FITS))
     low, high = middle - factor * (middle - low), middle + factor * (high - middle)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from jpo.forecast.descriptors import family, operations_per_sample, peak_of, peak_of_core, plain_name, samples_of, size_of
-from jpo.records import Identity, Interval, Parameters, Run
+from jpo.records import HALF_WIDTH, Identity, Interval, Parameters, Run
 
 ALONE, AT_LEAST = 0.6, 0.25
 """Standard deviation of ln duration carried over from one or two other workloads (assumed), and its minimum for any number."""
@@ -23,7 +23,6 @@ SPEED_UP = 0.8
 UTILISATION, ARITHMETIC_ERROR = 0.3, 1.1
 """Share of a processor's peak that training reaches, and standard deviation of its ln. Three recorded jobs whose model and data
 are described reached 0.51 (ResNet-18, T4), 0.57 (ResNet-50, V100) and 0.12 (ShuffleNet, V100): mean 0.33, deviation 0.9."""
-_REACH = 1.645  # standard deviations to either end of a 90% interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,5 +135,5 @@ def _spread(logs: Sequence[float]) -> float:
 
 
 def _around(log_seconds: float, deviation: float) -> Interval:
-    middle, reach = math.exp(log_seconds), math.exp(_REACH * deviation)
+    middle, reach = math.exp(log_seconds), math.exp(HALF_WIDTH * deviation)
     return Interval(middle, middle / reach, middle * reach)

@@ -10,20 +10,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import NormalDist, median
+from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.forecast.discrepancy import TIME_TAU
-from jpo.records import Interval, Parameters, same
+from jpo.forecast.evidence.duration import NOISE
+from jpo.forecast.evidence.plausibility import OUTCOME_LIMITS
+from jpo.forecast.predict import NODES
+from jpo.records import HALF_WIDTH, Interval, Parameters, same
 
 if TYPE_CHECKING:
     from jpo.records import Floats
 
 
-ONE_RUN = 0.07
-"""Standard deviation of ln time between two runs of one configuration, e.g. on different nodes; the simulator's mean."""
 PER_DOUBLING = 0.015
 """Additional error of ln time per doubling of the work from trials to a full run: caches, throttling, slow nodes."""
 ONE_EPOCH, PRIOR_EPOCHS = 0.15, 2
@@ -36,14 +37,10 @@ LEAST_SHARE, SHARE_ERROR = 0.005, 0.1
 """Where rows show it: the smallest share of an epoch that matters, and the standard deviation of its ln."""
 NOT_CUT = 0.35
 """Share of jobs that evaluate on all validation data even in a trial on part of the data. Assumed; two trials would show it."""
-SHORTEST_EPOCH, LONGEST_EPOCH, MOST_SAMPLES = 1e-6, 1e8, 1e15
-"""Limits in seconds, and in samples of all epochs together: beyond them nothing was measured."""
 START_ERROR = 0.5
 """Standard deviation of ln of the time outside the epochs. Assumed."""
 KEPT = 500
 """Number of particles from which quantiles are taken."""
-_NODES = np.array([NormalDist().inv_cdf((i + 0.5) / 9) for i in range(9)])
-"""The middle of nine equally likely parts of the normal distribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +111,14 @@ def trial_of(log: TrialLog) -> Trial:
     if not all(seconds > 0 and epochs > 0 for seconds, epochs in steps):
         raise ValueError("has rows whose time or epoch does not rise: its clock was changed, or it holds several runs")
     seconds, error, warm = steady([seconds / epochs for seconds, epochs in steps])
-    if not SHORTEST_EPOCH <= seconds <= LONGEST_EPOCH:
+    shortest, longest = OUTCOME_LIMITS["duration_seconds"]
+    if not shortest <= seconds <= longest:
         raise ValueError(f"has epochs of {seconds:g}s; its columns time or epoch hold something else")
     first, last = marks[0], marks[-1]
     before = max(0.0, first["time"] - log.started_at - seconds * first["epoch"]) if log.started_at is not None else 0.0
     after = max(0.0, log.ended_at - timed[-1]["time"]) if log.ended_at is not None else 0.0
-    counted = [row["samples"] / row["epoch"] for row in marks if 0 < row.get("samples", 0.0) < MOST_SAMPLES and row["epoch"] > 0]
+    _, most = OUTCOME_LIMITS["samples"]
+    counted = [row["samples"] / row["epoch"] for row in marks if 0 < row.get("samples", 0.0) < most and row["epoch"] > 0]
     samples = counted[-1] if counted else None
     return Trial(
         run_id=log.run_id,
@@ -179,7 +178,7 @@ def full_runs(
     training = _steps(ran, fractions, samples, partial) * step  # (J, trials)
     evaluation = share * _steps(ran, np.ones(len(trials)), samples, partial) * step * np.where(whole, 1.0, fractions)
     measured = np.log([trial.epoch_seconds for trial in trials]) - np.log(training + evaluation)
-    errors = np.array([math.hypot(trial.error, ONE_RUN) for trial in trials])
+    errors = np.array([math.hypot(trial.error, NOISE) for trial in trials])
     level, weights, error = _fitted(measured, errors, _evaluation_mismatch(trials, evaluation / (training + evaluation)))
 
     kept = np.searchsorted(np.cumsum(weights), (np.arange(KEPT) + rng.random()) / KEPT).clip(max=jobs - 1)
@@ -194,7 +193,7 @@ def full_runs(
 
 def _one_run(log_epoch: Floats, epochs: float, around: Floats, sigma: float) -> Interval:
     """The interval of one run over particles and noise, around the median, which a few extreme particles hardly change."""
-    seconds = around + epochs * np.exp(log_epoch + sigma * _NODES)  # (particles, nodes)
+    seconds = around + epochs * np.exp(log_epoch + sigma * NODES)  # (particles, nodes)
     low, middle, high = np.quantile(seconds, (0.05, 0.5, 0.95))
     return Interval(float(middle), float(low), float(high))
 
@@ -238,7 +237,7 @@ def _beyond(trials: Sequence[Trial], ran: Sequence[Parameters], values: Paramete
     """Standard deviation of ln time of a full run given the laws: one run's noise, work beyond trials, a new configuration."""
     doublings = max(0.0, math.log2(values["epochs"] / sum(trial.epochs * trial.fraction for trial in trials)))
     tried = any(same({**parameters, "epochs": values["epochs"]}, values) for parameters in ran)
-    return math.hypot(ONE_RUN, PER_DOUBLING * doublings, 0.0 if tried else TIME_TAU)
+    return math.hypot(NOISE, PER_DOUBLING * doublings, 0.0 if tried else TIME_TAU)
 
 
 TOO_FEW_LOSSES, FARTHEST_LOSS, LOSS_NOISE = 8, 4.0, 0.05
@@ -266,5 +265,5 @@ def loss_after(losses: Sequence[tuple[float, float]], epochs: float) -> Interval
     final = np.log(np.maximum(floors.ravel() + scale * epochs ** -powers.ravel(), 1e-12))
     mean = float(weights @ final / weights.sum())
     deviation = math.sqrt(float(weights @ (final - mean) ** 2 / weights.sum()) + max(rough, 0.01) ** 2 + 0.02**2)
-    reach = 1.645 * deviation
+    reach = HALF_WIDTH * deviation
     return Interval(math.exp(mean), math.exp(mean - reach), math.exp(mean + reach))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from jpo.agent.policy import Policy
 from jpo.history import Store
+from jpo.records import HALF_WIDTH
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ LARGEST = 2.5
 """Standard deviations that one run counts at most, and a failed one counts always."""
 CERTAIN = 2.33
 """Standard errors: noise alone withdraws a good policy in 1 of 100 looks."""
-OF_90_PERCENT = 1.645
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def _miss(suggestion: Suggestion, run: Run) -> float | None:
     if forecast is None or not seconds:
         return None
     half_width = (math.log(forecast.high) - math.log(forecast.low)) / 2
-    sd = max(half_width / OF_90_PERCENT, 0.01)
+    sd = max(half_width / HALF_WIDTH, 0.01)
     return max(-LARGEST, min(LARGEST, math.log(seconds / forecast.mean) / sd))
 
 

@@ -6,7 +6,6 @@ fit the runs; decision = the agent's choice under that belief.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,6 +14,7 @@ import numpy as np
 from jpo.agent.candidate_rows import rows_of, rows_of_runs
 from jpo.agent.decide import decide
 from jpo.agent.policy import Policy
+from jpo.agent.preference import LOSS_TOLERANCE
 from jpo.agent.problem import Problem
 from jpo.agent.reasons import interval_warnings, loss_interval_warnings
 from jpo.agent.safety import failing, recovery
@@ -46,8 +46,6 @@ from jpo.wording import names, numbers
 
 BASELINE = "JPO-I645"
 FIRST_VALUES = "JPO-W651"
-LOSS_NOISE = 0.02
-"""By which share a loss may be worse than one of today that breaks its target: the guard's margin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +296,7 @@ def as_good(surrogate: Surrogate, target: TargetForecast, row: int, now: int) ->
     belief = surrogate.belief_about(names.target(target.name).quantity)
     assert belief is not None, "its quality was measured"
     log_error = belief.weights @ belief.log_loss
-    return bool(log_error[row] <= log_error[now] + math.log1p(LOSS_NOISE))
+    return bool(log_error[row] <= log_error[now] + LOSS_TOLERANCE)
 
 
 def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Undo) -> Decision | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.cost import Prices, outcome_of
-from jpo.forecast.before_after import FEWEST
+from jpo.forecast.measurements import FEWEST
 from jpo.history import RecordedRun, latest_start
 from jpo.history.figures import LARGEST, usual_values
 from jpo.records import Forecast, Parameters, Run, RunStatus, Suggestion, same

@@ -8,20 +8,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from jpo.agent.safety.host_memory import HEADROOM
 from jpo.cost import Prices
 from jpo.forecast.similar import by_arithmetic, from_similar
 from jpo.forecast.trials import Trial, full_runs, loss_after
 from jpo.optimizer.prediction import Expected, Kind
+from jpo.optimizer.prior import PARTICLES
 from jpo.optimizer.surrogate import Surrogate
 from jpo.records import PARAMETERS, Candidates, Forecast, Identity, Interval, Parameters, Run, same
 from jpo.simulate import Latents
 from jpo.simulate.knobs import knobs_of
 from jpo.simulate.speed import step_time
 
-LAWS = 2000
-"""Laws of step time that the trials are held against; 8,000 gave the same errors and coverage (benchmarks/trials.py)."""
-MEMORY_ERROR = 0.15
-"""By so much, as a ratio, memory may differ between two runs of one configuration on all the data. Assumed."""
 NOTHING = (
     "nothing: there is no finished run, no trial, no similar workload that compares; and arithmetic needs epochs, and a model, a "
     "data set and [prices] gpu_type whose names are known"
@@ -128,8 +126,8 @@ def seconds_by_trials(
     names = tuple(name for name in PARAMETERS if all(name in row for row in rows))
     values = np.array([[row[name] for name in names] for row in rows], dtype=np.float64).reshape(len(rows), len(names))
     everything = Candidates(names, values, 0, np.ones(len(rows), dtype=np.bool_), np.zeros(len(rows)))
-    log_step = step_time(knobs_of(everything), Latents(LAWS, seed)).log_step
-    return full_runs(trials, ran, asked, np.broadcast_to(log_step, (LAWS, len(rows))), seed)
+    log_step = step_time(knobs_of(everything), Latents(PARTICLES, seed)).log_step
+    return full_runs(trials, ran, asked, np.broadcast_to(log_step, (PARTICLES, len(rows))), seed)
 
 
 def _full_run(values: Parameters, seconds: Interval, ran: Sequence[Parameters], basis: Basis) -> Forecast:
@@ -146,7 +144,7 @@ def _full_run(values: Parameters, seconds: Interval, ran: Sequence[Parameters], 
         cost_usd=cost(seconds, values, basis.surrogate_of(values)),
         val_loss=min(losses, key=lambda loss: loss.high / loss.low) if losses else None,
         throughput_samples_per_second=Interval(work / seconds.mean, work / seconds.high, work / seconds.low) if work else None,
-        memory_gib=Interval(memory, memory / (1 + MEMORY_ERROR), memory * (1 + MEMORY_ERROR)) if memory else None,
+        memory_gib=Interval(memory, memory / (1 + HEADROOM), memory * (1 + HEADROOM)) if memory else None,
     )
 
 

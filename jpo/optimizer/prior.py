@@ -13,7 +13,7 @@ from jpo.forecast import posterior
 from jpo.forecast.belief import at_rows, kind_of, pick_jobs
 from jpo.forecast.empirical_bayes import Evidence, reweighted
 from jpo.forecast.evidence.work import work_of
-from jpo.forecast.siblings.conditioning import conditioned_draws, log_likelihood_of
+from jpo.forecast.siblings.conditioning import LEAST_DOUBT, conditioned_draws, log_likelihood_of
 from jpo.forecast.siblings.evidence import evidence_of
 from jpo.forecast.transfer import (
     TransferredSurfaces,
@@ -33,16 +33,12 @@ if TYPE_CHECKING:
 PARTICLES = 1000
 """Simulated jobs that form the prior; on recorded jobs, 250 to 30,000 gave equal results within 3%."""
 FEW = 250
-"""Simulated jobs where many beliefs are formed in one answer, or a second one is."""
-FEWEST_PARTICLES = 200
+"""Simulated jobs where many beliefs are formed in one answer, or a second one is; and where candidates are many."""
 MOST_NUMBERS = 400_000
 """Particles x candidates: a large space is weighed with fewer particles, so that an answer takes a fraction of a second."""
 
 MOST_OTHERS = 20
 """Other workloads that have a say in which jobs are simulated: 5 ms each, once."""
-
-DOUBT = 0.05
-"""What siblings alone leave of either kind of draws: their surfaces are not this hardware's."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -59,7 +55,7 @@ def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, s
     Args:
         shipped: whether the surfaces that came with JPO count; a comparison on the jobs they were fitted to leaves them out.
     """
-    particles = max(FEWEST_PARTICLES, min(PARTICLES, MOST_NUMBERS // len(candidates.values)))
+    particles = max(FEW, min(PARTICLES, MOST_NUMBERS // len(candidates.values)))
     uniform = Latents(PARTICLES, seed)
     names = candidates.names
     jobs = informative_jobs(others, names)
@@ -90,7 +86,7 @@ def with_siblings(prior: Prior, candidates: Candidates, siblings: Sequence[Run],
     like, unlike = (log_mean_exp(log_likelihood_of(draws, evidence)) for draws in (recalled.draws, prior.draws))
     trust = float(np.clip(recalled.trust, 1e-6, 1 - 1e-6))
     odds = np.log(trust / (1 - trust)) + like - unlike
-    trust = float(np.clip(1 / (1 + np.exp(-np.clip(odds, -30, 30))), min(trust, DOUBT), max(trust, 1 - DOUBT)))
+    trust = float(np.clip(1 / (1 + np.exp(-np.clip(odds, -30, 30))), min(trust, LEAST_DOUBT), max(trust, 1 - LEAST_DOUBT)))
     recalled = replace(recalled, draws=conditioned_draws(recalled.draws, candidates, evidence, rng), trust=trust)
     return Prior(draws, recalled)
 

@@ -22,6 +22,7 @@ from jpo.agent.safety.promise import Promise, promise_of
 from jpo.agent.safety.queue_waits import queue_vetoes
 from jpo.agent.safety.vetoes import Veto, failing_vetoes, held, loss_vetoes, phase_vetoes, unmeasured_vetoes, vetoes
 from jpo.cost.sla import slack
+from jpo.forecast.calibration import RUNS_REMEMBERED
 from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request
@@ -30,9 +31,6 @@ from jpo.records import CALIBRATED, Belief, Calibration, Candidates, Known, Outc
 
 if TYPE_CHECKING:
     from jpo.records import Bools
-
-WATCHED = 100
-"""Last runs that a policy is shown, each candidate's age and how it moved."""
 
 
 def problem_of(
@@ -65,7 +63,7 @@ def problem_of(
     low: list[Veto] = []
     for each in beliefs:
         if each is belief or promised(each, request.wanted.targets):
-            low += loss_vetoes(candidates, each, reference, floor, calibration.loss_interval_factor, trial_risk=risk)
+            low += loss_vetoes(candidates, each, reference, floor, calibration.loss_interval_factor, quality_risk=risk)
     if request.wanted.quality_floor is not None and known.runs and known.runs[-1].tells_no_quality:
         low += unmeasured_vetoes(candidates, belief, reference)
     usable, holds = without(usable, low), (*lasting, *low)
@@ -163,7 +161,7 @@ def context_of(candidates: Candidates, belief: Belief, runs: Sequence[Run], hori
     done = len(runs) - max(0, sum(1 for _ in first) - 1)  # all that is known of the reference counts as one run
     left = horizon_runs - len(runs) - 1 if horizon_runs and horizon_runs > len(runs) else None
     told = replace(UNKNOWN, runs_done=done, runs_left=left, scenarios=() if left is None else ("horizon",))
-    watch = runs[-WATCHED:]
+    watch = runs[-RUNS_REMEMBERED:]
     placed = [(row, run) for row, run in zip(rows_of_runs(candidates, watch).tolist(), watch, strict=True) if row >= 0]
     return watched(told, belief, [row for row, _ in placed], [run for _, run in placed])
 

@@ -25,7 +25,7 @@ class Goals:
         done_by: `time_max` among the targets is when a run must be done from now on, so that its wait counts.
         usd_per_saved_hour: what an hour less is worth to the user; None = not said.
         quality: by which the models of the workload are judged; `qualities`: all that it may measure.
-        quality_floor: see `Problem`; `quality_risk`: chance to fall below it from which a trial is not written.
+        quality_floor: see `Problem`; `quality_risk`: chance to fall below it from which something is not written.
     """
 
     preference: Preference

@@ -14,6 +14,7 @@ from itertools import islice
 from constraints import Facts, Limits, names
 from constraints.limit import Limit
 from constraints.own import read_value
+from jpo.agent.budget import REFERENCES
 from jpo.agent.policy import Policy
 from jpo.cost import Prices, check_sla
 from jpo.cost.comparison import trade_off
@@ -44,9 +45,6 @@ from jpo.records import (
     same,
 )
 from jpo.wording import numbers
-
-TELLING = 3
-"""Runs of each configuration that a suggestion names as its evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +180,9 @@ def number_in(parameter: Parameter, text: str) -> float:
 
 
 def evidence_runs(runs: Sequence[Run], *configurations: Parameters) -> tuple[str, ...]:
-    """Ids of the newest TELLING runs with each of these configurations, oldest first."""
+    """Ids of the newest REFERENCES runs with each of these configurations, oldest first."""
     newest = [run for run in reversed(runs) if run.parameters]
-    alike = (islice((run for run in newest if same(run.parameters, values)), TELLING) for values in configurations)
+    alike = (islice((run for run in newest if same(run.parameters, values)), REFERENCES) for values in configurations)
     ids = {run.run_id for some in alike for run in some}
     return tuple(dict.fromkeys(run.run_id for run in runs if run.run_id in ids))
 

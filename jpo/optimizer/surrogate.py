@@ -16,6 +16,7 @@ import numpy as np
 
 from jpo.agent.candidate_rows import row_of, rows_of_run, rows_of_runs
 from jpo.agent.change_detection import forecast_error
+from jpo.agent.policy_override import MORE_FAILURES
 from jpo.agent.safety.failing import chance_of_failing
 from jpo.agent.safety.host_memory import MEMORY
 from jpo.cost import Prices, usd_per_hour
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 THROUGHPUT = "throughput_samples_per_second"
 _OF_RUNS = ("demands", "memory_gib_there", "p_short_of_memory", "samples")
 """What a surrogate computes of runs and candidates, whatever is believed."""
-LEAST_TOLD = 0.05
-"""Chance of too little memory from which on it is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ class Surrogate:
             of_runs = f"; {ended.count(False) or 'none'} of {numbers.counted(len(ended), 'run')} here failed" if ended else ""
             short = float(self.p_short_of_memory[row])
             basis = f"from simulated jobs{of_runs}"
-            basis += f"; {numbers.chance(short)} that host memory runs out" if short >= LEAST_TOLD else ""
+            basis += f"; {numbers.chance(short)} that host memory runs out" if short >= MORE_FAILURES else ""
         return FailureChance(float(belief.p_fail[row]), basis)
 
     def expected(self, quantity: str) -> Floats | None:

@@ -10,15 +10,12 @@ from statistics import NormalDist
 from jpo.agent.safety.queue_waits import QueueWaits
 from jpo.cost import CostComparison, Prices, compare
 from jpo.errors import UsageError
+from jpo.optimizer.explain.alternatives import FEWEST
 from jpo.optimizer.prediction import Answer, Option, Row, label
 from jpo.optimizer.prediction_rows import RowBasis, further_rows
 from jpo.optimizer.question import Question
-from jpo.records import USD, Currency, Interval, same
+from jpo.records import HALF_WIDTH, USD, Currency, Interval, same
 from jpo.wording import numbers
-
-MOST_OPTIONS = 3
-_NINETY = 2 * NormalDist().inv_cdf(0.95)
-"""Standard deviations between the ends of a 90% interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,7 @@ def _below(interval: Interval | None, most: float) -> float:
         return float(interval.mean <= most)
     if most <= 0:
         return 0.0
-    deviation = math.log(interval.high / interval.low) / _NINETY
+    deviation = math.log(interval.high / interval.low) / (2 * HALF_WIDTH)
     return NormalDist(math.log(interval.mean), deviation).cdf(math.log(most))
 
 
@@ -162,7 +159,7 @@ def faster_than(best: Row, rows: Sequence[Row], prices: Prices, bounds: Bounds) 
             comparison = compare(best.parameters, row.parameters, prices, before_duration=before, after_duration=after)
             usd, then = best.expected.forecast.cost_usd, row.expected.forecast.cost_usd  # each by its own prices, spot or not
             faster.append((row, replace(comparison, cost_usd_before=usd, cost_usd_after=then)))
-    return faster[:MOST_OPTIONS]
+    return faster[:FEWEST]
 
 
 def option_of(index: int, comparison: CostComparison) -> Option:

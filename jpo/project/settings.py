@@ -189,7 +189,7 @@ class AgentTable(SettingsTable):
     `quality`: by what models are judged: "val_loss", "val_accuracy", the name in [metric], or "auto": the first of them that runs
     measure. `quality_floor`: by which share the validation loss (of another quality its error, 1 - accuracy) may become worse
     than with the values before the agent's first change; "off": as the preference weighs it. `quality_risk`: chance of a loss
-    five times as far below that holds a trial back.
+    below it that holds back what was run, and of one five times as far below that holds a trial back.
     `min_confidence`: least chance to be better, with the loss kept, with which a change is an improvement under "safe"; other
     changes are trials: five of a job's first 20 runs, later the share `trials`.
     `horizon_runs`: how many runs the job will have in all, those on record included; `auto`: not known. `exploration_runs`: how

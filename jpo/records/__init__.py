@@ -12,7 +12,9 @@ from jpo.policies import POLICIES, TRAINED, PolicyName
 from jpo.records.arrays import CALIBRATED, Belief, Calibration, Candidates, Draws, Residuals
 from jpo.records.contradictions import Contradictions, Reach, Stray
 from jpo.records.decisions import (
+    COVERAGE,
     FORECAST,
+    HALF_WIDTH,
     NAMED_PREFERENCES,
     USD,
     ChangeKind,

@@ -42,16 +42,22 @@ NAMED_PREFERENCES: Mapping[str, Preference] = {
 }
 
 
+COVERAGE = 0.9
+"""Share of outcomes that intervals should hold, unless they say otherwise."""
+HALF_WIDTH = NormalDist().inv_cdf((1 + COVERAGE) / 2)
+"""Standard deviations from the middle of such an interval to either end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Interval of a forecast: its mean, and bounds that should hold the outcome in 90 of 100 cases."""
+    """Interval of a forecast: its mean, and bounds that should hold the outcome in COVERAGE of all cases."""
 
     mean: float
     low: float
     high: float
 
 
-def share_interval(hits: int, of: int, *, level: float = 0.9) -> Interval:
+def share_interval(hits: int, of: int, *, level: float = COVERAGE) -> Interval:
     """A share with its confidence interval, which is wide for few cases and holds the share itself.
 
     Source: Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 1927 (score interval); Brown, Cai

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.simulate.knobs import LN2
+
 if TYPE_CHECKING:
     from jpo.records import Floats
-
-_LN2 = float(np.log(2.0))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,7 +52,7 @@ def draw_drift(runs: int, rng: np.random.Generator) -> Drift:
     return Drift(
         log_time=log_data + np.where(changes, change, 0.0),
         log_data=log_data,
-        best_batch=rng.uniform(0.3, 0.6) * log_data / _LN2,
+        best_batch=rng.uniform(0.3, 0.6) * log_data / LN2,
         critical=rng.uniform(-2.0, 3.0),
     )
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from jpo.simulate.knobs import Knobs, knobs_of
+from jpo.simulate.jobs import WIDEST
+from jpo.simulate.knobs import FEATURES, LENGTH, LN2, Knobs, knobs_of
 
 if TYPE_CHECKING:
     from jpo.records import Candidates, Draws, Floats
@@ -20,17 +21,12 @@ Kind = Literal["none", "host-memory", "slow-loaders", "slow-links", "batch-limit
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """`none`: all is as the simulator draws it."""
 
-_LN2 = float(np.log(2.0))
-_WIDEST = 6.0
-"""Largest natural log of a ratio, as of the simulator's jobs."""
 _JOB_ROOM, _LEAST_ROOM = 0.25, 0.1
 """Doublings: how much the room of one job differs from the installation's (standard deviation), and the least that is left."""
 _JOB_SLOPE = 0.1
 """Standard deviation of the slope of one job around the installation's."""
 _JOB_BEND = 0.4
 """Part of the bends that each job has of its own, relative to the shared one."""
-_FEATURES, _LENGTH = 24, 3.0
-"""Random cosines of a bend, and its length scale in doublings of a knob: as the residuals of the simulator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +96,8 @@ def outside(installation: Installation, candidates: Candidates, truth: Draws, rn
             served = installation.room + _JOB_ROOM * rng.standard_normal((jobs, 1)) if loaders else None
             beyond = _beyond(installation, knobs, served)
             slope = installation.slope + _JOB_SLOPE * rng.standard_normal((jobs, 1))
-            waits = _LN2 * slope * (beyond - beyond[:, [knobs.current]])  # (J, K)
-            idle = np.clip(truth.log_utilisation - waits, -_WIDEST, _WIDEST)
+            waits = LN2 * slope * (beyond - beyond[:, [knobs.current]])  # (J, K)
+            idle = np.clip(truth.log_utilisation - waits, -WIDEST, WIDEST)
             if served is not None and truth.loader_share is not None:
                 truth = replace(truth, loader_share=np.maximum(truth.loader_share, np.exp2(-np.maximum(served[:, 0], 0.0))))
             return _lasting(replace(truth, log_utilisation=idle), truth.log_time + waits)
@@ -113,7 +109,7 @@ def outside(installation: Installation, candidates: Candidates, truth: Draws, rn
 
 def _lasting(truth: Draws, log_time: Floats) -> Draws:
     """The same jobs with other durations, (J, K), for the same work."""
-    slower = np.clip(log_time, -_WIDEST, _WIDEST) - truth.log_time
+    slower = np.clip(log_time, -WIDEST, WIDEST) - truth.log_time
     speed = None if truth.log_throughput is None else truth.log_throughput - slower
     return replace(truth, log_time=truth.log_time + slower, log_throughput=speed)
 
@@ -160,7 +156,7 @@ def _bend(knobs: Knobs, jobs: int, rng: np.random.Generator) -> Floats:
     Source: Rahimi and Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007.
     """
     points = np.stack((knobs.batch, knobs.rate, knobs.layers, knobs.epochs, _gpus(knobs), _cpus(knobs)))  # (knobs, K)
-    frequencies = rng.normal(0.0, 1.0 / _LENGTH, (_FEATURES, len(points)))
-    phases = rng.uniform(0.0, 2 * np.pi, (_FEATURES, 1))
-    features = np.sqrt(2.0 / _FEATURES) * np.cos(frequencies @ points + phases)  # (features, K)
-    return np.asarray(rng.normal(size=(jobs, _FEATURES)) @ (features - features[:, [knobs.current]]))
+    frequencies = rng.normal(0.0, 1.0 / LENGTH, (FEATURES, len(points)))
+    phases = rng.uniform(0.0, 2 * np.pi, (FEATURES, 1))
+    features = np.sqrt(2.0 / FEATURES) * np.cos(frequencies @ points + phases)  # (features, K)
+    return np.asarray(rng.normal(size=(jobs, FEATURES)) @ (features - features[:, [knobs.current]]))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.records import Draws
-from jpo.simulate.knobs import Knobs, knobs_of, numbered, unknown_effects
+from jpo.simulate.knobs import LN2, Knobs, knobs_of, numbered, unknown_effects
 from jpo.simulate.latents import UNIFORM, Latents
 from jpo.simulate.learning import epochs_factor
 from jpo.simulate.power import log_power, under_limit
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from jpo.records import Bools, Candidates, Floats
     from jpo.simulate.latents import RangeWeights
 
-_LN2 = float(np.log(2.0))
-_WIDEST = 6.0
+WIDEST = 6.0
 """Largest natural log of any ratio: 400 times today's is as bad as more, and stays finite in every sum."""
 
 
@@ -47,13 +46,13 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
     factor, diverges = epochs_factor(knobs, latents)
     to_target = latents.happens("to target", 0.5)
     needed, too_late = _epochs_to_target(knobs, factor, latents)
-    log_epochs = np.where(to_target, needed, _LN2 * knobs.epochs)
+    log_epochs = np.where(to_target, needed, LN2 * knobs.epochs)
     log_loss = np.where(to_target, 0.0, _final_loss(knobs, factor, latents))
     slowed, drawn = under_limit(knobs, latents)
     if len(knobs.others) or len(knobs.words):  # in half of the jobs some compile, cast or load differently
         effects = np.where(latents.happens("others slow", 0.5), latents.uniform("others step", 0, 0.3), 0.0)
         slowed = slowed + effects * unknown_effects(knobs, latents, "step ")
-    log_time = _with_start(log_epochs + speed.log_step + slowed - _LN2 * knobs.batch, knobs, latents)
+    log_time = _with_start(log_epochs + speed.log_step + slowed - LN2 * knobs.batch, knobs, latents)
     luck = _local_noise(latents, "luck of time", 0.15, range(log_time.shape[1]))
     models = numbered(knobs.batch, knobs.rate, knobs.layers, knobs.epochs, *knobs.others, *knobs.words)
     return Draws(
@@ -88,7 +87,7 @@ def _epochs_to_target(knobs: Knobs, factor: Floats, latents: Latents) -> tuple[F
     share = latents.log_uniform("share of cap", 0.1, 1.05)
     now = latents.log_uniform("epochs", 2, 80) if knobs.epochs_now is None else share * knobs.epochs_now
     cap = np.ceil(now / share - 1e-9) * np.exp2(knobs.epochs)
-    needed = now * np.exp(np.clip(factor, -2 * _WIDEST, 2 * _WIDEST))
+    needed = now * np.exp(np.clip(factor, -2 * WIDEST, 2 * WIDEST))
     needed = np.where(latents.happens("whole epochs", 0.5), np.ceil(needed - 1e-9), needed)
     return np.log(needed), np.asarray(needed > cap * (1 + 1e-9))
 
@@ -102,10 +101,10 @@ def _final_loss(knobs: Knobs, factor: Floats, latents: Latents) -> Floats:
     Source: power law, Hestness et al., "Deep Learning Scaling is Predictable, Empirically", 2017; generalisation gap of large
     batches, Keskar et al., ICLR 2017.
     """
-    progress = _LN2 * knobs.epochs - factor  # ln of epochs of today's progress, relative to today
+    progress = LN2 * knobs.epochs - factor  # ln of epochs of today's progress, relative to today
     floor, power = _learning_curve(latents)
     gap = np.where(latents.happens("gap", 0.3), latents.uniform("gap per doubling", 0, 0.05), 0.0) * np.maximum(knobs.batch, 0.0)
-    return np.asarray(np.log(floor + (1 - floor) * np.exp(np.clip(-power * progress, -_WIDEST, _WIDEST))) + gap)
+    return np.asarray(np.log(floor + (1 - floor) * np.exp(np.clip(-power * progress, -WIDEST, WIDEST))) + gap)
 
 
 def _learning_curve(latents: Latents) -> tuple[Floats, Floats]:
@@ -116,7 +115,7 @@ def _learning_curve(latents: Latents) -> tuple[Floats, Floats]:
 def _loss_slope(latents: Latents) -> Floats:
     """d ln loss / d ln epochs between a quarter of today's run and its end, as it is measured, (J, 1)."""
     floor, power = _learning_curve(latents)
-    return np.asarray(-np.log(floor + (1 - floor) * np.exp2(2 * power)) / (2 * _LN2))
+    return np.asarray(-np.log(floor + (1 - floor) * np.exp2(2 * power)) / (2 * LN2))
 
 
 def _local_noise(latents: Latents, name: str, largest: float, at: Sequence[int]) -> Floats:
@@ -134,4 +133,4 @@ def _local_noise(latents: Latents, name: str, largest: float, at: Sequence[int])
 def _relative(logs: Floats, current: int) -> Floats:
     """Logs relative to today's column, in place where possible: allocating arrays of this size takes most of the time."""
     relative = np.asarray(logs - logs[:, [current]])
-    return np.clip(relative, -_WIDEST, _WIDEST, out=relative)
+    return np.clip(relative, -WIDEST, WIDEST, out=relative)

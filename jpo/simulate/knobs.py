@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from jpo.records import Candidates, Floats, Ints
     from jpo.simulate.latents import Latents
 
+LN2 = math.log(2)
 POWER_LIMIT = "power_limit_w"
 """Not a parameter of config.ini, but one that users of the library tune, and whose physics is known."""
 _SMALLEST = 1e-6
 """Replaces zero where a logarithm is taken (gpus = 0, cpus = 0)."""
 _FARTHEST, _LARGEST = 60.0, 1e12
 """Limits of doublings from today, and of GPUs and CPUs: beyond them powers would not be finite."""
-_FEATURES = 24
+FEATURES = 24
 """Random cosines per residual; a smooth function of one to four knobs needs no more."""
-_LENGTH = 3.0
+LENGTH = 3.0
 """Length scale of the residuals in doublings of a knob."""
 _REACH = 4.0
 """Range of a parameter of unknown meaning, in length scales of the residuals."""
@@ -122,10 +123,10 @@ def residuals(coordinates: tuple[Floats, ...], latents: Latents, name: str) -> F
     Source: Rahimi and Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007 (an RBF Gaussian process by cosines).
     """
     points, rng = np.stack(coordinates), latents.rng(name)  # (knobs, K)
-    frequencies = rng.normal(0.0, 1.0 / _LENGTH, (_FEATURES, len(points)))
-    phases = rng.uniform(0.0, 2 * np.pi, (_FEATURES, 1))
-    features = np.sqrt(2.0 / _FEATURES) * np.cos(frequencies @ points + phases)  # (features, K)
-    return np.asarray(rng.normal(size=(latents.jobs, _FEATURES)) @ features)
+    frequencies = rng.normal(0.0, 1.0 / LENGTH, (FEATURES, len(points)))
+    phases = rng.uniform(0.0, 2 * np.pi, (FEATURES, 1))
+    features = np.sqrt(2.0 / FEATURES) * np.cos(frequencies @ points + phases)  # (features, K)
+    return np.asarray(rng.normal(size=(latents.jobs, FEATURES)) @ features)
 
 
 def unknown_effects(knobs: Knobs, latents: Latents, of: str = "") -> Floats:

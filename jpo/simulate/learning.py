@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.simulate.knobs import Knobs, residuals, unknown_effects
+from jpo.simulate.knobs import LN2, Knobs, residuals, unknown_effects
 from jpo.simulate.latents import Latents
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats
 
-_LN2 = float(np.log(2.0))
 _WORST_RATE = 4.0
 """Largest natural log of the factor for a wrong learning rate: 55 times the epochs are as bad as more."""
 _SMALLEST_CRITICAL = 5.0
@@ -61,7 +60,7 @@ def _learning_rate(knobs: Knobs, latents: Latents) -> tuple[Floats, Bools]:
     # ln of best rate / today's; assumed: most people are right within a factor of three
     best_now = latents.rng("best rate").normal(0.0, 1.2, (latents.jobs, 1))
     power = latents.uniform("rate power", 0, 1) + np.where(latents.happens("to target", 0.5), 0.0, 0.2)
-    off = _LN2 * (knobs.rate - power * knobs.batch) - best_now
+    off = LN2 * (knobs.rate - power * knobs.batch) - best_now
     largest = np.maximum(np.log(latents.log_uniform("largest rate", 2, 30)), off[:, [knobs.current]])
     return np.minimum(latents.log_uniform("rate curvature", 0.05, 0.5) * off**2, _WORST_RATE), np.asarray(off > largest + 1e-9)
 

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jpo.agent.acquisition import WORTH
 from jpo.agent.policy import (
     FORMAT,
-    MARGIN,
     SCORE,
     SHAPES,
     TEMPERATURE,
@@ -173,8 +173,8 @@ def test_savings_are_differences_to_the_rules_choice_among_the_allowed():
 def test_it_departs_only_where_mean_less_a_standard_deviation_exceeds_the_margin(slopes, departs):
     features, yes = candidates(0.0, 1.0, scores=(0.0, 1.0)), np.ones(2, bool)
     policy = of_feature(*slopes)
-    assert policy.pick(features, yes, None) == int(departs) == int(np.mean(slopes) - np.std(slopes) > MARGIN)
-    assert policy.preferred(features, yes) == pytest.approx([0.0, np.mean(slopes) - np.std(slopes) - MARGIN], abs=1e-5)
+    assert policy.pick(features, yes, None) == int(departs) == int(np.mean(slopes) - np.std(slopes) > WORTH)
+    assert policy.preferred(features, yes) == pytest.approx([0.0, np.mean(slopes) - np.std(slopes) - WORTH], abs=1e-5)
 
 
 def test_of_several_departures_the_one_that_surely_saves_most_is_taken():

@@ -5,7 +5,7 @@ import pytest
 from jpo.agent.safety.queue_waits import QueueWaits
 from jpo.cost import Prices
 from jpo.optimizer.prediction import Expected, Row
-from jpo.optimizer.what_if import MOST_OPTIONS, Bounds, faster_than, option_of
+from jpo.optimizer.what_if import FEWEST, Bounds, faster_than, option_of
 from jpo.records import Forecast, Interval
 
 
@@ -24,7 +24,7 @@ def test_there_are_few_options_the_cheapest_first() -> None:
     rows = [row(2.0**step, 3600 / 2.0**step, 1 + step) for step in range(8)]
     options = faster_than(rows[0], rows, Prices(), Bounds(None, None))
     assert [faster.parameters["gpus"] for faster, _ in options] == [2, 4, 8]
-    assert len(options) == MOST_OPTIONS
+    assert len(options) == FEWEST
 
 
 def test_an_option_says_what_a_saved_hour_costs() -> None:

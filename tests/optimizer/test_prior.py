@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jpo.optimizer import prior
-from jpo.optimizer.prior import FEWEST_PARTICLES, PARTICLES, believe, prior_of, with_siblings
+from jpo.optimizer.prior import FEW, PARTICLES, believe, prior_of, with_siblings
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 from jpo.simulate import draw_jobs
 
@@ -42,7 +42,7 @@ def test_the_same_seed_gives_the_same_prior_and_another_one_another() -> None:
 def test_a_large_space_is_weighed_with_fewer_jobs() -> None:
     assert len(prior_of(BATCHES, 0).draws.log_time) == PARTICLES
     large = candidates(batch_size=list(range(1, 51)), gpus=list(range(1, 51)))
-    assert len(prior_of(large, 0).draws.log_time) == FEWEST_PARTICLES
+    assert len(prior_of(large, 0).draws.log_time) == FEW
 
 
 def test_what_was_shipped_is_recalled_where_it_fits_and_left_out_on_demand() -> None:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jpo.agent.alternatives import judges, steering
-from jpo.agent.policy import SHAPES, load_policy, shipped_policy
+from jpo.agent.policy import SHAPES, SHIPPED, load_policy, shipped_policy
 
 if TYPE_CHECKING:
     from jpo.agent.policy import Judge, Policy, Shapes
     from jpo.records import PolicyName
 
-WEIGHTS = Path(steering.__file__).parents[1] / "weights"
 OF_SAC: Mapping[PolicyName, Judge] = {"mc-dropout": judges.by_dropout, "by-sla": judges.by_sla}
 """What is made of SAC's own critics."""
 OF_FILES: Mapping[PolicyName, tuple[Judge, Shapes]] = {
@@ -31,7 +29,7 @@ def policy_named(name: PolicyName, sac: Policy | None) -> Policy | None:
     `sac`: what SAC has learnt. Raises StoreError: JPO-E601 or JPO-E602, its weights are missing, damaged or of another version.
     """
     if name in OF_FILES:
-        return as_named(name, load_policy(WEIGHTS / f"{name}.safetensors", OF_FILES[name][1]))
+        return as_named(name, load_policy(SHIPPED.with_name(f"{name}.safetensors"), OF_FILES[name][1]))
     if name in OF_SAC and sac is not None:
         return replace(sac, name=name, judge=OF_SAC[name])
     return sac if name == "sac" else None

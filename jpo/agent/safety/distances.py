@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
-from jpo.agent.safety.vetoes import Veto
+from jpo.agent.safety.vetoes import STEP, Veto
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats, Parameters
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     Admissible = Callable[[Parameters, Parameters], bool]
 
 NEAR_A_MISS, NO_WAY_BACK = "JPO-I653", "JPO-I654"
-APART = 2.0
-"""Product of the ratios of all values within which something is a neighbour of what missed: less than a rung of the ladder of
-batch sizes, one of learning rates (docs/decisions/0092)."""
 
 
 def trial_vetoes(candidates: Candidates, belief: Belief, open_rows: Bools, best: int, admissible: Admissible) -> Iterator[Veto]:
@@ -45,12 +42,12 @@ def trial_vetoes(candidates: Candidates, belief: Belief, open_rows: Bools, best:
         new = new & back
     near = new & close_to_a_miss(candidates, belief)
     if near.any() and (new & ~near & (belief.p_fail < LIKELY_TO_FAIL)).any():
-        words = f"is within a factor of {APART:g} of values that were tried, and of which no run ended well"
+        words = f"is within a factor of {STEP:g} of values that were tried, and of which no run ended well"
         yield Veto(near, words, NEAR_A_MISS)
 
 
 def close_to_a_miss(candidates: Candidates, belief: Belief) -> Bools:
-    """Rows less than APART from one that was tried without ever ending well, shape (K,)."""
+    """Rows less than a STEP, as the product of all ratios, from one that was tried without ever ending well, shape (K,)."""
     (missed,) = np.nonzero(belief.tried & (belief.runs == 0))
     apart = np.zeros((len(candidates.values), len(missed)))
     for name, column in zip(candidates.names, candidates.values.T, strict=True):
@@ -59,4 +56,4 @@ def close_to_a_miss(candidates: Candidates, belief: Belief) -> Bools:
         else:
             logs: Floats = np.log(column)
             apart += np.abs(logs[:, None] - logs[missed])  # (K, missed)
-    return np.asarray((apart < math.log(APART) - 1e-6).any(axis=1))
+    return np.asarray((apart < math.log(STEP) - 1e-6).any(axis=1))

@@ -19,7 +19,7 @@ from jpo.agent.acquisition import clearly_better
 from jpo.agent.candidate_rows import least
 from jpo.agent.safety.confidence import LIKELIER, p_nothing_better
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
-from jpo.agent.safety.risk import WORSE, chance_of_harm
+from jpo.agent.safety.risk import FAR_DEARER, WORSE, chance_of_harm
 from jpo.records import RESOURCES
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ LEAST_GAIN = 0.03
 """Share of a run that a trial must be expected to gain if it turns out better: trials are few, and small moves use them up."""
 DEARER = math.log(1.05)
 """Tonight a trial is not expected to cost more than this above today's values (in ln of the objective)."""
-FAR_DEARER = math.log(1.5)
-"""Half a run more is far dearer: the chance of it is at most 1 - `confidence`. Of 117 trials 2 came so (docs/decisions/0108)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 MEMORY = "memory_gib"
 HEADROOM = 0.15
-"""Share of the measured peak of memory that stays free above it, as in Kubernetes' Vertical Pod Autoscaler."""
+"""Share of the measured peak of memory that stays free above it, as in Kubernetes' Vertical Pod Autoscaler: by so much two runs
+may differ."""
 
 
 def memory_need_gib(runs: Sequence[Run]) -> float | None:

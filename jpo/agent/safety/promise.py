@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.candidate_rows import models_of
+from jpo.agent.preference import NEARLY_NOTHING
 from jpo.agent.safety.confidence import MOST, log_loss_of, p_loss_below
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
-from jpo.agent.safety.risk import WORSE
+from jpo.agent.safety.risk import FAR_DEARER, WORSE
 from jpo.records import VAL_LOSS, Note, Quality
 from jpo.wording.names import heading
 from jpo.wording.qualities import value
@@ -22,10 +23,6 @@ from jpo.wording.qualities import value
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats
 
-MOST_TIME = math.log(1.5)
-"""A promised loss is worth half as much time again as the reference, not more."""
-LOWER = 0.005
-"""Half a percent: a loss that is lower by less is the same."""
 NEARLY_BEST = 0.5
 """Share of the best chance to keep the promise, or of the largest gain, with which a row still counts as one of the best."""
 TRIED = 3
@@ -81,7 +78,7 @@ class Promise:
     @property
     def no_worse(self) -> Bools:
         """Rows that are not expected to raise the loss above the best that was reached, (K,)."""
-        return np.asarray(self.loss <= math.log(self.reached / self.today) + LOWER)
+        return np.asarray(self.loss <= math.log(self.reached / self.today) + NEARLY_NOTHING)
 
     @property
     def finding(self) -> str:
@@ -130,11 +127,15 @@ def promise_of(
     kept = well * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)
     p_kept = np.where(candidates.admissible, kept, 0.0)
     time, cost = weights @ belief.log_time, weights @ belief.log_cost
-    affordable = time - time[reference] < MOST_TIME
+    affordable = time - time[reference] < FAR_DEARER
     if tried >= TRIED and p_kept.max() < SELDOM:
-        affordable = (time - time[now] < LOWER) & (cost - cost[now] < LOWER)
+        affordable = (time - time[now] < NEARLY_NOTHING) & (cost - cost[now] < NEARLY_NOTHING)
     lowering = (
-        candidates.admissible & (loss < -LOWER) & (belief.p_fail < LIKELY_TO_FAIL) & (candidates.log_rate <= 0) & affordable
+        candidates.admissible
+        & (loss < -NEARLY_NOTHING)
+        & (belief.p_fail < LIKELY_TO_FAIL)
+        & (candidates.log_rate <= 0)
+        & affordable
     )
     return Promise(
         target=target,
@@ -144,7 +145,7 @@ def promise_of(
         reached=belief.val_loss * math.exp(float(loss[measured].min())),
         tried=tried,
         loss=loss,
-        p_lower=np.minimum(well * p_loss_below(belief, candidates, 1 - LOWER, loss_interval_factor), MOST),
+        p_lower=np.minimum(well * p_loss_below(belief, candidates, 1 - NEARLY_NOTHING, loss_interval_factor), MOST),
         lowering=lowering,
         gain=np.asarray(well * (weights @ np.maximum(-np.expm1(logs), 0.0))),
         quick=time < WORSE,

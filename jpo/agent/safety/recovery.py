@@ -16,6 +16,7 @@ import numpy as np
 
 from jpo.agent.candidate_rows import least, logs_of, rows_of_runs
 from jpo.agent.safety.failing import often_failing
+from jpo.agent.safety.risk import WORSE
 from jpo.records import Note, Run, RunStatus
 from jpo.wording import numbers
 
@@ -30,11 +31,10 @@ FULL = 0.9
 FIRST_STEP, NEXT_STEPS = 2.0, 4.0
 """Factors of the first step and of those after it: from far outside, halving alone would fail for many nights."""
 LIKELY_TO_FAIL = 0.3
+"""Chance from which on values are no choice, whatever they would take and cost if they ended well."""
 WELL_ON = 0.2
 """Share of its epochs from which on a run that failed for no known reason had been doing well: that it met a time limit is
 likelier than that its batch or rate ended it then, and a faster run does no harm."""
-ANOTHER_TIME = 1.1
-"""Factor between two durations after which runs ended in the same epoch: no time limit."""
 MOST_STEPS = 4
 """Steps of one parameter after which, if they all failed for the same cause, the next one comes first, if there is one."""
 KNOBS: dict[Cause, tuple[str, ...]] = {
@@ -83,13 +83,14 @@ def cause_of(run: Run) -> Cause:
 
 
 def cause_of_last(runs: Sequence[Run]) -> Cause:
-    """Why the last run did not end well, with those before it: what ends in the same epoch at any speed met no time limit."""
+    """Why the last run did not end well, with those before it: what ends in the same epoch at another
+    speed, by more than a tenth, met no time limit."""
     last, cause = runs[-1], cause_of(runs[-1])
     if cause != "cut off":
         return cause
     alike = [run.outcome.duration_seconds for run in runs if run.outcome.epochs == last.outcome.epochs and cause_of(run) == cause]
     seconds = [duration for duration in alike if duration]
-    return "unknown" if seconds and max(seconds) > ANOTHER_TIME * min(seconds) else cause
+    return "unknown" if seconds and max(seconds) > math.exp(WORSE) * min(seconds) else cause
 
 
 def step_out(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> int | None:

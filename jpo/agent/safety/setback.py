@@ -29,8 +29,6 @@ Z = 2.12
 """Noise alone makes 5 of 100 changes look so much worse, one-sided, after any of the first five runs by which they are judged.
 
 Source: Pocock, "Group Sequential Methods in the Design and Analysis of Clinical Trials", Biometrika 1977, table 1."""
-REPEATED = 2
-"""Number of failures, without a run that ended well, that are the change's fault."""
 
 
 def outlasting(runs: Sequence[Run], now: Parameters, before: Parameters) -> int:
@@ -64,7 +62,7 @@ def setback(problem: Problem, before: int, broken: Iterable[Broken] = (), outlas
         took_longer = f"{' and ' if failures else ''}{outlasted} had to be stopped" if outlasted else ""
         failed = f"{failures} runs failed" if failures or not outlasted else ""
         finding = f"{failed}{took_longer} since and none ended well; before it {belief.runs[before]} did"
-        return Note("JPO-I843", finding) if failures + outlasted >= REPEATED and often_well else None
+        return Note("JPO-I843", finding) if failures + outlasted >= failing.FEWEST and often_well else None
     if belief.failures[before] >= belief.runs[before]:
         return None  # whatever is worse now, it is no way back
     if problem.comparison.often_failing[now] and not problem.comparison.often_failing[before]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from jpo.agent.candidate_rows import base_row, least, models_of
 from jpo.agent.safety import failing
-from jpo.agent.safety.confidence import LIKELIER, log_loss_of, p_loss_worse
+from jpo.agent.safety.confidence import LIKELIER, p_loss_worse
 from jpo.agent.safety.host_memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
 from jpo.records import RESOURCES
@@ -164,16 +164,13 @@ def held(holds: Iterable[Veto], *, lasting: bool = False) -> Bools | np.bool_:
     return np.asarray(np.logical_or.reduce(rows), dtype=np.bool_) if rows else np.bool_(False)
 
 
-LOSS_RISK = 0.2
-"""Chance of a validation loss below the floor from which a value is not written."""
 MUCH = 5.0
-"""A trial must be likelier than not to keep the floor, and risk no more than LOSS_RISK of a loss this many times farther below:
+"""A trial must be likelier than not to keep the floor, and risk a loss this many times farther below no more than `quality_risk`:
 what one run will show, no belief knows, and a floor that forbids what was never run forbids learning. That is said of small steps
 from what ended well; a larger one is held as what was run is."""
-EXPECTED = 2.0
-"""Most of the floor that the expected loss of such a trial lies below it: a long tail is no small risk."""
 STEP = 2.0
-"""Factor of batch size, learning rate and the like within which a trial is a small step from what ended well."""
+"""Factor of batch size, learning rate and the like within which a trial is a small step from what ended well, or near what did
+not: less than a rung of the ladder of batch sizes, one of learning rates (docs/decisions/0092)."""
 
 
 def loss_vetoes(
@@ -183,13 +180,13 @@ def loss_vetoes(
     floor: float | None,
     loss_interval_factor: float = 1.0,
     *,
-    trial_risk: float = LOSS_RISK,
+    quality_risk: float,
 ) -> tuple[Veto, ...]:
     """The quality floor: what is likely to end with a validation loss worse than the reference's by more than `floor`.
 
     What was never run must be likelier than not to keep it, and a much worse loss unlikely, if it is a small step. Nothing is
     held where there is no floor, or no loss was ever measured.
-    `trial_risk`: the chance of a much worse loss from which something that was never run is held.
+    `quality_risk`: the chance of a loss below the floor from which it is held, of what was never run of a much worse one.
     """
     if floor is None or belief.val_loss is None:
         return ()
@@ -197,9 +194,8 @@ def loss_vetoes(
     base = base_row(candidates, reference)
     below = p_loss_worse(belief, candidates, base, floor, loss_interval_factor)
     much_below = p_loss_worse(belief, candidates, base, MUCH * floor, loss_interval_factor)
-    expected = belief.weights @ log_loss_of(belief, candidates, base)
-    lenient = ~belief.tried & _small_steps(candidates, belief) & (expected <= EXPECTED * math.log1p(floor))
-    rows = np.where(lenient, (below > LIKELIER) | (much_below > trial_risk), below > LOSS_RISK)
+    lenient = ~belief.tried & _small_steps(candidates, belief)
+    rows = np.where(lenient, (below > LIKELIER) | (much_below > quality_risk), below > quality_risk)
     rows[now] = below[now] > LIKELIER
     rows[base] = False
     level = belief.val_loss * math.exp(float(belief.weights @ belief.log_loss[:, base]))

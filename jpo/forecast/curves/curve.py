@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-SMOOTHED = 3
-"""Errors of which the median is the level: one bad batch is no level."""
+from jpo.forecast.measurements import FEWEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +37,9 @@ class Curve:
         return Curve(self.epochs[:count], self.logs[:count])
 
     def level(self, epochs: float) -> float:
-        """Log of the error about some epoch: the median of the last SMOOTHED up to it, of fewer among the first."""
+        """Log of the error about some epoch: the median of the last FEWEST up to it, of fewer among the first."""
         known = [log for place, log in zip(self.epochs, self.logs, strict=True) if place <= epochs * (1 + 1e-9)]
-        return median(known[-min(SMOOTHED, max(1, len(known) // 2)) :]) if known else self.logs[0]
+        return median(known[-min(FEWEST, max(1, len(known) // 2)) :]) if known else self.logs[0]
 
     def slope(self) -> float:
         """How much the log of the error fell for each unit of ln epochs over the last half; above 0: it gets better."""
@@ -67,8 +66,8 @@ def curve_of(errors: Iterable[tuple[float, float]]) -> Curve | None:
     return Curve(tuple(epoch for epoch, _ in usable), tuple(math.log(error) for _, error in usable)) if usable else None
 
 
-FEWEST_PACES = 2
-"""Epochs, after the first, whose durations tell where a run began."""
+FEWEST_EPOCHS = 2
+"""Epochs from which on there is a curve, and durations tell where a run began."""
 RESUMED = 1.5
 """Epochs that are missing at the beginning, from which a run was resumed: the first epoch warms up, and takes longer."""
 Point = tuple[float, float]
@@ -108,7 +107,7 @@ def epoch_progress(rows: Sequence[tuple[float, float, float | None]]) -> EpochPr
     points = onward((epoch, seconds) for epoch, seconds, _ in usable)
     paces = [(later[1] - former[1]) / (later[0] - former[0]) for former, later in pairwise(points)]
     paces = [pace for pace in paces if pace > 0]
-    pace = median(paces) if len(paces) >= FEWEST_PACES else None
+    pace = median(paces) if len(paces) >= FEWEST_EPOCHS else None
     from_zero = bool(points) and points[0][0] == 0 and _is_an_epoch(usable[0], pace)
     times = [(epoch + from_zero, seconds) for epoch, seconds in points if epoch + from_zero > 0]
     began = times[0][0] - times[0][1] / pace if pace and times else 0.0

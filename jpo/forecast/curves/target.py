@@ -17,12 +17,10 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from statistics import median
 
-from jpo.forecast.curves.curve import Curve
+from jpo.forecast.curves.curve import FEWEST_EPOCHS, Curve
+from jpo.forecast.measurements import FEWEST
 from jpo.records import RESOURCES, Parameters, same
 
-FEWEST_EPOCHS = 2
-FEWEST_REACHED = 3
-"""Runs that reached the target: how equal ones differ is seen from no fewer."""
 FARTHEST = 1.5
 """Of ln(N / e'), beyond which a forecast does not get any worse."""
 LATER, LATER_BY = 0.1, 0.7
@@ -82,12 +80,12 @@ def epochs_to_target(curve: Curve, reached: Sequence[ReachedTarget]) -> EpochsTo
     """How far the target is; by those alone that learn alike, where there are enough of them.
 
     `curve`: of the run so far; `reached`: runs of the same workload. Returns None before FEWEST_EPOCHS, and where fewer than
-    FEWEST_REACHED runs have reached it.
+    FEWEST runs have reached it.
     """
-    if len(curve.epochs) < FEWEST_EPOCHS or len(reached) < FEWEST_REACHED:
+    if len(curve.epochs) < FEWEST_EPOCHS or len(reached) < FEWEST:
         return None
     lowest, alike = min(curve.logs), [run for run in reached if run.alike]
-    among = alike if len(alike) >= FEWEST_REACHED else reached
+    among = alike if len(alike) >= FEWEST else reached
     at_their_pace = median(math.log(run.curve.epochs[-1] / _after(run.curve, lowest)) for run in among)
     return EpochsToTarget.of(at_their_pace, len(among), alike=among is alike)
 
@@ -104,10 +102,10 @@ def epochs_to_target_by_pace(
         elapsed: seconds since its start.
         longest_epoch: seconds, the start included, of those that reached the target: what warms up is not slow; None: not known.
 
-    Returns None from FEWEST_EPOCHS on, where a curve says more; for one that is not SLOW; and where fewer than FEWEST_REACHED
+    Returns None from FEWEST_EPOCHS on, where a curve says more; for one that is not SLOW; and where fewer than FEWEST
     runs have reached the target.
     """
-    if done >= FEWEST_EPOCHS or len(reached) < FEWEST_REACHED or longest_epoch is None:
+    if done >= FEWEST_EPOCHS or len(reached) < FEWEST or longest_epoch is None:
         return None
     if elapsed < SLOW * longest_epoch * max(done, 1.0):
         return None

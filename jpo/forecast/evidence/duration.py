@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.forecast.curves.curve import FEWEST_EPOCHS
+from jpo.forecast.curves.target import SLOW
 from jpo.forecast.discrepancy import TIME_TAU, AdjustedParticles, Discrepancy, adjusted
 from jpo.forecast.evidence.groups import Groups, MeasuredQuantity, groups_without
 from jpo.forecast.evidence.stopped import beyond, samples_needed
@@ -26,16 +28,12 @@ from jpo.records import Candidates, Draws
 if TYPE_CHECKING:
     from jpo.records import Floats, Ints
 
-_NOISE, _NOISE_RUNS = 0.06, 4.0
+NOISE, NOISE_RUNS = 0.06, 4.0
 """Prior sd of ln duration between equal runs, and how many degrees of freedom it counts."""
 _ROUNDS = 20
 """Of expectation maximisation: it changes nothing any more in the third digit."""
 _LEAST_SHARE = 0.2
 """Share of the usual work from which on a run that did not end well says how fast it was: before, it was busy with starting."""
-_SLOW = 2.0
-"""Times the slowest pace of runs that ended well, from which on one that had hardly begun was slow, not starting."""
-_EARLY = 2
-"""Epochs, before which there is no curve to stop a run by."""
 WITH_LOG = "csv"
 """Source of runs of which a log shows that they had begun to train."""
 _STATISTICAL = "learning_rate"
@@ -50,10 +48,10 @@ def groups_of(candidates: Candidates, work: Work) -> Groups:
 def noise_of(
     succeeded: Sequence[CandidateRun],
     value: Callable[[CandidateRun], float | None],
-    before: float = _NOISE,
+    before: float = NOISE,
     longer: Sequence[CandidateRun] = (),
     *,
-    freedom: float = _NOISE_RUNS,
+    freedom: float = NOISE_RUNS,
 ) -> float:
     """Standard deviation of the ln of a quantity between equal runs, pooled over candidates with a prior; a single odd run counts
     as in measurements.py.
@@ -161,7 +159,7 @@ def _by_speed_and_work(measured: MeasuredDurations, log_time: Floats, log_throug
         log_work, samples_today = log_epochs(candidates), usual * (today.get("epochs") or 1.0)
         return AdjustedParticles(speed.log + log_work, speed.level + math.log(samples_today), speed.log_likelihood)
     longer = censored(measured.runs)
-    noise = noise_of(well, _samples, _NOISE / math.sqrt(2), [run for run in longer if run.run.missed])
+    noise = noise_of(well, _samples, NOISE / math.sqrt(2), [run for run in longer if run.run.missed])
     guessed = samples_needed(well, longer, noise) if measured.work is Work.TO_TARGET else []
     by_id = {each.run.run.run_id: each.samples for each in guessed}
     unsure = [replace(each.run, count=each.run.count * min(1.0, noise / each.deviation) ** 2) for each in guessed]
@@ -189,13 +187,13 @@ def _paces(measured: MeasuredDurations, tau: float, usual_samples: Callable[[Can
     ]
     least = least_paces(well, longer)
     slowest = max(filter(None, map(_pace, well)), default=math.inf)
-    slow = [run for run in longer if run not in halfway and least.get(run.run.run_id, 0.0) >= _SLOW * slowest]
+    slow = [run for run in longer if run not in halfway and least.get(run.run.run_id, 0.0) >= SLOW * slowest]
     silent = [run for run in longer if run not in slow and not _samples(run)]
     bounds, work = lower_bounds_of(silent, seconds_of), {run.row: math.log(usual_samples(run)) for run in silent}
     return MeasuredQuantity(
         measured.seconds.groups,
         measurements_of([*well, *halfway, *slow], lambda run: least[run.run.run_id] if run in slow else _pace(run)),
-        Discrepancy(tau, measured.noise if measured.work is Work.FIXED else noise_of(well, _pace, _NOISE / math.sqrt(2))),
+        Discrepancy(tau, measured.noise if measured.work is Work.FIXED else noise_of(well, _pace, NOISE / math.sqrt(2))),
         replace(bounds, mean=bounds.mean - np.array([work[int(row)] for row in bounds.rows])),
     )
 
@@ -221,7 +219,7 @@ def least_paces(well: Sequence[CandidateRun], missed: Sequence[CandidateRun]) ->
         run.run.run_id: seconds / ((samples or 0.0) + median(in_epoch))
         for run in missed
         if run.run.missed
-        and (run.outcome.epochs or 0.0) < _EARLY
+        and (run.outcome.epochs or 0.0) < FEWEST_EPOCHS
         and (seconds := seconds_of(run))
         and ((samples := samples_of(run.run)) or run.run.source == WITH_LOG)
     }

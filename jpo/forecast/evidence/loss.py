@@ -14,7 +14,7 @@ from jpo.forecast.discrepancy import LOSS, Discrepancy
 from jpo.forecast.evidence.duration import noise_of
 from jpo.forecast.evidence.groups import Groups, MeasuredQuantity, groups_without
 from jpo.forecast.evidence.work import Work
-from jpo.forecast.measurements import CandidateRun, measurements_of
+from jpo.forecast.measurements import FAR, CandidateRun, measurements_of
 from jpo.records import RESOURCES
 
 if TYPE_CHECKING:
@@ -23,13 +23,9 @@ if TYPE_CHECKING:
 _PROGRESS_TAU = 0.2
 """sd of ln epochs for the same progress between a job and its best particle. On LCBench's recorded losses of a batch doubled
 twice, after two runs, .65, .2 and .08 had mean errors of .061, .054 and .053 and log scores of .445, .435 and .433."""
-_LEAST_TAU = 0.02
 _AT_TARGET = 0.15
 """LOSS.noise of runs that end at their target: each has done what was asked, and a target of another metric, as of accuracy, is
 reached by chance an epoch sooner or later."""
-_APART = 3.0
-"""Standard deviations by which the mean losses on two kinds of hardware differ if they do not train the same model, as where the
-batch size is one of each GPU."""
 
 
 def measured_losses(
@@ -45,7 +41,7 @@ def measured_losses(
     if not groups.single and _differ(succeeded, groups, noise_of(succeeded, _loss, usual, freedom=1)):
         groups = groups_without(candidates, ())
     noise = noise_of(groups.runs(succeeded), _loss, usual, freedom=1)
-    tau = LOSS.tau if slope is None else min(max(_PROGRESS_TAU * abs(slope), _LEAST_TAU), LOSS.tau)
+    tau = LOSS.tau if slope is None else min(_PROGRESS_TAU * abs(slope), LOSS.tau)
     return MeasuredQuantity(groups, measurements_of(groups.runs(succeeded), _loss), Discrepancy(tau, noise))
 
 
@@ -54,7 +50,7 @@ def _loss(run: CandidateRun) -> float | None:
 
 
 def _differ(succeeded: Sequence[CandidateRun], groups: Groups, noise: float) -> bool:
-    """Whether hardware alone makes another model, by the mean losses within a group."""
+    """Whether hardware makes another model, as where the batch size is one of each GPU, by the mean losses within a group."""
     each = measurements_of(succeeded, _loss)
     within = groups.of[each.rows]
     several, sizes = np.unique(within, return_counts=True)
@@ -62,6 +58,6 @@ def _differ(succeeded: Sequence[CandidateRun], groups: Groups, noise: float) -> 
         them = within == group
         mean, count = each.mean[them], each.count[them]
         spread = np.abs(mean[:, None] - mean) / np.sqrt(1 / count[:, None] + 1 / count)
-        if spread.max() > _APART * noise:
+        if spread.max() > FAR * noise:
             return True
     return False

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.forecast.measurements import FEWEST
 from jpo.records import Run
 from jpo.records.runs import Implausible
 from jpo.wording.names import quantity as words_of
@@ -60,10 +61,6 @@ REPEATS_DIFFER, CONFIGURATIONS_DIFFER = 20.0, 300.0
 Repeated runs of six recorded jobs differ by up to 1.6, their slowest and fastest configurations by up to 205; milliseconds for
 seconds are 1,000. Losses may explode with the rate: a larger one is doubted only where other runs of its own configuration say
 otherwise."""
-CONFIRMED = 3
-"""Runs that agree, within REPEATS_DIFFER, are no mistake but a change of the job."""
-_FEWEST = 3
-"""With two runs, either could be the absurd one."""
 _LOSSES = ("train_loss", "val_loss")
 
 
@@ -127,7 +124,7 @@ def _doubtful(reported: _Reported, name: str) -> dict[int, str]:
     doubtful = {int(at): f"{plain(values[at])} cannot be" for at in np.flatnonzero(beyond)}
     places = np.flatnonzero((values > 0) & ~beyond)
     logs, well = np.log(values[places]), reported.well[places]
-    if well.sum() < _FEWEST - 1 or np.ptp(logs) <= math.log(REPEATS_DIFFER):
+    if well.sum() < FEWEST - 1 or np.ptp(logs) <= math.log(REPEATS_DIFFER):
         return doubtful
     outliers = _outliers(logs, well, reported.configuration[places], losses=name in _LOSSES)
     return doubtful | {
@@ -146,10 +143,10 @@ def _outliers(logs: Floats, well: Bools, configuration: Ints, *, losses: bool) -
     differ = high - low > math.log(REPEATS_DIFFER)
     for one in dict.fromkeys(configuration[well & differ[configuration]].tolist()):
         alike = {int(at): float(logs[at]) for at in np.flatnonzero(well & (configuration == one))}
-        outliers |= _among_repeats(alike, usual if enough >= _FEWEST else None)
+        outliers |= _among_repeats(alike, usual if enough >= FEWEST else None)
     for at in np.flatnonzero((np.abs(logs - usual) > far) & (~well | (repeats[configuration] == 1))):
         log = float(logs[at])
-        seldom = enough >= _FEWEST - (not well[at]) and _agreeing(log, logs) < CONFIRMED
+        seldom = enough >= FEWEST - (not well[at]) and _agreeing(log, logs) < FEWEST
         possible = log > usual if losses else log < usual and not well[at]  # what failed may be as short as it likes
         if seldom and not possible:
             outliers[int(at)] = (log - usual, "all other runs")
@@ -164,7 +161,7 @@ def _among_repeats(logs: Mapping[int, float], usual: float | None) -> dict[int, 
         return {}
     if len(values) > 2:
         middle = median(values)
-        odd = {at for at, log in logs.items() if abs(log - middle) > near and _agreeing(log, np.array(values)) < CONFIRMED}
+        odd = {at for at, log in logs.items() if abs(log - middle) > near and _agreeing(log, np.array(values)) < FEWEST}
     elif usual is None:
         return {}
     else:

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 _MISFIT, _RELATIVE_MISFIT = 0.05, 0.3
 """sd of a measured slope around that of the best simulated job: a rate that decays, another law; and in multiples of the slope,
-because a run at another configuration is not as far. Assumed; .1 and 50% gave equal errors on LCBench, within 2%."""
-_RISING = 0.05
-"""A loss that rises by more than this and twice its error overfits: no simulated job does."""
+because a run at another configuration is not as far. What rises by more overfits: no simulated job does.
+Assumed; .1 and 50% gave equal errors on LCBench, within 2%."""
 
 
 def slope_log_likelihood(draws: Draws, measured: tuple[float, float] | None) -> Floats:
@@ -50,7 +49,7 @@ def slope_of(succeeded: Sequence[CandidateRun], work: Work) -> tuple[float, floa
     slopes, errors, counts = [], [], []
     for run in succeeded:
         slope, error = run.outcome.loss_slope, run.outcome.loss_slope_error or 0.0
-        if slope is not None and slope <= _RISING + 2 * error:
+        if slope is not None and slope <= _MISFIT + 2 * error:
             slopes.append(slope)
             errors.append(error)
             counts.append(run.count)

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Sequence
 from enum import Enum, auto
 from statistics import median
 
+from jpo.forecast.measurements import FEWEST
 from jpo.records import RESOURCES, SAME, Parameters, Run
 
 ALIKE = 1.1
 """Runs did the same work if their samples differ by no more than this factor: the last scrape, a batch that was cut off."""
 _EQUAL = 1.01
 """The same of repeated runs: a target is reached after another number of samples each time, unless it is checked seldom."""
-_FEWEST = 3
-"""Runs whose samples say it; two that are equal by chance are no physics."""
 
 
 class Work(Enum):
@@ -73,7 +72,7 @@ def work_of(runs: Sequence[Run]) -> Work:
     if finished:
         return Work.FIXED if all(finished) else Work.UNKNOWN
     done = [(run, per_epoch) for run in runs if run.ended_well and (per_epoch := samples_per_epoch(run))]
-    if len(done) < _FEWEST:
+    if len(done) < FEWEST:
         return Work.UNKNOWN
     spread = max(each for _, each in done) / min(each for _, each in done)
     if spread > ALIKE:

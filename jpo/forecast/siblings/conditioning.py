@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jpo.forecast.belief import pick_jobs
-from jpo.forecast.discrepancy import correlation, student_t
+from jpo.forecast.belief import LEAST_SHARE, pick_jobs
+from jpo.forecast.discrepancy import ADJUSTING_SHARE, correlation, student_t
+from jpo.forecast.ensemble import VAGUE
 from jpo.forecast.siblings.evidence import SiblingEvidence, SiblingQuantity
-from jpo.forecast.weights import flattened, log_mean_exp
+from jpo.forecast.weights import flattened, log_mean_exp, softmax
 from jpo.records import Candidates, Draws
 
 if TYPE_CHECKING:
@@ -28,17 +29,9 @@ MISFITS = ((0.15, 0.45), (0.4, 0.25))
 believe it. Were they half, a sibling like the job saved 1 to 2% less, and one unlike it cost 2 to 5% instead of 7 to 16%: where
 it says that nothing else is worth a try, no own run contradicts. But nobody could be sure then of what it had shown."""
 LEAST_DOUBT = 0.1
-"""Share of the draws that do not believe siblings, however well these agree."""
-_MOST_AGREEMENT = 5.0
-"""ln of the largest Bayes factor for siblings to be alike."""
+"""Share of the draws that do not believe siblings, however well these agree, and of either kind of draws that these leave."""
 QUANTITIES = {"log_time": 1.0, "log_loss": 0.4, "log_utilisation": 1.0, "log_power": 1.0}
 """Quantities of `Draws`, and how much of the misfit is theirs: what a model learns hardly depends on where. Assumed."""
-_LEAST_SHARE = 0.05
-"""As in the belief: at least this share of the particles is drawn from."""
-_ADJUSTING_SHARE = 0.2
-_VAGUE = 10.0
-"""Prior sd of a sibling's level, in ln: practically flat."""
-_WIDEST = 6.0
 _TRANSFERS = 0.75
 """Probability that a configuration which fails there fails here, and that one which passes there passes here. Assumed: memory and
 numerics differ between GPUs."""
@@ -58,8 +51,8 @@ def conditioned_draws(draws: Draws, candidates: Candidates, evidence: SiblingEvi
     parts = []
     for (misfit, _), share in zip(MISFITS, shares_of(draws, evidence), strict=True):
         log_likelihood = log_likelihood_of(draws, evidence, misfit)
-        picked = systematic(flattened(log_likelihood, _LEAST_SHARE), round(share * jobs), rng)
-        around = flattened(log_likelihood, _ADJUSTING_SHARE)
+        picked = systematic(flattened(log_likelihood, LEAST_SHARE), round(share * jobs), rng)
+        around = flattened(log_likelihood, ADJUSTING_SHARE)
         chosen = pick_jobs(draws, picked)
         moved: dict[str, Any] = {
             name: _moved(getattr(draws, name), around, picked, (quantity, own * misfit), candidates, rng)
@@ -90,15 +83,15 @@ def shares_of(draws: Draws, evidence: SiblingEvidence) -> list[float]:
     One sibling says nothing of how alike others are. Of several, p(all) / (p(first) p(second) ...) says how much likelier their
     measurements are together than each by itself, as if they were unrelated: the Bayes factor for their being alike.
     """
-    factors = []
-    for misfit, _ in MISFITS:
-        each = _likelihood_of_each(draws, evidence, misfit)  # (S, J)
-        agreement = log_mean_exp(each.sum(axis=0)) - sum(map(log_mean_exp, each))
-        factors.append(float(np.exp(np.clip(agreement, -_MOST_AGREEMENT, _MOST_AGREEMENT))))
-    believing = np.array([share * factor for (_, share), factor in zip(MISFITS, factors, strict=True)])
-    doubting = 1 - sum(share for _, share in MISFITS)
-    believed = min(believing.sum() / (believing.sum() + doubting), 1 - LEAST_DOUBT)
-    return list(believed * believing / believing.sum())
+    misfits, shares = np.array(MISFITS).T
+    likelihoods = [_likelihood_of_each(draws, evidence, misfit) for misfit in misfits]  # each (S, J)
+    agreements = np.array([log_mean_exp(each.sum(axis=0)) - sum(map(log_mean_exp, each)) for each in likelihoods])
+    *_, doubted = _normalised(np.append(shares, 1 - shares.sum()) * softmax(np.append(agreements, 0.0)))
+    return list((1 - max(doubted, LEAST_DOUBT)) * _normalised(shares * softmax(agreements)))
+
+
+def _normalised(weights: Floats) -> Floats:
+    return np.asarray(weights / weights.sum())
 
 
 def _likelihood_of_each(draws: Draws, evidence: SiblingEvidence, misfit: float) -> Floats:
@@ -145,7 +138,7 @@ def _moved(
     chosen = simulated[picked]
     _, residual = _levels(chosen, quantity, quantity.tau**2 + misfit**2 + quantity.variance)
     drawn = rng.standard_normal(residual.shape) @ np.linalg.cholesky(bend).T
-    moved = chosen + (residual + drawn) @ np.linalg.solve(covariance[:, rows] + bend + _VAGUE**2 * same, covariance)
+    moved = chosen + (residual + drawn) @ np.linalg.solve(covariance[:, rows] + bend + VAGUE**2 * same, covariance)
     if quantity.bound_rows.size:
         level, _ = _levels(moved, quantity, bend.diagonal())
         short = _short_of(moved, level, quantity)
@@ -153,7 +146,7 @@ def _moved(
         covariance = (weights[:, None] * at_bounds).T @ deviation + quantity.tau**2 * correlation(candidates, quantity.bound_rows)
         among = covariance[:, quantity.bound_rows] + misfit**2 * np.eye(quantity.bound_rows.size)
         moved = moved + short @ np.linalg.solve(among, covariance)
-    return np.clip(moved - moved[:, [candidates.current]], -_WIDEST, _WIDEST)
+    return np.asarray(moved - moved[:, [candidates.current]])
 
 
 def _levels(simulated: Floats, quantity: SiblingQuantity, variance: Floats) -> tuple[Floats, Floats]:

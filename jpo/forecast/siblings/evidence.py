@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.forecast.calibration import RUNS_REMEMBERED
 from jpo.forecast.discrepancy import LOSS, PRICE, TIME_TAU, UTILISATION
 from jpo.forecast.evidence.duration import noise_of, seconds_of
 from jpo.forecast.measurements import CandidateRun, End, Measurements, lower_bounds_of, measurements_of, runs_at_candidates
@@ -16,8 +17,6 @@ from jpo.records import Candidates, Identity, Run
 if TYPE_CHECKING:
     from jpo.records import Floats, Ints
 
-MOST_RUNS = 200
-"""Newest runs of each sibling that count: each configuration is one more row and column of a matrix to invert."""
 _MOST_FAILURES = 2.0
 """Failures of one configuration that count: repeated, they tell of the sibling's hardware, and no more of ours."""
 
@@ -69,7 +68,7 @@ def by_hardware(siblings: Sequence[Run]) -> list[list[Run]]:
     jobs: dict[Identity, list[Run]] = {}
     for run in siblings:
         jobs.setdefault(run.identity, []).append(run)
-    return [sorted(job, key=lambda run: (run.ended_at, run.run_id))[-MOST_RUNS:] for job in jobs.values()]
+    return [sorted(job, key=lambda run: (run.ended_at, run.run_id))[-RUNS_REMEMBERED:] for job in jobs.values()]
 
 
 def evidence_of(candidates: Candidates, siblings: Sequence[Run]) -> SiblingEvidence | None:

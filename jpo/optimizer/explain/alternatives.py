@@ -9,7 +9,8 @@ import numpy as np
 
 from jpo.agent.candidate_rows import least
 from jpo.agent.decide import by_rule
-from jpo.agent.reasons import NEARLY_NOTHING
+from jpo.agent.policy_override import MORE_FAILURES
+from jpo.agent.preference import NEARLY_NOTHING
 from jpo.cost import check_sla
 from jpo.optimizer.explain.scene import DecisionScene, guarded, neighbours
 from jpo.records import TRAINED, Alternative, DecidedBy, Parameters
@@ -18,8 +19,6 @@ from jpo.wording.qualities import LARGEST_LOG, difference
 
 FEWEST, MOST = 3, 5
 """Alternatives worth a reader's time."""
-RISKIER = 0.05
-"""A chance of failing that is higher by so much is named."""
 DECIDED_OTHERWISE: dict[DecidedBy, str] = {
     "user": "you set the values by hand",
     "waiting": "the outcome of the last suggestion comes first",
@@ -77,7 +76,7 @@ def _objections(scene: DecisionScene, row: int) -> Iterator[str]:
         yield "it did not end well when it was run"
     worse = scene.acquisition.expected[row] / scene.acquisition.expected[scene.choice] - 1
     if worse > NEARLY_NOTHING:
-        fails = belief.p_fail[row] - belief.p_fail[scene.choice] > RISKIER
+        fails = belief.p_fail[row] - belief.p_fail[scene.choice] > MORE_FAILURES
         risk = f", with a chance of {percent(float(belief.p_fail[row]))} that it fails" if fails else ""
         sure = "" if scene.acquisition.mean[row] > scene.acquisition.mean[scene.choice] or fails else "less certain, and so "
         yield f"{sure}expected {percent(worse)} worse under the preference{risk}"

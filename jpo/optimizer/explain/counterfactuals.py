@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.candidate_rows import least, name_of
-from jpo.agent.reasons import NEARLY_NOTHING
+from jpo.agent.preference import NEARLY_NOTHING
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import BASELINE, choose, set_back
 from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, neighbours

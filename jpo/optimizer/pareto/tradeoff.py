@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.cost import check_sla, comparison, outcome_of
 from jpo.errors import UsageError
 from jpo.forecast.measurements import runs_at_candidates
@@ -36,8 +37,6 @@ OBJECTIVES = {
     "accuracy": "val_accuracy",
 }
 """Name on the command line -> quantity; efficiency is that of the CPUs where no run has measured GPUs."""
-RISKY = 0.2
-"""A configuration that is more likely to fail is no choice, whatever it would take and cost if it ended well."""
 MOST_PREDICTED = 12
 """Rows that people read; the front goes on between them."""
 
@@ -189,7 +188,7 @@ def predicted(
         point = forecast(surrogate, row, axes, targets)
         if len(point.values) < len(axes):
             left_out[Unshown("unforecast")] += 1
-        elif surrogate.belief.p_fail[row] > RISKY:
+        elif surrogate.belief.p_fail[row] > LIKELY_TO_FAIL:
             left_out[Unshown("risky")] += 1
         else:
             points[row] = point

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jpo.cost import Prices
-from jpo.forecast.before_after import FEWEST, Basis, t_quantile
+from jpo.forecast.before_after import Basis, t_quantile
+from jpo.forecast.measurements import FEWEST
 from jpo.optimizer.before_and_after import Sides, taken
 from jpo.records import Interval
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from jpo.agent.acquisition import WORTH
 from jpo.agent.alternatives import judges
 from jpo.agent.decide import decide
-from jpo.agent.policy import MARGIN, SCORE, SHAPES, Policy, surely_saved
+from jpo.agent.policy import SCORE, SHAPES, Policy, surely_saved
 from jpo.agent.state import OWN, WIDTH
 from jpo.records import Note, Preference
 from tests.asked import a_problem
@@ -43,7 +44,7 @@ def test_reinforce_knows_no_doubt():
 @pytest.mark.parametrize(("time", "cost", "saved"), [(1.0, 0.0, 2), (0.1, 0.9, 4), (0.6, 0.4, 6)])
 def test_the_member_of_the_nearest_preference_decides_alone(time, cost, saved):
     judged = judges.per_objective(policy(), features([1, 3], TIME=time, COST=cost), ALL)
-    assert judged[1] == pytest.approx(saved - MARGIN)
+    assert judged[1] == pytest.approx(saved - WORTH)
 
 
 @pytest.mark.parametrize(("known", "slack", "choice"), [(1, -0.2, 0), (1, 0.2, 1), (0, 0.0, 1)])

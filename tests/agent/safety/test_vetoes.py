@@ -64,10 +64,10 @@ def test_todays_row_is_never_held_by_what_it_asks_for():
 
 def test_the_quality_floor_holds_what_is_likely_to_end_worse(grid, belief):
     believed = belief([[0, 0, 0]] * 4)
-    assert loss_vetoes(grid(), believed, 0, 0.02) == ()
+    assert loss_vetoes(grid(), believed, 0, 0.02, quality_risk=0.2) == ()
     measured = replace(believed, val_loss=0.3, log_loss=np.array([[0, 0.1, 0.1], [0, 0, 0.1], [0, 0, 0.1], [0, 0, 0]]))
-    assert loss_vetoes(grid(), measured, 0, None) == ()
-    (hold,) = loss_vetoes(grid(), measured, 0, 0.02)
+    assert loss_vetoes(grid(), measured, 0, None, quality_risk=0.2) == ()
+    (hold,) = loss_vetoes(grid(), measured, 0, 0.02, quality_risk=0.2)
     assert hold.rows.tolist() == [False, True, True]
     assert hold.lasting
 
@@ -76,7 +76,7 @@ def test_todays_values_are_given_up_for_their_loss_when_it_is_likelier_lost_than
     measured = replace(
         belief([[0, 0, 0]] * 4), val_loss=0.3, log_loss=np.array([[0, 0.1, 0.1], [0, 0, 0.1], [0, 0, 0.1], [0, 0, 0]])
     )
-    assert [loss_vetoes(grid(current=row), measured, 0, 0.02)[0].rows[row] for row in (1, 2)] == [False, True]
+    assert [loss_vetoes(grid(current=row), measured, 0, 0.02, quality_risk=0.2)[0].rows[row] for row in (1, 2)] == [False, True]
 
 
 def test_where_nobody_sees_how_good_a_model_is_only_hardware_is_changed(grid, belief):

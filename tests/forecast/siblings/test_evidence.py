@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.forecast.siblings.evidence import MOST_RUNS, by_hardware, evidence_of
+from jpo.forecast.calibration import RUNS_REMEMBERED
+from jpo.forecast.siblings.evidence import by_hardware, evidence_of
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 
 BATCHES = Candidates(("batch_size",), np.array([[32.0], [64.0], [128.0]]), 0, np.ones(3, dtype=np.bool_), np.zeros(3))
@@ -48,5 +49,5 @@ def test_power_is_energy_by_time() -> None:
 
 
 def test_the_newest_runs_of_each_hardware_count() -> None:
-    jobs = by_hardware([a_run(number, 32, 100, "a100" if number % 2 else "t4") for number in range(2 * MOST_RUNS + 4)])
-    assert [(len(job), job[-1].identity.hardware) for job in jobs] == [(MOST_RUNS, "t4"), (MOST_RUNS, "a100")]
+    jobs = by_hardware([a_run(number, 32, 100, "a100" if number % 2 else "t4") for number in range(2 * RUNS_REMEMBERED + 4)])
+    assert [(len(job), job[-1].identity.hardware) for job in jobs] == [(RUNS_REMEMBERED, "t4"), (RUNS_REMEMBERED, "a100")]
