@@ -162,7 +162,7 @@ class Plot:
         x, y: names of the quantities of its axes.
         x_label, y_label: what people read at the axes; empty: the names of the quantities.
         front: corners of a front, drawn as the border of what they dominate; less is better in both.
-        moments: where on the x axis something changed.
+        moments: where on the x axis something changed, and what, for those who point at the line.
         diagonal: a line where y equals x, and one scale for both.
     """
 
@@ -174,7 +174,7 @@ class Plot:
     x_label: str = ""
     y_label: str = ""
     front: tuple[tuple[float, float], ...] = ()
-    moments: tuple[float, ...] = ()
+    moments: tuple[tuple[float, str], ...] = ()
     diagonal: bool = False
     key: str = ""
 

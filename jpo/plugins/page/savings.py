@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from jpo.cost import Prices
 from jpo.forecast.before_after import Basis, t_quantile
 from jpo.forecast.measurements import FEWEST
+from jpo.history.figures import LARGEST
 from jpo.optimizer.before_and_after import Sides, taken
 from jpo.records import Interval
 
@@ -67,6 +68,13 @@ def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
         saved = Interval(well * each - spent, well * each - spent - half, well * each - spent + half)
     uncounted = len(sides.before) + len(sides.after) - len(before) - len(after)
     return Saved(quantity, each, len(before), len(after), well, spent, saved, basis, uncounted)
+
+
+def saved_by_run(saved: Saved, sides: Sides) -> list[tuple[float, float]]:
+    """When each run after the first change ended, and what it saved of time; without a model it cost what it took."""
+    each = saved.each_before
+    took = ((run, run.outcome.duration_seconds) for run in sides.after)
+    return [(run.ended_at, each * run.ended_well - seconds) for run, seconds in took if each and seconds and seconds < LARGEST]
 
 
 def half_width(residuals: Floats, well: Floats, results: int) -> float:

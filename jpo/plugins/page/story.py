@@ -25,7 +25,7 @@ from jpo.optimizer.before_and_after import Sides, as_they_ran, sides_of
 from jpo.plugins.page.configurations import measured_front
 from jpo.plugins.page.report.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
 from jpo.plugins.page.rewards import reward_components
-from jpo.plugins.page.savings import QUANTITIES, savings, together
+from jpo.plugins.page.savings import QUANTITIES, saved_by_run, savings, together
 from jpo.project.load import LoadedSettings
 from jpo.project.project import ProjectStore, open_project_store, own_direction, own_metrics, preference_of, targets_of
 from jpo.project.workload import read_workload
@@ -172,6 +172,7 @@ def reviewed(
         measured_front(whole, job.prices, criteria.metric),
         list(reward_components(whole, criteria.targets, job.prices, criteria.preference)),
         made[-1].values.suggested if made else {},
+        saved_by_run(saved[0], sides),
     )
 
 

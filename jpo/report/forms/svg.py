@@ -47,12 +47,12 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What the template writes down: paths by class, texts by place."""
+    """What the template writes down: paths by class, lines with what is said where one points at them, texts by place."""
 
     x: Scale
     y: Scale
     dots: Sequence[tuple[Marks, str]]
-    lines: Sequence[tuple[str, str]]
+    lines: Sequence[tuple[str, str, str]]
 
     @property
     def legend(self) -> Sequence[tuple[Marks, str]]:
@@ -67,17 +67,17 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     if chart.diagonal:
         across = up = [*across, *up]
     else:
-        across = [*across, *chart.moments]
+        across = [*across, *(at for at, _ in chart.moments)]
     x = _scale(chart.x, across, (LEFT, WIDTH - RIGHT), TICKS_X, currency)
     x = replace(x, label=_label(chart.x_label, chart.x, currency))
     y = _scale(chart.y, up, (HEIGHT - BOTTOM, TOP), TICKS_Y, currency)
     y = replace(y, label=_label(chart.y_label, chart.y, currency))
-    lines = [("moment", f"M{x.place(at):.1f} {TOP:g}V{HEIGHT - BOTTOM:g}") for at in chart.moments]
+    lines = [("moment", f"M{x.place(at):.1f} {TOP:g}V{HEIGHT - BOTTOM:g}", said) for at, said in chart.moments]
     if chart.diagonal:
         low, high = min(across), max(across)
-        lines.append(("diagonal", f"M{x.place(low):.1f} {y.place(low):.1f}L{x.place(high):.1f} {y.place(high):.1f}"))
+        lines.append(("diagonal", f"M{x.place(low):.1f} {y.place(low):.1f}L{x.place(high):.1f} {y.place(high):.1f}", ""))
     if len(chart.front) > 1:
-        lines.append(("front", _stairs(chart.front, x, y)))
+        lines.append(("front", _stairs(chart.front, x, y), ""))
     dots = [
         (marks, "".join(_sign(marks, x.place(a), y.place(b)) for a, b in marks.points)) for marks in chart.marks if marks.points
     ]

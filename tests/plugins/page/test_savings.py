@@ -7,7 +7,7 @@ import pytest
 
 from jpo.cost import Prices
 from jpo.optimizer.before_and_after import Sides
-from jpo.plugins.page.savings import Saved, saved_of, savings, together
+from jpo.plugins.page.savings import Saved, saved_by_run, saved_of, savings, together
 from jpo.records import Forecast, Identity, Interval, Outcome, Run, RunStatus
 
 JOB = Identity("d", "m", "f")
@@ -85,6 +85,17 @@ def test_money_needs_prices() -> None:
     assert money.each_before == 6.0
     assert money.saved is not None
     assert money.saved.mean == pytest.approx(3.0)
+
+
+def test_what_each_run_saved_adds_up_to_what_all_did() -> None:
+    sides = Sides(
+        0.0, (run(100), run(110), run(120)), (run(80, at=2000.0), run(60, RunStatus.STOPPED, 3000.0), run(90, at=4000.0))
+    )
+    saved = saved_of("duration_seconds", sides, Prices())
+    by_run = saved_by_run(saved, sides)
+    assert [at for at, _ in by_run] == [2001.0, 3001.0, 4001.0]
+    assert saved.saved is not None
+    assert sum(seconds for _, seconds in by_run) == pytest.approx(saved.saved.mean)
 
 
 def test_several_workloads_save_together_with_the_root_of_their_squares() -> None:

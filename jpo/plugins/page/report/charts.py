@@ -1,8 +1,8 @@
-"""Pictures of a workload: its runs over time, forecasts against what came, and the trade-off that was measured."""
+"""Pictures: what was saved over time, and of a workload its runs, forecasts against what came, and the measured trade-off."""
 
 from __future__ import annotations
 
-from jpo.plugins.page.report.record import WorkloadReview
+from jpo.plugins.page.report.record import Review, ReviewedSuggestion, WorkloadReview
 from jpo.report.document import Marks, Plot
 from jpo.report.history import PastRun
 from jpo.wording import names, numbers
@@ -12,6 +12,23 @@ LARGEST = 1e15
 """Whatever is larger is no measurement, and would push all others to the edge."""
 
 
+def saved_over_time(review: Review) -> Plot:
+    """The time that all workloads together have saved by each run's end; it ends where the total is."""
+    ended = sorted(saved for workload in review.workloads for saved in workload.saved_by_run)
+    points, total = list[tuple[float, float]](), 0.0
+    for at, seconds in ended:
+        total += seconds
+        points.append((at, total))
+    if not points:
+        return Plot("", "", "", "", ())
+    began = min(workload.since for workload in review.workloads if workload.since is not None)
+    description = (
+        f"{numbers.counted(len(points), 'run')} since JPO's first change; what they saved adds up to {numbers.duration(total)}."
+    )
+    marks = (Marks("all jobs together", ((began, 0.0), *points)),)
+    return Plot("Time saved so far", description, "moment", "duration_seconds", marks, "ended (UTC)", "saved")
+
+
 def over_time(workload: WorkloadReview) -> Plot:
     """The duration of each run where it ended, and when JPO changed the values."""
     past = [reviewed.past for reviewed in workload.runs]
@@ -19,21 +36,33 @@ def over_time(workload: WorkloadReview) -> Plot:
         places([one for one in past if one.recorded.run.ended_well and (one.suggestion is not None) is followed])
         for followed in (False, True)
     )
-    failed = places([one for one in past if not one.recorded.run.ended_well])
-    changed = tuple(
-        made.suggestion.created_at for made in workload.decisions if made.suggestion.changes and made.fate == "written"
+    stopped, failed = (
+        places([one for one in past if not one.recorded.run.ended_well and one.ending.startswith("stopped") is ended])
+        for ended in (True, False)
     )
-    shown = f"{numbers.counted(len((*before, *after, *failed)), 'run')} by their end and duration"
+    changed = tuple(
+        (made.suggestion.created_at, _change(made))
+        for made in workload.decisions
+        if made.suggestion.changes and made.fate == "written"
+    )
+    shown = f"{numbers.counted(len((*before, *after, *stopped, *failed)), 'run')} by their end and duration"
     lines = f"; JPO wrote other values {numbers.times(len(changed))}" if changed else ""
-    key = "A dashed line stands at each of these times." if changed else ""
+    key = "A dashed line stands at each of these times: point at it for what changed." if changed else ""
     marks = (
         Marks("followed no suggestion", before, "dim"),
         Marks("followed a suggestion", after),
-        Marks("did not end well", failed, "bad"),
+        Marks("stopped", stopped, "warning", hollow=True),
+        Marks("failed", failed, "bad"),
     )
     return Plot(
         "Runs over time", f"{shown}{lines}.", "moment", "duration_seconds", marks, "ended (UTC)", moments=changed, key=key
     )
+
+
+def _change(made: ReviewedSuggestion) -> str:
+    """ "trial: batch 64 → 128"."""
+    changes = (f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in made.suggestion.changes)
+    return f"{made.suggestion.decision.kind}: {', '.join(changes)}"
 
 
 def places(past: list[PastRun]) -> Places:

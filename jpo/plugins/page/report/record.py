@@ -60,6 +60,7 @@ class WorkloadReview:
     Attributes:
         since: unix seconds of JPO's first change; None: there was none.
         saved: of time and of money.
+        saved_by_run: when each run of the account ended, and the time that it saved.
         today: the values of the newest suggestion; empty without any.
     """
 
@@ -74,6 +75,7 @@ class WorkloadReview:
     front: MeasuredFront
     rewards: Sequence[RewardComponents]
     today: Mapping[str, float]
+    saved_by_run: Sequence[tuple[float, float]] = ()
 
 
 @dataclass(frozen=True, slots=True)

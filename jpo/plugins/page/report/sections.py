@@ -77,6 +77,7 @@ def _overview(review: Review) -> Iterator[Block]:
         Column("forecasts inside", "prose", "share", optional=True),
         Column("SLA kept", "prose", "share", optional=True),
     )
+    yield charts.saved_over_time(review)
     losses_first = sorted(review.workloads, key=lambda one: not lost(one))
     yield Table(columns, tuple(_line(one) for one in losses_first), "workloads", "Workloads")
     yield (

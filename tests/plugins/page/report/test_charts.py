@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from plugins.page.report.sample import WORKLOAD
+from plugins.page.report.sample import REVIEW, WORKLOAD
 
-from jpo.plugins.page.report.charts import against_forecast, over_time, trade_off
+from jpo.plugins.page.report.charts import against_forecast, over_time, saved_over_time, trade_off
 
 
 def test_runs_over_time_are_told_apart_by_what_they_followed_and_how_they_ended() -> None:
@@ -12,11 +12,13 @@ def test_runs_over_time_are_told_apart_by_what_they_followed_and_how_they_ended(
     assert {marks.name: marks.points for marks in drawn.marks} == {
         "followed no suggestion": (),
         "followed a suggestion": ((200.0, 50.0),),
-        "did not end well": ((300.0, 9.0),),
+        "stopped": (),
+        "failed": ((300.0, 9.0),),
     }
-    assert drawn.moments == (100.0,)
+    assert [at for at, _ in drawn.moments] == [100.0]
+    assert drawn.moments[0][1].startswith("trial: batch ")
     assert drawn.description == "2 runs by their end and duration; JPO wrote other values once."
-    assert drawn.key == "A dashed line stands at each of these times."
+    assert drawn.key == "A dashed line stands at each of these times: point at it for what changed."
 
 
 def test_a_change_that_was_not_written_is_no_line() -> None:
@@ -52,3 +54,10 @@ def test_where_more_is_better_no_stairs_are_drawn() -> None:
     drawn = trade_off(replace(WORKLOAD, front=replace(WORKLOAD.front, maximised=True)))
     assert drawn.front == ()
     assert drawn.y_label == "cost (more is better)"
+
+
+def test_what_is_saved_adds_up_run_by_run() -> None:
+    drawn = saved_over_time(replace(REVIEW, workloads=[replace(WORKLOAD, saved_by_run=[(300.0, -9.0), (200.0, 40.0)])]))
+    assert drawn.points == ((100.0, 0.0), (200.0, 40.0), (300.0, 31.0))
+    assert drawn.description == "2 runs since JPO's first change; what they saved adds up to 31s."
+    assert saved_over_time(REVIEW).points == ()
