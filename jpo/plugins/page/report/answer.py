@@ -44,6 +44,8 @@ def why_lost(workload: WorkloadReview) -> str:
     made, undo = worst.suggestion, what_to_do(workload, worst)
     if not worst.beyond_seconds or worst.beyond_seconds < 0:
         return undo
+    if worst.runs and worst.actual.median is None:
+        undo = f"no model came of it, `jpo explain {made.suggestion_id}` says why"
     changes = ", ".join(f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in made.changes)
     by = f"by {made.decision.kind} {changes}" if changes else f"after {made.suggestion_id}, which kept the values"
     return f"most of it, {numbers.duration(worst.beyond_seconds)}, {by}; {undo}"

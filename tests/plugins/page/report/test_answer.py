@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from plugins.page.report.sample import REVIEW, WORKLOAD
 
+from jpo.history.figures import spread
 from jpo.plugins.page.report.answer import answer
 from jpo.plugins.page.savings import Saved
 from jpo.records import Interval
@@ -43,6 +44,11 @@ def test_what_is_no_longer_in_force_is_not_to_be_undone() -> None:
     assert "the values from before are in force again" in text
     assert "its values are no longer in force" in said(replace(DEARER, today={"batch_size": 128.0}))
     assert "rollback" not in text
+
+
+def test_a_loss_by_runs_without_a_model_asks_for_a_look_first() -> None:
+    none = replace(DEARER.decisions[0], actual=spread([]))
+    assert "no model came of it, `jpo explain s1` says why" in said(replace(DEARER, decisions=(none,)))
 
 
 def test_a_loss_that_chance_could_explain_is_none() -> None:

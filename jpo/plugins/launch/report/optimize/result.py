@@ -132,15 +132,13 @@ def as_json(jobs: Sequence[OptimizedJob]) -> dict[str, object]:
 
 
 def _job(job: OptimizedJob) -> dict[str, object]:
-    well = [(seconds, each.run_id) for each in job.runs if each.ended_well and (seconds := each.value("duration_seconds"))]
     return {
         **{name: getattr(job, name) for name in ("config", "name")},
         "workload": job.identity.labels,
         "runs": [_run(each, job) for each in job.runs],
         "totals": [asdict(total) for total in job.totals],
         "changes": [published(line) for line in job.lines],
-        "fastest": min(well, default=(0.0, None))[1],
-        **{name: getattr(job, name) for name in ("longest_seconds", "missing")},
+        "missing": job.missing,
         "best": _best(job.best) if job.best else None,
         "failure": job.failure.text if job.failure else None,
         "code": job.failure.code if job.failure else None,

@@ -199,17 +199,16 @@ def in_short(suggestion: Suggestion) -> str:
     return f"{changes or 'values kept'}{why}"
 
 
-def boundary_of(task: Task, values: Parameters | None = None, before: float | None = None) -> Boundary:
-    """After how long the next run is of no use, by all runs on record, or those that had ended before a moment.
+def boundary_of(task: Task, values: Parameters, before: float | None = None) -> Boundary:
+    """After how long a run with these values is of no use, by all runs on record, or those that had ended before a moment.
 
-    Only a trial can be: values with which a run has ended well, and the user's own, are run for their model. Without values it
-    is a trial.
+    Only a trial can be: values with which a run has ended well, and the user's own, are run for their model.
     """
     with open_history(task.settings) as store:
         runs = [run for run in store.runs_of(task.identity) if before is None or run.ended_at <= before]
         began = made_under(task.run_id(1, baseline=False), store, task.identity)
     wanted = [*(run.parameters for run in runs if run.ended_well), *([began.values.current] if began else [])]
-    if values is not None and any(same(one, values) for one in wanted):
+    if any(same(one, values) for one in wanted):
         return Boundary()
     launched = [(read(task.ledger, run.run_id), run) for run in runs if run.run_id.startswith(f"{task.name}-")]
     besides = [startup_seconds(entry, run) for entry, run in launched if entry]

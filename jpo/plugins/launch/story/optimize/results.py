@@ -13,7 +13,7 @@ from jpo.plugins.launch.ledger import read
 from jpo.plugins.launch.project.finished import run_again
 from jpo.plugins.launch.project.unfinished import made_under
 from jpo.plugins.launch.report.optimize.record import BestFound, LoopRun, LoopTotals, OptimizedJob
-from jpo.plugins.launch.story.optimize.loop import best_id, boundary_of
+from jpo.plugins.launch.story.optimize.loop import best_id
 from jpo.plugins.launch.story.optimize.task import LoopPlan, Task
 from jpo.project.project import ProjectStore, open_project_store, own_direction
 from jpo.records import Run, Suggestion, same
@@ -39,7 +39,6 @@ def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | 
     charged = [run for run in runs if run.run_id not in unfit]
     baseline = [run for run in charged if run.baseline and run.last]  # who cut off a run says nothing of its values
     following, own = [run for run in charged if not run.baseline], own_direction(task.settings)
-    bound = boundary_of(task).training_seconds if following else None
     return OptimizedJob(
         config=str(task.path),
         name=task.name,
@@ -48,7 +47,6 @@ def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | 
         suggestions={run_id: suggestion.suggestion_id for run_id, suggestion in made.items() if suggestion},
         totals=[total for name in ("duration_seconds", "cost_usd") if (total := _total(name, baseline, following))],
         lines=compare(_ended(baseline), _ended(following), prices, own) if following else (),
-        longest_seconds=bound,
         missing=0 if last and not failure else plan.runs - sum(not run.baseline and run.last for run in runs),
         failure=Note(failure.code, str(failure), task.name) if failure else None,
         currency=currency,

@@ -34,7 +34,6 @@ def job(**changes: object) -> OptimizedJob:
         "suggestions": {"d-1": "d-1"},
         "totals": [LoopTotals("duration_seconds", 1, 1, 60.0, 120.0, 0.5)],
         "lines": (),
-        "longest_seconds": 120.0,
         "missing": 0,
     }
     return OptimizedJob(**{**facts, **changes})  # type: ignore[arg-type]

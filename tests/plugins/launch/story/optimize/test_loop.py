@@ -412,8 +412,8 @@ def test_logs_of_earlier_runs_go_on_record_first(lab: Lab, tmp_path: Path) -> No
     assert [*optimized(lab.task(), plan, lab.outside())] == []
     with lab.history() as store:
         assert [run.run_id for run in store.runs_of(lab.task().identity)] == ["old-1"]
-    assert boundary_of(lab.task()).training_seconds == pytest.approx(1000)
-    assert boundary_of(lab.task()).in_all is None  # nobody knows how slow runs are to start
+    assert boundary_of(lab.task(), BOLD).training_seconds == pytest.approx(1000)
+    assert boundary_of(lab.task(), BOLD).in_all is None  # nobody knows how slow runs are to start
 
 
 def test_the_history_goes_along_to_another_engine(lab: Lab) -> None:
