@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from simulated_engine import SimulatedLauncher, VirtualRun
 
@@ -91,8 +92,8 @@ class Lab:
         engine = lambda _settings, _name: self.engine  # noqa: E731
         return Outside(self.suggest, engine, trial, lambda: self.now, self.sleep, self.notes.append, self.folder, {})
 
-    def optimize(self, *tasks: Task, runs: int = 2, baseline: int = 1, at_once: int = 1, all_wanted: bool = True) -> LoopsEnded:
-        plan = LoopPlan(runs, baseline, at_once=at_once, all_wanted=all_wanted)
+    def optimize(self, *tasks: Task, runs: int = 2, baseline: int = 1, at_once: int = 1, **how: Any) -> LoopsEnded:
+        plan = LoopPlan(runs, baseline, at_once=at_once, **how)
         return optimize(tasks or [self.task()], plan, self.outside(), compared, picture=None)
 
     def sleep(self, seconds: float) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from jpo.plugins.page.report.record import Review, WorkloadReview
+from jpo.plugins.page.report.record import Review, ReviewedSuggestion, WorkloadReview
+from jpo.records import same
 from jpo.report.document import Inline, Span
 from jpo.wording import names, numbers
 
@@ -28,8 +29,8 @@ def answer(review: Review) -> Inline:
         return said
     which = "; ".join(f"{one.identity} ({why_lost(one)})" for one in losing[:MOST_LOSSES])
     more = f", and {len(losing) - MOST_LOSSES} more" if losing[MOST_LOSSES:] else ""
-    takes = f"{len(losing)} of them {'takes' if len(losing) == 1 else 'take'} more than before"
-    return (f"{said} ", Span(f"{takes}: {which}{more}.", "bad"))
+    who = "It takes" if len(tuned) == 1 else f"{len(losing)} of them {'takes' if len(losing) == 1 else 'take'}"
+    return (f"{said} ", Span(f"{who} more than before: {which}{more}.", "bad"))
 
 
 def lost(workload: WorkloadReview) -> bool:
@@ -40,10 +41,22 @@ def lost(workload: WorkloadReview) -> bool:
 def why_lost(workload: WorkloadReview) -> str:
     """The suggestion whose runs took most, and what to do."""
     worst = max(workload.decisions, key=lambda made: made.beyond_seconds or 0.0)
-    made, undo = worst.suggestion, "`jpo rollback` undoes the last change"
+    made, undo = worst.suggestion, what_to_do(workload, worst)
     if not worst.beyond_seconds or worst.beyond_seconds < 0:
         return undo
+    if worst.runs and worst.actual.median is None:
+        undo = f"no model came of it, `jpo explain {made.suggestion_id}` says why"
     changes = ", ".join(f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in made.changes)
-    return (
-        f"most of it, {numbers.duration(worst.beyond_seconds)}, by {made.decision.kind} {changes or made.suggestion_id}; {undo}"
-    )
+    by = f"by {made.decision.kind} {changes}" if changes else f"after {made.suggestion_id}, which kept the values"
+    return f"most of it, {numbers.duration(worst.beyond_seconds)}, {by}; {undo}"
+
+
+def what_to_do(workload: WorkloadReview, worst: ReviewedSuggestion) -> str:
+    """Put the first values back, unless they are in force again, or those that took most are no longer."""
+    changed = (made.suggestion for made in workload.decisions if made.suggestion.changes and made.fate in ("written", "unknown"))
+    first = next(changed, worst.suggestion)
+    if same(first.values.current, workload.today):
+        return "the values from before are in force again"
+    if not same(worst.suggestion.values.suggested, workload.today):
+        return "its values are no longer in force"
+    return f"`jpo rollback {first.suggestion_id}` puts the values from before back"

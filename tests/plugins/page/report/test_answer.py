@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from plugins.page.report.sample import REVIEW, WORKLOAD
 
+from jpo.history.figures import spread
 from jpo.plugins.page.report.answer import answer
 from jpo.plugins.page.savings import Saved
 from jpo.records import Interval
@@ -31,8 +32,23 @@ def test_a_loss_is_said_with_its_reason_and_what_to_do() -> None:
     text = said(WORKLOAD, DEARER)
     assert text.startswith("2 jobs tuned.")
     assert "1 of them takes more than before: digits/cnn/pytorch (most of it, 3m 00s, by" in text
-    assert "`jpo rollback` undoes the last change" in text
+    assert "`jpo rollback s1` puts the values from before back" in text
     assert [part.emphasis for part in spans(answer(replace(REVIEW, workloads=[DEARER])))][-1] == "bad"
+
+
+def test_what_is_no_longer_in_force_is_not_to_be_undone() -> None:
+    """`jpo rollback` would bring it back, where the newest change undid it."""
+    before = replace(DEARER, today={"batch_size": 32.0})
+    text = said(before)
+    assert "It takes more than before" in text
+    assert "the values from before are in force again" in text
+    assert "its values are no longer in force" in said(replace(DEARER, today={"batch_size": 128.0}))
+    assert "rollback" not in text
+
+
+def test_a_loss_by_runs_without_a_model_asks_for_a_look_first() -> None:
+    none = replace(DEARER.decisions[0], actual=spread([]))
+    assert "no model came of it, `jpo explain s1` says why" in said(replace(DEARER, decisions=(none,)))
 
 
 def test_a_loss_that_chance_could_explain_is_none() -> None:

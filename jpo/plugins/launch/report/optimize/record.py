@@ -83,7 +83,6 @@ class OptimizedJob:
         name: with which the ids of its runs begin.
         suggestions: by run id the suggestion that it followed.
         lines: quantities of the runs after the baseline against those of it.
-        longest_seconds: after which the next run would be stopped; None: nothing says.
         missing: runs of the plan that were not made, although they are wanted.
         best: what the loop found; None: it is not through.
         failure: why it ended early; None: it did not.
@@ -96,7 +95,6 @@ class OptimizedJob:
     suggestions: Mapping[str, str]
     totals: Sequence[LoopTotals]
     lines: Sequence[BeforeAfter]
-    longest_seconds: float | None
     missing: int
     failure: Note | None = None
     currency: Currency = USD

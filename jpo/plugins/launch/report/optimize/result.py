@@ -55,7 +55,8 @@ def found(best: BestFound, job: OptimizedJob) -> str:
     cost = ""
     if best.search_seconds is not None:
         cost = f"; the search cost {numbers.duration(best.search_seconds) if best.search_seconds > 0 else 'nothing'}"
-        cost += f" and has paid for itself after run {best.repaid_after}" if best.values and best.repaid_after else ""
+        repaid = best.values and best.repaid_after and best.search_seconds > 0
+        cost += f" and has paid for itself after run {best.repaid_after}" if repaid else ""
     if not best.values:
         return f"Nothing better found; config.ini has its first values. {models}{cost}."
     values = ", ".join(f"{names.short(name)} {numbers.written(name, value)}" for name, value in best.values.items())
@@ -69,7 +70,7 @@ def per_model(lines: Sequence[BeforeAfter]) -> str:
     if line is None or line.change is None:
         return ""
     if line.word == "no clear change":
-        return f"about as much time per model ({numbers.change(line.change.low)} to {numbers.change(line.change.high)})"
+        return f"no clear change in time per model ({numbers.change(line.change.low)} to {numbers.change(line.change.high)})"
     less = line.change.mean < 1
     mean, one, other = (f"{abs(ratio - 1):.0%}" for ratio in (line.change.mean, line.change.high, line.change.low))
     low, high = (one, other) if less else (other, one)
@@ -131,15 +132,13 @@ def as_json(jobs: Sequence[OptimizedJob]) -> dict[str, object]:
 
 
 def _job(job: OptimizedJob) -> dict[str, object]:
-    well = [(seconds, each.run_id) for each in job.runs if each.ended_well and (seconds := each.value("duration_seconds"))]
     return {
         **{name: getattr(job, name) for name in ("config", "name")},
         "workload": job.identity.labels,
         "runs": [_run(each, job) for each in job.runs],
         "totals": [asdict(total) for total in job.totals],
         "changes": [published(line) for line in job.lines],
-        "fastest": min(well, default=(0.0, None))[1],
-        **{name: getattr(job, name) for name in ("longest_seconds", "missing")},
+        "missing": job.missing,
         "best": _best(job.best) if job.best else None,
         "failure": job.failure.text if job.failure else None,
         "code": job.failure.code if job.failure else None,

@@ -66,14 +66,21 @@ def _planned(task: Task, plan: LoopPlan, outside: Outside) -> Generator[float, N
         broken += baseline and is_broken(ended)
         if failures == FAILURES:
             cancel_all(task, outside)  # of a baseline that started together there may be more
+            if not baseline:
+                leave_best(task, plan, outside)
             raise given_up(task, number, outside, f"{FAILURES} runs in a row have failed", baseline=baseline)
         if baseline and broken == number == plan.baseline:  # other values would not mend the job
             raise given_up(task, number, outside, "no run with today's values came to its end", baseline=True)
-    if plan.runs:  # config.ini is left with the best values that are known, not with those of the last trial
-        try:
-            suggested(task, plan, outside, plan.runs + 1)
-        except NothingAdmissible as error:
-            outside.note(f"{task.name}: config.ini keeps the values of the last run: {error} [{error.code}]")
+    if plan.runs:
+        leave_best(task, plan, outside)
+
+
+def leave_best(task: Task, plan: LoopPlan, outside: Outside) -> None:
+    """Leave config.ini with the best values that are known, not with those of the last trial."""
+    try:
+        suggested(task, plan, outside, plan.runs + 1)
+    except NothingAdmissible as error:
+        outside.note(f"{task.name}: config.ini keeps the values of the last run: {error} [{error.code}]")
 
 
 def baseline_together(task: Task, plan: LoopPlan, outside: Outside) -> None:
@@ -141,15 +148,16 @@ def suggested(task: Task, plan: LoopPlan, outside: Outside, number: int) -> None
     """Have the values of a step in config.ini: suggest them, or finish what a killed process has begun."""
     suggestion_id = task.run_id(number, baseline=False) if number <= plan.runs else best_id(task, plan)
     with open_project(task.path, task.settings, now=outside.clock(), judges=False) as job:  # settles what was written
-        found = made_under(suggestion_id, job.store, task.identity)
+        found, runs = made_under(suggestion_id, job.store, task.identity), job.store.runs_of(task.identity)
+        trials = {run_id for at in range(1, number) for run_id in task.attempts(at, baseline=False)}
+        if found and number > plan.runs and any(run.run_id in trials and run.ended_at > found.created_at for run in runs):
+            found = None  # what was best before some of the runs may not be any more
         if found is not None:
             if finish_writing(job, found.suggestion_id):
                 outside.note(f"{suggestion_id}: was on record, and is written now; {in_short(found)}")
             return
-        runs = job.store.runs_of(task.identity)
         free, on_record, measured = free_id(suggestion_id, job.store), len(runs), any(run.ended_well for run in runs)
         began = made_under(task.run_id(1, baseline=False), job.store, task.identity)
-        trials = {run_id for at in range(1, number) for run_id in task.attempts(at, baseline=False)}
         vain = not any(run.run_id in trials and run.ended_well for run in runs)
         within = kept_to_room(task.settings, job.workload, outside.engine(task.settings, task.engine))
 
@@ -191,14 +199,16 @@ def in_short(suggestion: Suggestion) -> str:
     return f"{changes or 'values kept'}{why}"
 
 
-def boundary_of(task: Task, values: Parameters | None = None, before: float | None = None) -> Boundary:
-    """After how long the next run is of no use, by all runs on record, or those that had ended before a moment.
+def boundary_of(task: Task, values: Parameters, before: float | None = None) -> Boundary:
+    """After how long a run with these values is of no use, by all runs on record, or those that had ended before a moment.
 
-    Only a trial can be: values with which a run has ended well are run for their model. Without values it is a trial.
+    Only a trial can be: values with which a run has ended well, and the user's own, are run for their model.
     """
     with open_history(task.settings) as store:
         runs = [run for run in store.runs_of(task.identity) if before is None or run.ended_at <= before]
-    if values is not None and any(run.ended_well and same(run.parameters, values) for run in runs):
+        began = made_under(task.run_id(1, baseline=False), store, task.identity)
+    wanted = [*(run.parameters for run in runs if run.ended_well), *([began.values.current] if began else [])]
+    if any(same(one, values) for one in wanted):
         return Boundary()
     launched = [(read(task.ledger, run.run_id), run) for run in runs if run.run_id.startswith(f"{task.name}-")]
     besides = [startup_seconds(entry, run) for entry, run in launched if entry]

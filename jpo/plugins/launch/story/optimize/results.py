@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from jpo.cost import Prices, run_cost_usd
@@ -12,7 +13,7 @@ from jpo.plugins.launch.ledger import read
 from jpo.plugins.launch.project.finished import run_again
 from jpo.plugins.launch.project.unfinished import made_under
 from jpo.plugins.launch.report.optimize.record import BestFound, LoopRun, LoopTotals, OptimizedJob
-from jpo.plugins.launch.story.optimize.loop import best_id, boundary_of
+from jpo.plugins.launch.story.optimize.loop import best_id
 from jpo.plugins.launch.story.optimize.task import LoopPlan, Task
 from jpo.project.project import ProjectStore, open_project_store, own_direction
 from jpo.records import Run, Suggestion, same
@@ -20,6 +21,9 @@ from jpo.records.notes import Note
 
 Compare = Callable[[Sequence[Run], Sequence[Run], Prices, Mapping[str, bool]], Sequence[BeforeAfter]]
 """As commands/compare.py: each quantity of runs before and after."""
+
+ATTEMPT = re.compile(r"\.\d+$")
+"""What the id of a further attempt has behind that of its step."""
 
 
 def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | None) -> OptimizedJob:
@@ -29,17 +33,12 @@ def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | 
         first, last = (
             made_under(each, job.store, task.identity) for each in (task.run_id(1, baseline=False), best_id(task, plan))
         )
-        made = {
-            run.run_id: made_under(run.run_id.partition(".")[0], job.store, task.identity) for run in runs if not run.baseline
-        }
+        made = {run.run_id: made_under(ATTEMPT.sub("", run.run_id), job.store, task.identity) for run in runs if not run.baseline}
         currency, prices = job.currency, job.prices
     unfit = failed_starts(_ended(runs))
     charged = [run for run in runs if run.run_id not in unfit]
-    baseline, following, own = (
-        *([run for run in charged if run.baseline is side] for side in (True, False)),
-        own_direction(task.settings),
-    )
-    bound = boundary_of(task).training_seconds if following else None
+    baseline = [run for run in charged if run.baseline and run.last]  # who cut off a run says nothing of its values
+    following, own = [run for run in charged if not run.baseline], own_direction(task.settings)
     return OptimizedJob(
         config=str(task.path),
         name=task.name,
@@ -48,21 +47,26 @@ def result_of(task: Task, plan: LoopPlan, compare: Compare, failure: JpoError | 
         suggestions={run_id: suggestion.suggestion_id for run_id, suggestion in made.items() if suggestion},
         totals=[total for name in ("duration_seconds", "cost_usd") if (total := _total(name, baseline, following))],
         lines=compare(_ended(baseline), _ended(following), prices, own) if following else (),
-        longest_seconds=bound,
-        missing=0 if last else plan.runs - sum(not run.baseline and run.last for run in runs),
+        missing=0 if last and not failure else plan.runs - sum(not run.baseline and run.last for run in runs),
         failure=Note(failure.code, str(failure), task.name) if failure else None,
         currency=currency,
-        best=_best(first, last, charged, lambda some: compare(_ended(baseline), some, prices, own)) if first and last else None,
+        best=_best(first, last, baseline, following, lambda some: compare(_ended(baseline), some, prices, own))
+        if first and last and not failure
+        else None,
     )
 
 
 def _best(
-    first: Suggestion, last: Suggestion, runs: Sequence[LoopRun], against: Callable[[Sequence[Run]], Sequence[BeforeAfter]]
+    first: Suggestion,
+    last: Suggestion,
+    baseline: Sequence[LoopRun],
+    following: Sequence[LoopRun],
+    against: Callable[[Sequence[Run]], Sequence[BeforeAfter]],
 ) -> BestFound:
     """What the loop has left in config.ini, against what stood there first."""
-    each, values = per_model([run for run in runs if run.baseline]), last.values.suggested
+    each, values = per_model(baseline), last.values.suggested
     spent, search, repaid, with_best = 0.0, 0.0, None, list[Run]()
-    for number, made in enumerate((run for run in runs if not run.baseline), 1):
+    for number, made in enumerate(following, 1):
         beyond = (made.value("duration_seconds") or 0.0) - (each or 0.0) * made.ended_well
         spent += beyond
         repaid = None if spent > 0 else repaid or number

@@ -34,7 +34,6 @@ def job(**changes: object) -> OptimizedJob:
         "suggestions": {"d-1": "d-1"},
         "totals": [LoopTotals("duration_seconds", 1, 1, 60.0, 120.0, 0.5)],
         "lines": (),
-        "longest_seconds": 120.0,
         "missing": 0,
     }
     return OptimizedJob(**{**facts, **changes})  # type: ignore[arg-type]
@@ -74,6 +73,12 @@ SAME_LOSS = line("val_loss", "ratio", Interval(1.0, 0.99, 1.01), "no clear chang
         (
             BestFound({"batch_size": 32.0}, (line("duration_seconds", "ratio", Interval(1.2, 1.1, 1.3), "worse"),), -5.0, None),
             f"Best found: batch 32: 20% more time per model (10% to 30%). {MODELS}; the search cost nothing.",
+        ),
+        (
+            BestFound(
+                {"batch_size": 32.0}, (line("duration_seconds", "ratio", Interval(2.4, 0.6, 8.8), "no clear change"),), 0.0, 1
+            ),
+            f"Best found: batch 32: no clear change in time per model (-40% to +780%). {MODELS}; the search cost nothing.",
         ),
         (BestFound({"batch_size": 32.0}, (), None, None), f"Best found: batch 32. {MODELS}."),
         (

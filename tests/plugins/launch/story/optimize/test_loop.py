@@ -91,7 +91,7 @@ def test_a_baseline_is_not_made_up_for_once_values_were_suggested(lab: Lab) -> N
     assert run_ids(lab) == ["b1", "1", "2"]
 
 
-def test_a_run_is_stopped_at_twice_the_shortest_and_the_loop_goes_on(lab: Lab) -> None:
+def test_a_trial_is_stopped_at_twice_what_the_best_values_take_and_the_loop_goes_on(lab: Lab) -> None:
     lab.chosen = BOLD
 
     def train(job: LaunchJob) -> VirtualRun:
@@ -155,9 +155,11 @@ def test_after_three_failures_in_a_row_it_gives_up_with_one_line_and_can_be_gone
         return logged(job, lab.now, seconds_of(job)) if job.run_id.endswith("-b1") else fails
 
     lab.train = train
+    before = lab.config().read_text()
     ended = lab.optimize(runs=5)
     assert ended.failure is not None
     assert ended.failure.code == "JPO-E786"
+    assert lab.config().read_text() == before  # and not the values of a trial that failed
     assert f"the last of them {lab.task().name}-3: OSError: no space" in str(ended.failure)
     assert run_ids(lab) == ["b1", "1", "2", "3"]
     assert ended.jobs[0].missing == 2
@@ -410,8 +412,8 @@ def test_logs_of_earlier_runs_go_on_record_first(lab: Lab, tmp_path: Path) -> No
     assert [*optimized(lab.task(), plan, lab.outside())] == []
     with lab.history() as store:
         assert [run.run_id for run in store.runs_of(lab.task().identity)] == ["old-1"]
-    assert boundary_of(lab.task()).training_seconds == pytest.approx(1000)
-    assert boundary_of(lab.task()).in_all is None  # nobody knows how slow runs are to start
+    assert boundary_of(lab.task(), BOLD).training_seconds == pytest.approx(1000)
+    assert boundary_of(lab.task(), BOLD).in_all is None  # nobody knows how slow runs are to start
 
 
 def test_the_history_goes_along_to_another_engine(lab: Lab) -> None:
@@ -629,6 +631,17 @@ def test_the_loop_is_done_where_two_runs_in_a_row_kept_their_values_unless_all_a
     assert run_ids(lab) == ["b1", "b2", "1", "2", "3", "4", "5", "6"]
 
 
+def test_more_runs_after_it_was_done_end_with_what_is_best_then(lab: Lab) -> None:
+    lab.chosen = AS_THEY_ARE
+    lab.optimize(runs=6, baseline=2, all_wanted=False)
+    lab.chosen = BOLD
+    for _ in range(2):  # and the same command again suggests nothing more
+        (job,) = lab.optimize(runs=6, baseline=2).jobs
+        assert job.best is not None
+        assert job.best.values == BOLD
+        assert [asked.partition("best")[2] for asked in lab.asked if "best" in asked] == ["6", "6-3"]
+
+
 def test_what_the_engine_ended_at_a_limit_that_jpo_gave_it_was_stopped_by_jpo(lab: Lab) -> None:
     """No log is seen while the run goes on."""
     lab.chosen = BOLD
@@ -637,6 +650,15 @@ def test_what_the_engine_ended_at_a_limit_that_jpo_gave_it_was_stopped_by_jpo(la
     assert [run.stopped for run in job.runs] == [False, False, True]
     with lab.history() as store:
         assert store.stopped_by_jpo() == {job.runs[2].run_id}
+
+
+def test_the_users_own_values_have_all_the_time_they_take_though_none_has_ended_well_with_them(lab: Lab, tmp_path: Path) -> None:
+    lab.chosen = AS_THEY_ARE
+    old = LaunchJob("old-1", lab.task().identity, ("x",), tmp_path, parameters={"batch_size": 32.0, "cpus": 2.0})
+    (tmp_path / "old.csv").write_text(logged(old, lab.now - 9000, 500.0).log)
+    lab.optimize(runs=0, baseline=0, logs=(str(tmp_path / "*.csv"),))
+    (job,) = lab.optimize(runs=1, baseline=0).jobs
+    assert [(run.ended_well, run.stopped) for run in job.runs] == [(True, False)]
 
 
 def test_a_run_of_values_that_ended_well_has_all_the_time_it_takes(lab: Lab) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,30 @@ def test_what_a_failed_run_of_the_baseline_took_is_charged_to_its_models(tmp_pat
     lab = Lab(tmp_path, train=train, chosen={"batch_size": 256.0})
     (job,) = lab.optimize(runs=1, baseline=2).jobs
     assert job.totals[0].kept == pytest.approx(3600 + 10, rel=1e-6)
+
+
+def test_a_run_of_the_baseline_that_was_cut_off_says_nothing_of_its_values(tmp_path: Path) -> None:
+    lab = Lab(tmp_path, chosen={"batch_size": 256.0})
+    sleep = lab.sleep
+
+    def interrupted(seconds: float) -> None:
+        sleep(seconds)
+        if any(lab.now > entry.asked_at + 1800 for entry in lab.entries()):
+            lab.sleep = sleep  # type: ignore[method-assign]
+            raise KeyboardInterrupt
+
+    lab.sleep = interrupted  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        lab.optimize(runs=2, baseline=2)
+    (job,) = lab.optimize(runs=2, baseline=2).jobs
+    assert [run.last for run in job.runs] == [False, True, True, True, True]
+    assert job.totals[0].kept == pytest.approx(2 * 3600, rel=1e-6)
+
+
+def test_a_name_with_a_dot_keeps_the_suggestions_of_its_runs(tmp_path: Path) -> None:
+    lab = Lab(tmp_path)
+    (job,) = lab.optimize(replace(lab.task(), name="v1.2"), runs=1).jobs
+    assert job.suggestions == {"v1.2-1": "v1.2-1"}
 
 
 def test_without_a_baseline_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
