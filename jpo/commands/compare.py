@@ -89,7 +89,9 @@ def compared(
     sides = before[-MOST:], after[-MOST:]
     well = [[run for run in side if run.ended_well] for side in sides]
     lines = [
-        before_after.compare_per_result(name, taken(name, sides[0], prices), taken(name, sides[1], prices), expected.of(name))
+        before_after.compare_per_result(
+            name, taken(name, sides[0], prices, before=True), taken(name, sides[1], prices), expected.of(name)
+        )
         for name in PER_MODEL
     ]
     for quantity, more_is_better in {**MORE_IS_BETTER, **own}.items():

@@ -97,9 +97,13 @@ def failed_starts(runs: Sequence[Run]) -> frozenset[str]:
     )
 
 
-def taken(quantity: str, runs: Iterable[Run], prices: Prices) -> tuple[Floats, Floats]:
-    """What runs took, and 1 for each that ended well, else 0; both of shape (n,), without runs that measured nothing."""
-    values = ((outcome_of(run, quantity, prices), run.ended_well) for run in runs)
+def taken(quantity: str, runs: Iterable[Run], prices: Prices, *, before: bool = False) -> tuple[Floats, Floats]:
+    """What runs took, and 1 for each that ended well, else 0; both of shape (n,), without runs that measured nothing.
+
+    Of the runs `before` JPO's first change those that were stopped do not count: they would make the old values look slow.
+    """
+    charged = (run for run in runs if not (before and run.status is RunStatus.STOPPED))
+    values = ((outcome_of(run, quantity, prices), run.ended_well) for run in charged)
     pairs = [(value, well) for value, well in values if value is not None and value < LARGEST]
     return np.array([value for value, _ in pairs], dtype=np.float64), np.array([well for _, well in pairs], dtype=np.float64)
 

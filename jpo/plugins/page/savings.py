@@ -35,7 +35,7 @@ class Saved:
         runs_after: runs since that were measured; `well_after`: those of them that ended well.
         spent: what these took together.
         saved: what as many results would have taken as before, less that; None: too few runs before, or none after.
-        uncounted: runs of either side that were not measured.
+        uncounted: runs of either side that were not measured, or stopped before the first change.
     """
 
     quantity: str
@@ -55,7 +55,7 @@ def savings(sides: Sides, prices: Prices) -> tuple[Saved, ...]:
 
 
 def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
-    before, before_well = taken(quantity, sides.before, prices)
+    before, before_well = taken(quantity, sides.before, prices, before=True)
     after, after_well = taken(quantity, sides.after, prices)
     well, spent, expected = int(after_well.sum()), float(after.sum()), sides.expected.of(quantity)
     basis: Basis = "forecast" if expected and len(after) and before_well.sum() < FEWEST else "runs"

@@ -46,6 +46,14 @@ def test_runs_without_a_measurement_count_on_neither_side() -> None:
     assert counted == replace(saved_of("duration_seconds", plain, Prices()), uncounted=2)
 
 
+def test_a_run_that_was_stopped_before_the_first_change_does_not_make_the_old_values_look_slow() -> None:
+    plain = Sides(0.0, (run(100), run(110), run(120)), (run(80),))
+    with_stop = Sides(0.0, (*plain.before, run(90, RunStatus.STOPPED)), plain.after)
+    assert saved_of("duration_seconds", with_stop, Prices()) == replace(
+        saved_of("duration_seconds", plain, Prices()), uncounted=1
+    )
+
+
 @pytest.mark.parametrize("status", [RunStatus.STOPPED, RunStatus.FAILED, RunStatus.OOM_KILLED, RunStatus.DIVERGED])
 def test_a_run_that_brought_no_model_is_charged_whatever_ended_it(status: RunStatus) -> None:
     """Three nights of 100 s saved 20 s each, and a fourth took 60 s for nothing."""

@@ -154,7 +154,7 @@ def saving(saved: Saved) -> Cell:
 def rests_on(saved: Saved) -> str:
     """The runs behind a saving, and those of its sides which say nothing of it."""
     before = "a forecast instead of runs" if saved.basis == "forecast" else numbers.counted(saved.runs_before, "run")
-    uncounted = f"; {saved.uncounted} not measured" if saved.uncounted else ""
+    uncounted = f"; {saved.uncounted} not measured, or stopped before" if saved.uncounted else ""
     return f"{before} before, {saved.runs_after} after ({saved.well_after} of them brought a model){uncounted}"
 
 
