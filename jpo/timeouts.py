@@ -118,9 +118,8 @@ def within(seconds: float, calls: Sequence[Callable[[], T]]) -> list[T]:
 
     What one raises is raised when all are over.
 
-    Raises:
-        NoAnswerInTime: not all are over by then. Programs that the others have started are ended (Linux); they go on in threads
-            that end with this process at the latest.
+    Raises NoAnswerInTime: not all are over by then. Programs that the others have started are ended (Linux); they go on in
+    threads that end with this process at the latest.
     """
     import threading  # where an engine is asked alone: `jpo suggest` starts without them
     from multiprocessing import TimeoutError as NotInTime

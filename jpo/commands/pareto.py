@@ -34,8 +34,7 @@ def pareto(
             known time and what else is.
         reference: "time=6h,cost=20"; what it leaves out, or None: a tenth beyond the worst measured point.
 
-    Raises:
-        UsageError: JPO-E831 the objectives, JPO-E832 or JPO-E803 the reference point, JPO-E833 a front of cost without prices.
+    Raises UsageError: JPO-E831 the objectives, JPO-E832 or JPO-E803 the reference point, JPO-E833 a front of cost without prices.
     """
     names = None if objectives is None else named(objectives, (*OBJECTIVES, *own_metrics(settings)))
     with open_project(path, settings, now=now, read_only=True) as job:

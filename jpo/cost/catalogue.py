@@ -115,8 +115,7 @@ def select(instances: Sequence[Instance], *, region: str | None, gpu_type: str |
         region: None: the only one in the catalogue.
         place: where region and type are named, for messages.
 
-    Raises:
-        UsageError: JPO-E801, the catalogue does not have the region or the type, or has several regions; names those it has.
+    Raises UsageError: JPO-E801, the catalogue does not have the region or the type, or has several regions; names those it has.
     """
     regions = list(dict.fromkeys(instance.region for instance in instances))
     if region is None and len(regions) > 1:

@@ -123,8 +123,7 @@ def successor(
 def refuse_write_protected(target: Path) -> None:
     """Refuse a file that this process may not write: a rename would replace it too, against its owner's wish.
 
-    Raises:
-        PermissionError: it is write-protected for everyone (root included), or for this user.
+    Raises PermissionError: it is write-protected for everyone (root included), or for this user.
     """
     if not stat.S_IMODE(target.stat().st_mode) & 0o222 or not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "is write-protected", str(target))

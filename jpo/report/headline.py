@@ -63,8 +63,7 @@ def how_likely(suggestion: Suggestion) -> str:
 def what_was_done(suggestion: Suggestion, *, written: bool) -> str:
     """What became of config.ini; a checkout may have older values than those that were kept or changed.
 
-    Args:
-        written: whether it holds the suggested values now.
+    `written`: whether it holds the suggested values now.
     """
     done, count = "written" if written else "not written", numbers.counted(len(suggestion.changes), "value")
     if suggestion.status == "kept":

@@ -75,8 +75,7 @@ def axes_of(
         asked: names of OBJECTIVES, or of the metric; None: time and cost, or where no cost is known time and what else is.
         metric: the user's own.
 
-    Raises:
-        UsageError: JPO-E833, the cost was asked for and is not known of any run.
+    Raises UsageError: JPO-E833, the cost was asked for and is not known of any run.
     """
     well = [run for run in surrogate.runs if run.ended_well]
     of_gpus = any(run.outcome.gpu_utilisation is not None for run in well)

@@ -60,8 +60,7 @@ class MarkovPhases:
     def fit(self, X: Floats, y: object = None, lengths: Sequence[int] | None = None) -> Self:  # noqa: N803 - scikit-learn's name
         """Find the phases of executions, one behind the other in X; `y` is not used.
 
-        Raises:
-            UsageError: JPO-E733, scikit-learn is not installed; JPO-E735, every feature is constant.
+        Raises UsageError: JPO-E733, scikit-learn is not installed; JPO-E735, every feature is constant.
         """
         need("a fit of phases", "sklearn")
         lengths = lengths or (len(X),)

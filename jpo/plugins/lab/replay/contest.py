@@ -66,8 +66,7 @@ def hold(contest: Contest, *, jobs: int, backend: Backend, track: Track) -> Resu
 
     `jobs`: processes or threads at once; -1: one per core. With Ray: tasks at once.
 
-    Raises:
-        UsageError: JPO-E703, a package is missing.
+    Raises UsageError: JPO-E703, a package is missing.
     """
     need("jpo lab replay", "joblib")
     first = contest.traces[0]

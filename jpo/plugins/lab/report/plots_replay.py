@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 def plot(path: Path, contest: Contest, result: Result) -> None:
     """Write a PNG or SVG with one panel per objective.
 
-    Raises:
-        UsageError: JPO-E703, matplotlib is missing; JPO-E307, the file cannot be written.
+    Raises UsageError: JPO-E703, matplotlib is missing; JPO-E307, the file cannot be written.
     """
     need("--plot", "matplotlib")
     from matplotlib.figure import Figure

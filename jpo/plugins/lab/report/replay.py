@@ -26,8 +26,7 @@ LEGEND = (
 class Played:
     """A comparison, how it ended, and what its reader should know.
 
-    Attributes:
-        each_workload: whether people want a table for each workload, too.
+    `each_workload`: whether people want a table for each workload, too.
     """
 
     contest: Contest

@@ -96,8 +96,7 @@ def simulate(plan: Plan, suggest: Suggest, *, keep: Path | None, track: Track) -
 
     `keep`: folder for the workloads and their store, which stay there; None: a temporary one.
 
-    Raises:
-        UsageError: JPO-E302 a preference that is none, JPO-E711 the folder is not empty or cannot be made.
+    Raises UsageError: JPO-E302 a preference that is none, JPO-E711 the folder is not empty or cannot be made.
     """
     settings = merge([(Origin("command line"), plan.settings)], root=Path(), toml=None)
     with ExitStack() as until_done:

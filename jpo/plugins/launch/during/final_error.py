@@ -80,8 +80,7 @@ def final_error(curve: Curve, epochs: float, finished: Sequence[Curve]) -> Final
         epochs: those that it will have in all.
         finished: curves of runs of the same workload that came to their end, of which those with as many epochs count.
 
-    Returns:
-        None before FEWEST_EPOCHS.
+    Returns None before FEWEST_EPOCHS.
     """
     done = curve.epochs[-1]
     if len(curve.epochs) < FEWEST_EPOCHS or epochs <= 0:

@@ -135,8 +135,7 @@ def crbm_of(weights: Mapping[str, Floats]) -> Crbm | None:
 def train_crbm(scaled: Floats, lengths: Sequence[int], options: CrbmOptions, track: Track = silently) -> tuple[Crbm, list[float]]:
     """A machine by contrastive divergence, and its error of reconstruction on samples held out after each epoch.
 
-    Raises:
-        UsageError: JPO-E733, torch is not installed.
+    Raises UsageError: JPO-E733, torch is not installed.
     """
     need("the method crbm-kmeans", "torch")
     import torch
