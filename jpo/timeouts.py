@@ -64,12 +64,7 @@ def answer_of(
     if begun >= until:
         raise NoAnswerInTime(0.0)
     process = subprocess.Popen(  # noqa: S603 - whoever asks names a program, no shell
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-        start_new_session=True,
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, start_new_session=True
     )
     try:
         return _heard(process, begun, until, most_bytes)

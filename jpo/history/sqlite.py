@@ -124,9 +124,7 @@ def open_database(path: Path | None, place: str, timeout_seconds: float, deadlin
 
     A missing file is created, readable by its owner alone, and so is its folder. A file of zero length is a new database.
 
-    Args:
-        timeout_seconds: for one lock of another process.
-        deadline_seconds: for all of them together.
+    `timeout_seconds`: for one lock of another process; `deadline_seconds`: for all of them together.
 
     Raises StoreError: it cannot be created, opened, read or migrated.
     """

@@ -39,10 +39,7 @@ def fate(made: AuditRecord, content: bytes | None) -> Fate:
 
 
 def in_words(made: AuditRecord, read: Callable[[str], bytes | None]) -> str:
-    """What became of a change, in a sentence.
-
-    `read`: the bytes of a config.ini by its path, None if it cannot be read.
-    """
+    """What became of a change, in a sentence; `read`: the bytes of a config.ini by its path, None if it cannot be read."""
     config = str(made.data.get("config", "config.ini"))
     return SENTENCES[fate(made, read(config))].format(config=config)
 

@@ -209,10 +209,7 @@ def broken(expected: Forecast, targets: Targets) -> tuple[str, ...]:
 
 
 def on_show(
-    of: Tradeoff,
-    marks: Mapping[int, Sequence[str]],
-    preferred: Mapping[str, int],
-    usd_per_saved_hour: float | None = None,
+    of: Tradeoff, marks: Mapping[int, Sequence[str]], preferred: Mapping[str, int], usd_per_saved_hour: float | None = None
 ) -> tuple[tuple[Point, ...], int]:
     """Points to show: all measured, the predicted on the front, and what is marked; and how many on the front that leaves out.
 

@@ -36,9 +36,7 @@ class MarkovPhases:
         names: of the features; None: x0, x1, ... What ends in `_bytes` counts by its logarithm.
         random_state: same seed and traces, same phases.
 
-    Attributes:
-        scaler_: how samples are scaled.
-        chain_: the chain over scaled samples.
+    `scaler_`: how samples are scaled; `chain_`: the chain over scaled samples.
     """
 
     def __init__(self, n_phases: int | None = None, names: Sequence[str] | None = None, random_state: int = 0) -> None:

@@ -15,10 +15,7 @@ LARGEST_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file to be made.
-
-    `add`: what is to be added by hand where there is one; empty: nothing.
-    """
+    """A file to be made; `add`: what is to be added by hand where there is one; empty: nothing."""
 
     path: Path
     text: str
