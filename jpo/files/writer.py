@@ -36,9 +36,7 @@ def whole(file: Path, *, mode: int | None = None, over: bool = True, remedy: str
         mode: permissions; None: the rights of the file that it replaces, else those of any new file.
         over: whether it may replace one.
 
-    Raises:
-        FileExistsError: without `over`, there is a file already.
-        UsageError: JPO-E307, it cannot be written.
+    Raises FileExistsError: without `over`, there is a file already; UsageError: JPO-E307, it cannot be written.
     """
     try:
         target = file if is_open_already(file) else followed(file)

@@ -88,7 +88,8 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int) 
     if chosen:
         setting = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
         row = surrogate.row(*asked)
-        decision = Decision(row, None, "user", (Note(SET_BY_HAND, setting), *warned), kind_by_hand(surrogate, row))
+        kind: ChangeKind = "kept" if row == surrogate.candidates.current else "return" if surrogate.belief.runs[row] else "trial"
+        decision = Decision(row, None, "user", (Note(SET_BY_HAND, setting), *warned), kind)
     else:
         problem = problem_within_sla(surrogate, request, known)
         weighed = Weighed(surrogate, problem, request, known, policy)
@@ -278,13 +279,6 @@ CHOICES = (
     ),
 )
 """Who answers, in order."""
-
-
-def kind_by_hand(surrogate: Surrogate, row: int) -> ChangeKind:
-    """What it is to run values that were set by hand."""
-    if row == surrogate.candidates.current:
-        return "kept"
-    return "return" if surrogate.belief.runs[row] else "trial"
 
 
 def as_good(surrogate: Surrogate, target: TargetForecast, row: int, now: int) -> bool:

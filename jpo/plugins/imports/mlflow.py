@@ -68,9 +68,7 @@ def read_mlflow(path: Path) -> ForeignRuns:
 def read_run_folder(path: Path) -> ForeignRuns:
     """The run of a folder of a file store.
 
-    Raises:
-        TelemetryError: JPO-E150, it is not what MLflow writes.
-        UsageError: JPO-E156, PyYAML is not installed.
+    Raises TelemetryError: JPO-E150, it is not what MLflow writes; UsageError: JPO-E156, PyYAML is not installed.
     """
     meta = {name: as_text(value) for name, value in yaml_of(path / META, LARGEST_META_BYTES).items() if isinstance(value, str)}
     if not meta.get("run_id"):
