@@ -1,9 +1,8 @@
 """Phases as AI4DL finds them: k-means on the hidden units of a conditional restricted Boltzmann machine. Training needs torch.
 
-The machine says how likely a sample is after those before it; its hidden units stand for what goes on. Unlike AI4DL's,
-history before the first sample is the first sample (zeros would be a phase of their own), a label is that of its own sample
-(not of the one before), updates are those of mini-batches, training stops when it no longer helps, and the weights are plain
-arrays.
+The machine says how likely a sample is after those before it; its hidden units stand for what goes on. Unlike AI4DL's, history
+before the first sample is the first sample (zeros would be a phase of their own), a label is that of its own sample (not of the
+one before), updates are those of mini-batches, training stops when it no longer helps, and the weights are plain arrays.
 
 Sources: Taylor, Hinton and Roweis, "Modeling Human Motion Using Binary Latent Variables", NIPS 2006; Berral, Wang and Youssef,
 "AI4DL: Mining Behaviors of Deep Learning Workloads for Resource Management", HotCloud 2020.
