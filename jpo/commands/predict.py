@@ -24,6 +24,7 @@ from jpo.optimizer.what_if import Bounds, answer_to
 from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.load import LoadedSettings
 from jpo.project.plugins.hooks import queue_of
+from jpo.project.prices import gpu_type_of
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.project.trial_logs import read_trials
@@ -58,7 +59,7 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     surrogate = surrogate_of(request, known, seed=seed)
     each = {tuple(row.values()): with_configuration(surrogate, row, known, seed=seed) for row in configurations}
     others = (*known.siblings, *known.others)
-    evidence = Basis(workload.identity, surrogate, trials, others, settings.values.prices.gpu_type, seed, each)
+    evidence = Basis(workload.identity, surrogate, trials, others, gpu_type_of(settings), seed, each)
     basis = RowBasis(request, job.limits, evidence, known.runs, now)
     rows: tuple[Row, ...] = tuple(rows_of(configurations, basis, spot=question.spot))
     answer: Answer | None = None
